@@ -16,9 +16,9 @@ from articles.admin import NewspaperAdmin
 from articles.models import Newspaper
 from articles.read_only_admin import NewspaperFilter, ReadOnlyAdmin
 from dedup.declarations import settings_of
+from dedup.detection.passes import PASSES
+from dedup.forms.profiles import ADVANCED, BASIC, BASIC_SETTINGS, ProfileForm
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel, Pair, Profile, Series
-from dedup.passes import PASSES
-from dedup.profile_forms import ADVANCED, BASIC, BASIC_SETTINGS, ProfileForm
 from dedup.review.profiles import save_profile
 
 _PLAIN = BASIC + ADVANCED

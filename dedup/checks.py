@@ -9,7 +9,7 @@ from typing import Any
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 
-from dedup.article_sql import ARTICLES
+from dedup.detection.article_sql import ARTICLES
 
 # A word without ASCII letters: pg_trgm finds no trigrams in it if the database ignores all other letters.
 PROBE_WORD = "Москва"

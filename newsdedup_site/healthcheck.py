@@ -14,7 +14,7 @@ import psycopg
 
 ADDRESS = "http://127.0.0.1:8000/healthz"
 TIMEOUT_SECONDS = 4
-# A worker signs every five seconds; dedup/runs/requests.py says when it counts as gone.
+# A worker signs every five seconds; dedup/detection/runs/requests.py says when it counts as gone.
 GONE_SECONDS = 30
 _SIGNED = """
 SELECT EXISTS (

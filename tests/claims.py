@@ -11,8 +11,8 @@ import random
 import re
 from collections.abc import Sequence
 
-from dedup.comparison.same_meaning import comparable, same_name, same_number
-from dedup.verdicts import reasons
+from dedup.detection.comparison.same_meaning import comparable, same_name, same_number
+from dedup.detection.verdicts import reasons
 
 # Each sentence with its claims. Two claims about one thing contradict each other if they differ.
 CLAIMS: dict[str, dict[str, str]] = {

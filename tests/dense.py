@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from articles.models import Article
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.crowded import forget_crowded
+from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.earlier_runs import judged_by
+from dedup.detection.runs.evidence import mark_stale, update_best_scores, write_block
+from dedup.detection.runs.scope import Scope
+from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun
-from dedup.passes import PASSES
-from dedup.runs.crowded import forget_crowded
-from dedup.runs.dense_groups import update_groups
-from dedup.runs.earlier_runs import judged_by
-from dedup.runs.evidence import mark_stale, update_best_scores, write_block
-from dedup.runs.scope import Scope
-from dedup.types import Candidate, Tally, Window
 from tests.factories import make_run
 
 

@@ -8,9 +8,9 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from articles.models import Article, Newspaper
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
-from dedup.evaluation.support import directions
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import (
     Cluster,
     DetectionRun,
@@ -23,7 +23,7 @@ from dedup.models import (
     Profile,
     Series,
 )
-from dedup.verdicts.model import default_model, dump_model
+from dedup.research.support import directions
 
 PASSWORD = "a-long-passphrase"  # noqa: S105 - of users that live as long as a test
 

@@ -48,7 +48,7 @@ ARTICLES = "".join(
 QUEUE = """
 from django.contrib.auth.models import User
 from dedup.models import Profile
-from dedup.runs.requests import Wanted, request_run
+from dedup.detection.runs.requests import Wanted, request_run
 request_run(Wanted(profile=Profile.objects.get(is_default=True)), user=User.objects.create_user("check"))
 """
 COUNT = """

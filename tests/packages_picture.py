@@ -76,9 +76,10 @@ def draw() -> str:
     parser = configparser.ConfigParser()
     parser.read(CHECKOUT / ".importlinter", encoding="utf-8")
     contracts = [parser[section] for section in parser.sections()]
-    layered = {each["containers"].strip(): each for each in contracts if "containers" in each}
-    imports = _imports(list(layered))
-    apps = {name: _laid_out(name, _layers(contract["layers"]), imports) for name, contract in layered.items()}
+    layered = {contract["containers"].strip(): contract for contract in contracts if "containers" in contract}
+    layers = {name: _layers(contract["layers"]) for name, contract in layered.items() if "." not in name}
+    imports = _imports({f"{name}.{box}" for name, rows in layers.items() for row in rows for box in row})
+    apps = {name: _laid_out(name, rows, imports) for name, rows in layers.items()}
     order = [[apps[name] for name in row] for row in _layers(parser["importlinter:contract:apps"]["layers"])]
     return _picture(order, {edge for edge in imports if "." not in edge[0]})
 
@@ -87,17 +88,23 @@ def _layers(text: str) -> list[list[str]]:
     return [re.findall(r"[\w.]+", line) for line in text.splitlines() if line.strip()]
 
 
-def _imports(apps: list[str]) -> set[Edge]:
-    """Return which app imports which, and which package or module inside an app which other one of it."""
-    graph = grimp.build_graph(*apps, exclude_type_checking_imports=True, cache_dir=None)
+def _imports(boxes: Collection[str]) -> set[Edge]:
+    """Return which app imports which, and which box inside an app which other one of it."""
+    apps = {box.partition(".")[0] for box in boxes}
+    graph = grimp.build_graph(*sorted(apps), exclude_type_checking_imports=True, cache_dir=None)
     found = set()
     for importer in graph.modules:
         for imported in graph.find_modules_directly_imported_by(importer):
-            here, there = importer.split("."), imported.split(".")
-            depth = 2 if here[0] == there[0] else 1
-            if len(here) >= depth and len(there) >= depth and here[:depth] != there[:depth]:
-                found.add((".".join(here[:depth]), ".".join(there[:depth])))
+            if importer.partition(".")[0] != imported.partition(".")[0]:
+                found.add((importer.partition(".")[0], imported.partition(".")[0]))
+            elif None not in (edge := (_box(importer, boxes), _box(imported, boxes))) and edge[0] != edge[1]:
+                found.add(edge)
     return found
+
+
+def _box(module: str, boxes: Collection[str]) -> str | None:
+    parts = module.split(".")
+    return next((name for at in (3, 2) if (name := ".".join(parts[:at])) in boxes), None)
 
 
 def _without_implied(edges: set[Edge]) -> set[Edge]:
@@ -114,7 +121,11 @@ def _without_implied(edges: set[Edge]) -> set[Edge]:
 
 
 def _laid_out(name: str, layers: list[list[str]], imports: set[Edge]) -> App:
-    inside = {(upper.split(".")[1], lower.split(".")[1]) for upper, lower in imports if upper.startswith(f"{name}.")}
+    inside = {
+        (upper.removeprefix(f"{name}."), lower.removeprefix(f"{name}."))
+        for upper, lower in imports
+        if upper.startswith(f"{name}.")
+    }
     level = {each: at for at, row in enumerate(layers) for each in row}
     sideways = {(left, right) for left, right in inside if level[left] == level[right]}
     app = App(name, layers, _without_implied(inside - sideways) | sideways)

@@ -14,8 +14,8 @@ from ninja.security import HttpBearer
 
 from dedup.api.limits import wait_for
 from dedup.api.problems import ProblemError
+from dedup.integrations.tokens import allows, find_token
 from dedup.models import Token
-from dedup.tokens import allows, find_token
 
 # A check compares a text with thousands of articles.
 CHECK_COST = 10

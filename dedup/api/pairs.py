@@ -20,7 +20,7 @@ from dedup.api.problems import ProblemError
 from dedup.api.rendering import RENDERER
 from dedup.api.shapes import DecisionRow, PairFull, PairRow, decision_row, pair_full, pair_row
 from dedup.api.values import Number, Text
-from dedup.clustering.constraints import lock_review
+from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Pair
 from dedup.review.decisions import (
     MAX_NOTE_CHARACTERS,

@@ -16,9 +16,9 @@ from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.problems import Fault, ProblemError
 from dedup.api.shapes import RequestRow, RunRow, request_row, run_row
 from dedup.api.values import Day, Number, Text
+from dedup.detection.runs.profiles import ProfileError, configs_of, default_profile, enabled, profile_named
+from dedup.detection.runs.requests import Wanted, request_run
 from dedup.models import DetectionRun, Profile, RunRequest
-from dedup.runs.profiles import ProfileError, configs_of, default_profile, enabled, profile_named
-from dedup.runs.requests import Wanted, request_run
 
 router = Router(tags=["runs"])
 requests = Router(tags=["runs"])

@@ -15,8 +15,7 @@ from dedup.api.auth import HOOKS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.problems import Fault, ProblemError
 from dedup.api.values import Number, Text
-from dedup.models import Delivery, Webhook
-from dedup.webhooks.hooks import (
+from dedup.integrations.hooks import (
     MAX_URL_CHARACTERS,
     WebhookError,
     change_webhook,
@@ -24,6 +23,7 @@ from dedup.webhooks.hooks import (
     make_webhook,
     send_test,
 )
+from dedup.models import Delivery, Webhook
 
 router = Router(tags=["webhooks"])
 

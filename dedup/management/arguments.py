@@ -9,10 +9,8 @@ from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
-from dedup.evaluation.apart import Detection
-from dedup.models import Profile
-from dedup.passes import PASSES
-from dedup.runs.profiles import (
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.profiles import (
     Configs,
     ProfileError,
     choose_passes,
@@ -23,7 +21,9 @@ from dedup.runs.profiles import (
     profile_named,
     rules_of,
 )
-from dedup.runs.scope import Scope
+from dedup.detection.runs.scope import Scope
+from dedup.models import Profile
+from dedup.research.apart import Detection
 
 # The settings that an option changes: the type of the value, its name in the help, and an example.
 _OVERRIDES: dict[str, tuple[Callable[[str], Any], str, str]] = {

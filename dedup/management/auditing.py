@@ -6,11 +6,11 @@ from typing import Any, cast
 
 from django.core.management.base import CommandError, CommandParser
 
-from dedup.passes.trigram import TrigramConfig
-from dedup.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
-from dedup.runs.profiles import Configs
-from dedup.runs.progress import print_audit, run_progress
-from dedup.runs.scope import Scope, ScopeError
+from dedup.detection.passes.trigram import TrigramConfig
+from dedup.detection.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
+from dedup.detection.runs.profiles import Configs
+from dedup.detection.runs.progress import print_audit, run_progress
+from dedup.detection.runs.scope import Scope, ScopeError
 
 # An audit that takes longer, in seconds, says so before it starts.
 _SAID_FROM = 60

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandParser
 
 from articles.loading import require
-from dedup.runs.scope import ScopeError
+from dedup.detection.runs.scope import ScopeError
 
 # The options of find_duplicates that its parts have too.
 _EXPORTED = (
@@ -66,7 +66,7 @@ def find_with_spark(options: Mapping[str, Any], stdout: Any, stderr: Any) -> Non
     folder = options["folder"] or Path(tempfile.mkdtemp(prefix="newsdedup-spark-"))
     asked = {name: options[name] for name in _EXPORTED}
     call_command("export_detection", str(folder), **asked, stdout=stderr, stderr=stderr)
-    command = [sys.executable, "-m", "dedup.spark", "run", str(folder), *_spark_options(options)]
+    command = [sys.executable, "-m", "dedup.detection.spark", "run", str(folder), *_spark_options(options)]
     if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
         raise SparkRunError(
             "newsdedup-spark failed, as it says above; to go on, run this command again with "

@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.db import models
 
 from articles.models import Article
-from dedup.querysets import ClusterQuerySet
+from dedup.models.querysets import ClusterQuerySet
 
 
 class Cluster(models.Model):
-    """Articles a reader would call the same. Rebuilt by dedup/clustering/rebuild.py; keeps its id where possible."""
+    """Articles a reader would call the same. Rebuilt by clustering/rebuild.py; keeps its id where possible."""
 
     class State(models.TextChoices):
         PROPOSED = "proposed", "proposed"

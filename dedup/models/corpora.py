@@ -1,4 +1,4 @@
-"""Corpora that were asked for on the page of exports, and their files. Written by dedup/exports/corpus/kept.py."""
+"""Corpora that were asked for on the page of exports, and their files. Written by dedup/rows/corpus/kept.py."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from articles.models import Article
 from dedup.models.append_only import LINK_GOES, TOMBSTONE, append_only
 from dedup.models.pairs import Pair
-from dedup.querysets import DecisionQuerySet
+from dedup.models.querysets import DecisionQuerySet
 
 # The pairs that come to a second editor are those for which this is smallest: the same ones every time, for everybody.
 DRAWN_WITH = "second reading "
@@ -126,7 +126,7 @@ class Link(models.Model):
 class ConfirmedArticle(models.Model):
     """An article that must-links in force tie to others: those with the same `first` are one article to editors.
 
-    Derived from the links by dedup/clustering/implications.py.
+    Derived from the links by dedup/detection/clustering/implications.py.
     """
 
     article = models.OneToOneField(Article, primary_key=True, on_delete=models.PROTECT, related_name="+")
@@ -139,7 +139,7 @@ class ConfirmedArticle(models.Model):
 class SeparateArticles(models.Model):
     """Two groups of tied articles that a cannot-link in force separates, each named by its lowest id.
 
-    A group may be a single article, but not both. Derived from the links by dedup/clustering/implications.py.
+    A group may be a single article, but not both. Derived from the links by dedup/detection/clustering/implications.py.
     """
 
     one = models.BigIntegerField()

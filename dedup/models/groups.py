@@ -28,7 +28,7 @@ class CrowdedArticle(models.Model):
 
 
 class DenseGroup(models.Model):
-    """Crowded articles that kept pairs connect. Rebuilt by dedup/runs/dense_groups.py; keeps its id where possible.
+    """Crowded articles that kept pairs connect. Rebuilt by detection/runs/dense_groups.py; keeps its id where possible.
 
     A group with a rule stays, and keeps its articles, even if no pass finds them crowded any more.
     """

@@ -7,9 +7,9 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from articles.models import Article, in_order
+from dedup.models.querysets import DOUBT, EvidenceQuerySet, PairQuerySet
 from dedup.models.runs import DetectionRun
 from dedup.models.verdicts import Verdict
-from dedup.querysets import DOUBT, EvidenceQuerySet, PairQuerySet
 
 
 class TwoArticles:

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from articles.boilerplate.mode import Mode
 from articles.models import Newspaper
-from dedup.types import KeepRule
+from dedup.detection.types import KeepRule
 
 
 class Boilerplate(models.TextChoices):
@@ -28,7 +28,7 @@ class Keep(models.TextChoices):
 
 
 class Profile(models.Model):
-    """A named set of windows, thresholds and passes. Read it through dedup/runs/profiles.py, which validates it."""
+    """A named set of windows, thresholds and passes. Read it through detection/runs/profiles.py, which validates it."""
 
     name = models.CharField(max_length=100, unique=True)
     is_default = models.BooleanField(default=False, help_text="Runs that name no profile use this one.")
@@ -86,7 +86,7 @@ class Profile(models.Model):
 
 
 class ProfileRule(models.Model):
-    """Windows and thresholds of a profile for one newspaper, or for two. Read it through dedup/runs/profiles.py."""
+    """Windows and thresholds of a profile for one newspaper, or for two. Read it through detection/runs/profiles.py."""
 
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="rules")
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")

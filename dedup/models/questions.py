@@ -14,7 +14,7 @@ _ONE_OF_BOTH = Q(pair__isnull=False, cluster=None) | Q(pair=None, cluster__isnul
 
 
 class OpenQuestion(models.Model):
-    """A pair or a cluster that editors are asked about. Derived: dedup/clustering/questions.py writes all rows."""
+    """A pair or a cluster that editors are asked about. Derived: detection/clustering/questions.py writes all rows."""
 
     pair = models.OneToOneField(Pair, null=True, on_delete=models.CASCADE, related_name="question")
     # Without a constraint: clusters are rebuilt, and their questions renewed, in two steps of one transaction.

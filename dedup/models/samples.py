@@ -13,7 +13,7 @@ from dedup.models.runs import DetectionRun
 
 
 class PairLabel(models.TextChoices):
-    """What two articles are, by the letters of dedup.verdicts.model.LABELS."""
+    """What two articles are, by the letters of dedup.detection.verdicts.model.LABELS."""
 
     DUPLICATE = "D", "Duplicate"
     VERSION = "V", "Version"

@@ -8,7 +8,7 @@ from articles.models import Article
 
 
 class ArticleShingles(models.Model):
-    """The word shingles of an article's whole text, as dedup/kernels/masked_shingles.py makes them. A cache."""
+    """The word shingles of an article's whole text, as detection/kernels/masked_shingles.py makes them. A cache."""
 
     article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="shingles")
     newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -40,7 +40,7 @@ class ShingleSample(models.Model):
 
 
 class ArticleSentences(models.Model):
-    """The sentences of an article's whole content, as dedup/kernels/sentences.py marks them. A cache."""
+    """The sentences of an article's whole content, as dedup/detection/kernels/sentences.py marks them. A cache."""
 
     article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="sentences")
     revision = models.BigIntegerField(help_text="The revision of the article when its sentences were marked.")

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 
 class Token(models.Model):
-    """A token of a user: what it may do, and until when. Written by dedup/tokens.py; the token itself is not stored."""
+    """A token of a user: what it may do, and until when. Only its hash is stored (integrations/tokens.py)."""
 
     class Scope(models.TextChoices):
         READ = "read", "read articles, pairs, clusters, stories, decisions and runs, and check texts"

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from dedup.types import VerdictKind
+from dedup.detection.types import VerdictKind
 
 
 class Verdict(models.TextChoices):

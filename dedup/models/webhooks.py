@@ -12,7 +12,7 @@ from django.utils import timezone
 
 
 class Webhook(models.Model):
-    """An address that is sent news of clusters, or alarms. Written by dedup/webhooks/hooks.py."""
+    """An address that is sent news of clusters, or alarms. Written by dedup/integrations/hooks.py."""
 
     class Event(models.TextChoices):
         NEW = "cluster.new", "a cluster is new"

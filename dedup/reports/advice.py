@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dedup.declarations import Settings, setting
-from dedup.evaluation.advice import LEAST_DECIDED
-from dedup.evaluation.advised import Advised, advised
+from dedup.detection.runs.facts import label as label_of_pass
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
 from dedup.reports.threshold_charts import Share, threshold_chart
-from dedup.runs.facts import label as label_of_pass
-from dedup.runs.scope import Scope
+from dedup.research.advice import LEAST_DECIDED
+from dedup.research.advised import Advised, advised
 
 
 @dataclass(frozen=True, slots=True)

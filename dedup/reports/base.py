@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from articles.storage.incoming import IncomingArticle
 from dedup.declarations import Settings
-from dedup.runs.scope import Scope
+from dedup.detection.runs.scope import Scope
 
 # A page with more rows of a table takes long to load, and nobody reads to their end.
 MOST_SHOWN = 500

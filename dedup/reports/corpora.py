@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django_tasks import task
 
-from dedup.exports.corpus.kept import give_up, perform, store_request, wait_again
+from dedup.detection.runs.lost_tasks import Fate, recovered
 from dedup.models import CorpusExport
 from dedup.reports.methods import methods_of
-from dedup.runs.lost_tasks import Fate, recovered
+from dedup.rows.corpus.kept import give_up, perform, store_request, wait_again
 
 
 def _write_again(export_id: int) -> Fate:

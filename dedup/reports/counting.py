@@ -23,6 +23,7 @@ from articles.models import Article, Newspaper
 from articles.processes import THIS_PROCESS, Pool, WorkerDiedError
 from articles.storage.fingerprints import fingerprint
 from dedup.declarations import Settings
+from dedup.detection.runs.scope import Scope
 from dedup.models import (
     Decision,
     DetectionRun,
@@ -38,7 +39,6 @@ from dedup.reports.base import Chart, Report
 from dedup.reports.drawing import alt, svg
 from dedup.reports.formats import as_json
 from dedup.reports.stored import Shown, from_json, is_current, presented, shown_by, to_json
-from dedup.runs.scope import Scope
 
 # A result that took less than this is counted again for each reader.
 QUICK_SECONDS = 0.2

@@ -20,10 +20,10 @@ from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
 from articles.storage.incoming import IncomingArticle
 from articles.storage.newspapers import newspaper_host
-from dedup.article_sql import article_sql
 from dedup.declarations import Settings
+from dedup.detection.article_sql import article_sql
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Cell, Column, ColumnType, Report, Table
-from dedup.runs.scope import Scope
 
 Form = Literal["exact", "normalised"]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from dedup.article_sql import article_sql
-from dedup.passes import PASSES
+from dedup.detection.article_sql import article_sql
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.facts import label
+from dedup.detection.runs.scope import Scope
 from dedup.reports.together import rows_of
-from dedup.runs.facts import label
-from dedup.runs.scope import Scope
 
 _NAMES_SQL = "SELECT DISTINCT pass_name FROM dedup_evidence WHERE NOT stale"
 # One reading of all evidence. The passes of a pair are the bits of a number, so there are few rows to return. Articles

@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from articles.models import Article
 from dedup.declarations import Settings, setting
-from dedup.passes import PASSES
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Linked, Report, ReportError, Table
 from dedup.reports.gap_charts import spread_chart, window_chart
 from dedup.reports.scored_pairs import (
@@ -36,7 +37,6 @@ from dedup.reports.time_gaps import (
     pairs_by_days,
     window_holding,
 )
-from dedup.runs.scope import Scope
 
 # Shares of the top band for which the window is shown too.
 _SHARES = (0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 1.0)

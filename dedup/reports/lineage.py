@@ -1,6 +1,6 @@
 """Report `lineage`: who publishes first, who follows whom after how many hours, and the kinds of reuse.
 
-The lineage of each cluster is traced as on its page (dedup/lineage). Kinds of reuse: Nicholls, Detecting Textual Reuse
+The lineage of each cluster is traced as on its page (lineage/). Kinds of reuse: Nicholls, Detecting Textual Reuse
 in News Stories, At Scale, International Journal of Communication 13 (2019), 4173-4197.
 """
 
@@ -12,13 +12,13 @@ from statistics import median
 from typing import Any, ClassVar
 
 from articles.models import Article
-from dedup.lineage.articles import KIND_LABELS, Confidence, Kind, Lineage
+from dedup.detection.lineage.articles import KIND_LABELS, Confidence, Kind, Lineage
+from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
 from dedup.reports.drawing import WIDTH, alt
 from dedup.reports.names import drawn_name
 from dedup.review.queries.lineage import traced_clusters
-from dedup.runs.scope import Scope
 
 # More bars than these are longer than a page.
 MOST_BARS = 25

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from articles.models import Newspaper
 from dedup.declarations import Settings
-from dedup.exports.corpus.members import Part
+from dedup.detection.runs.facts import label as label_of_pass
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Cell, Column, ColumnType, File, Report, Table
 from dedup.reports.methods_facts import Facts, facts_of
 from dedup.reports.methods_text import bibtex, commands, paragraph
-from dedup.runs.facts import label as label_of_pass
-from dedup.runs.scope import Scope
+from dedup.rows.corpus.members import Part
 
 
 @dataclass(frozen=True, slots=True)

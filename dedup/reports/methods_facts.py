@@ -14,22 +14,22 @@ from django.db.models import Count, Max, Min
 from articles.models import Article
 from articles.querysets import given
 from articles.versions import versions
-from dedup.bounds import bound_named
 from dedup.declarations import Finds
-from dedup.evaluation.agreement import Agreement
-from dedup.evaluation.answers import score_numbers
-from dedup.evaluation.measure import Judged, judged_pairs
-from dedup.evaluation.samples import read_sample
-from dedup.evaluation.strata import NOT_PROPOSED, precision, recall
+from dedup.detection.bounds import bound_named
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.facts import label as label_of_pass
+from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.terms import model_in_use
+from dedup.detection.types import VerdictKind
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
-from dedup.passes import PASSES
+from dedup.research.agreement import Agreement
+from dedup.research.answers import score_numbers
+from dedup.research.measure import Judged, judged_pairs
+from dedup.research.samples import read_sample
+from dedup.research.strata import NOT_PROPOSED, precision, recall
 from dedup.review.queries.disagreements import agreements
 from dedup.review.queries.validation import agreements_of, tally_of
 from dedup.review.validation import is_finished
-from dedup.runs.facts import label as label_of_pass
-from dedup.runs.scope import Scope
-from dedup.runs.terms import model_in_use
-from dedup.types import VerdictKind
 
 
 @dataclass(frozen=True, slots=True)

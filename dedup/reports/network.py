@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from articles.files.cells import guarded
 from articles.loading import when_used
 from articles.numbers import counted
-from dedup.article_sql import article_sql
 from dedup.declarations import Settings, setting
+from dedup.detection.article_sql import article_sql
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Cell, Chart, Column, ColumnType, File, Linked, Report, Table
 from dedup.reports.drawing import PALETTE, WIDTH, alt
 from dedup.reports.names import drawn_name, xml_text
 from dedup.reports.sources import duplicates_address, pairs_address
 from dedup.reports.together import Together, newspapers_together, rows_of, share
-from dedup.runs.scope import Scope
 
 if TYPE_CHECKING:
     import networkx as nx

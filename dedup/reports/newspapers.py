@@ -11,8 +11,8 @@ from django.db.models import Count, Max, Min
 
 from articles.models import Article
 from dedup.declarations import Settings, setting
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Column, ColumnType, Report, Table
-from dedup.runs.scope import Scope
 
 _SOURCE = "set in the admin for each newspaper"
 

@@ -11,13 +11,13 @@ from itertools import accumulate
 from math import ceil
 from typing import Any, ClassVar
 
-from dedup.article_sql import article_sql
+from dedup.detection.article_sql import article_sql
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Column, ColumnType, Report, Table
 from dedup.reports.drawing import PALETTE, WIDTH, alt, time_axis
 from dedup.reports.found_by import found_by
 from dedup.reports.names import drawn_name
 from dedup.reports.together import rows_of, share
-from dedup.runs.scope import Scope
 
 # More bars than these are longer than a page.
 MOST_BARS = 25
@@ -40,7 +40,7 @@ ORDER BY month, newspaper.name
 )
 # How many articles have each size. The lengths of texts are stored with the headline forms, which articles that came
 # since the last run do not have yet. The cached sets of word shingles have 4 bytes a shingle
-# (dedup/kernels/masked_shingles.py); PostgreSQL knows their lengths without reading them.
+# (dedup/detection/kernels/masked_shingles.py); PostgreSQL knows their lengths without reading them.
 _SIZES_SQL = article_sql(
     """
 SELECT CASE WHEN grouping(characters) = 0 THEN 'characters' ELSE 'shingles' END,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dedup.evaluation.bounds import interval
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Column, ColumnType, Report, Table
 from dedup.reports.drawing import BEHIND_TEXT, PALETTE, WIDTH, alt
 from dedup.reports.found_by import FoundBy, found_by
 from dedup.reports.together import share
-from dedup.runs.scope import Scope
+from dedup.research.bounds import interval
 
 
 @dataclass(frozen=True, slots=True)

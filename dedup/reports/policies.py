@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from articles.models import Article
-from dedup.clustering.policies import RULES, Policy, Reason, removals
 from dedup.declarations import Settings, setting
-from dedup.exports.corpus.members import Part, WholeCluster, whole_clusters
+from dedup.detection.clustering.policies import RULES, Policy, Reason, removals
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Column, ColumnType, Report, Table
 from dedup.reports.drawing import WIDTH, alt
-from dedup.runs.scope import Scope
+from dedup.rows.corpus.members import Part, WholeCluster, whole_clusters
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,20 +12,20 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from articles.querysets import given
-from dedup.article_sql import article_sql
-from dedup.evaluation.agreement import Agreement
-from dedup.evaluation.bounds import interval
+from dedup.detection.article_sql import article_sql
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.facts import label
+from dedup.detection.runs.scope import Scope
 from dedup.models import Answer, Decision, SecondReading
-from dedup.passes import PASSES
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
 from dedup.reports.drawing import WIDTH, alt, time_axis
 from dedup.reports.names import drawn_name
 from dedup.reports.passes import precision_chart
 from dedup.reports.together import rows_of
+from dedup.research.agreement import Agreement
+from dedup.research.bounds import interval
 from dedup.review.queries.disagreements import agreements
 from dedup.review.queries.progress import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
-from dedup.runs.facts import label
-from dedup.runs.scope import Scope
 
 # More editors than these have no colour of their own.
 MOST_EDITORS_DRAWN = 5

@@ -10,13 +10,13 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from dedup.article_sql import article_sql
-from dedup.bounds import bound_named
 from dedup.declarations import Finds
+from dedup.detection.article_sql import article_sql
+from dedup.detection.bounds import bound_named
+from dedup.detection.runs.one_pass import find_with
+from dedup.detection.runs.scope import Scope
+from dedup.detection.types import Tally
 from dedup.reports.scored_pairs import PassPairs, band_label, edges_of, fresh_scope
-from dedup.runs.one_pass import find_with
-from dedup.runs.scope import Scope
-from dedup.types import Tally
 
 _COPIED_AT_ONCE = 10_000
 

@@ -18,18 +18,18 @@ from django.db import connection, transaction
 from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.numbers import counted
-from dedup.article_sql import article_sql
-from dedup.bounds import bound_named
 from dedup.declarations import Finds, Settings, setting, settings_of
+from dedup.detection.article_sql import article_sql
+from dedup.detection.bounds import bound_named
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import PassConfig
+from dedup.detection.runs.earlier_runs import earlier_runs
+from dedup.detection.runs.one_pass import find_with
+from dedup.detection.runs.profiles import ProfileError, configs_of, default_profile
+from dedup.detection.runs.scope import Scope
+from dedup.detection.types import Tally
 from dedup.models import CrowdedArticle, DetectionRun
-from dedup.passes import PASSES
-from dedup.passes.base import PassConfig
 from dedup.reports.base import ReportError
-from dedup.runs.earlier_runs import earlier_runs
-from dedup.runs.one_pass import find_with
-from dedup.runs.profiles import ProfileError, configs_of, default_profile
-from dedup.runs.scope import Scope
-from dedup.types import Tally
 
 # A pass whose setting allows so many days apart has no window.
 NO_WINDOW = 36_500

@@ -14,12 +14,12 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from articles.numbers import counted
-from dedup.article_sql import article_sql
+from dedup.detection.article_sql import article_sql
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Linked, Report, Table
 from dedup.reports.drawing import PALETTE, WIDTH, alt
 from dedup.reports.names import drawn_name
 from dedup.reports.together import Together, newspapers_together, rows_of, share
-from dedup.runs.scope import Scope
 
 # More newspapers than these make squares too small to read.
 MOST_IN_HEAT_MAP = 25

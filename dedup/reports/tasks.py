@@ -10,12 +10,12 @@ from django.utils import timezone
 from django_tasks import task
 
 from dedup.declarations import Settings, make_config
+from dedup.detection.runs.lost_tasks import Fate, recovered
+from dedup.detection.runs.scope import Scope
 from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import Report, ReportError
 from dedup.reports.counting import asked_for, count, key_of
-from dedup.runs.lost_tasks import Fate, recovered
-from dedup.runs.scope import Scope
 
 # A worker that was killed counts no more; after this time a count can be asked for again.
 _ASKED_AGAIN_AFTER = timedelta(minutes=10)

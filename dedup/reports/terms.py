@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 
 from django.db import connection, transaction
 
-from dedup.article_sql import article_sql
 from dedup.declarations import Settings, setting
-from dedup.kernels.masked_shingles import words_of
-from dedup.kernels.stopwords import language_of, stop_words
+from dedup.detection.article_sql import article_sql
+from dedup.detection.kernels.masked_shingles import words_of
+from dedup.detection.kernels.stopwords import language_of, stop_words
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Column, ColumnType, Report, Table
 from dedup.reports.drawing import PALETTE, WIDTH, alt
 from dedup.reports.names import drawn_name
-from dedup.runs.scope import Scope
 
 SHOWN = 50
 # Distinct words that are held in memory; then their counts go to the database. About 45 MB.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from dedup.detection.runs.facts import label as label_of_pass
 from dedup.reports.base import Chart
 from dedup.reports.drawing import PALETTE, WIDTH
-from dedup.runs.facts import label as label_of_pass
 
 _HEIGHT = 300
 _MEASURES = (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 from articles.models import Article
 from dedup.declarations import Settings, setting
-from dedup.evaluation.bounds import interval
+from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
 from dedup.reports.drawing import PALETTE, WIDTH, alt
 from dedup.reports.score_bands import Band, Counts, Subset, Threshold, check_subsets, count_bands, cumulated
 from dedup.reports.scored_pairs import PassOptions, edges_of, pairs, pass_pairs, scored, source_sentences
-from dedup.runs.scope import Scope
+from dedup.research.bounds import interval
 
 
 @dataclass(frozen=True, slots=True)

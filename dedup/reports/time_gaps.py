@@ -9,7 +9,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from dedup.article_sql import article_sql
+from dedup.detection.article_sql import article_sql
 
 # Pairs of a year's gap are more often templates than copies: the study of a Google Alerts feed looked at those from
 # about two months on.

@@ -12,8 +12,8 @@ from typing import Any, LiteralString, TypeVar
 
 from django.db import connection
 
-from dedup.article_sql import article_sql
-from dedup.runs.scope import Scope
+from dedup.detection.article_sql import article_sql
+from dedup.detection.runs.scope import Scope
 
 Row = TypeVar("Row")
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
-from dedup.clustering.consistency import contradictions_of_joining, contradictions_of_parting
-from dedup.clustering.constraints import constraints_in_force, lock_review
-from dedup.evaluation.bounds import upper_bound
+from dedup.detection.clustering.consistency import contradictions_of_joining, contradictions_of_parting
+from dedup.detection.clustering.constraints import constraints_in_force, lock_review
 from dedup.models import Answer, Batch, BatchItem, ConfirmedArticle, Decision, Link, Pair, SeparateArticles
+from dedup.research.bounds import upper_bound
 from dedup.review.decisions import ReviewError, append_batch
 
 # What can be answered for many at once. A version answer depends on the profile, and "unsure" answers nothing.

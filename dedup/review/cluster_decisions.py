@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from dedup.clustering.constraints import constraints_in_force, lock_review
-from dedup.clustering.rebuild import loose_parts
-from dedup.clustering.ties import Tie, parts_of
+from dedup.detection.clustering.constraints import constraints_in_force, lock_review
+from dedup.detection.clustering.rebuild import loose_parts
+from dedup.detection.clustering.ties import Tie, parts_of
 from dedup.models import Cluster, Decision, Link, Pair
 from dedup.review.decisions import ReviewError, append_decision, in_order, members_as_seen, members_of
 

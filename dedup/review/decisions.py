@@ -16,10 +16,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from articles.storage.fingerprints import fingerprint
-from dedup.clustering.constraints import KnownConstraints, constraints_in_force, lock_review
-from dedup.clustering.implications import update_implications
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import loose_parts, rebuild_clusters
+from dedup.detection.clustering.constraints import KnownConstraints, constraints_in_force, lock_review
+from dedup.detection.clustering.implications import update_implications
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
 
 # What an editor may answer about a pair, and the link that says it.

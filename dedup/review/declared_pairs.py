@@ -13,8 +13,8 @@ from typing import Any
 from django.db import transaction
 
 from articles.models import Article
-from dedup.clustering.constraints import lock_review
-from dedup.judging.judge import JudgedRow
+from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Decision, Link, Pair
 from dedup.review import decisions
 

@@ -7,12 +7,12 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from dedup.clustering.constraints import lock_review
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.verdicts.reasons import GROUP_RULE_REASON
 from dedup.models import Decision, DenseGroup, GroupMember
 from dedup.review.series_rules import RuleError
-from dedup.verdicts.reasons import GROUP_RULE_REASON
 
 # Sets the verdict that the next run would set. Pairs that an editor has decided are left to that run.
 _JUDGE_BY_RULE_SQL = """

@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 from articles.models import Newspaper, NewspaperMerge
 from articles.storage import newspaper_merges
 from articles.storage.newspaper_merges import Carried, MergePlan, plan_merge, stored_since
+from dedup.detection.runs.lock import run_lock
 from dedup.models import Pair
-from dedup.runs.lock import run_lock
 
 _LISTS = {
     "title_affixes": "headline affixes added",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from dedup.clustering.questions import update_questions
+from dedup.detection.clustering.questions import update_questions
 from dedup.models import Profile, ProfileRule
 
 _COPIED = ("newspaper_id", "other_id", "settings", "left_out", "retired")
@@ -39,6 +39,6 @@ def _copy_rules(source: Profile, profile: Profile) -> None:
 
 
 def _schedule(profile: Profile) -> None:
-    from dedup.runs.tasks import schedule_nightly  # noqa: PLC0415 - the tasks import the pipeline and its kernels
+    from dedup.detection.runs.tasks import schedule_nightly  # noqa: PLC0415 - the tasks import the pipeline and its kernels
 
     schedule_nightly(profile)

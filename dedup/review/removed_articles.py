@@ -14,10 +14,10 @@ from typing import Any, LiteralString
 from django.db import connection
 from django.db.models import Q
 
-from dedup.clustering.constraints import KnownConstraints, lock_review
-from dedup.clustering.implications import update_implications
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.constraints import KnownConstraints, lock_review
+from dedup.detection.clustering.implications import update_implications
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Link, Pair, SampledPair
 
 _NEAR_SQL: LiteralString = """

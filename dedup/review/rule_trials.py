@@ -12,8 +12,8 @@ from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.extraction.trial import Reading, TrialError, Tried, try_rule
 from articles.models import Article, ArticlePage, Newspaper
 from articles.storage.extraction_rules import kept_page, pages_to_try, rule_of
-from dedup.comparison.differences import Differences, compare_texts
-from dedup.comparison.highlighting import MarkedText
+from dedup.detection.comparison.differences import Differences, compare_texts
+from dedup.detection.comparison.highlighting import MarkedText
 from dedup.review.fetches import FetchError, fetch
 
 __all__ = ["RuleTrial", "TrialError", "check_speed", "try_on_pages"]

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from dedup.clustering.constraints import lock_review
+from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Answer, Decision, Link, Pair, SecondReading
 from dedup.models.decisions import DRAWN_BY
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, SENT_AGAIN_WITHIN, ReviewError, decide_pair, decisions_on

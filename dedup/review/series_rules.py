@@ -9,11 +9,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from articles.storage.audit_log import log_action
-from dedup.clustering.constraints import lock_review
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.verdicts.reasons import RULE_REASON
 from dedup.models import Series
-from dedup.verdicts.reasons import RULE_REASON
 
 MADE = "made it a rule"
 ENDED = "ended the rule"

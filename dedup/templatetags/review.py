@@ -12,14 +12,14 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from articles.models import Article
-from dedup.clustering.doubts import doubts_of_article
-from dedup.comparison.differences import Moved, Segment
-from dedup.comparison.highlighting import Passage
-from dedup.judging.judge import JudgedRow
+from dedup.detection.clustering.doubts import doubts_of_article
+from dedup.detection.comparison.differences import Moved, Segment
+from dedup.detection.comparison.highlighting import Passage
+from dedup.detection.judging.judge import JudgedRow
+from dedup.detection.runs.facts import label
+from dedup.detection.verdicts.model import DUPLICATE_FROM
+from dedup.detection.verdicts.shares import Share, percentage, shares_of
 from dedup.models import Evidence, Pair, Series, Verdict
-from dedup.runs.facts import label
-from dedup.verdicts.model import DUPLICATE_FROM
-from dedup.verdicts.shares import Share, percentage, shares_of
 
 register = template.Library()
 

@@ -7,9 +7,9 @@ from django.shortcuts import get_object_or_404, render
 
 from articles.models import Article
 from articles.paging import page_of
-from dedup.filters.articles import ArticleFilter
 from dedup.review.queries.articles import article_details, listed_articles
 from dedup.review.queries.revisions import revision
+from dedup.rows.filters.articles import ArticleFilter
 from dedup.views.pairs import comparison
 
 

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
-from dedup.forms import BatchForm, NoteForm
+from dedup.forms.base import BatchForm, NoteForm
 from dedup.models import Answer, Batch
 from dedup.review import batches
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError

@@ -12,7 +12,6 @@ from django.urls import reverse
 from articles.models import BoilerplateWeek, Newspaper, RepeatedSentence
 from articles.paging import page_of, page_of_groups
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
-from dedup.filters.boilerplate import BoilerplateFilter
 from dedup.review.queries.boilerplate import (
     add_texts,
     by_sentence,
@@ -21,6 +20,7 @@ from dedup.review.queries.boilerplate import (
     weeks_of,
     with_examples,
 )
+from dedup.rows.filters.boilerplate import BoilerplateFilter
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 

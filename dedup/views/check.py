@@ -13,7 +13,7 @@ from django.utils.text import Truncator
 from articles.models import Article
 from articles.normalization.logins import without_login
 from articles.storage.incoming import url_fault
-from dedup.forms import CheckForm
+from dedup.forms.base import CheckForm
 from dedup.review.fetches import FetchError, fetch
 from dedup.review.queries.article_search import stored_under
 from dedup.review.queries.check import MAX_CHARACTERS, Pasted

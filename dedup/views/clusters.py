@@ -14,10 +14,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
-from dedup.filters.clusters import ClusterFilter
-from dedup.forms import ClusterForm, ClusterMergeForm, MemberForm, SplitForm
+from dedup.forms.base import ClusterForm, ClusterMergeForm, MemberForm, SplitForm
 from dedup.models import Cluster, Decision, DetectionRun, Membership
-from dedup.querysets import WEAK_PROBABILITY
+from dedup.models.querysets import WEAK_PROBABILITY
 from dedup.review import decisions
 from dedup.review.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.previews import preview
@@ -25,6 +24,7 @@ from dedup.review.queries.cluster_page import cluster_details
 from dedup.review.queries.clusters import find_cluster, gone_cluster
 from dedup.review.questions.leases import give_back
 from dedup.review.questions.question import Question
+from dedup.rows.filters.clusters import ClusterFilter
 from dedup.views.asking import tab_of
 from dedup.views.questions import after_answer
 from dedup.views.requests import (

@@ -11,14 +11,14 @@ from django.urls import reverse
 
 from articles.models import Article, in_order
 from articles.normalization.logins import without_login
-from dedup.forms import DeclarationForm
+from dedup.detection.runs.profiles import ProfileError, default_profile
+from dedup.forms.base import DeclarationForm
 from dedup.models import Decision
 from dedup.review import decisions
 from dedup.review.declared_pairs import declare_pair, latest_decision
 from dedup.review.queries.article_search import Search, search
 from dedup.review.queries.pair_page import clusters_of, pair_of
 from dedup.review.queries.why_not import Explained, explained, judgement_now
-from dedup.runs.profiles import ProfileError, default_profile
 from dedup.views.pairs import comparison
 from dedup.views.requests import (
     EditorRequest,

@@ -11,11 +11,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.loading import MissingPackageError
-from dedup.export_forms import CorpusForm, query_of_corpus
-from dedup.exports.corpus.kept import CorpusRefusedError, drop, pieces_of
+from dedup.detection.runs.requests import is_worker_alive
+from dedup.forms.exports import CorpusForm, query_of_corpus
 from dedup.models import CorpusExport
 from dedup.reports.corpora import request_corpus
-from dedup.runs.requests import is_worker_alive
+from dedup.rows.corpus.kept import CorpusRefusedError, drop, pieces_of
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 _CONTENT_TYPES = {".gz": "application/gzip", ".parquet": "application/vnd.apache.parquet", ".json": "application/json"}

@@ -8,12 +8,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
-from dedup.filters.disagreements import DisagreementFilter
-from dedup.forms import CollisionForm, SettleForm
+from dedup.forms.base import CollisionForm, SettleForm
 from dedup.models import Answer
 from dedup.review import second_readings
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.queries.disagreements import agreements, changes_of, disagreements, with_outcomes
+from dedup.rows.filters.disagreements import DisagreementFilter
 from dedup.views.asking import tab_of
 from dedup.views.questions import after_answer
 from dedup.views.requests import EditorRequest, decision_view, query_of, refuse, say_decided, values_of

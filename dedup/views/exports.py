@@ -13,21 +13,21 @@ from django.utils import timezone
 from articles.boilerplate.mode import Mode
 from articles.files.records import FileFormat
 from articles.models import Article
-from dedup.export_forms import CorpusForm
-from dedup.exports import EXPORTS
-from dedup.exports.corpus.writing import corpus_pieces
-from dedup.exports.formats import FORMATS
-from dedup.filters.exports import EVERYTHING, list_filter
-from dedup.filters.pairs import PairFilter
+from dedup.forms.exports import CorpusForm
 from dedup.models import Cluster, CorpusExport, Pair
 from dedup.models.corpora import KEPT
 from dedup.review.questions.tabs import TABS, tab_named
+from dedup.rows.corpus.writing import corpus_pieces
+from dedup.rows.exports import EXPORTS
+from dedup.rows.exports.formats import FORMATS
+from dedup.rows.filters.exports import EVERYTHING, list_filter
+from dedup.rows.filters.pairs import PairFilter
 from dedup.views.requests import EditorRequest, query_of
 
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
 # A page sends a corpus of so many articles at once: more would keep a process of the server busy for minutes. A worker
-# writes larger ones: dedup/exports/corpus/kept.py.
+# writes larger ones: dedup/rows/corpus/kept.py.
 MAX_DOWNLOADED = 20_000
 _CONTENTS = ("articles", "removed")
 # Corpora that were asked for, on the page.

@@ -17,9 +17,9 @@ from articles.numbers import read_number
 from articles.paging import page_of
 from articles.storage.extraction_rules import RuleError, rule_of, save_rule, selectors_of
 from articles.storage.reextraction import outdated_texts
+from dedup.detection.runs.reextraction import request_reextraction
+from dedup.forms.rules import RuleForm
 from dedup.review.rule_trials import TrialError, check_speed, try_on_pages
-from dedup.rule_forms import RuleForm
-from dedup.runs.reextraction import request_reextraction
 from dedup.views.requests import EditorRequest, decision_view
 
 

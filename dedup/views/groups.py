@@ -8,13 +8,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
-from dedup.filters.groups import GroupFilter
-from dedup.forms import GroupConfirmForm
+from dedup.forms.base import GroupConfirmForm
 from dedup.models import DenseGroup
 from dedup.review import decisions
 from dedup.review.group_rules import end_group_rule, make_group_rule
 from dedup.review.queries.groups import confirmed_among, group_details, listed_groups, members_of_group
 from dedup.review.series_rules import RuleError
+from dedup.rows.filters.groups import GroupFilter
 from dedup.views.requests import (
     EditorRequest,
     decision_view,

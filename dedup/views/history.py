@@ -8,12 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
-from dedup.filters.decisions import DecisionFilter
-from dedup.forms import NoteForm
+from dedup.forms.base import NoteForm
 from dedup.models import Decision, DenseGroup
 from dedup.review import decisions
 from dedup.review.queries.clusters import find_cluster
 from dedup.review.queries.history import every_decision
+from dedup.rows.filters.decisions import DecisionFilter
 from dedup.views.asking import tab_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, safe_next, values_of
 

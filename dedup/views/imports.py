@@ -19,9 +19,9 @@ from articles.files.records import UnreadableFileError
 from articles.files.uploads import MAX_KEPT_REJECTS, PART_BYTES, cancel_import, keep_upload, left_imports
 from articles.models import FileImport
 from articles.paging import page_of
-from dedup.import_forms import ImportForm
-from dedup.runs.imports import request_import
-from dedup.runs.requests import is_worker_alive
+from dedup.detection.runs.imports import request_import
+from dedup.detection.runs.requests import is_worker_alive
+from dedup.forms.imports import ImportForm
 from dedup.views.requests import EditorRequest, decision_view
 
 

@@ -10,7 +10,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.numbers import read_number
-from dedup.evaluation.lessons import (
+from dedup.forms.base import ModelForm
+from dedup.models import FittedModel, Lesson
+from dedup.research.lessons import (
     HeldBackError,
     answers_missing,
     ask_for_lesson,
@@ -18,8 +20,6 @@ from dedup.evaluation.lessons import (
     fail,
     verification_of,
 )
-from dedup.forms import ModelForm
-from dedup.models import FittedModel, Lesson
 from dedup.views.requests import EditorRequest, decision_view
 
 LESSONS_SHOWN = 10
@@ -79,7 +79,7 @@ def lesson_give_up(request: EditorRequest, lesson_id: int) -> HttpResponse:
 @decision_view(_address)
 def model_use(request: EditorRequest) -> HttpResponse:
     """Put a model into use, the one that ships or one learnt here."""
-    from dedup.evaluation.learning import LearningError, use  # noqa: PLC0415 - imports the comparison and its kernels
+    from dedup.research.learning import LearningError, use  # noqa: PLC0415 - imports the comparison and its kernels
 
     form = ModelForm(request.POST)
     try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 
-from dedup.exports.formats import FORMATS
-from dedup.exports.lineage import LINEAGE
 from dedup.models import Cluster
 from dedup.review.queries.clusters import find_cluster, gone_cluster
 from dedup.review.queries.lineage_page import lineage_details
+from dedup.rows.exports.formats import FORMATS
+from dedup.rows.exports.lineage import LINEAGE
 from dedup.views.exports import CONTENT_TYPES
 
 

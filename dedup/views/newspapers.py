@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from articles.paging import page_of
 from articles.storage.newspaper_merges import MergeError
-from dedup.forms import MergeForm
+from dedup.detection.runs.lock import RunActiveError
+from dedup.forms.base import MergeForm
 from dedup.review.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
-from dedup.runs.lock import RunActiveError
 from dedup.views.requests import EditorRequest, decision_view
 
 

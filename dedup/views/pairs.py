@@ -12,9 +12,8 @@ from django.utils.html import format_html
 
 from articles.models import Article
 from articles.paging import count_up_to_ceiling, write_count
-from dedup.comparison.prepared import MAX_CHARACTERS
-from dedup.filters.pairs import PairFilter
-from dedup.forms import PairDecisionForm
+from dedup.detection.comparison.prepared import MAX_CHARACTERS
+from dedup.forms.base import PairDecisionForm
 from dedup.models import Decision, Pair
 from dedup.review import decisions
 from dedup.review.queries.disagreements import disputes_on
@@ -26,6 +25,7 @@ from dedup.review.queries.why import why
 from dedup.review.questions.leases import give_back
 from dedup.review.questions.question import Question
 from dedup.review.questions.tabs import SECOND
+from dedup.rows.filters.pairs import PairFilter
 from dedup.views.asking import Steps, carried_query, steps_around, tab_of
 from dedup.views.collisions import (
     blinded,

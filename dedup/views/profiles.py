@@ -10,11 +10,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.numbers import read_number
+from dedup.detection.runs.profiles import Configs, ProfileError, configs_of
+from dedup.forms.profiles import ProfileForm, RuleForm, copy_of
 from dedup.models import Profile, ProfileRule
-from dedup.profile_forms import ProfileForm, RuleForm, copy_of
 from dedup.review.profiles import save_profile
 from dedup.review.queries.profiles import effects, profile_rows, rule_rows, widenings
-from dedup.runs.profiles import Configs, ProfileError, configs_of
 from dedup.views.requests import EditorRequest, decision_view
 
 

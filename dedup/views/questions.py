@@ -11,7 +11,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import COUNT_CEILING, DEAR_CEILING, count_up_to_ceiling, page_of
-from dedup.filters.pairs import PairFilter
 from dedup.models import Cluster, Pair
 from dedup.review import decisions
 from dedup.review.queries.batches import open_batch
@@ -25,6 +24,7 @@ from dedup.review.questions.leases import reader_of, take_lease
 from dedup.review.questions.question import Question, question_of
 from dedup.review.questions.rows import Row, rows_of_tab
 from dedup.review.questions.tabs import DEFAULT, SAMPLE, TABS, tab_counts, tab_named
+from dedup.rows.filters.pairs import PairFilter
 from dedup.views.asking import carried_query, next_address, skipped, steps_around, tab_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, refused_note
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from dedup.forms import ReportForm
+from dedup.forms.base import ReportForm
 from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import Report, ReportError

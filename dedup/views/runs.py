@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from articles.paging import page_of
-from dedup.forms import RunForm
+from dedup.detection.runs.requests import Wanted, cancel_request, cancel_run, request_run
+from dedup.forms.base import RunForm
 from dedup.models import DetectionRun, RunRequest
 from dedup.review.queries.runs import (
     latest_runs,
@@ -22,7 +23,6 @@ from dedup.review.queries.runs import (
     run_details,
     run_progress,
 )
-from dedup.runs.requests import Wanted, cancel_request, cancel_run, request_run
 from dedup.views.requests import EditorRequest
 
 

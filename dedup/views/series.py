@@ -8,12 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
-from dedup.filters.series import SeriesFilter
+from dedup.detection.runs.headlines import LEAST_DAYS
 from dedup.models import Series
 from dedup.review.queries.runs import last_finished_run
 from dedup.review.queries.series import articles_of, series_details
 from dedup.review.series_rules import RuleError, end_rule, make_rule
-from dedup.runs.headlines import LEAST_DAYS
+from dedup.rows.filters.series import SeriesFilter
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 

@@ -22,10 +22,10 @@ from django.views.decorators.http import require_POST
 
 from articles.models import Article
 from articles.paging import page_of
-from dedup.filters.stories import StoryFilter
+from dedup.integrations.tokens import TokenError, allows, find_token, make_token
 from dedup.models import Token
 from dedup.review.queries.stories import COPIES_SHOWN, Story, listed_stories, stories_of, story_numbered
-from dedup.tokens import TokenError, allows, find_token, make_token
+from dedup.rows.filters.stories import StoryFilter
 from dedup.views.requests import EditorRequest, query_of
 
 _WEB = ("http://", "https://")

@@ -9,9 +9,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from articles.paging import page_of
-from dedup.forms import TokenForm
+from dedup.forms.base import TokenForm
+from dedup.integrations.tokens import TokenError, make_token, revoke_token
 from dedup.models import Token
-from dedup.tokens import TokenError, make_token, revoke_token
 from dedup.views.requests import EditorRequest
 
 # Who may block somebody may also revoke their tokens.

@@ -11,10 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
-from dedup.evaluation.sampling import SEEDS, SampleError, draw
-from dedup.exports.formats import FORMATS
-from dedup.exports.validation import columns_of, labelled_rows
+from dedup.forms.samples import LabelForm, SampleForm
 from dedup.models import PairLabel, SampledPair, ValidationSample
+from dedup.research.sampling import SEEDS, SampleError, draw
 from dedup.review import validation
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.queries.validation import (
@@ -27,7 +26,8 @@ from dedup.review.queries.validation import (
     results_of,
     sampled_pairs,
 )
-from dedup.sample_forms import LabelForm, SampleForm
+from dedup.rows.exports.formats import FORMATS
+from dedup.rows.exports.validation import columns_of, labelled_rows
 from dedup.views.asking import Steps
 from dedup.views.exports import CONTENT_TYPES
 from dedup.views.pairs import comparison

@@ -13,12 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from articles.paging import page_of
-from dedup.forms import WebhookForm
+from dedup.detection.runs.requests import is_worker_alive
+from dedup.forms.base import WebhookForm
+from dedup.integrations.hooks import WebhookError, change_webhook, delete_webhook, make_webhook, send_test
 from dedup.models import Webhook
-from dedup.runs.requests import is_worker_alive
 from dedup.views.requests import EditorRequest
 from dedup.views.tokens import MANAGES
-from dedup.webhooks.hooks import WebhookError, change_webhook, delete_webhook, make_webhook, send_test
 
 _DELIVERIES_SHOWN = 50
 

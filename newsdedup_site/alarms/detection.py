@@ -13,8 +13,8 @@ from django_tasks_db.models import DBTaskResult
 
 from articles.models import FileImport
 from crawlers.models import Crawl, CrawlSchedule
+from dedup.detection.runs.requests import is_at_work, last_sign
 from dedup.models import DetectionRun, Profile
-from dedup.runs.requests import is_at_work, last_sign
 from newsdedup_site.alarms.kinds import Found, in_words, remedy_of
 
 # A worker that restarts, or a run that changes hands, is no alarm.

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from articles.storage.locks import Lock, lock_transaction
-from dedup.webhooks.queue import announce_alarms
+from dedup.integrations.queue import announce_alarms
 from newsdedup_site.alarms.kinds import KINDS, Found
 from newsdedup_site.alarms.machine import FORGOTTEN, is_elsewhere
 from newsdedup_site.alarms.mail import recipients

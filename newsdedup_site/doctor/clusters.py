@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import LiteralString
 
-from dedup.clustering.changes import changed_since_rebuilt
-from dedup.clustering.constraints import constraints_in_force
-from dedup.clustering.questions import Subject, all_questions, expected_counts
-from dedup.clustering.rebuild import ExpectedCluster, differs, expected_clusters
+from dedup.detection.clustering.changes import changed_since_rebuilt
+from dedup.detection.clustering.constraints import constraints_in_force
+from dedup.detection.clustering.questions import Subject, all_questions, expected_counts
+from dedup.detection.clustering.rebuild import ExpectedCluster, differs, expected_clusters
 from dedup.models import Cluster, Membership, Pair, QuestionCount
 from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, by, listed
 

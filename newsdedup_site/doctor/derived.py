@@ -14,16 +14,16 @@ from django.db import connection
 from psycopg.sql import SQL, Identifier, Literal
 
 from articles.models import Article
-from dedup.judging.judge import JudgedPair, JudgedRow
+from dedup.detection.judging.judge import JudgedPair, JudgedRow
+from dedup.detection.runs.article_cache import ArticleCache
+from dedup.detection.runs.digests import digests_around
+from dedup.detection.runs.judging import judged_rows
+from dedup.detection.runs.outdated_verdicts import is_all_judged
+from dedup.detection.runs.sentence_index import SENTENCE_INDEX
+from dedup.detection.runs.shingle_index import SHINGLE_INDEX
+from dedup.detection.runs.terms import RunTerms, terms_in_force
+from dedup.detection.types import SENTENCES, SERIES, SHINGLES
 from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, NewspaperMonth, Pair
-from dedup.runs.article_cache import ArticleCache
-from dedup.runs.digests import digests_around
-from dedup.runs.judging import judged_rows
-from dedup.runs.outdated_verdicts import is_all_judged
-from dedup.runs.sentence_index import SENTENCE_INDEX
-from dedup.runs.shingle_index import SHINGLE_INDEX
-from dedup.runs.terms import RunTerms, terms_in_force
-from dedup.types import SENTENCES, SERIES, SHINGLES
 from newsdedup_site.doctor.articles import chosen_articles
 from newsdedup_site.doctor.invariant import Found, Invariant, Sample, listed, rows, together
 from newsdedup_site.doctor.tables import options

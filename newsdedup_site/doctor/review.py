@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import LiteralString
 
-from dedup.clustering.changes import changed_since_rebuilt
-from dedup.clustering.constraints import with_pair_state
-from dedup.clustering.implications import expected_implications
+from dedup.detection.clustering.changes import changed_since_rebuilt
+from dedup.detection.clustering.constraints import with_pair_state
+from dedup.detection.clustering.implications import expected_implications
 from dedup.models import ConfirmedArticle, Link, SeparateArticles
 from newsdedup_site.doctor.invariant import RESTORE, Found, Invariant, Sample, by, listed, rows
 
@@ -107,7 +107,7 @@ def _versions_undecided() -> bool:
 
 _STATES_REPAIR = (
     "Undo a decision on one of its articles and make it again, or call "
-    "dedup.clustering.implications.update_implications with these articles."
+    "dedup.detection.clustering.implications.update_implications with these articles."
 )
 
 INVARIANTS = (

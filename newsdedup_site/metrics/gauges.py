@@ -13,8 +13,8 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from crawlers.models import Crawl, CrawlSchedule
+from dedup.detection.runs.requests import is_worker_alive
 from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
-from dedup.runs.requests import is_worker_alive
 from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import KINDS
 from newsdedup_site.alarms.machine import database_bytes, disks

@@ -13,12 +13,12 @@ from django.db import connection
 from django.db.models import Max, Min
 
 from articles.models import Article, RepeatedSentence, WhitelistedSentence
-from dedup.clustering.constraints import lock_review
+from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.types import SERIES
 from dedup.models import HeadlineForm, NewspaperMonth, UpToDate
 from dedup.review.removed_articles import unpropose
-from dedup.types import SERIES
 
-# A month is learnt from the articles of so many days around it, see dedup/comparison/recurring.py.
+# A month is learnt from the articles of so many days around it, see dedup/detection/comparison/recurring.py.
 _MONTH_DAYS = datetime.timedelta(days=100)
 
 # A series without an article goes, also one with a rule: its form is made of their headlines. If the articles are only

@@ -21,12 +21,12 @@ from articles.storage.ingest import refresh_statistics, writing
 from articles.storage.removed import keep_names, keep_urls, lift
 from articles.storage.withholding import blank, put_back
 from crawlers.models import CrawlSchedule, CrawlTurn, SitePace, Visit
-from dedup.clustering.constraints import lock_review
+from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.lock import run_lock
+from dedup.detection.runs.shingle_samples import complete_samples
 from dedup.models import ChangedArticle, Series, ShingleSample
 from dedup.review.removed_articles import forget
-from dedup.runs.dense_groups import update_groups
-from dedup.runs.lock import run_lock
-from dedup.runs.shingle_samples import complete_samples
 from newsdedup_site.privacy import traces
 from newsdedup_site.privacy.derived import forget_texts
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 from django_tasks import task
 
 from articles.models import Removal
-from dedup.runs.lock import RunActiveError
-from dedup.runs.lost_tasks import always_again, recovered
+from dedup.detection.runs.lock import RunActiveError
+from dedup.detection.runs.lost_tasks import always_again, recovered
 from newsdedup_site.privacy.removal import RemovalError, carry_out
 
 # After a run or a crawl that is in the way; and after which a removal without a sign of life is taken up again.

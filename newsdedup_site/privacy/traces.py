@@ -27,8 +27,8 @@ from articles.models import (
     WhitelistedSentence,
 )
 from crawlers.models import Crawl, PendingLink, Trial, Visit
-from dedup.exports.corpus.kept import forget_corpora
 from dedup.models import Batch, Delivery, DetectionRun, Lesson, PageFetch, SavedView, Series, StoredReport
+from dedup.rows.corpus.kept import forget_corpora
 
 REMOVED = "removed"
 # Shorter texts are in many others by chance.

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from articles.models import Article, Newspaper, Removal
 from articles.paging import page_of
-from dedup.runs.requests import is_worker_alive
+from dedup.detection.runs.requests import is_worker_alive
 from newsdedup_site.privacy import removal as removals_made
 from newsdedup_site.privacy import retention, withholding
 from newsdedup_site.privacy.forms import PageDaysForm, ReasonForm, RemovalForm

@@ -14,8 +14,8 @@ from django.urls import reverse
 from articles.models import Article, FileImport
 from crawlers.desk.queue import crawlable
 from crawlers.models import Crawl
+from dedup.detection.runs.requests import is_worker_alive
 from dedup.models import DetectionRun, RunRequest
-from dedup.runs.requests import is_worker_alive
 from newsdedup_site.access.addresses import ADDRESSES
 from newsdedup_site.access.rights import SHOWN_ADMINS, admins, has_right
 

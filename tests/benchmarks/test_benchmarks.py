@@ -16,10 +16,9 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from articles.normalization.text import normalize_text
-from dedup.passes.minhash import MinhashConfig
-from tests.benchmarks.articles_file import Spelling, articles, write_files
-from tests.benchmarks.contestants import CONFIG, CONTESTANTS, brute_force
-from tests.benchmarks.corpus import (
+from benchmarks.articles_file import Spelling, articles, write_files
+from benchmarks.contestants import CONFIG, CONTESTANTS, brute_force
+from benchmarks.corpus import (
     CorpusError,
     Source,
     by_frequency,
@@ -30,8 +29,8 @@ from tests.benchmarks.corpus import (
     perturbed,
     read_sources,
 )
-from tests.benchmarks.measuring import Usage
-from tests.benchmarks.report import (
+from benchmarks.measuring import Usage
+from benchmarks.report import (
     BEGIN,
     END,
     between_marks,
@@ -41,7 +40,7 @@ from tests.benchmarks.report import (
     shingle_rows,
     window_rows,
 )
-from tests.benchmarks.results import (
+from benchmarks.results import (
     LSH,
     PageTime,
     Results,
@@ -51,7 +50,8 @@ from tests.benchmarks.results import (
     WholeResult,
     WindowResult,
 )
-from tests.benchmarks.whole_report import IMPORT, NEW, NOTHING_NEW, RUN, other_rows, page_rows, phase_rows, step_rows
+from benchmarks.whole_report import IMPORT, NEW, NOTHING_NEW, RUN, other_rows, page_rows, phase_rows, step_rows
+from dedup.detection.passes.minhash import MinhashConfig
 
 SOURCES = [
     Source(datetime.date(2026, 3, day), "Harbour Post", f"Ferry {day}", f"https://paper.example/{day}", text)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.benchmarks import dense
+from benchmarks import dense
 
 
 @pytest.mark.parametrize("name", list(dense.INPUTS))

@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 from django.test import Client
 
+from benchmarks import archive, pages
 from dedup.models import Cluster, Decision, DenseGroup, Evidence, OpenQuestion, Pair, SecondReading, Series
-from tests.benchmarks import archive, pages
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

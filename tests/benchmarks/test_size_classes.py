@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup.kernels import parity_join
-from dedup.kernels.tokens import Ragged, character_shingles
-from tests.benchmarks import size_classes
+from benchmarks import size_classes
+from dedup.detection.kernels import parity_join
+from dedup.detection.kernels.tokens import Ragged, character_shingles
 from tests.dedup.kernels.test_parity_join import brute_force, ragged, related_sets
 
 

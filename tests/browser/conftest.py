@@ -19,8 +19,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from articles.models import Article, ArticleURL, RepeatedSentence
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
-from dedup.evaluation.sampling import Plan, draw
 from dedup.models import Cluster, DenseGroup, DetectionRun, Pair, SampleLabel, Series, ValidationSample
+from dedup.research.sampling import Plan, draw
 from tests.conftest import StoreArticle
 from tests.dense import write_group
 from tests.factories import make_cluster, make_pair, make_series, make_user

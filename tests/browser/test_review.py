@@ -9,11 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from dedup.filters.pairs import PairFilter
+from dedup.detection.runs.headlines import update_series
 from dedup.models import Decision, Pair
 from dedup.review import decisions
 from dedup.review.questions.tabs import DEFAULT, TABS
-from dedup.runs.headlines import update_series
+from dedup.rows.filters.pairs import PairFilter
 from tests.browser.conftest import Opener, Stored, settled
 from tests.factories import PASSWORD, make_lesson, make_user
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from dedup.evaluation.sampling import Plan, draw
 from dedup.models import Decision, SampleLabel
+from dedup.research.sampling import Plan, draw
 from tests.browser.conftest import Opener, Stored
 
 pytestmark = pytest.mark.browser

@@ -141,8 +141,8 @@ def queue_run() -> None:
     """Queue a run as the page does."""
     from django.contrib.auth.models import User  # noqa: PLC0415
 
+    from dedup.detection.runs.requests import Wanted, request_run  # noqa: PLC0415
     from dedup.models import Profile  # noqa: PLC0415
-    from dedup.runs.requests import Wanted, request_run  # noqa: PLC0415
 
     request_run(Wanted(Profile.objects.get(is_default=True)), user=User.objects.get(username="mara"))
 
@@ -152,7 +152,7 @@ def upload(path: str) -> None:
     from django.contrib.auth.models import User  # noqa: PLC0415
 
     from articles.files.uploads import keep_upload  # noqa: PLC0415
-    from dedup.runs.imports import request_import  # noqa: PLC0415
+    from dedup.detection.runs.imports import request_import  # noqa: PLC0415
 
     user = User.objects.create_user("boris")
     request_import(keep_upload("articles.jsonl", [Path(path).read_bytes()], newspaper="", user=user))

@@ -23,13 +23,13 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from articles.models import Article, Newspaper, RepeatedSentence
-from crawlers.demo_newspapers.manifest import accidental_pairs, manifest
-from crawlers.demo_newspapers.papers import PAPERS, newspapers
-from crawlers.demo_newspapers.scenarios import FIRST_DAY, LAST_DAY, articles, groups
-from crawlers.demo_newspapers.server import PortError, ports_from, serving, serving_somewhere
-from crawlers.demo_newspapers.site import Site
-from crawlers.demo_newspapers.stories import load_stories
-from crawlers.demo_newspapers.troubles import TROUBLES
+from crawlers.demo.manifest import accidental_pairs, manifest
+from crawlers.demo.papers import PAPERS, newspapers
+from crawlers.demo.scenarios import FIRST_DAY, LAST_DAY, articles, groups
+from crawlers.demo.server import PortError, ports_from, serving, serving_somewhere
+from crawlers.demo.site import Site
+from crawlers.demo.stories import load_stories
+from crawlers.demo.troubles import TROUBLES
 from dedup.models import Decision, Evidence, Membership, Series
 from dedup.review.questions.tabs import TABS, tab_counts
 from dedup.review.second_readings import in_dispute

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dedup.comparison.common_words import common_words
-from dedup.comparison.prepared import PreparedArticle
-from dedup.comparison.recurring import LEAST_KNOWN, RecurringText, recurring_phrases
-from dedup.kernels.masked_shingles import ShingleSets
-from dedup.kernels.tokens import distinct
+from dedup.detection.comparison.common_words import common_words
+from dedup.detection.comparison.prepared import PreparedArticle
+from dedup.detection.comparison.recurring import LEAST_KNOWN, RecurringText, recurring_phrases
+from dedup.detection.kernels.masked_shingles import ShingleSets
+from dedup.detection.kernels.tokens import distinct
 
 
 def recurring_texts(articles: Sequence[PreparedArticle], *, count: int = LEAST_KNOWN) -> dict[int, RecurringText]:

@@ -1,7 +1,7 @@
 """The tables and columns that SQL of the detection names are those of the models."""
 
 from articles.models import Article, ArticleURL
-from dedup.article_sql import ARTICLE_URLS, ARTICLES, article_sql
+from dedup.detection.article_sql import ARTICLE_URLS, ARTICLES, article_sql
 
 
 def test_the_tables_are_those_of_the_models() -> None:

@@ -15,7 +15,9 @@ from lxml import html
 from articles.models import Newspaper
 from articles.numbers import MAX_NUMBER
 from dedup.declarations import Setting, option_name, settings_of
-from dedup.forms import (
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.scope import Scope
+from dedup.forms.base import (
     BatchForm,
     CheckForm,
     ClusterForm,
@@ -38,11 +40,9 @@ from dedup.forms import (
     WebhookForm,
     setting_field,
 )
+from dedup.forms.profiles import ProfileForm, RuleForm
 from dedup.models import Profile
-from dedup.passes import PASSES
-from dedup.profile_forms import ProfileForm, RuleForm
 from dedup.reports import REPORTS
-from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
 from tests.factories import make_user
 

@@ -20,9 +20,9 @@ from articles.files.records import UnreadableFileError, read_records
 from articles.storage.incoming import RejectedArticleError, check_article
 from articles.warc import DamagedArchiveError, join_following, read_pages
 from crawlers.listings.lists import read_list
-from dedup.evaluation.labels import LabelsError, read_labels
-from dedup.runs.cluster.importing import read_results
-from dedup.spark.manifest import BundleError
+from dedup.detection.runs.cluster.importing import read_results
+from dedup.detection.spark.manifest import BundleError
+from dedup.research.labels import LabelsError, read_labels
 from tests.fuzz import texts
 from tests.fuzz.effort import Found, try_all
 from tests.fuzz.test_parsers import allowing

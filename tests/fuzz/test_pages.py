@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.test import Client
 from hypothesis import strategies as st
 
-from dedup.tokens import make_token, scopes_of
+from dedup.integrations.tokens import make_token, scopes_of
 from tests.conftest import StoreArticle
 from tests.dedup.api.test_schemathesis import one_connection
 from tests.fuzz import effort, values, world

@@ -10,11 +10,11 @@ from django.utils import timezone
 from articles.models import ArticlePage, ArticleRevision, FileImport, Newspaper
 from articles.storage.newspaper_merges import merge_newspapers
 from crawlers.models import Crawl, Trial, Visit
-from dedup.evaluation.sampling import Plan, draw
+from dedup.integrations.hooks import make_webhook
+from dedup.integrations.tokens import make_token, scopes_of
 from dedup.models import Batch, Lesson, Pair, Profile, ProfileRule, RunRequest, SavedView, SecondReading
+from dedup.research.sampling import Plan, draw
 from dedup.review.decisions import decide_pair
-from dedup.tokens import make_token, scopes_of
-from dedup.webhooks.hooks import make_webhook
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
 from tests.fuzz.values import MARKER

@@ -11,8 +11,8 @@ import pytest
 from django.db import connection
 from psycopg.sql import SQL, Identifier, Literal
 
-from dedup.clustering.changes import update_clusters
-from dedup.runs.dense_groups import update_groups
+from dedup.detection.clustering.changes import update_clusters
+from dedup.detection.runs.dense_groups import update_groups
 from tests import initial_rows
 from tests.interleavings import test_reviews as reviews
 from tests.interleavings import test_rows as rows

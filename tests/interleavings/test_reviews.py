@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 
 from articles.models import Article
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
-from dedup.judging.judge import JudgedRow
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Batch, Decision, DenseGroup, Pair, SecondReading, Series
 from dedup.review import (
     batches,

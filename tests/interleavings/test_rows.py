@@ -33,8 +33,10 @@ from articles.storage.revisions import Finding, SeenAgain, Version, store_revisi
 from crawlers.desk import queue as crawl_queue
 from crawlers.desk.trials import save_newspaper
 from crawlers.models import Crawl, CrawlSchedule, Trial
-from dedup import tokens
 from dedup.declarations import make_config
+from dedup.detection.runs.requests import Wanted, request_run
+from dedup.detection.runs.scope import Scope
+from dedup.integrations import hooks, sending, tokens
 from dedup.models import (
     Delivery,
     Lease,
@@ -54,9 +56,6 @@ from dedup.review import fetches, label_files, saved_views
 from dedup.review.questions.asking import next_question
 from dedup.review.questions.leases import take_lease
 from dedup.review.questions.question import Question
-from dedup.runs.requests import Wanted, request_run
-from dedup.runs.scope import Scope
-from dedup.webhooks import hooks, sending
 from newsdedup_site.people.actions import PersonError, block, change
 from tests.dedup.api.callers import Caller
 from tests.interleavings.schedule import Ending, Play

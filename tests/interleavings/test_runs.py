@@ -11,23 +11,23 @@ import pytest
 from django.db import transaction
 
 from articles.models import Article
-from dedup.clustering.changes import changed_since_rebuilt, update_clusters
-from dedup.clustering.implications import update_version_implications
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
-from dedup.judging.judge import JudgedRow
+from dedup.detection.clustering.changes import changed_since_rebuilt, update_clusters
+from dedup.detection.clustering.implications import update_version_implications
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.judging.judge import JudgedRow
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.crowded import forget_crowded, store_crowded
+from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.earlier_runs import judged_by
+from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
+from dedup.detection.runs.judging import store_rows
+from dedup.detection.runs.scope import Scope
+from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import CrowdedArticle, DenseGroup, DetectionRun, Evidence, Pair, Profile
-from dedup.passes import PASSES
 from dedup.review import decisions, group_rules
 from dedup.review.decisions import ReviewError
 from dedup.review.series_rules import RuleError
-from dedup.runs.crowded import forget_crowded, store_crowded
-from dedup.runs.dense_groups import update_groups
-from dedup.runs.earlier_runs import judged_by
-from dedup.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
-from dedup.runs.judging import store_rows
-from dedup.runs.scope import Scope
-from dedup.types import Candidate, Tally, Window
 from tests.dense import write_group
 from tests.factories import make_run
 from tests.interleavings.schedule import Play

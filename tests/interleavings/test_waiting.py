@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from dedup.clustering.changes import update_clusters
-from dedup.clustering.constraints import lock_review
-from dedup.clustering.implications import update_version_implications
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.changes import update_clusters
+from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.clustering.implications import update_version_implications
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.runs.crowded import forget_crowded
+from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores
 from dedup.models import DetectionRun, Link
 from dedup.review import decisions
-from dedup.runs.crowded import forget_crowded
-from dedup.runs.dense_groups import update_groups
-from dedup.runs.evidence import mark_stale, update_article_facts, update_best_scores
 from tests.factories import make_run
 from tests.interleavings import test_reviews as reviews
 from tests.interleavings import test_runs as runs

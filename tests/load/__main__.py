@@ -16,7 +16,7 @@ import time
 
 import django
 
-from tests.benchmarks import database
+from benchmarks import database
 
 
 def main() -> int:

@@ -41,7 +41,7 @@ AREAS = (
     ),
     Area(
         "clustering",
-        ("dedup/clustering/*.py",),
+        ("dedup/detection/clustering/*.py",),
         (
             "tests/dedup/clustering",
             "tests/dedup/review",
@@ -56,7 +56,7 @@ AREAS = (
     ),
     Area(
         "writers of runs",
-        ("dedup/runs/evidence.py", "dedup/runs/crowded.py", "dedup/runs/judging.py"),
+        ("dedup/detection/runs/evidence.py", "dedup/detection/runs/crowded.py", "dedup/detection/runs/judging.py"),
         ("tests/dedup/runs", "tests/dedup/views/test_pairs.py", "tests/interleavings"),
     ),
     Area(
@@ -81,8 +81,8 @@ AREAS = (
             "newsdedup_site/people/links.py",
             "dedup/api/auth.py",
             "dedup/api/limits.py",
-            "dedup/tokens.py",
-            "dedup/forms.py",
+            "dedup/integrations/tokens.py",
+            "dedup/forms/base.py",
             "dedup/views/requests.py",
             "dedup/views/tokens.py",
         ),

@@ -19,9 +19,9 @@ from django_tasks_db.models import DBTaskResult
 from articles.models import FileImport, Newspaper
 from articles.storage.locks import Lock
 from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, Visit
+from dedup.detection.runs.tasks import nightly_task, schedule_nightly
+from dedup.integrations.hooks import delete_webhook, make_webhook
 from dedup.models import DetectionRun, Profile, RunPhase, Worker
-from dedup.runs.tasks import nightly_task, schedule_nightly
-from dedup.webhooks.hooks import delete_webhook, make_webhook
 from newsdedup_site.alarms import machine
 from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import KINDS, Found

@@ -21,8 +21,8 @@ from django.test import Client
 from django.utils import timezone
 
 from articles.models import Newspaper
+from dedup.integrations.hooks import WebhookError, make_webhook
 from dedup.models import Delivery, Profile, Worker
-from dedup.webhooks.hooks import WebhookError, make_webhook
 from newsdedup_site.alarms import machine
 from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import Found

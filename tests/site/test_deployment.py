@@ -20,9 +20,9 @@ from django_tasks.signals import task_finished, task_started
 from gunicorn.app.wsgiapp import WSGIApplication
 
 from dedup.checks import MINIMUM_VERSION
+from dedup.detection.runs.requests import GONE_AFTER
 from dedup.management.commands.db_worker import _HANGS_AFTER, _Pulse
 from dedup.models import Worker
-from dedup.runs.requests import GONE_AFTER
 from newsdedup_site import healthcheck
 from tests.databases import TEST_KEY, child_environment
 

@@ -22,7 +22,7 @@ import contextlib, io, json, sys
 import django
 django.setup()
 import manage
-from dedup.spark import command
+from dedup.detection.spark import command
 
 ends = {}
 for line in json.load(sys.stdin):

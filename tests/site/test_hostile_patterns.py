@@ -18,7 +18,7 @@ from django.urls import get_resolver
 from articles.extraction.rules import FIELDS
 from articles.models import ExtractionRule as SavedRule
 from crawlers.desk.forms import DraftForm
-from dedup.rule_forms import RuleForm
+from dedup.forms.rules import RuleForm
 
 pytestmark = pytest.mark.django_db
 

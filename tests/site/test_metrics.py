@@ -16,8 +16,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from articles.models import Newspaper
 from crawlers.models import Visit
+from dedup.detection.runs.tasks import nightly_task
 from dedup.models import Decision, Profile, QuestionCount, Worker
-from dedup.runs.tasks import nightly_task
 from newsdedup_site.metrics.exposition import Metric, exposition, single
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run, make_user

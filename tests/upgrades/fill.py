@@ -127,7 +127,9 @@ def settings_of_people(editor: User) -> None:
     row("newsdedup_site.KeyMap", user=editor, keys={"confirm": "k"})
     hook = {"url": "https://hooks.example/newsdedup", "secret": "for-one-state", "events": ["cluster.new"]}
     row("dedup.Webhook", owner=editor, **hook)
-    if make_token := found("make_token", "dedup.tokens", "dedup.tokens.actions", "dedup.tokens.making"):
+    if make_token := found(
+        "make_token", "dedup.integrations.tokens", "dedup.tokens", "dedup.tokens.actions", "dedup.tokens.making"
+    ):
         make_token(editor, "archive", ["read"])
         print("token")
 
@@ -140,7 +142,7 @@ def model_learnt() -> None:
 
 
 def tasks() -> None:
-    task = found("find_duplicates_task", "dedup.runs.tasks", "dedup.tasks")
+    task = found("find_duplicates_task", "dedup.detection.runs.tasks", "dedup.runs.tasks", "dedup.tasks")
     if task:
         task.enqueue(profile_id=apps.get_model("dedup.Profile").objects.get(is_default=True).pk)
         print("task that waits")

@@ -12,9 +12,9 @@ from django.core.management.base import CommandError
 
 from articles.management.base import ExitCode, ProjectCommand
 from articles.models import ArticleURL, Newspaper
-from crawlers.demo_newspapers.manifest import manifest
-from crawlers.demo_newspapers.papers import PAPERS, newspapers
-from crawlers.demo_newspapers.server import (
+from crawlers.demo.manifest import manifest
+from crawlers.demo.papers import PAPERS, newspapers
+from crawlers.demo.server import (
     HOST,
     PortError,
     add_port_argument,

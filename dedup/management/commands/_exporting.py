@@ -11,10 +11,10 @@ from rich.progress import TextColumn, TimeElapsedColumn
 from articles.management.arguments import add_output_options, chosen_output
 from articles.management.base import ExitCode, LongCommand
 from articles.management.output import opened_output
-from dedup.exports import EXPORTS
-from dedup.exports.base import Export
-from dedup.exports.formats import FORMATS
-from dedup.filters.exports import FilterError, strict_filter
+from dedup.rows.exports import EXPORTS
+from dedup.rows.exports.base import Export
+from dedup.rows.exports.formats import FORMATS
+from dedup.rows.filters.exports import FilterError, strict_filter
 
 # How many there will be is not counted beforehand: that would take as long as much of the export.
 _COLUMNS = (TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"), TimeElapsedColumn())

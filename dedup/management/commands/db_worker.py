@@ -25,10 +25,10 @@ from django_tasks.signals import task_finished, task_started
 from django_tasks_db.management.commands import db_worker
 
 from articles.management.base import ProjectCommand
+from dedup.detection.runs.lost_tasks import put_back_lost_tasks
+from dedup.detection.runs.requests import SIGN_SECONDS
+from dedup.integrations.sending import send_due
 from dedup.models import Worker
-from dedup.runs.lost_tasks import put_back_lost_tasks
-from dedup.runs.requests import SIGN_SECONDS
-from dedup.webhooks.sending import send_due
 
 _FORGOTTEN_AFTER = datetime.timedelta(days=1)
 # For the threads: what a receiver does not answer in so long is sent again by the next worker.

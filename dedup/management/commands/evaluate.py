@@ -15,7 +15,13 @@ from django.db import DEFAULT_DB_ALIAS
 
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from dedup.evaluation.apart import (
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.profiles import ProfileError
+from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
+from dedup.models import DetectionRun
+from dedup.reports.drawing import svg
+from dedup.reports.threshold_charts import evaluation_charts
+from dedup.research.apart import (
     Corpus,
     Detected,
     Detection,
@@ -25,21 +31,15 @@ from dedup.evaluation.apart import (
     readable_articles,
     run_apart,
 )
-from dedup.evaluation.compared_clusters import FoundClusters, compared, find_clustered, read_clusters
-from dedup.evaluation.cross import Sample, cross_table
-from dedup.evaluation.curve import learning_curve
-from dedup.evaluation.labels import LabelsError, find_labelled, read_label_files
-from dedup.evaluation.measure import Measured, about, measured, run_facts
-from dedup.evaluation.print import print_clusters, print_report
-from dedup.evaluation.print_corpora import print_corpora
-from dedup.evaluation.samples import find_sample, read_sample
-from dedup.evaluation.scratch import ScratchError
-from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
-from dedup.models import DetectionRun
-from dedup.passes import PASSES
-from dedup.reports.drawing import svg
-from dedup.reports.threshold_charts import evaluation_charts
-from dedup.runs.profiles import ProfileError
+from dedup.research.compared_clusters import FoundClusters, compared, find_clustered, read_clusters
+from dedup.research.cross import Sample, cross_table
+from dedup.research.curve import learning_curve
+from dedup.research.labels import LabelsError, find_labelled, read_label_files
+from dedup.research.measure import Measured, about, measured, run_facts
+from dedup.research.print import print_clusters, print_report
+from dedup.research.print_corpora import print_corpora
+from dedup.research.samples import find_sample, read_sample
+from dedup.research.scratch import ScratchError
 
 _SHOWN_PROBLEMS = 5
 # Options that only apply to a run on --articles or --corpus.

@@ -12,15 +12,15 @@ from articles.management.arguments import add_day_options, add_newspaper_option,
 from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.management.boilerplate import mark_outdated_weeks
 from articles.models import Article
-from dedup.clustering.policies import RULES, Policy
-from dedup.exports.corpus.description import Counts
-from dedup.exports.corpus.members import Part
-from dedup.exports.corpus.other import OtherCorpus, OtherCorpusError, other_corpus
-from dedup.exports.corpus.parquet import check_parquet
-from dedup.exports.corpus.places import Asked
-from dedup.exports.corpus.writing import CorpusFormat, Target, target_named, write_corpus
+from dedup.detection.clustering.policies import RULES, Policy
 from dedup.models import Cluster
 from dedup.reports.methods import methods_of
+from dedup.rows.corpus.description import Counts
+from dedup.rows.corpus.members import Part
+from dedup.rows.corpus.other import OtherCorpus, OtherCorpusError, other_corpus
+from dedup.rows.corpus.parquet import check_parquet
+from dedup.rows.corpus.places import Asked
+from dedup.rows.corpus.writing import CorpusFormat, Target, target_named, write_corpus
 
 
 class Command(LongCommand):

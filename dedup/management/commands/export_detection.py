@@ -11,20 +11,20 @@ from articles.boilerplate.mode import Mode
 from articles.loading import require, when_used
 from articles.management.base import ExitCode, LongCommand
 from articles.models import Article
+from dedup.detection.runs.headlines import update_series
+from dedup.detection.runs.lock import RunActiveError, run_lock
+from dedup.detection.runs.pipeline import mark_boilerplate, update_forms
+from dedup.detection.runs.profiles import ProfileError
+from dedup.detection.runs.progress import run_progress
+from dedup.detection.runs.scope import ScopeError
+from dedup.detection.spark.manifest import AlphabetError, BundleError
 from dedup.management.arguments import add_run_options, chosen_configs, chosen_profile, chosen_scope
-from dedup.runs.headlines import update_series
-from dedup.runs.lock import RunActiveError, run_lock
-from dedup.runs.pipeline import mark_boilerplate, update_forms
-from dedup.runs.profiles import ProfileError
-from dedup.runs.progress import run_progress
-from dedup.runs.scope import ScopeError
-from dedup.spark.manifest import AlphabetError, BundleError
 
 if TYPE_CHECKING:
-    from dedup.runs.cluster import exporting
+    from dedup.detection.runs.cluster import exporting
 else:
     # It needs pyarrow, which --help does not.
-    exporting = when_used("dedup.runs.cluster.exporting")
+    exporting = when_used("dedup.detection.runs.cluster.exporting")
 
 
 class Command(LongCommand):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dedup.exports.lineage import LINEAGE
 from dedup.management.commands._exporting import ExportCommand
+from dedup.rows.exports.lineage import LINEAGE
 
 
 class Command(ExportCommand):

@@ -13,13 +13,13 @@ from django.template.defaultfilters import pluralize
 from articles.management.arguments import add_output_options, chosen_output
 from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.management.output import opened_output
-from dedup.evaluation.labels import LabelsError
-from dedup.evaluation.samples import find_sample
-from dedup.evaluation.sampling import BANDS, DIMENSIONS, NEAR_DAYS, SEEDS, SIZE, Plan, SampleError, draw
-from dedup.exports.formats import FORMATS
-from dedup.exports.validation import columns_of, labelled_rows, rows_to_label
+from dedup.detection.passes import PASSES
 from dedup.models import ValidationSample
-from dedup.passes import PASSES
+from dedup.research.labels import LabelsError
+from dedup.research.samples import find_sample
+from dedup.research.sampling import BANDS, DIMENSIONS, NEAR_DAYS, SEEDS, SIZE, Plan, SampleError, draw
+from dedup.rows.exports.formats import FORMATS
+from dedup.rows.exports.validation import columns_of, labelled_rows, rows_to_label
 
 
 class Command(ProjectCommand):

@@ -16,18 +16,18 @@ from articles.management.base import ExitCode, LongCommand
 from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms
+from dedup.detection.runs.dry_run import dry_run
+from dedup.detection.runs.lock import RunActiveError, run_lock
+from dedup.detection.runs.phases import RunCancelledError
+from dedup.detection.runs.pipeline import run_detection
+from dedup.detection.runs.profiles import Configs, ProfileError, enabled
+from dedup.detection.runs.progress import print_run, run_progress
+from dedup.detection.runs.scope import Scope, ScopeError, only_new
+from dedup.detection.runs.starting import start_run
 from dedup.management.arguments import add_run_options, chosen_configs, chosen_profile, chosen_scope
 from dedup.management.auditing import add_audit_option, audit_run, check_audit
 from dedup.management.spark_engine import SparkRunError, add_engine_options, check_engine, find_with_spark
 from dedup.models import Profile
-from dedup.runs.dry_run import dry_run
-from dedup.runs.lock import RunActiveError, run_lock
-from dedup.runs.phases import RunCancelledError
-from dedup.runs.pipeline import run_detection
-from dedup.runs.profiles import Configs, ProfileError, enabled
-from dedup.runs.progress import print_run, run_progress
-from dedup.runs.scope import Scope, ScopeError, only_new
-from dedup.runs.starting import start_run
 
 
 class Command(LongCommand):

@@ -15,12 +15,16 @@ from rich.table import Table
 from articles.files.whole_files import whole_file
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from dedup.evaluation.adjusting import Extent
-from dedup.evaluation.apart import detected, read_corpora
-from dedup.evaluation.cross import fitted_on
-from dedup.evaluation.decided import MOST_OF_ONE
-from dedup.evaluation.labels import FoundPair, LabelsError, find_articles, read_labels
-from dedup.evaluation.learning import (
+from dedup.detection.runs.profiles import ProfileError
+from dedup.detection.verdicts.model import LABELS, ModelError, dump_model
+from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
+from dedup.models import FittedModel
+from dedup.research.adjusting import Extent
+from dedup.research.apart import detected, read_corpora
+from dedup.research.cross import fitted_on
+from dedup.research.decided import MOST_OF_ONE
+from dedup.research.labels import FoundPair, LabelsError, find_articles, read_labels
+from dedup.research.learning import (
     SHIPPED,
     LearningError,
     ModelChange,
@@ -35,13 +39,9 @@ from dedup.evaluation.learning import (
     training_set,
     use,
 )
-from dedup.evaluation.lessons import SHOWN_CHANGES
-from dedup.evaluation.measure import samples_of
-from dedup.evaluation.scratch import ScratchError
-from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
-from dedup.models import FittedModel
-from dedup.runs.profiles import ProfileError
-from dedup.verdicts.model import LABELS, ModelError, dump_model
+from dedup.research.lessons import SHOWN_CHANGES
+from dedup.research.measure import samples_of
+from dedup.research.scratch import ScratchError
 
 _STEPS = 4  # of learning
 _SHOWN_PROBLEMS = 5

@@ -12,21 +12,21 @@ from django.db import DEFAULT_DB_ALIAS
 from articles.loading import require, when_used
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
+from dedup.detection.runs.lock import RunActiveError, run_lock
+from dedup.detection.runs.phases import RunCancelledError
+from dedup.detection.runs.pipeline import run_detection
+from dedup.detection.runs.progress import print_run, run_progress
+from dedup.detection.runs.scope import ScopeError
+from dedup.detection.spark.manifest import BundleError, ChangedArticlesError
+from dedup.detection.spark.versions import VersionsError
 from dedup.management.auditing import add_audit_option, audit_run, check_audit
 from dedup.models import DetectionRun
-from dedup.runs.lock import RunActiveError, run_lock
-from dedup.runs.phases import RunCancelledError
-from dedup.runs.pipeline import run_detection
-from dedup.runs.progress import print_run, run_progress
-from dedup.runs.scope import ScopeError
-from dedup.spark.manifest import BundleError, ChangedArticlesError
-from dedup.spark.versions import VersionsError
 
 if TYPE_CHECKING:
-    from dedup.runs.cluster import importing
+    from dedup.detection.runs.cluster import importing
 else:
     # It needs pyarrow, which --help does not.
-    importing = when_used("dedup.runs.cluster.importing")
+    importing = when_used("dedup.detection.runs.cluster.importing")
 
 
 class Command(LongCommand):

@@ -8,8 +8,8 @@ from django.core.management.base import CommandParser
 from django.template.defaultfilters import pluralize
 
 from articles.management.base import ExitCode, ProjectCommand
-from dedup.evaluation.labels import LabelsError
-from dedup.evaluation.samples import find_sample
+from dedup.research.labels import LabelsError
+from dedup.research.samples import find_sample
 from dedup.review.label_files import LabelFileError, import_labels
 
 _SHOWN_FAULTS = 20

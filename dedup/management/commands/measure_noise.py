@@ -12,14 +12,14 @@ from rich.table import Table
 
 from articles.management.arguments import add_workers_option, number_up_to
 from articles.management.base import ExitCode, LongCommand
-from dedup.evaluation.apart import read_corpus
-from dedup.evaluation.labels import LabelsError
-from dedup.evaluation.noise_table import DATASKETCH, noise_table
-from dedup.evaluation.print import console_on
-from dedup.evaluation.scratch import ScratchError
+from dedup.detection.runs.facts import label as label_of_pass
+from dedup.detection.runs.profiles import ProfileError
 from dedup.management.arguments import add_profile_options, chosen_detection
-from dedup.runs.facts import label as label_of_pass
-from dedup.runs.profiles import ProfileError
+from dedup.research.apart import read_corpus
+from dedup.research.labels import LabelsError
+from dedup.research.noise_table import DATASKETCH, noise_table
+from dedup.research.print import console_on
+from dedup.research.scratch import ScratchError
 
 _MOST_OTHERS = 1_000_000
 _HEADINGS = {"verdict": "The verdict", "any": "Any pass that is on", DATASKETCH: "MinHash of datasketch, from 0.75"}

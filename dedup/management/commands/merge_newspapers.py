@@ -11,8 +11,8 @@ from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.models import Newspaper
 from articles.storage.newspaper_merges import MergeError, last_merge
 from articles.storage.newspapers import newspaper_itself
+from dedup.detection.runs.lock import RunActiveError
 from dedup.review.newspaper_merges import done_line, merge_newspapers, preview_merge, undo_merge
-from dedup.runs.lock import RunActiveError
 
 
 class Command(ProjectCommand):

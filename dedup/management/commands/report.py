@@ -13,12 +13,12 @@ from articles.management.arguments import add_day_options, add_newspaper_option,
 from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.storage.incoming import IncomingArticle
 from dedup.declarations import ConfigError, Setting, Settings, make_config, option_name, settings_of
+from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.reports import REPORTS
 from dedup.reports.base import FileReport, Report, ReportError
 from dedup.reports.counting import count
 from dedup.reports.formats import as_csv, as_json, print_text
 from dedup.reports.stored import Shown, presented
-from dedup.runs.scope import Scope, ScopeError
 
 
 class Readable:

@@ -12,10 +12,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from articles.files.whole_files import whole_file
 from articles.management.base import ProjectCommand
-from dedup.clustering.policies import RULES
 from dedup.declarations import Setting, settings_of
-from dedup.exports.corpus.columns import CORPUS, REMOVED, Column
-from dedup.passes import PASSES
+from dedup.detection.clustering.policies import RULES
+from dedup.detection.passes import PASSES
+from dedup.rows.corpus.columns import CORPUS, REMOVED, Column
 
 _MARKED = re.compile(r"(<!-- write_docs: (?P<table>\w+) -->\n\n).*?(\n\n<!-- write_docs: end -->)", re.DOTALL)
 

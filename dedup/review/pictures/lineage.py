@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dedup.lineage.articles import Confidence, Edge, Lineage, LineageArticle
+from dedup.detection.lineage.articles import Confidence, Edge, Lineage, LineageArticle
 
 # All lengths are in pixels.
 _WIDTH = 760

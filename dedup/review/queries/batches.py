@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from dedup.clustering.consistency import Joins, joins
+from dedup.detection.clustering.consistency import Joins, joins
 from dedup.models import Answer, Batch, BatchItem, Membership, Pair
 from dedup.review.batches import Outcome, outcome_of
 

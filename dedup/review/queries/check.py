@@ -16,22 +16,22 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.normalization.language import detect_language
 from articles.normalization.text import normalize_text, text_digest
-from dedup.article_sql import article_sql
-from dedup.bounds import bound_named
-from dedup.comparison.compare import compare
-from dedup.comparison.prepared import ArticleText, Preparer, count_words
 from dedup.declarations import Finds
-from dedup.kernels.masked_shingles import Hashes, masked_shingle_sets, sample_of
+from dedup.detection.article_sql import article_sql
+from dedup.detection.bounds import bound_named
+from dedup.detection.comparison.compare import compare
+from dedup.detection.comparison.prepared import ArticleText, Preparer, count_words
+from dedup.detection.kernels.masked_shingles import Hashes, masked_shingle_sets, sample_of
+from dedup.detection.passes.reading import read_shingles_of
+from dedup.detection.passes.trigram import TrigramConfig
+from dedup.detection.runs.article_cache import ARTICLES
+from dedup.detection.runs.profiles import configs_of, default_profile, enabled
+from dedup.detection.runs.shingle_samples import holders
+from dedup.detection.runs.terms import model_in_use
+from dedup.detection.types import Window
+from dedup.detection.verdicts.verdict import judgement_of
 from dedup.models import Cluster, DetectionRun, Membership, Verdict
-from dedup.passes.reading import read_shingles_of
-from dedup.passes.trigram import TrigramConfig
 from dedup.review.queries.pairs import LEAST_PROBABILITY
-from dedup.runs.article_cache import ARTICLES
-from dedup.runs.profiles import configs_of, default_profile, enabled
-from dedup.runs.shingle_samples import holders
-from dedup.runs.terms import model_in_use
-from dedup.types import Window
-from dedup.verdicts.verdict import judgement_of
 
 MAX_CHARACTERS = 200_000
 MAX_HEADLINE_CHARACTERS = 2_000

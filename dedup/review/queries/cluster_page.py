@@ -10,10 +10,10 @@ from django.db.models import Count, Prefetch, QuerySet
 
 from articles.models import Article
 from articles.paging import Page, page_of_list
-from dedup.clustering.keeping import kept_by
-from dedup.clustering.rebuild import candidates_of, keep_rule
+from dedup.detection.clustering.keeping import kept_by
+from dedup.detection.clustering.rebuild import candidates_of, keep_rule
 from dedup.models import Cluster, Decision, Evidence, Keep, Membership, Pair
-from dedup.querysets import WEAK_PROBABILITY
+from dedup.models.querysets import WEAK_PROBABILITY
 from dedup.review.decisions import seen_as
 from dedup.review.pictures.timeline import Event, Timeline, draw_timeline
 from dedup.review.queries.cluster_pairs import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from articles.models import Article
-from dedup.clustering.constraints import constraints_in_force
+from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.models import Cluster, Pair, Verdict
 
 APART_SHOWN = 5

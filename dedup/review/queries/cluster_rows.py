@@ -10,10 +10,10 @@ from django.db.models.functions import Left, Length
 
 from articles.models import Article
 from articles.normalization.times import publication_order
-from dedup.comparison.alignment import shared_words
-from dedup.comparison.prepared import Preparer
-from dedup.comparison.shown_text import ShownText
-from dedup.comparison.word_alignment import MAX_COMPARISONS, comparisons
+from dedup.detection.comparison.alignment import shared_words
+from dedup.detection.comparison.prepared import Preparer
+from dedup.detection.comparison.shown_text import ShownText
+from dedup.detection.comparison.word_alignment import MAX_COMPARISONS, comparisons
 from dedup.models import Pair
 from dedup.review.queries.boilerplate import compared_texts
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from dedup.clustering.constraints import constraints_in_force
-from dedup.clustering.ties import Bridge, Tie, parts_of, weakest_bridge
+from dedup.detection.clustering.constraints import constraints_in_force
+from dedup.detection.clustering.ties import Bridge, Tie, parts_of, weakest_bridge
 from dedup.models import Pair
-from dedup.querysets import WEAK_PROBABILITY
+from dedup.models.querysets import WEAK_PROBABILITY
 from dedup.review.pictures.graph import Graph, Line, Node, draw_graph
 from dedup.review.queries.cluster_rows import Row
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from articles.models import Article, in_order
-from dedup.clustering.constraints import constraints_in_force
+from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.models import Membership, Pair
 
 

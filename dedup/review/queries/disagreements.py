@@ -11,8 +11,8 @@ from typing import Any
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from articles.querysets import LONG_TEXTS
-from dedup.evaluation.agreement import Agreement, agreement
 from dedup.models import Answer, Decision, Link, Pair, SecondReading, Verdict
+from dedup.research.agreement import Agreement, agreement
 from dedup.review.second_readings import in_dispute
 
 # Changes of an editor's answers that are listed, the latest ones.

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from articles.models import Article
-from dedup.comparison.evidence_marks import NO_MARKS, PairMarks, marks_of
-from dedup.comparison.located import compared_text
+from dedup.detection.comparison.evidence_marks import NO_MARKS, PairMarks, marks_of
+from dedup.detection.comparison.located import compared_text
+from dedup.detection.passes import PASSES
 from dedup.models import Evidence, Pair
-from dedup.passes import PASSES
 
 # Found in the heads, not in the texts.
 _IN_HEADS = {"title": "the same headline", "url": "the same address, apart from tracking parameters"}

@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.models import BigIntegerField, BooleanField, Func, Q, QuerySet, Value
 from django.db.models.functions import Cast
 
-from dedup.querysets import PairQuerySet
+from dedup.models.querysets import PairQuerySet
 
 # With a million articles, so many are looked up as fast as a walk finds a hundred rows.
 FEW = 5_000

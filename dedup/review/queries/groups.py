@@ -10,10 +10,10 @@ from django.db.models import Count, Max, QuerySet
 
 from articles.models import Article
 from articles.querysets import LONG_TEXTS, ArticleQuerySet
+from dedup.detection.runs.facts import label
 from dedup.models import Cluster, CrowdedArticle, Decision, DenseGroup, GroupMember, Pair
 from dedup.review.queries.history import with_actors
 from dedup.review.queries.pairs import VERDICTS, count_by_verdict, most_probable
-from dedup.runs.facts import label
 
 PAIRS_SHOWN = 10
 CLUSTERS_SHOWN = 5

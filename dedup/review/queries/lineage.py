@@ -13,9 +13,9 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
 from articles.normalization.times import Precision, PublicationTime
-from dedup.comparison.prepared import ArticleText, Preparer
-from dedup.lineage.articles import Lineage, LineageArticle, Text
-from dedup.lineage.trace import texts_to_read, trace
+from dedup.detection.comparison.prepared import ArticleText, Preparer
+from dedup.detection.lineage.articles import Lineage, LineageArticle, Text
+from dedup.detection.lineage.trace import texts_to_read, trace
 from dedup.models import Cluster, Membership
 
 # Clusters are read together until they have so many articles; a larger one is read by itself.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from articles.models import Article
 from articles.paging import Page, page_of_list
-from dedup.comparison.prepared import shown_sentences
-from dedup.lineage.articles import KIND_LABELS, Edge, Lineage
-from dedup.lineage.times import gap_words
+from dedup.detection.comparison.prepared import shown_sentences
+from dedup.detection.lineage.articles import KIND_LABELS, Edge, Lineage
+from dedup.detection.lineage.times import gap_words
 from dedup.models import Cluster
 from dedup.review.pictures.lineage import LineagePicture, draw_lineage
 from dedup.review.queries.lineage import traced_clusters

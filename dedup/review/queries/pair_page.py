@@ -10,10 +10,10 @@ from django.db import connection
 from django.db.models import prefetch_related_objects
 
 from articles.models import Article, in_order
-from dedup.clustering.doubts import Doubt, doubts_of_pair
-from dedup.comparison.differences import Differences, Segment, compare_headlines, compare_texts
-from dedup.comparison.evidence_marks import NO_MARKS, PairMarks
-from dedup.comparison.highlighting import MarkedText, Passage, passages
+from dedup.detection.clustering.doubts import Doubt, doubts_of_pair
+from dedup.detection.comparison.differences import Differences, Segment, compare_headlines, compare_texts
+from dedup.detection.comparison.evidence_marks import NO_MARKS, PairMarks
+from dedup.detection.comparison.highlighting import MarkedText, Passage, passages
 from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series, Verdict
 from dedup.review.decisions import decisions_on
 from dedup.review.declared_pairs import declaration_among

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.db.models import Count, F, Prefetch, Q, QuerySet
 
 from dedup.models import Evidence, Pair, Verdict
-from dedup.querysets import PairQuerySet
+from dedup.models.querysets import PairQuerySet
 
 # From this probability of being duplicates, a pair is reviewed whatever its verdict is.
 LEAST_PROBABILITY = 0.1

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Count, QuerySet
 
-from dedup.bounds import general_bounds, widened
+from dedup.detection.bounds import general_bounds, widened
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import PassConfig
+from dedup.detection.runs.facts import RuleFacts, rule_facts
+from dedup.detection.runs.profiles import Configs, ProfileError, configs_of, enabled, rules_of
 from dedup.models import Profile
-from dedup.passes import PASSES
-from dedup.passes.base import PassConfig
-from dedup.runs.facts import RuleFacts, rule_facts
-from dedup.runs.profiles import Configs, ProfileError, configs_of, enabled, rules_of
 
 # Bars from 0 to 1, and the size of the picture in its own units.
 BARS = 50

@@ -10,8 +10,8 @@ from typing import Any, LiteralString
 from django.db import connection
 from django.utils import timezone
 
-from dedup.evaluation.lessons import answers_missing
 from dedup.models import Answer, Decision
+from dedup.research.lessons import answers_missing
 
 # A longer pause begins a new sitting.
 PAUSE = datetime.timedelta(minutes=30)

@@ -10,10 +10,19 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from articles.models import Newspaper
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.facts import (
+    PassCount,
+    RuleFacts,
+    label,
+    pass_counts,
+    rule_facts,
+    run_facts,
+    run_settings,
+    unit,
+)
+from dedup.detection.runs.requests import is_at_work, is_worker_alive
 from dedup.models import DetectionRun, Profile, RunBlock, RunPhase, RunRequest
-from dedup.passes import PASSES
-from dedup.runs.facts import PassCount, RuleFacts, label, pass_counts, rule_facts, run_facts, run_settings, unit
-from dedup.runs.requests import is_at_work, is_worker_alive
 
 # What is left of a phase is estimated once it is this far, by share and in seconds.
 _ESTIMATED_FROM_SHARE, _ESTIMATED_FROM_SECONDS = 0.05, 3.0

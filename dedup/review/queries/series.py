@@ -12,7 +12,7 @@ from django.db.models.functions import MD5
 from articles.models import Article
 from articles.querysets import ArticleQuerySet
 from articles.storage.audit_log import logged_actions
-from dedup.comparison.recurring import usual_gap
+from dedup.detection.comparison.recurring import usual_gap
 from dedup.models import HeadlineForm, Pair, Series
 from dedup.review.queries.pairs import VERDICTS, count_by_verdict, most_probable
 

@@ -12,11 +12,11 @@ from django.db import connection
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet
 from django.db.models.functions import Greatest
 
-from dedup.evaluation.agreement import Agreement, agreement
-from dedup.evaluation.metrics import COUNTED
-from dedup.evaluation.samples import SampleReading, read_sample
-from dedup.evaluation.strata import NOT_PROPOSED, Estimated, Tally, estimated_total, precision, recall
 from dedup.models import Pair, PairLabel, SampledPair, SampleLabel, ValidationSample, Verdict
+from dedup.research.agreement import Agreement, agreement
+from dedup.research.metrics import COUNTED
+from dedup.research.samples import SampleReading, read_sample
+from dedup.research.strata import NOT_PROPOSED, Estimated, Tally, estimated_total, precision, recall
 
 _PROGRESS_SQL = """
 SELECT pair.sample_id, count(*) FILTER (WHERE given.labels >= sample.readers), count(*) FILTER (WHERE given.mine)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from dedup.detection.passes.exact import ExactPass
+from dedup.detection.runs.judging import JudgedNow, judge_now
+from dedup.detection.types import VerdictKind
+from dedup.detection.verdicts.contributions import Step, steps_of
+from dedup.detection.verdicts.model import Probabilities
+from dedup.detection.verdicts.shares import Share, shares_of
+from dedup.detection.verdicts.verdict import kind_of
 from dedup.models import Pair
-from dedup.passes.exact import ExactPass
-from dedup.runs.judging import JudgedNow, judge_now
-from dedup.types import VerdictKind
-from dedup.verdicts.contributions import Step, steps_of
-from dedup.verdicts.model import Probabilities
-from dedup.verdicts.shares import Share, shares_of
-from dedup.verdicts.verdict import kind_of
 
 # Stored and calculated probabilities that differ by no more are the same.
 _SAME = 0.005

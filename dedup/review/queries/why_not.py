@@ -12,15 +12,15 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from dedup.bounds import Rules, bounded, bounds_of, general_bounds, widened
-from dedup.judging.judge import JudgedRow
+from dedup.detection.bounds import Rules, bounded, bounds_of, general_bounds, widened
+from dedup.detection.judging.judge import JudgedRow
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import Explanation, PassConfig
+from dedup.detection.passes.exact import ExactPass
+from dedup.detection.runs.judging import judged_now
+from dedup.detection.runs.profiles import configs_of, rules_of
+from dedup.detection.types import Window
 from dedup.models import CrowdedArticle, DetectionRun, Evidence, Profile, Verdict
-from dedup.passes import PASSES
-from dedup.passes.base import Explanation, PassConfig
-from dedup.passes.exact import ExactPass
-from dedup.runs.judging import judged_now
-from dedup.runs.profiles import configs_of, rules_of
-from dedup.types import Window
 
 
 @dataclass(frozen=True, slots=True)

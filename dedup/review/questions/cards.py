@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from articles.models import Article
 from articles.normalization.times import publication_order
-from dedup.clustering.doubts import Doubt, doubts_of_cluster
-from dedup.comparison.differences import Differences, Segment, compare_headlines, compare_texts
+from dedup.detection.clustering.doubts import Doubt, doubts_of_cluster
+from dedup.detection.comparison.differences import Differences, Segment, compare_headlines, compare_texts
 from dedup.models import Cluster
 from dedup.review.queries.boilerplate import compared_texts
 

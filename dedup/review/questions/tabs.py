@@ -12,8 +12,8 @@ from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from dedup.evaluation.lessons import changes_to_answer
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement
+from dedup.research.lessons import changes_to_answer
 from dedup.review.batches import sample_questions
 from dedup.review.queries.few import Narrowing, questions_on
 from dedup.review.questions.question import Question
@@ -120,7 +120,7 @@ def _later(user: User) -> QuerySet[Postponement]:
     return Postponement.objects.filter(still, user=user).order_by("postponed_at", "id")
 
 
-# The tabs whose counts dedup/clustering/questions.py keeps, and which questions each has.
+# The tabs whose counts dedup/detection/clustering/questions.py keeps, and which questions each has.
 _STORED: dict[str, dict[str, Any]] = {
     "informative": {"asked": True},
     "certain": {"asked": True, "certain": True},

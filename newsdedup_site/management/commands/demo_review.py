@@ -11,10 +11,10 @@ from django.db.models import F
 from django.db.models.functions import Abs
 
 from articles.management.base import ProjectCommand
-from crawlers.demo_newspapers.papers import PAPERS
+from crawlers.demo.papers import PAPERS
 from dedup.models import Cluster, Decision, Pair, Series
 from dedup.models.decisions import DRAWN_WITH
-from dedup.querysets import PairQuerySet
+from dedup.models.querysets import PairQuerySet
 from dedup.review.decisions import decide_pair, keep_article, undo
 from dedup.review.queries.series import TEMPLATES_FOR_A_RULE, members_of
 from dedup.review.second_readings import answer_collision, read_again, waits_for

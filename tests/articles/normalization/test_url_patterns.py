@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from articles.normalization.url_patterns import SlowPatternError, check_pattern, finds, pattern_fault
-from crawlers.demo_newspapers.papers import PAPERS
+from crawlers.demo.papers import PAPERS
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 
-from dedup.tokens import make_token, scopes_of
+from dedup.integrations.tokens import make_token, scopes_of
 
 
 class Caller:

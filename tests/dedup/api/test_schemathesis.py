@@ -19,8 +19,8 @@ from schemathesis.config import (
     SchemathesisConfig,
 )
 
+from dedup.integrations.hooks import make_webhook
 from dedup.review.decisions import decide_pair
-from dedup.webhooks.hooks import make_webhook
 from newsdedup_site.wsgi import application
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller

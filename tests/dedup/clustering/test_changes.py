@@ -10,14 +10,14 @@ from django.db import transaction
 
 from articles.models import Article
 from articles.storage.ingest import newest_revision
-from dedup.clustering import changes
-from dedup.clustering.changes import changed_since_rebuilt, contradictions, renew_questions, update_clusters
-from dedup.clustering.constraints import Constraints, KnownConstraints, constraints_in_force
-from dedup.clustering.rebuild import Rebuilt
-from dedup.judging.judge import JudgedRow
+from dedup.detection.clustering import changes
+from dedup.detection.clustering.changes import changed_since_rebuilt, contradictions, renew_questions, update_clusters
+from dedup.detection.clustering.constraints import Constraints, KnownConstraints, constraints_in_force
+from dedup.detection.clustering.rebuild import Rebuilt
+from dedup.detection.judging.judge import JudgedRow
+from dedup.detection.runs.judging import store_rows
 from dedup.models import ChangedArticle, Cluster, OpenQuestion, Pair, Profile, UpToDate
 from dedup.review import decisions
-from dedup.runs.judging import store_rows
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 

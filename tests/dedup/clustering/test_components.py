@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup.clustering.components import LEAST_IN_COMMON, Apart, Component, Edge, Rank, cluster
+from dedup.detection.clustering.components import LEAST_IN_COMMON, Apart, Component, Edge, Rank, cluster
 
 
 def members(edges: list[Edge], **links: list[tuple[int, int]]) -> list[tuple[int, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from dedup.clustering.consistency import Joins, contradictions_of_joining, contradictions_of_parting, joins
+from dedup.detection.clustering.consistency import Joins, contradictions_of_joining, contradictions_of_parting, joins
 
 
 def brute_force(items: list[tuple[int, ...]], group_of: dict[int, int], apart: set[tuple[int, int]]) -> set[int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 
-from dedup.clustering.group_pairs import by_month, compared_in_groups
-from dedup.judging.judge import JudgedRow
+from dedup.detection.clustering.group_pairs import by_month, compared_in_groups
+from dedup.detection.judging.judge import JudgedRow
 
 Ends = tuple[int, int]
 

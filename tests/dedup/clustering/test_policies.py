@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from dedup.clustering.policies import RULES, Member, Policy, Reason, Removal, removals
+from dedup.detection.clustering.policies import RULES, Member, Policy, Reason, Removal, removals
 
 NOON = datetime.datetime(2026, 3, 3, 12, tzinfo=datetime.UTC)
 

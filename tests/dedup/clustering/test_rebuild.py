@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from articles.models import Article
-from dedup.clustering import rebuild
-from dedup.clustering.rebuild import differs, expected_clusters, loose_parts, rebuild_clusters
+from dedup.detection.clustering import rebuild
+from dedup.detection.clustering.rebuild import differs, expected_clusters, loose_parts, rebuild_clusters
 from dedup.models import Cluster, Lease, Membership, Pair, Postponement
 from dedup.review import decisions
 from tests.conftest import StoreArticle

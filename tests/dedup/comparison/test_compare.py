@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dedup.comparison import recurring
-from dedup.comparison.alignment import Change, Replacement, match_sentences
-from dedup.comparison.common_words import common_words
-from dedup.comparison.compare import Comparison, compare
-from dedup.comparison.prepared import DATE, NAME, NUMBER, OTHER, ArticleText, PreparedArticle, Preparer
-from dedup.comparison.recurring import (
+from dedup.detection.comparison import recurring
+from dedup.detection.comparison.alignment import Change, Replacement, match_sentences
+from dedup.detection.comparison.common_words import common_words
+from dedup.detection.comparison.compare import Comparison, compare
+from dedup.detection.comparison.prepared import DATE, NAME, NUMBER, OTHER, ArticleText, PreparedArticle, Preparer
+from dedup.detection.comparison.recurring import (
     HeadlineSeries,
     Recurrence,
     RecurringText,
@@ -20,7 +20,7 @@ from dedup.comparison.recurring import (
     recurring_between,
     usual_gap,
 )
-from dedup.kernels.masked_shingles import ShingleSets
+from dedup.detection.kernels.masked_shingles import ShingleSets
 from tests.dedup.recurring_texts import recurring_texts
 
 MONDAY = datetime.date(2026, 3, 2)

@@ -12,10 +12,10 @@ import pytest
 
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
-from dedup.comparison.compare import compare
-from dedup.comparison.differences import Differences, Segment, compare_headlines, compare_texts
-from dedup.comparison.highlighting import MarkedText
-from dedup.comparison.prepared import MAX_CHARACTERS, ArticleText, Preparer
+from dedup.detection.comparison.compare import compare
+from dedup.detection.comparison.differences import Differences, Segment, compare_headlines, compare_texts
+from dedup.detection.comparison.highlighting import MarkedText
+from dedup.detection.comparison.prepared import MAX_CHARACTERS, ArticleText, Preparer
 
 
 def differences(left: str, right: str) -> Differences:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.normalization.text import normalize_text
-from dedup.comparison.evidence_marks import NO_MARKS, marks_of
-from dedup.comparison.located import compared_text, normalized
-from dedup.kernels.masked_shingles import masked_shingle_sets
-from dedup.kernels.sentences import sentence_sets
-from dedup.kernels.stopwords import stop_word_shingle_sets
-from dedup.kernels.tokens import character_shingle_sets
+from dedup.detection.comparison.evidence_marks import NO_MARKS, marks_of
+from dedup.detection.comparison.located import compared_text, normalized
+from dedup.detection.kernels.masked_shingles import masked_shingle_sets
+from dedup.detection.kernels.sentences import sentence_sets
+from dedup.detection.kernels.stopwords import stop_word_shingle_sets
+from dedup.detection.kernels.tokens import character_shingle_sets
 
 SETTINGS = {"prefix": 60, "shingle": 5, "minimum_characters": 12}
 # Capitals that fold to two letters, ligatures, marks, joiners, Hangul letters, Sinhala, Chinese, emoji, odd blanks.

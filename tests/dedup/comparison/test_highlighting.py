@@ -1,7 +1,7 @@
 """Boilerplate, and what a pass found, in a text that is shown whole, or cut into the segments of a difference."""
 
-from dedup.comparison.differences import Segment, compare_texts
-from dedup.comparison.highlighting import MarkedText, Passage, passages
+from dedup.detection.comparison.differences import Segment, compare_texts
+from dedup.detection.comparison.highlighting import MarkedText, Passage, passages
 
 CONTENT = "The ferry sails.\n\nRead more\n\nIt is late. Subscribe now."
 MARKS = [[18, 27, 0], [41, 55, 1]]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dedup.comparison.alignment import Change, Replacement
-from dedup.comparison.plain_changes import plain_changes
+from dedup.detection.comparison.alignment import Change, Replacement
+from dedup.detection.comparison.plain_changes import plain_changes
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from dedup.evaluation import scratch
+from dedup.research import scratch
 
 PASSING = ("SELECT ", "SAVEPOINT ", "RELEASE SAVEPOINT ")
 _migrate = scratch._migrate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dedup.verdicts.features import FEATURES, without_series
+from dedup.detection.verdicts.features import FEATURES, without_series
 
 
 def _unit(place: int) -> tuple[float, ...]:

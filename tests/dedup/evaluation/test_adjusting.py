@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from dedup.evaluation.adjusting import Extent, adjusted
-from dedup.verdicts.features import FEATURE_NAMES
-from dedup.verdicts.model import Logistic, ModelError, VerdictModel, default_model
+from dedup.detection.verdicts.features import FEATURE_NAMES
+from dedup.detection.verdicts.model import Logistic, ModelError, VerdictModel, default_model
+from dedup.research.adjusting import Extent, adjusted
 from tests.dedup.evaluation.made_up_rows import FIRST, SECOND, row
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from dedup.evaluation.advice import DecidedPair, advice, band_of, precision_interval
+from dedup.research.advice import DecidedPair, advice, band_of, precision_interval
 
 
 def decided(score: float, right: int, wrong: int, verdict: str = "duplicate") -> list[DecidedPair]:

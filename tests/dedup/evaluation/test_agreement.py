@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dedup.evaluation.agreement import LEAST_READINGS, agreement, kappa
-from dedup.evaluation.bounds import upper_bound
+from dedup.research.agreement import LEAST_READINGS, agreement, kappa
+from dedup.research.bounds import upper_bound
 
 
 def test_kappa_of_a_published_table() -> None:

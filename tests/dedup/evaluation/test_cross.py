@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dedup.evaluation.answers import Answer, numbers_of
-from dedup.evaluation.cross import Sample, answers_by, cross_table, fitted_on
+from dedup.research.answers import Answer, numbers_of
+from dedup.research.cross import Sample, answers_by, cross_table, fitted_on
 from tests.dedup.evaluation.made_up_rows import row
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from dedup.evaluation.answers import Answer
-from dedup.evaluation.cross import Sample
-from dedup.evaluation.curve import learning_curve
+from dedup.research.answers import Answer
+from dedup.research.cross import Sample
+from dedup.research.curve import learning_curve
 from tests.dedup.evaluation.made_up_rows import row
 
 

@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from articles.models import Article
-from dedup.clustering.rebuild import rebuild_clusters
-from dedup.evaluation.decided import DecidedPairs, decided_pairs, spread
+from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DenseGroup, Pair
+from dedup.research.decided import DecidedPairs, decided_pairs, spread
 from dedup.review import decisions
 from dedup.review.group_rules import make_group_rule
 from tests.conftest import StoreArticle

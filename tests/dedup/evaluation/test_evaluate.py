@@ -17,11 +17,11 @@ from articles.management.commands import import_articles
 from articles.models import Article, ArticleURL
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
-from dedup.evaluation import apart
+from dedup.detection.passes import PASSES
+from dedup.detection.runs import blocks, judging
+from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import DetectionRun, FittedModel, Pair, Profile
-from dedup.passes import PASSES
-from dedup.runs import blocks, judging
-from dedup.verdicts.model import default_model, dump_model
+from dedup.research import apart
 from tests.articles.rows import json_lines
 from tests.dedup.evaluation.small_corpus import (
     ARTICLES,

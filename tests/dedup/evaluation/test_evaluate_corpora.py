@@ -7,8 +7,8 @@ import re
 import pytest
 
 from articles.models import Article
-from dedup.evaluation import apart
 from dedup.models import DetectionRun
+from dedup.research import apart
 from tests.articles.rows import json_lines
 from tests.dedup.evaluation.small_corpus import (
     ARTICLES,

@@ -10,9 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles.models import Article
+from dedup.detection.runs import terms
+from dedup.detection.verdicts.model import ModelError, VerdictModel, load_model
 from dedup.models import DetectionRun, FittedModel
-from dedup.runs import terms
-from dedup.verdicts.model import ModelError, VerdictModel, load_model
 from tests.articles.rows import json_lines
 from tests.dedup.evaluation.small_corpus import ARTICLES, LABELS, RAIN, WIRE, row, schemas
 

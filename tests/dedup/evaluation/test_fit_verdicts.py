@@ -14,13 +14,13 @@ from django.core.management import CommandError, call_command
 from django.db.models import F, Max
 from pytest_django import DjangoDbBlocker
 
-from dedup.evaluation import learning
+from dedup.detection.runs.outdated_verdicts import outdated_verdicts
+from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.verdicts import model as verdict_model
+from dedup.detection.verdicts.model import default_model, dump_model, load_model
 from dedup.models import DenseGroup, FittedModel, HeadlineForm, Pair
+from dedup.research import learning
 from dedup.review.decisions import confirm_group, decide_pair
-from dedup.runs.outdated_verdicts import outdated_verdicts
-from dedup.runs.terms import terms_in_force
-from dedup.verdicts import model as verdict_model
-from dedup.verdicts.model import default_model, dump_model, load_model
 from tests.conftest import storing
 from tests.dense import copies_of, write_group
 from tests.factories import make_user

@@ -9,7 +9,7 @@ import pytest
 
 from articles.files.formats import FileUsageError
 from articles.files.records import UnreadableFileError
-from dedup.evaluation.labels import Label, Named, read_labels
+from dedup.research.labels import Label, Named, read_labels
 from tests.articles.rows import json_lines
 
 

@@ -6,8 +6,8 @@ import random
 import numpy as np
 import pytest
 
-from dedup.evaluation.metrics import Estimate, LabelledPair, cross_validate, date_folds, score
-from dedup.verdicts.features import FEATURE_NAMES
+from dedup.detection.verdicts.features import FEATURE_NAMES
+from dedup.research.metrics import Estimate, LabelledPair, cross_validate, date_folds, score
 from tests.dedup.evaluation.made_up_rows import FIRST
 
 MONDAY = datetime.date(2026, 3, 2)

@@ -10,10 +10,10 @@ from random import Random
 import pytest
 from django.core.management import call_command
 
-from dedup.evaluation import noise_table
-from dedup.evaluation.labels import Label, LabelsError, Named
-from dedup.evaluation.noise import NOISES, cropped, hyphenated, misread, moved
-from dedup.evaluation.noise_table import sides_of
+from dedup.research import noise_table
+from dedup.research.labels import Label, LabelsError, Named
+from dedup.research.noise import NOISES, cropped, hyphenated, misread, moved
+from dedup.research.noise_table import sides_of
 from tests.articles.rows import json_lines
 from tests.dedup.evaluation.small_corpus import ARTICLES, LABELS, RAIN, TRAM, WIRE, row
 

@@ -9,13 +9,13 @@ from itertools import combinations
 import pytest
 from django.db import connection
 
-from dedup.evaluation import sampling
-from dedup.evaluation.samples import read_sample, sample_labels
-from dedup.evaluation.sampling import Plan, SampleError, draw
-from dedup.evaluation.strata import Tally, estimated_total, precision, recall, shared_out
-from dedup.evaluation.windows import PairsOfDays
+from dedup.detection.verdicts.model import LABELS
 from dedup.models import PairLabel, SampleLabel
-from dedup.verdicts.model import LABELS
+from dedup.research import sampling
+from dedup.research.samples import read_sample, sample_labels
+from dedup.research.sampling import Plan, SampleError, draw
+from dedup.research.strata import Tally, estimated_total, precision, recall, shared_out
+from dedup.research.windows import PairsOfDays
 from tests.factories import make_pair
 
 

@@ -15,10 +15,10 @@ from django.core.management import CommandError, call_command
 
 from articles.files.records import UnreadableFileError
 from articles.models import Article
-from dedup.evaluation.labels import find_articles, read_labels
-from dedup.evaluation.samples import read_sample
-from dedup.evaluation.sampling import Plan, draw
 from dedup.models import Decision, Pair, SampledPair, SampleLabel, ValidationSample
+from dedup.research.labels import find_articles, read_labels
+from dedup.research.samples import read_sample
+from dedup.research.sampling import Plan, draw
 from dedup.review.label_files import Imported, LabelFileError, import_labels
 from tests.factories import make_pair
 

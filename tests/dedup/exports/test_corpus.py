@@ -35,12 +35,12 @@ from articles.files.whole_files import whole_file
 from articles.models import Article, Newspaper
 from articles.storage.incoming import Details, IncomingArticle
 from articles.storage.ingest import store_article, store_articles
-from dedup.clustering.policies import Policy
-from dedup.exports.corpus import rows as corpus_rows_module
-from dedup.exports.corpus.columns import CORPUS_NAMES, REMOVED_NAMES
-from dedup.forms import ReportForm
+from dedup.detection.clustering.policies import Policy
+from dedup.forms.base import ReportForm
 from dedup.models import Cluster, Membership
 from dedup.reports import REPORTS
+from dedup.rows.corpus import rows as corpus_rows_module
+from dedup.rows.corpus.columns import CORPUS_NAMES, REMOVED_NAMES
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run
 

@@ -14,10 +14,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dedup.clustering.questions import update_questions
-from dedup.exports import EXPORTS, base
+from dedup.detection.clustering.questions import update_questions
 from dedup.models import Cluster, Decision, Pair
 from dedup.review import decisions
+from dedup.rows.exports import EXPORTS, base
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup.kernels import containment, inverted_index
-from dedup.kernels.containment import contained_texts
-from dedup.kernels.masked_shingles import ShingleSets
-from dedup.kernels.parity_join import DayRange
+from dedup.detection.kernels import containment, inverted_index
+from dedup.detection.kernels.containment import contained_texts
+from dedup.detection.kernels.masked_shingles import ShingleSets
+from dedup.detection.kernels.parity_join import DayRange
 
 LAST = 2**32 - 1
 # Few members, so that texts share them, and the first and last of all.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dedup.kernels import dense_join
-from dedup.kernels.parity_join import DayRange
+from dedup.detection.kernels import dense_join
+from dedup.detection.kernels.parity_join import DayRange
 from tests.dedup.kernels.test_parity_join import UNIVERSE, brute_force, ragged
 
 THRESHOLD = 0.6

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
-from dedup.kernels import word_hashes
-from dedup.kernels.masked_shingles import _SOLO, _UNSPACED, masked_shingle_sets, words_of
+from dedup.detection.kernels import word_hashes
+from dedup.detection.kernels.masked_shingles import _SOLO, _UNSPACED, masked_shingle_sets, words_of
 
 
 def sets_of(*texts: str) -> list[set[int]]:

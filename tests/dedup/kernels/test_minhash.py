@@ -6,8 +6,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from dedup.kernels import minhash
-from dedup.kernels.tokens import Shingles, character_shingle_sets, character_shingles, jaccard_of
+from dedup.detection.kernels import minhash
+from dedup.detection.kernels.tokens import Shingles, character_shingle_sets, character_shingles, jaccard_of
 
 Pairs = list[tuple[int, int]]
 

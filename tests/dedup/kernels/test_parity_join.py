@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dedup.kernels import parity_join
-from dedup.kernels.tokens import Ragged
+from dedup.detection.kernels import parity_join
+from dedup.detection.kernels.tokens import Ragged
 
 UNIVERSE = 4096
 

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dedup.kernels import inverted_index, sentences
-from dedup.kernels.sentences import (
+from dedup.detection.kernels import inverted_index, sentences
+from dedup.detection.kernels.sentences import (
     SentenceSets,
     least_counted,
     mark_of,
@@ -19,7 +19,7 @@ from dedup.kernels.sentences import (
     shared_sentences,
     weights_of,
 )
-from dedup.kernels.tokens import Ragged
+from dedup.detection.kernels.tokens import Ragged
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from articles.normalization.text import normalize_text
-from dedup.kernels.stopwords import language_of, stop_word_shingle_sets, stop_words
-from dedup.kernels.tokens import HASH_BITS
+from dedup.detection.kernels.stopwords import language_of, stop_word_shingle_sets, stop_words
+from dedup.detection.kernels.tokens import HASH_BITS
 
 ENGLISH = "The council said that the old bridge over the river will be closed for a month while it is painted."
 TEXTS = {

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
-from dedup.kernels.parity_join import DayRange, similar_pairs
-from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, Ragged, trigram_sets
-from dedup.passes.trigram import _alphabet
+from dedup.detection.kernels.parity_join import DayRange, similar_pairs
+from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, Ragged, trigram_sets
+from dedup.detection.passes.trigram import _alphabet
 
 
 def postgres_trigrams(text: str) -> set[int]:

@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import NamedTuple
 
 from articles.normalization.times import Precision, PublicationTime
-from dedup.comparison.prepared import ArticleText, Preparer
-from dedup.lineage.articles import Kind, LineageArticle, Text
+from dedup.detection.comparison.prepared import ArticleText, Preparer
+from dedup.detection.lineage.articles import Kind, LineageArticle, Text
 from tests.dedup.lineage import stories
 from tests.dedup.lineage.stories import Story
 

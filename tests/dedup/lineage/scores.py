@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from dedup.lineage.articles import Confidence, Kind, Lineage
-from dedup.lineage.trace import trace
+from dedup.detection.lineage.articles import Confidence, Kind, Lineage
+from dedup.detection.lineage.trace import trace
 from tests.dedup.lineage.scenarios import Scenario
 
 

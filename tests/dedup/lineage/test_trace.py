@@ -6,10 +6,10 @@ import datetime
 from dataclasses import replace
 
 from articles.normalization.times import Precision, PublicationTime
-from dedup.comparison.prepared import ArticleText, Preparer, shown_sentences
-from dedup.lineage.articles import Confidence, Kind, Lineage, LineageArticle, Text
-from dedup.lineage.times import time_order
-from dedup.lineage.trace import MOST_TEXTS, NO_ORIGIN, texts_to_read, trace
+from dedup.detection.comparison.prepared import ArticleText, Preparer, shown_sentences
+from dedup.detection.lineage.articles import Confidence, Kind, Lineage, LineageArticle, Text
+from dedup.detection.lineage.times import time_order
+from dedup.detection.lineage.trace import MOST_TEXTS, NO_ORIGIN, texts_to_read, trace
 from tests.dedup.lineage import development_stories
 from tests.dedup.lineage.scenarios import scenario
 from tests.dedup.lineage.scores import score

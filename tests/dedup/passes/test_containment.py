@@ -10,10 +10,10 @@ from django.db import connection
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
-from dedup.passes import reading
-from dedup.passes.containment import ContainmentConfig, ContainmentPass
-from dedup.runs.shingle_index import update_shingles
-from dedup.types import Candidate, Window
+from dedup.detection.passes import reading
+from dedup.detection.passes.containment import ContainmentConfig, ContainmentPass
+from dedup.detection.runs.shingle_index import update_shingles
+from dedup.detection.types import Candidate, Window
 
 pytestmark = pytest.mark.django_db
 

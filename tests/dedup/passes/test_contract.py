@@ -20,10 +20,10 @@ from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.preparing import Forms
 from dedup.declarations import ConfigError, make_config, settings_of
-from dedup.passes import PASSES
-from dedup.passes.base import NearConfig, PassConfig, Reach
-from dedup.passes.trigram import TrigramConfig
-from dedup.types import Candidate, Tally, Window
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import NearConfig, PassConfig, Reach
+from dedup.detection.passes.trigram import TrigramConfig
+from dedup.detection.types import Candidate, Tally, Window
 
 pytestmark = pytest.mark.django_db
 

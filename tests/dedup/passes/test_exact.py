@@ -5,8 +5,8 @@ import datetime
 import pytest
 from django.db import connection
 
-from dedup.passes.exact import ExactConfig, ExactPass
-from dedup.types import Candidate, Window
+from dedup.detection.passes.exact import ExactConfig, ExactPass
+from dedup.detection.types import Candidate, Window
 
 pytestmark = pytest.mark.django_db
 DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))

@@ -13,10 +13,10 @@ from articles.models import Article
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
 from dedup.declarations import make_config
-from dedup.passes import PASSES
-from dedup.passes.base import NearConfig
-from dedup.runs.shingle_index import update_shingles
-from dedup.types import Window
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import NearConfig
+from dedup.detection.runs.shingle_index import update_shingles
+from dedup.detection.types import Window
 from tests.pages import ONE_OF_MANY
 
 pytestmark = pytest.mark.django_db

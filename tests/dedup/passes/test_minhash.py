@@ -15,9 +15,9 @@ from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from dedup.declarations import ConfigError
-from dedup.passes import minhash
-from dedup.passes.minhash import MinhashConfig, MinhashPass
-from dedup.types import Tally, Window
+from dedup.detection.passes import minhash
+from dedup.detection.passes.minhash import MinhashConfig, MinhashPass
+from dedup.detection.types import Tally, Window
 
 pytestmark = pytest.mark.django_db
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"

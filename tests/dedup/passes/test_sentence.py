@@ -14,10 +14,10 @@ from articles.models import Article
 from articles.normalization.text import normalize_text
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
-from dedup.kernels.sentences import mark_of, sentences_of, weights_of
-from dedup.passes import reading
-from dedup.passes.sentence import SentenceConfig, SentencePass
-from dedup.types import Candidate, Window
+from dedup.detection.kernels.sentences import mark_of, sentences_of, weights_of
+from dedup.detection.passes import reading
+from dedup.detection.passes.sentence import SentenceConfig, SentencePass
+from dedup.detection.types import Candidate, Window
 
 pytestmark = pytest.mark.django_db
 

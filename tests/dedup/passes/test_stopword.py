@@ -10,10 +10,10 @@ from django.db import connection
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
-from dedup.kernels.stopwords import language_of, stop_words
-from dedup.passes import reading
-from dedup.passes.stopword import StopwordConfig, StopwordPass
-from dedup.types import Candidate, Window
+from dedup.detection.kernels.stopwords import language_of, stop_words
+from dedup.detection.passes import reading
+from dedup.detection.passes.stopword import StopwordConfig, StopwordPass
+from dedup.detection.types import Candidate, Window
 
 pytestmark = pytest.mark.django_db
 

@@ -5,8 +5,8 @@ import datetime
 import pytest
 from django.db import connection
 
-from dedup.passes.title import TitleConfig, TitlePass
-from dedup.types import Candidate, Tally, Window
+from dedup.detection.passes.title import TitleConfig, TitlePass
+from dedup.detection.types import Candidate, Tally, Window
 
 pytestmark = pytest.mark.django_db
 DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))

@@ -14,9 +14,9 @@ from django.db import connection
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
-from dedup.kernels import parity_join
-from dedup.passes.trigram import TrigramConfig, TrigramPass
-from dedup.types import Tally, Window
+from dedup.detection.kernels import parity_join
+from dedup.detection.passes.trigram import TrigramConfig, TrigramPass
+from dedup.detection.types import Tally, Window
 
 pytestmark = pytest.mark.django_db
 

@@ -8,8 +8,8 @@ from django.db import connection
 from articles.models import ArticleURL
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
-from dedup.passes.url import UrlConfig, UrlPass
-from dedup.types import Candidate, Window
+from dedup.detection.passes.url import UrlConfig, UrlPass
+from dedup.detection.types import Candidate, Window
 
 pytestmark = pytest.mark.django_db
 DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))

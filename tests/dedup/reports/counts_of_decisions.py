@@ -13,10 +13,10 @@ import pytest
 from django.core.management import call_command
 
 from articles.models import Article, Newspaper
+from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster, Evidence, Membership, Pair
 from dedup.reports import REPORTS
 from dedup.reports.advice import AdviceOptions
-from dedup.runs.scope import Scope
 
 LABELS = {"confirmed": True, "rejected": False, "template": False}
 

@@ -20,14 +20,14 @@ from django.utils.html import escape
 
 from articles.models import Article
 from dedup.declarations import ConfigError, Settings, make_config, setting, settings_of
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.profiles import configs_of, default_profile
+from dedup.detection.runs.scope import Scope
 from dedup.models import Pair
-from dedup.passes import PASSES
 from dedup.reports import REPORTS
 from dedup.reports.base import Chart, Column, ColumnType, File, FileReport, Linked, Report, Table
 from dedup.reports.drawing import alt
 from dedup.reports.formats import as_csv
-from dedup.runs.profiles import configs_of, default_profile
-from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
 

@@ -11,12 +11,12 @@ from django.test import Client
 from lxml import etree
 
 from articles.models import Article
+from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, StoredReport
 from dedup.reports import REPORTS, counting
 from dedup.reports.base import Chart, Column, ColumnType, File, Linked, Report, ReportError, Table
 from dedup.reports.drawing import alt
 from dedup.reports.tasks import count_report_task
-from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db

@@ -15,6 +15,7 @@ from lxml import etree
 
 from articles.models import Article, Newspaper
 from dedup.declarations import make_config
+from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, Pair, SecondReading
 from dedup.reports import REPORTS
 from dedup.reports.base import Linked, Table
@@ -22,7 +23,6 @@ from dedup.reports.network import NetworkReport
 from dedup.reports.quality import QualityReport, paces
 from dedup.reports.stored import Shown, presented
 from dedup.review.decisions import decide_pair, undo
-from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
 

@@ -19,12 +19,12 @@ from django.core.management import call_command
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
-from dedup.kernels.masked_shingles import masked_shingle_sets
+from dedup.detection.kernels.masked_shingles import masked_shingle_sets
+from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster, Evidence, Membership, Pair
 from dedup.reports import REPORTS
 from dedup.reports.network import NetworkOptions
 from dedup.reports.terms import TermsOptions
-from dedup.runs.scope import Scope
 from tests.dedup.reports.counts_of_decisions import check_advice, check_lineage, check_methods, check_quality
 
 DATA = Path(__file__).parents[4] / "shared" / "data"

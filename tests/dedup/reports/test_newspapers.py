@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 
 from articles.models import Article, Newspaper
+from dedup.detection.runs.scope import Scope
 from dedup.models import Membership
 from dedup.reports.newspapers import NewspapersOptions, NewspapersReport
-from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster
 

@@ -23,17 +23,17 @@ from articles.models import Article
 from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle
 from articles.storage.ingest import store_articles
-from dedup.evaluation.bounds import interval
+from dedup.detection.passes.minhash import MinhashConfig
+from dedup.detection.runs.scope import Scope
 from dedup.models import CrowdedArticle, DetectionRun, Evidence, Pair, StoredReport
-from dedup.passes.minhash import MinhashConfig
 from dedup.reports.base import ReportError
 from dedup.reports.gaps import Gaps, GapsOptions, GapsReport
 from dedup.reports.score_bands import Counts, Subset
 from dedup.reports.scored_pairs import edges_of
 from dedup.reports.thresholds import Thresholds, ThresholdsOptions, ThresholdsReport
 from dedup.reports.time_gaps import Example, FarPairs, Gap, window_holding
+from dedup.research.bounds import interval
 from dedup.review import decisions
-from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run
 

@@ -9,9 +9,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from dedup.evaluation import decided
-from dedup.evaluation.decided import decided_pairs
 from dedup.models import Batch, BatchItem, Cluster, Decision, Link, Membership, Pair
+from dedup.research import decided
+from dedup.research.decided import decided_pairs
 from dedup.review import batches, decisions
 from dedup.review.questions.asking import next_question
 from dedup.review.questions.question import Question

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from articles.models import Article
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, Decision, Link, Membership, Pair, Profile
 from dedup.review import cluster_decisions, decisions
 from dedup.review.cluster_decisions import merge_clusters, split_cluster

@@ -15,8 +15,8 @@ from django.db.utils import DatabaseError
 from django.test import override_settings
 
 from articles.models import Article
-from dedup.clustering.constraints import constraints_in_force
-from dedup.judging.judge import JudgedRow
+from dedup.detection.clustering.constraints import constraints_in_force
+from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile, SecondReading
 from dedup.review import decisions
 from dedup.review.cluster_decisions import merge_clusters, split_cluster

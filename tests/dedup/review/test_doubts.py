@@ -12,12 +12,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from articles.models import Article, ArticleRevision
-from dedup.clustering.doubts import ARTICLE_DOUBTS, CLUSTER_DOUBTS, PAIR_DOUBTS
-from dedup.clustering.questions import update_questions
+from dedup.detection.clustering.doubts import ARTICLE_DOUBTS, CLUSTER_DOUBTS, PAIR_DOUBTS
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.verdicts.reasons import is_clear
 from dedup.models import Cluster, Membership, OpenQuestion, Pair
 from dedup.review import batches, decisions
 from dedup.review.questions.tabs import tab_named
-from dedup.verdicts.reasons import is_clear
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 

@@ -11,9 +11,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from articles.models import Article
-from dedup.clustering.implications import update_version_implications
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.implications import update_version_implications
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.runs.evidence import store_candidates, update_best_scores
+from dedup.detection.types import Candidate
 from dedup.models import (
     Cluster,
     Decision,
@@ -28,8 +30,6 @@ from dedup.models import (
 from dedup.review import decisions
 from dedup.review.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.implied import implied_by
-from dedup.runs.evidence import store_candidates, update_best_scores
-from dedup.types import Candidate
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run
 

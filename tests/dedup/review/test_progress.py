@@ -7,7 +7,7 @@ import datetime
 import pytest
 from django.utils import timezone
 
-from dedup.evaluation.lessons import answers_missing
+from dedup.research.lessons import answers_missing
 from dedup.review import decisions
 from dedup.review.queries.progress import pace, progress_of, sitting
 from tests.conftest import StoreArticle

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from dedup.clustering.questions import COUNTED, update_questions
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.questions import COUNTED, update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, Decision, Membership, OpenQuestion, Pair, Profile, QuestionCount
 from dedup.review import decisions
 from dedup.review.questions.tabs import tab_counts

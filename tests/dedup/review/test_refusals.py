@@ -12,8 +12,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.test import override_settings
 
-from dedup.clustering.rebuild import rebuild_clusters
-from dedup.evaluation.sampling import Plan, draw
+from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import (
     Batch,
     Decision,
@@ -24,6 +23,7 @@ from dedup.models import (
     SecondReading,
     Series,
 )
+from dedup.research.sampling import Plan, draw
 from dedup.review import (
     batches,
     cluster_decisions,

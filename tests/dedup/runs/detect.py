@@ -45,7 +45,7 @@ def _main() -> None:
     django.setup()
     # Only now can models be imported; worker processes import this file before they set Django up.
     from articles.storage import boilerplate_marks  # noqa: PLC0415
-    from dedup.runs import blocks, judging, outdated_verdicts, pipeline, scope  # noqa: PLC0415
+    from dedup.detection.runs import blocks, judging, outdated_verdicts, pipeline, scope  # noqa: PLC0415
 
     scope.BLOCK_ARTICLES = outdated_verdicts.PAIRS_AT_ONCE = own.block_articles
     blocks.ARTICLES_PER_WORKER = judging.PAIRS_PER_WORKER = 1

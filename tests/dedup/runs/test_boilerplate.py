@@ -13,13 +13,13 @@ from django.core.management import call_command
 from articles.boilerplate.mode import Mode
 from articles.models import Article, BoilerplateWeek
 from articles.storage.boilerplate_weeks import outdated_weeks
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.judging import features_of_pairs
+from dedup.detection.runs.outdated_verdicts import outdated_verdicts
+from dedup.detection.runs.tasks import find_duplicates_task
+from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.verdicts.reasons import NOTHING_LEFT
 from dedup.models import DetectionRun, Pair, Profile
-from dedup.passes import PASSES
-from dedup.runs.judging import features_of_pairs
-from dedup.runs.outdated_verdicts import outdated_verdicts
-from dedup.runs.tasks import find_duplicates_task
-from dedup.runs.terms import terms_in_force
-from dedup.verdicts.reasons import NOTHING_LEFT
 from tests.conftest import StoreArticle
 from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
 

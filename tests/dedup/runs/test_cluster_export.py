@@ -15,13 +15,13 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from articles.models import Article, ArticleURL, Newspaper
-from dedup.kernels.tokens import trigram_sets
+from dedup.detection.kernels.tokens import trigram_sets
+from dedup.detection.passes.trigram import _alphabet
+from dedup.detection.spark.manifest import Manifest
+from dedup.detection.spark.schema import ARTICLES, URLS, Bundle, alphabet_of
+from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import Decision, FittedModel, Profile, ProfileRule
-from dedup.passes.trigram import _alphabet
 from dedup.review.decisions import decide_pair
-from dedup.spark.manifest import Manifest
-from dedup.spark.schema import ARTICLES, URLS, Bundle, alphabet_of
-from dedup.verdicts.model import default_model, dump_model
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series, make_user
 

@@ -17,6 +17,9 @@ from django.utils.module_loading import import_string
 
 from articles.models import Article
 from articles.storage.ingest import store_articles
+from dedup.detection.runs import judging
+from dedup.detection.spark.manifest import Manifest, Result
+from dedup.detection.types import DENSE_GROUPS
 from dedup.models import (
     CrowdedArticle,
     Decision,
@@ -29,9 +32,6 @@ from dedup.models import (
     RunBlock,
 )
 from dedup.review.decisions import decide_pair
-from dedup.runs import judging
-from dedup.spark.manifest import Manifest, Result
-from dedup.types import DENSE_GROUPS
 from tests.conftest import StoreArticle
 from tests.dedup.runs.cluster_results import write_results
 from tests.dedup.runs.made_up_news import made_up_news
@@ -102,8 +102,8 @@ def judged_here(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         judged.append(len(pairs))
         return whole(task, pairs, *more, **options)
 
-    monkeypatch.setattr("dedup.runs.judging.judged_rows", counted)
-    monkeypatch.setattr("dedup.runs.group_checks.judged_rows", counted)
+    monkeypatch.setattr("dedup.detection.runs.judging.judged_rows", counted)
+    monkeypatch.setattr("dedup.detection.runs.group_checks.judged_rows", counted)
     return judged
 
 
@@ -139,10 +139,10 @@ def test_an_import_stores_the_rows_of_a_run(news: None, tmp_path: Path, judged_h
 @pytest.mark.parametrize(
     ("step", "times"),
     [
-        ("dedup.runs.cluster.importing.write_block", 3),
-        ("dedup.runs.cluster.importing.store_rows", 1),
-        ("dedup.runs.group_checks.store_rows", 0),
-        ("dedup.runs.pipeline.update_clusters", 0),
+        ("dedup.detection.runs.cluster.importing.write_block", 3),
+        ("dedup.detection.runs.cluster.importing.store_rows", 1),
+        ("dedup.detection.runs.group_checks.store_rows", 0),
+        ("dedup.detection.runs.pipeline.update_clusters", 0),
     ],
 )
 def test_an_import_that_was_killed_goes_on_with_the_same_command(

@@ -11,9 +11,9 @@ from django.db import connection
 from django.utils import timezone
 
 from articles.models import Article
+from dedup.detection.runs.dense_groups import KeptPair, Part, connected, update_groups
+from dedup.detection.runs.facts import run_facts
 from dedup.models import CrowdedArticle, DenseGroup
-from dedup.runs.dense_groups import KeptPair, Part, connected, update_groups
-from dedup.runs.facts import run_facts
 from tests.conftest import StoreArticle
 from tests.dense import finish, write_crowd, write_group
 from tests.factories import make_run

@@ -10,18 +10,18 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from articles.storage.ingest import newest_revision
-from dedup.clustering.changes import changed_since_rebuilt, update_clusters
-from dedup.models import ChangedArticle, CrowdedArticle, DetectionRun, Evidence, Pair, RunBlock, UpToDate
-from dedup.runs import evidence
-from dedup.runs.crowded import forget_crowded, store_crowded
-from dedup.runs.evidence import (
+from dedup.detection.clustering.changes import changed_since_rebuilt, update_clusters
+from dedup.detection.runs import evidence
+from dedup.detection.runs.crowded import forget_crowded, store_crowded
+from dedup.detection.runs.evidence import (
     mark_stale,
     store_candidates,
     update_article_facts,
     update_best_scores,
     write_block,
 )
-from dedup.types import Candidate, Tally, Window
+from dedup.detection.types import Candidate, Tally, Window
+from dedup.models import ChangedArticle, CrowdedArticle, DetectionRun, Evidence, Pair, RunBlock, UpToDate
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run
 

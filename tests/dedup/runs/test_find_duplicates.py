@@ -15,10 +15,10 @@ from django.db import connection
 
 from articles.storage.locks import Lock
 from dedup.declarations import settings_of
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.trigram import TrigramConfig
+from dedup.detection.runs import blocks, evidence, pipeline, scope
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, RunBlock
-from dedup.passes import PASSES
-from dedup.passes.trigram import TrigramConfig
-from dedup.runs import blocks, evidence, pipeline, scope
 from tests.databases import child_environment, database_url
 
 pytestmark = pytest.mark.django_db
@@ -364,9 +364,9 @@ import sys
 import django
 django.setup()
 from django.core.management import call_command
-from dedup.runs import evidence
-from dedup.runs import blocks
-from dedup.runs import scope
+from dedup.detection.runs import evidence
+from dedup.detection.runs import blocks
+from dedup.detection.runs import scope
 
 def write_and_wait(*arguments):
     found = evidence.write_block(*arguments)

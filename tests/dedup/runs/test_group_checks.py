@@ -12,11 +12,11 @@ from django.core.management import call_command
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
+from benchmarks.dense import words
+from dedup.detection.runs.outdated_verdicts import outdated_verdicts
+from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.types import DENSE_GROUPS
 from dedup.models import Evidence, Membership, Pair, Profile
-from dedup.runs.outdated_verdicts import outdated_verdicts
-from dedup.runs.terms import terms_in_force
-from dedup.types import DENSE_GROUPS
-from tests.benchmarks.dense import words
 from tests.dedup.runs.test_incremental import forget_runs
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,11 @@ from django.core.management import call_command
 from articles.models import Article, Newspaper
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import newest_revision, store_articles
-from dedup.clustering.questions import all_questions
+from dedup.detection.clustering.questions import all_questions
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import Reach
+from dedup.detection.runs import pipeline
+from dedup.detection.runs.facts import run_facts
 from dedup.models import (
     ChangedArticle,
     Cluster,
@@ -32,11 +36,7 @@ from dedup.models import (
     StoredReport,
     UpToDate,
 )
-from dedup.passes import PASSES
-from dedup.passes.base import Reach
 from dedup.reports import counting
-from dedup.runs import pipeline
-from dedup.runs.facts import run_facts
 
 pytestmark = pytest.mark.django_db
 
@@ -185,7 +185,7 @@ def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monk
     questions = set(OpenQuestion.objects.values_list("pk", flat=True))
     counted = dict(StoredReport.objects.values_list("report", "counted_at"))
     with monkeypatch.context() as patched:
-        patched.setattr("dedup.clustering.changes.rebuild_clusters", None)
+        patched.setattr("dedup.detection.clustering.changes.rebuild_clusters", None)
         summary = find_duplicates("--passes=trigram", "--new")
     assert (summary["clusters"], summary["duplicate_articles"], summary["contradictions"]) == (1, 1, 0)
     assert set(OpenQuestion.objects.values_list("pk", flat=True)) == questions

@@ -17,18 +17,18 @@ from django.db.models.functions import Length
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from dedup.judging.judge import JudgedRow
+from dedup.detection.judging.judge import JudgedRow
+from dedup.detection.runs import judging
+from dedup.detection.runs.judging import features_of_pairs, judge_now, judged_now, store_rows
+from dedup.detection.runs.outdated_verdicts import outdated_verdicts
+from dedup.detection.runs.terms import model_in_use, terms_in_force
+from dedup.detection.verdicts.model import default_model, dump_model
+from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON, leftover
 from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, NewspaperMonth, Pair, Profile, Series
 from dedup.review.group_rules import make_group_rule
 from dedup.review.queries.series import series_of_article
 from dedup.review.series_rules import end_rule
 from dedup.review.series_rules import make_rule as rule_on_series
-from dedup.runs import judging
-from dedup.runs.judging import features_of_pairs, judge_now, judged_now, store_rows
-from dedup.runs.outdated_verdicts import outdated_verdicts
-from dedup.runs.terms import model_in_use, terms_in_force
-from dedup.verdicts.model import default_model, dump_model
-from dedup.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON, leftover
 from tests.dense import write_group
 from tests.factories import make_pair
 

@@ -22,11 +22,11 @@ from psycopg.sql import SQL, Literal
 from articles.files import uploads
 from articles.models import Article, FileImport
 from articles.storage.locks import Lock, LockLostError
+from dedup.detection.runs import tasks
+from dedup.detection.runs.imports import request_import
+from dedup.detection.runs.lost_tasks import MOST_WORKERS, put_back_lost_tasks
+from dedup.detection.runs.requests import Wanted, cancel_run, request_run
 from dedup.models import DetectionRun, Profile, Worker
-from dedup.runs import tasks
-from dedup.runs.imports import request_import
-from dedup.runs.lost_tasks import MOST_WORKERS, put_back_lost_tasks
-from dedup.runs.requests import Wanted, cancel_run, request_run
 from tests.databases import child_environment, database_url
 from tests.factories import make_user
 

@@ -23,18 +23,18 @@ from psycopg.sql import SQL, Identifier
 
 from articles.files.uploads import keep_upload
 from articles.models import Article, FileImport, Newspaper, Removal
-from dedup.evaluation.lessons import ask_for_lesson
-from dedup.export_forms import CorpusForm
+from dedup.detection.runs.imports import request_import
+from dedup.detection.runs.lost_tasks import MOST_WORKERS, RECOVERIES, put_back_lost_tasks
+from dedup.detection.runs.reextraction import request_reextraction
+from dedup.detection.runs.requests import Wanted, request_run
+from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.tasks import nightly_task
+from dedup.forms.exports import CorpusForm
 from dedup.models import CorpusExport, CorpusPart, DetectionRun, Lesson, Profile, StoredReport, Worker
 from dedup.reports import REPORTS
 from dedup.reports.corpora import request_corpus
 from dedup.reports.tasks import request_count
-from dedup.runs.imports import request_import
-from dedup.runs.lost_tasks import MOST_WORKERS, RECOVERIES, put_back_lost_tasks
-from dedup.runs.reextraction import request_reextraction
-from dedup.runs.requests import Wanted, request_run
-from dedup.runs.scope import Scope
-from dedup.runs.tasks import nightly_task
+from dedup.research.lessons import ask_for_lesson
 from newsdedup_site.privacy.removal import begin_articles
 from newsdedup_site.privacy.tasks import request_removal
 from tests.conftest import StoreArticle
@@ -102,34 +102,34 @@ def ask_for_a_corpus(user: User) -> None:
 
 KINDS = (
     Kind(
-        "dedup.runs.tasks.find_duplicates_task",
+        "dedup.detection.runs.tasks.find_duplicates_task",
         lambda user: request_run(Wanted(Profile.objects.get()), user=user),
         "dedup_evidence",
         lambda: DetectionRun.objects.get().state == "done",  # one run, which was resumed
         at_once=True,
     ),
     Kind(
-        "dedup.runs.tasks.nightly_task",
+        "dedup.detection.runs.tasks.nightly_task",
         ask_for_a_night,
         "dedup_evidence",
         lambda: Profile.objects.get().nightly_due > timezone.now(),  # the night is lost, the next one is scheduled
         TaskResultStatus.FAILED,
     ),
     Kind(
-        "dedup.runs.imports.import_task",
+        "dedup.detection.runs.imports.import_task",
         ask_for_an_import,
         "articles_article",
         lambda: FileImport.objects.get().state == "finished" and Article.objects.count() == 2,
         at_once=True,
     ),
     Kind(
-        "dedup.runs.reextraction.reextract_task",
+        "dedup.detection.runs.reextraction.reextract_task",
         lambda _user: request_reextraction(Newspaper.objects.get()),
         "articles_article",
         lambda: True,
     ),
     Kind(
-        "dedup.evaluation.tasks.learn_task",
+        "dedup.research.tasks.learn_task",
         ask_for_lesson,
         "dedup_decision",
         lambda: "at least 5 of each are needed" in Lesson.objects.get().error,

@@ -7,8 +7,8 @@ import io
 import pytest
 from django.core.management import call_command
 
+from dedup.detection.runs.phases import PHASES, NoProgress, RunClock, shares
 from dedup.models import DetectionRun
-from dedup.runs.phases import PHASES, NoProgress, RunClock, shares
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def test_a_run_stores_and_prints_its_phases_in_order(store) -> None:
 
 def test_no_second_is_lost_between_phases_or_sittings(monkeypatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("dedup.runs.phases.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("dedup.detection.runs.phases.time.monotonic", lambda: now[0])
     run = make_run()
     for sitting in (1, 2):
         clock = RunClock(run, NoProgress(), {"forms", "url", "trigram", "storing"})

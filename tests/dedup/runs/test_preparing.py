@@ -10,15 +10,15 @@ from django.db import connection
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
+from dedup.detection.passes import PASSES, containment, sentence, trigram
+from dedup.detection.runs import scope
+from dedup.detection.runs.one_pass import find_with
+from dedup.detection.runs.phases import NO_PROGRESS
+from dedup.detection.runs.scope import Scope, blocks_for, blocks_of
+from dedup.detection.runs.sentence_index import SENTENCE_INDEX, write_sentences
+from dedup.detection.runs.text_indexes import outdated_parts, update_index
+from dedup.detection.types import Tally, Window
 from dedup.models import ArticleSentences, UpToDate
-from dedup.passes import PASSES, containment, sentence, trigram
-from dedup.runs import scope
-from dedup.runs.one_pass import find_with
-from dedup.runs.phases import NO_PROGRESS
-from dedup.runs.scope import Scope, blocks_for, blocks_of
-from dedup.runs.sentence_index import SENTENCE_INDEX, write_sentences
-from dedup.runs.text_indexes import outdated_parts, update_index
-from dedup.types import Tally, Window
 
 pytestmark = pytest.mark.django_db
 

@@ -12,12 +12,20 @@ from django.core.management import call_command
 
 from articles.models import Article, Newspaper
 from articles.storage.ingest import store_articles
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.dry_run import dry_run
+from dedup.detection.runs.phases import NoProgress
+from dedup.detection.runs.profiles import (
+    Configs,
+    ProfileError,
+    choose_passes,
+    configs_of,
+    default_profile,
+    override,
+    rules_of,
+)
+from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile, ProfileRule
-from dedup.passes import PASSES
-from dedup.runs.dry_run import dry_run
-from dedup.runs.phases import NoProgress
-from dedup.runs.profiles import Configs, ProfileError, choose_passes, configs_of, default_profile, override, rules_of
-from dedup.runs.scope import Scope
 from tests.dedup.runs.test_incremental import OPENINGS, forget_runs, invented, rows
 
 pytestmark = pytest.mark.django_db

@@ -5,10 +5,10 @@ from django.contrib.auth import get_user_model
 from django.urls import reverse
 
 from dedup.declarations import settings_of
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.trigram import TrigramConfig
+from dedup.detection.runs.profiles import ProfileError, configs_of, default_profile, snapshot
 from dedup.models import Profile
-from dedup.passes import PASSES
-from dedup.passes.trigram import TrigramConfig
-from dedup.runs.profiles import ProfileError, configs_of, default_profile, snapshot
 
 pytestmark = pytest.mark.django_db
 

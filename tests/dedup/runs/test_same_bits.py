@@ -24,8 +24,8 @@ from django.db import connection
 from psycopg.rows import dict_row
 from psycopg.sql import SQL, Identifier
 
-from dedup.passes import PASSES
-from dedup.types import DENSE_GROUPS
+from dedup.detection.passes import PASSES
+from dedup.detection.types import DENSE_GROUPS
 from tests.databases import child_environment, database_url
 from tests.dedup.runs.made_up_archive import store_archive
 

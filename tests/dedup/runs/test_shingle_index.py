@@ -12,17 +12,17 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
-from dedup.kernels.masked_shingles import masked_shingle_sets
+from dedup.detection.kernels.masked_shingles import masked_shingle_sets
+from dedup.detection.passes import reading
+from dedup.detection.runs import text_indexes
+from dedup.detection.runs.phases import NoProgress
+from dedup.detection.runs.pipeline import run_detection
+from dedup.detection.runs.profiles import configs_of
+from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.shingle_index import outdated_shingles, update_shingles
+from dedup.detection.runs.starting import start_run
+from dedup.detection.types import SHINGLES, Tally, Window
 from dedup.models import ArticleShingles
-from dedup.passes import reading
-from dedup.runs import text_indexes
-from dedup.runs.phases import NoProgress
-from dedup.runs.pipeline import run_detection
-from dedup.runs.profiles import configs_of
-from dedup.runs.scope import Scope
-from dedup.runs.shingle_index import outdated_shingles, update_shingles
-from dedup.runs.starting import start_run
-from dedup.types import SHINGLES, Tally, Window
 from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
 
 pytestmark = pytest.mark.django_db

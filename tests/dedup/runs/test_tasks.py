@@ -18,9 +18,9 @@ from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
 from articles.storage.locks import Lock
+from dedup.detection.runs.requests import Wanted, is_worker_alive, request_run
+from dedup.detection.runs.tasks import find_duplicates_task, nightly_task
 from dedup.models import DetectionRun, Profile, Worker
-from dedup.runs.requests import Wanted, is_worker_alive, request_run
-from dedup.runs.tasks import find_duplicates_task, nightly_task
 from tests.databases import child_environment, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -112,7 +112,7 @@ def test_a_task_that_cannot_run_is_marked_as_failed() -> None:
 
 def nightly(profile: Profile) -> list[DBTaskResult]:
     """Return the nightly tasks that wait, the next one first."""
-    waiting = DBTaskResult.objects.filter(status="READY", task_path="dedup.runs.tasks.nightly_task").order_by(
+    waiting = DBTaskResult.objects.filter(status="READY", task_path="dedup.detection.runs.tasks.nightly_task").order_by(
         "run_after"
     )
     return [each for each in waiting if each.args_kwargs["kwargs"]["profile_id"] == profile.pk]

@@ -16,11 +16,11 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
+from dedup.detection.passes import PASSES
+from dedup.detection.runs import blocks, phases, scope, starting
+from dedup.detection.runs.profiles import choose_passes, configs_of
+from dedup.detection.runs.requests import cancel_run
 from dedup.models import DetectionRun, Evidence, Membership, Pair, RunPhase
-from dedup.passes import PASSES
-from dedup.runs import blocks, phases, scope, starting
-from dedup.runs.profiles import choose_passes, configs_of
-from dedup.runs.requests import cancel_run
 from tests.databases import child_environment
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -89,8 +89,8 @@ import django
 if __name__ == "__main__":
     django.setup()
     from django.core.management import call_command
-    from dedup.runs import blocks
-    from dedup.runs import scope
+    from dedup.detection.runs import blocks
+    from dedup.detection.runs import scope
     scope.BLOCK_ARTICLES = 3
     blocks.ARTICLES_PER_WORKER = 1
     from tests.dedup.runs import test_workers

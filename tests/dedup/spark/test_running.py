@@ -21,6 +21,16 @@ from pyarrow import parquet
 
 from articles.models import Newspaper
 from articles.storage.ingest import store_articles
+from dedup.detection.passes import PASSES
+from dedup.detection.spark.clustering import components
+from dedup.detection.spark.manifest import Manifest
+from dedup.detection.spark.running import run_stages
+from dedup.detection.spark.schema import Bundle
+from dedup.detection.spark.session import spark_session
+from dedup.detection.spark.stages import files_of
+from dedup.detection.types import DENSE_GROUPS
+from dedup.detection.verdicts.model import default_model, dump_model
+from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
 from dedup.models import (
     Cluster,
     CrowdedArticle,
@@ -36,19 +46,9 @@ from dedup.models import (
     Series,
     UpToDate,
 )
-from dedup.passes import PASSES
 from dedup.review.decisions import decide_pair
 from dedup.review.group_rules import make_group_rule
 from dedup.review.series_rules import make_rule
-from dedup.spark.clustering import components
-from dedup.spark.manifest import Manifest
-from dedup.spark.running import run_stages
-from dedup.spark.schema import Bundle
-from dedup.spark.session import spark_session
-from dedup.spark.stages import files_of
-from dedup.types import DENSE_GROUPS
-from dedup.verdicts.model import default_model, dump_model
-from dedup.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
 from tests.dedup.runs.made_up_news import made_up_news
 from tests.dedup.runs.test_cluster_import import command, judged_here, stored_rows, undone  # noqa: F401 - fixture
 from tests.dedup.runs.test_group_checks import forms_with_copies

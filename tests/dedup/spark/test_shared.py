@@ -10,20 +10,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from dedup.kernels.containment import contained_texts
-from dedup.kernels.masked_shingles import ShingleSets
-from dedup.kernels.parity_join import DayRange
-from dedup.kernels.sentences import SentenceSets, shared_sentences
-from dedup.kernels.tokens import Ragged, character_shingle_sets, jaccard_of
-from dedup.passes.containment import ContainmentConfig
-from dedup.passes.minhash import MinhashConfig
-from dedup.passes.sentence import SentenceConfig
-from dedup.spark.components import cluster_rows, clustering_of, local_stars
-from dedup.spark.members import MemberConfig, Sets, kept_by, shared_pairs
-from dedup.spark.parts import KEYS, Keys
-from dedup.spark.shared import counted_in_range, held_by, packed, sent_by, unpacked
-from dedup.spark.similar import in_bands, met, of_groups, signed, verified
-from dedup.types import Tally
+from dedup.detection.kernels.containment import contained_texts
+from dedup.detection.kernels.masked_shingles import ShingleSets
+from dedup.detection.kernels.parity_join import DayRange
+from dedup.detection.kernels.sentences import SentenceSets, shared_sentences
+from dedup.detection.kernels.tokens import Ragged, character_shingle_sets, jaccard_of
+from dedup.detection.passes.containment import ContainmentConfig
+from dedup.detection.passes.minhash import MinhashConfig
+from dedup.detection.passes.sentence import SentenceConfig
+from dedup.detection.spark.components import cluster_rows, clustering_of, local_stars
+from dedup.detection.spark.members import MemberConfig, Sets, kept_by, shared_pairs
+from dedup.detection.spark.parts import KEYS, Keys
+from dedup.detection.spark.shared import counted_in_range, held_by, packed, sent_by, unpacked
+from dedup.detection.spark.similar import in_bands, met, of_groups, signed, verified
+from dedup.detection.types import Tally
 
 
 def corpus(seed: int, kind: type[np.generic]) -> Sets:

@@ -12,16 +12,16 @@ import pytest
 from pyarrow import parquet
 
 from articles.boilerplate.mode import Mode
-from dedup.kernels.parity_join import DayRange, similar_pairs
-from dedup.kernels.tokens import Alphabet
-from dedup.passes.base import NearConfig
-from dedup.passes.stopword import StopwordConfig
-from dedup.passes.trigram import TrigramConfig
-from dedup.spark.parts import KEYS, Keys, parts_of
-from dedup.spark.schema import ALPHABET, ARTICLES, Bundle
-from dedup.spark.tiles import scored_pairs, similar_of_day, stopword_tile, trigram_tile
-from dedup.spark.work import Work, find_in_tile, find_on_day, tiles_of
-from dedup.types import Tally
+from dedup.detection.kernels.parity_join import DayRange, similar_pairs
+from dedup.detection.kernels.tokens import Alphabet
+from dedup.detection.passes.base import NearConfig
+from dedup.detection.passes.stopword import StopwordConfig
+from dedup.detection.passes.trigram import TrigramConfig
+from dedup.detection.spark.parts import KEYS, Keys, parts_of
+from dedup.detection.spark.schema import ALPHABET, ARTICLES, Bundle
+from dedup.detection.spark.tiles import scored_pairs, similar_of_day, stopword_tile, trigram_tile
+from dedup.detection.spark.work import Work, find_in_tile, find_on_day, tiles_of
+from dedup.detection.types import Tally
 
 FIRST = datetime.date(2024, 2, 26)
 STORY = "the harbour of a town in the north and its old bridge was closed for some days after a storm at sea"

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from dedup.verdicts.contributions import GROUPS, MODERATION, START, steps_of
-from dedup.verdicts.features import FEATURE_NAMES
-from dedup.verdicts.model import QUESTIONS, chance_of, default_model
+from dedup.detection.verdicts.contributions import GROUPS, MODERATION, START, steps_of
+from dedup.detection.verdicts.features import FEATURE_NAMES
+from dedup.detection.verdicts.model import QUESTIONS, chance_of, default_model
 
 
 def test_every_feature_is_in_one_group() -> None:

@@ -6,8 +6,8 @@ import random
 import numpy as np
 import pytest
 
-from dedup.verdicts.features import FEATURE_NAMES, FEATURES
-from dedup.verdicts.model import (
+from dedup.detection.verdicts.features import FEATURE_NAMES, FEATURES
+from dedup.detection.verdicts.model import (
     QUESTIONS,
     Logistic,
     ModelError,

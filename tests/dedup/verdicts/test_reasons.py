@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articles.normalization.times import written_time
-from dedup.comparison.compare import compare
-from dedup.comparison.prepared import ArticleText, Preparer
-from dedup.comparison.same_meaning import comparable, same_name, same_number
+from dedup.detection.comparison.compare import compare
+from dedup.detection.comparison.prepared import ArticleText, Preparer
+from dedup.detection.comparison.same_meaning import comparable, same_name, same_number
+from dedup.detection.verdicts.reasons import CLEAR, reasons_for
+from dedup.detection.verdicts.verdict import judgement_of
 from dedup.templatetags.review import GLOSSES
-from dedup.verdicts.reasons import CLEAR, reasons_for
-from dedup.verdicts.verdict import judgement_of
 from tests.claims import contradictions
 
 DAY = datetime.date(2026, 3, 2)

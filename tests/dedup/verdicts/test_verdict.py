@@ -7,18 +7,18 @@ from dataclasses import replace
 import pytest
 
 from articles.normalization.times import written_time
-from dedup.comparison.compare import Comparison, compare
-from dedup.comparison.prepared import ArticleText, Preparer
-from dedup.comparison.recurring import HeadlineSeries, Recurrence
-from dedup.types import VerdictKind
-from dedup.verdicts.features import FEATURES, features_of, without_series
-from dedup.verdicts.model import (
+from dedup.detection.comparison.compare import Comparison, compare
+from dedup.detection.comparison.prepared import ArticleText, Preparer
+from dedup.detection.comparison.recurring import HeadlineSeries, Recurrence
+from dedup.detection.types import VerdictKind
+from dedup.detection.verdicts.features import FEATURES, features_of, without_series
+from dedup.detection.verdicts.model import (
     Logistic,
     VerdictModel,
     default_model,
 )
-from dedup.verdicts.reasons import reasons_for
-from dedup.verdicts.verdict import Judgement, is_certain, judgement_of, verdict_changes
+from dedup.detection.verdicts.reasons import reasons_for
+from dedup.detection.verdicts.verdict import Judgement, is_certain, judgement_of, verdict_changes
 from tests.dedup.recurring_texts import recurring_texts
 
 MONDAY = datetime.date(2026, 3, 2)

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, Decision, Evidence, Membership, Pair
 from dedup.review import decisions
 from tests.conftest import StoreArticle

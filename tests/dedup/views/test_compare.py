@@ -11,15 +11,15 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article
+from dedup.detection.runs.phases import NoProgress
+from dedup.detection.runs.pipeline import run_detection
+from dedup.detection.runs.profiles import configs_of
+from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.starting import start_run
 from dedup.models import Cluster, Decision, Pair, Profile, ProfileRule
 from dedup.review import decisions
 from dedup.review.declared_pairs import declare_pair
 from dedup.review.queries.why_not import judgement_now
-from dedup.runs.phases import NoProgress
-from dedup.runs.pipeline import run_detection
-from dedup.runs.profiles import configs_of
-from dedup.runs.scope import Scope
-from dedup.runs.starting import start_run
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
 from tests.pages import notices

@@ -20,9 +20,9 @@ from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
 from articles.models import Article
-from dedup.exports.corpus import kept
 from dedup.models import CorpusExport, CorpusPart
 from dedup.reports.corpora import write_corpus_task
+from dedup.rows.corpus import kept
 from newsdedup_site.privacy.retention import watch
 from newsdedup_site.privacy.withholding import withhold
 from tests.conftest import StoreArticle

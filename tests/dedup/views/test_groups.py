@@ -11,14 +11,14 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.headlines import update_series
+from dedup.detection.runs.outdated_verdicts import note_judged, note_rests_on, outdated_verdicts
+from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.verdicts.reasons import GROUP_RULE_REASON
 from dedup.models import Cluster, Decision, DenseGroup, Pair
 from dedup.review import decisions
-from dedup.runs.dense_groups import update_groups
-from dedup.runs.headlines import update_series
-from dedup.runs.outdated_verdicts import note_judged, note_rests_on, outdated_verdicts
-from dedup.runs.terms import terms_in_force
-from dedup.verdicts.reasons import GROUP_RULE_REASON
 from tests.conftest import StoreArticle
 from tests.dense import finish, write_crowd, write_group
 from tests.factories import make_pair, make_run

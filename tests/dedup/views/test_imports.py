@@ -13,7 +13,7 @@ from django_tasks_db.models import DBTaskResult
 
 from articles.files import uploads
 from articles.models import Article, FileImport, UploadedPart
-from dedup.runs.imports import import_task
+from dedup.detection.runs.imports import import_task
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

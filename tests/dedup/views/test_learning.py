@@ -11,15 +11,15 @@ from django.test import Client
 from django.urls import reverse
 from django_tasks_db.models import DBTaskResult
 
-from dedup.evaluation.learning import HeldOut, TrainingSet, drawn_support, sample_support
-from dedup.evaluation.lessons import CHANGES
-from dedup.evaluation.metrics import LabelledPair
-from dedup.evaluation.support import Support
-from dedup.evaluation.tasks import learn_task
+from dedup.detection.types import VerdictKind
+from dedup.detection.verdicts.model import default_model
 from dedup.models import FittedModel, HeadlineForm, Lesson, Pair, SampleLabel, ValidationSample
+from dedup.research.learning import HeldOut, TrainingSet, drawn_support, sample_support
+from dedup.research.lessons import CHANGES
+from dedup.research.metrics import LabelledPair
+from dedup.research.support import Support
+from dedup.research.tasks import learn_task
 from dedup.review import decisions
-from dedup.types import VerdictKind
-from dedup.verdicts.model import default_model
 from tests.conftest import StoreArticle
 from tests.factories import make_lesson, make_pair, make_user
 
@@ -67,7 +67,7 @@ def test_a_lesson_is_queued_once_shown_and_switched_on_and_off(
     assert "waiting for a worker" in page
     assert "under way already" in admin_client.post(reverse("learn"), follow=True).content.decode()
     lesson = Lesson.objects.latest("pk")
-    assert DBTaskResult.objects.filter(task_path="dedup.evaluation.tasks.learn_task").count() == 2
+    assert DBTaskResult.objects.filter(task_path="dedup.research.tasks.learn_task").count() == 2
     model = learn_task.call(lesson_id=lesson.pk)
     assert learn_task.call(lesson_id=lesson.pk) is None
     page = editor_client.get(learning).content.decode()

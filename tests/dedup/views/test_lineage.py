@@ -13,10 +13,10 @@ from django.test import Client
 from django.urls import reverse
 
 from dedup.declarations import Settings
-from dedup.lineage.trace import NO_ORIGIN
+from dedup.detection.lineage.trace import NO_ORIGIN
+from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster
 from dedup.reports.lineage import LineageReport
-from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster
 

@@ -15,13 +15,13 @@ from django.utils.html import escape
 from articles.models import ArticleURL
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
+from dedup.detection.runs.headlines import update_series
+from dedup.detection.runs.judging import judge_now
+from dedup.detection.verdicts.shares import percentage
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, HeadlineForm, Pair, Series
 from dedup.review import decisions
 from dedup.review.queries.why import why
 from dedup.review.questions.tabs import TABS
-from dedup.runs.headlines import update_series
-from dedup.runs.judging import judge_now
-from dedup.verdicts.shares import percentage
 from tests.conftest import StoreArticle
 from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_series, make_user
 from tests.pages import notices
@@ -59,7 +59,7 @@ def test_marks_what_differs_in_text_and_headline(editor_client: Client, pair: Pa
 def test_very_long_texts_are_called_so_with_their_lengths(
     editor_client: Client, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dedup.comparison.differences.MAX_COMPARISONS", -1)
+    monkeypatch.setattr("dedup.detection.comparison.differences.MAX_COMPARISONS", -1)
     page = editor_client.get(reverse("pair", args=[pair.pk])).content.decode()
     assert re.search(r"<strong>Too long to mark what differs:</strong> (\d+) and \1 words, or very many", page)
     assert page.count(">Very long text<") == 2

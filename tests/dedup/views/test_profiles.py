@@ -11,11 +11,11 @@ from django.urls import reverse
 from lxml.html import document_fromstring
 
 from articles.models import Newspaper
+from dedup.detection.runs.profiles import configs_of, default_profile, override
 from dedup.models import Evidence, Pair, Profile, ProfileRule
 from dedup.review import profiles as review_profiles
 from dedup.review.profiles import save_profile
 from dedup.review.queries.profiles import effects
-from dedup.runs.profiles import configs_of, default_profile, override
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 
@@ -171,7 +171,7 @@ def test_a_saved_profile_replaces_the_default_takes_rules_and_moves_the_question
     store: StoreArticle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheduled: list[Profile] = []
-    monkeypatch.setattr("dedup.runs.tasks.schedule_nightly", scheduled.append)
+    monkeypatch.setattr("dedup.detection.runs.tasks.schedule_nightly", scheduled.append)
     renewed: list[object] = []
     monkeypatch.setattr(review_profiles, "update_questions", renewed.append)
     before = default_profile()

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Newspaper
-from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Evidence, Pair
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run, make_series
@@ -339,6 +339,6 @@ def test_a_filter_finds_the_same_whether_few_or_many_rows_pass(
 
     looked_up = found()
     assert all(looked_up), [each for each, rows in zip(asked, looked_up, strict=True) if not rows]
-    for module in ("dedup.filters.pairs", "dedup.review.queries.stories", "dedup.review.queries.article_search"):
+    for module in ("dedup.rows.filters.pairs", "dedup.review.queries.stories", "dedup.review.queries.article_search"):
         monkeypatch.setattr(f"{module}.few_of", lambda *_args, **_options: None)
     assert found() == looked_up

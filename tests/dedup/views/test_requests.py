@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from dedup.forms import SettleForm
+from dedup.forms.base import SettleForm
 from dedup.models import Decision, Pair
 from dedup.review.decisions import ReviewError
 from dedup.views.requests import back_address, neighbours, next_of, query_of, refuse, refused_note, safe_next, values_of

@@ -17,10 +17,10 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from articles.storage.locks import Lock
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.starting import store_refused_run
 from dedup.models import DetectionRun, Profile, RunBlock, RunRequest, Worker
-from dedup.passes import PASSES
-from dedup.runs.scope import Scope
-from dedup.runs.starting import store_refused_run
 from tests.conftest import StoreArticle
 from tests.databases import database_url
 from tests.factories import make_run, make_user

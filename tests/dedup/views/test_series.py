@@ -11,12 +11,12 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article
+from dedup.detection.runs.outdated_verdicts import note_rests_on, outdated_verdicts
+from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.verdicts.reasons import RULE_REASON
 from dedup.models import Cluster, Pair, Series
 from dedup.review import decisions
 from dedup.review.series_rules import ENDED, MADE, make_rule
-from dedup.runs.outdated_verdicts import note_rests_on, outdated_verdicts
-from dedup.runs.terms import terms_in_force
-from dedup.verdicts.reasons import RULE_REASON
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series
 from tests.pages import notices

@@ -16,10 +16,10 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from dedup import tokens
 from dedup.api.limits import wait_for
+from dedup.integrations import tokens
+from dedup.integrations.tokens import TokenError, allows, find_token, make_token, revoke_token, scopes_of
 from dedup.models import Token
-from dedup.tokens import TokenError, allows, find_token, make_token, revoke_token, scopes_of
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,8 @@ from django.db.models import Q
 from django.test import Client
 
 from articles.models import Article
-from dedup.evaluation.sampling import Plan, draw
 from dedup.models import Cluster, Decision, Evidence, Pair, SampleLabel, ValidationSample
+from dedup.research.sampling import Plan, draw
 from dedup.review.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user

@@ -18,12 +18,19 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from dedup.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.integrations import queue as queueing
+from dedup.integrations.hooks import (
+    MOST_WEBHOOKS,
+    WebhookError,
+    change_webhook,
+    delete_webhook,
+    make_webhook,
+    send_test,
+)
+from dedup.integrations.sending import RETRY_AFTER, send_due
 from dedup.models import Cluster, Delivery, Pair, Webhook
 from dedup.review.decisions import confirm_cluster, keep_article, take_out
-from dedup.webhooks import queue as queueing
-from dedup.webhooks.hooks import MOST_WEBHOOKS, WebhookError, change_webhook, delete_webhook, make_webhook, send_test
-from dedup.webhooks.sending import RETRY_AFTER, send_due
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller, problem
 from tests.factories import make_cluster, make_pair, make_user
@@ -171,7 +178,7 @@ def test_a_worker_that_dies_and_an_owner_who_is_blocked(mara: User, receiver: Re
     with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
         send_test(hook)
         with monkeypatch.context() as patch:
-            patch.setattr("dedup.webhooks.sending._try", lambda _delivery: 1 / 0)
+            patch.setattr("dedup.integrations.sending._try", lambda _delivery: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 send_due()
         assert send_due() == 0

@@ -1,0 +1,131 @@
+"""Measure a whole run on inputs with dense groups; see docs/benchmarks.md.
+
+.venv/bin/python -m benchmarks.dense [INPUT ...]
+
+Each input has articles of one day: so many of them are near each other that their pairs cannot all be compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import django
+from django.db import connection, transaction
+
+from benchmarks import database
+from benchmarks.corpus import SEED, Row, load
+from benchmarks.measuring import MeasuringError, Server, measure
+
+DAY = datetime.date(2026, 3, 2)
+NEWSPAPERS = 10
+_SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnprstv" for vowel in "aeiou"]
+_TOWNS = ["Arden", "Belmont", "Corsey", "Dunmore", "Elverton", "Farrow", "Garston", "Hollis", "Ivering", "Jarrow"]
+
+
+class Input(NamedTuple):
+    """An input: its number of articles, a text for each, and what they are."""
+
+    articles: int
+    texts: Callable[[int], Iterator[str]]
+    what: str
+
+
+def nearly_equal(articles: int) -> Iterator[str]:
+    """Yield texts of 300 words, each with three words replaced."""
+    dice, known = random.Random(SEED), words(3_000)
+    story = dice.choices(known, k=300)
+    for _ in range(articles):
+        text = list(story)
+        for place in dice.sample(range(len(text)), 3):
+            text[place] = dice.choice(known)
+        yield " ".join(text)
+
+
+def equal(articles: int) -> Iterator[str]:
+    """Yield one text of 300 words again and again."""
+    text = " ".join(random.Random(SEED).choices(words(3_000), k=300))
+    return (text for _ in range(articles))
+
+
+def lines(articles: int) -> Iterator[str]:
+    """Yield lines of twelve words that have little in common."""
+    dice, known = random.Random(SEED), words(3_000)
+    return (" ".join(dice.choices(known, k=12)) for _ in range(articles))
+
+
+def notices(articles: int) -> Iterator[str]:
+    """Yield lines of one form, with other numbers and names."""
+    dice = random.Random(SEED)
+    for number in range(articles):
+        origin, target = dice.sample(_TOWNS, 2)
+        late, gate = dice.randrange(5, 240), dice.randrange(1, 90)
+        yield f"flight {number} from {origin} to {target} leaves {late} minutes late today from gate {gate}".lower()
+
+
+INPUTS = {
+    "near-1000": Input(1_000, nearly_equal, "nearly equal texts"),
+    "near-5000": Input(5_000, nearly_equal, "nearly equal texts"),
+    "near-20000": Input(20_000, nearly_equal, "nearly equal texts"),
+    "equal-20000": Input(20_000, equal, "equal texts"),
+    "lines-100000": Input(100_000, lines, "different lines"),
+    "notices-100000": Input(100_000, notices, "lines of one form"),
+}
+
+
+def words(count: int) -> list[str]:
+    """Return made-up words, in alphabetical order."""
+    dice = random.Random(SEED)
+    return sorted({"".join(dice.choices(_SYLLABLES, k=dice.randrange(1, 5))) for _ in range(2 * count)})[:count]
+
+
+def rows(each: Input) -> Iterator[Row]:
+    """Yield the articles of an input, in NEWSPAPERS newspapers."""
+    for number, text in enumerate(each.texts(each.articles)):
+        paper = f"Paper {number % NEWSPAPERS}"
+        yield Row(DAY, paper, f"Report {number} of the day", f"https://paper.example/{number}", text, 0)
+
+
+def main() -> int:
+    """Measure the inputs named on the command line, or all; print a row for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("inputs", nargs="*", metavar="INPUT", help=f"any of {', '.join(INPUTS)}")
+    names = parser.parse_args().inputs or list(INPUTS)
+    if unknown := set(names) - INPUTS.keys():
+        parser.error(f"there is no input {', '.join(sorted(unknown))}; the inputs are {', '.join(INPUTS)}")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
+    django.setup()
+    print("| input | articles | wall s | CPU s | command MB | PostgreSQL MB | pairs | clusters |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    try:
+        with database.scratch_database():
+            for name in names:
+                print(_measured(INPUTS[name]), flush=True)
+    except MeasuringError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _measured(each: Input) -> str:
+    with transaction.atomic():
+        load(rows(each), connection)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE articles_article")
+    command = [sys.executable, "manage.py", "find_duplicates"]
+    usage, _ = measure(command, Server(connection), database.child_environment())
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT (SELECT count(*) FROM dedup_pair), (SELECT count(*) FROM dedup_cluster)")
+        pairs, clusters = cursor.fetchone()
+    numbers = (usage.wall, usage.cpu, usage.command_memory, usage.server_memory)
+    measured = " | ".join(f"{number:,.1f}" for number in numbers)
+    return f"| {each.what} | {each.articles:,} | {measured} | {pairs:,} | {clusters:,} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""The pictures of docs/benchmarks.md: SVG with a light background, readable on light and dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from benchmarks.results import LABELS, ShingleResult, WindowResult
+
+_PLAIN, _OURS, _RIVAL = "#b45309", "#1d4ed8", "#6b7280"
+_TEXT = "#1f2937"
+_POWERS = [10**power for power in range(-1, 9)]
+
+
+def trigram(results: Sequence[WindowResult]) -> str:
+    """Return the CPU seconds of the trigram pass and the plain join by articles per day, one panel per corpus size."""
+    points = []
+    for each in results:
+        if each.per_day is None or each.workers != "default":
+            continue
+        where = {"articles": f"{each.articles:,} articles", "order": each.articles, "per_day": f"{each.per_day:,}"}
+        points.append({**where, "who": "plain join (extrapolated)", "cpu": each.plain_cpu, "label": ""})
+        points.append({**where, "who": "trigram pass", "cpu": each.usage.cpu, "label": f"{each.ratio:,.0f} ×"})
+    base = alt.Chart().encode(
+        x=alt.X("per_day:O", title="articles a day", sort=_in_order(results), axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("cpu:Q", title="CPU seconds", scale=alt.Scale(type="log"), axis=alt.Axis(values=_POWERS, format="~s")),
+    )
+    colour = alt.Color(
+        "who:N",
+        title=None,
+        scale=alt.Scale(domain=["plain join (extrapolated)", "trigram pass"], range=[_PLAIN, _OURS]),
+        legend=alt.Legend(orient="top"),
+    )
+    marks = base.mark_line(point=alt.OverlayMarkDef(size=60), strokeWidth=2).encode(color=colour)
+    # An empty label at the upper edge would move the panel's heading.
+    labels = base.transform_filter("datum.label").mark_text(dy=-14, fontSize=12, fontWeight="bold", color=_OURS)
+    labels = labels.encode(text="label:N")
+    panels = alt.layer(marks, labels, data=alt.Data(values=points)).properties(width=230, height=260)
+    sizes = [f"{size:,} articles" for size in sorted({each.articles for each in results})]
+    faceted = panels.facet(facet=alt.Facet("articles:N", title=None, sort=sizes), columns=min(len(sizes), 4))
+    threshold = f"similarity ≥ {results[0].threshold:g}"
+    return _svg(faceted, f"CPU seconds of the plain self-join and of the trigram pass, {threshold}, ±3 days")
+
+
+def shingles(results: Sequence[ShingleResult]) -> str:
+    """Return the contestants' CPU seconds for 10,000 articles over all time, one panel per corpus size."""
+    bars = [(f"{each.corpus:,} articles", each) for each in sorted(results, key=lambda each: each.corpus)]
+    return _svg(_bars(bars), "Character shingles of 5, Jaccard ≥ 0.75, candidates verified exactly")
+
+
+def near(results: Sequence[ShingleResult]) -> str:
+    """Return the same within the window of days, one panel per corpus size and text length."""
+    ordered = sorted(results, key=lambda each: (each.corpus, each.prefix))
+    bars = [(f"{each.corpus:,} articles, their first {each.prefix:,} characters", each) for each in ordered]
+    return _svg(_bars(bars), "Character shingles of 5, Jaccard ≥ 0.75, at most three days apart")
+
+
+def _bars(panelled: Sequence[tuple[str, ShingleResult]]) -> Any:
+    """Return a bar for each result in its panel; the panels are in the order given."""
+    bars: list[dict[str, Any]] = []
+    for panel, each in panelled:
+        recall = each.recall_in_window if each.recall is None else each.recall
+        said = f"{each.cpu * 10_000:.2f} s" + ("" if recall is None else f", recall {recall:.4f}")
+        kind = "rival" if each.name.startswith(("datasketch", "rensa", "text-dedup", "splink")) else "newsdedup"
+        whole, core = each.cpu * 10_000, (each.core or 0.0) * 10_000
+        bar = {"panel": panel, "who": LABELS[each.name], "kind": kind, "end": whole}
+        bars.append({**bar, "part": "core", "order": 0, "cpu": core, "label": said})
+        bars.append({**bar, "part": "rest", "order": 1, "cpu": whole - core, "label": ""})
+    base = alt.Chart().encode(y=alt.Y("who:N", title=None, sort=list(LABELS.values()), axis=alt.Axis(labelLimit=260)))
+    scale = alt.Scale(domain=["newsdedup", "rival"], range=[_OURS, _RIVAL])
+    marks = base.mark_bar().encode(
+        x=alt.X("cpu:Q", title="CPU seconds for 10,000 articles, all processes; pale: start-up and PostgreSQL"),
+        color=alt.Color("kind:N", title=None, scale=scale, legend=None),
+        opacity=alt.Opacity("part:N", scale=alt.Scale(domain=["core", "rest"], range=[1.0, 0.4]), legend=None),
+        order=alt.Order("order:Q"),
+    )
+    labels = base.mark_text(align="left", dx=5, fontSize=12, color=_TEXT).encode(x="end:Q", text="label:N")
+    names = list(dict.fromkeys(panel for panel, _ in panelled))
+    layered = alt.layer(marks, labels, data=alt.Data(values=bars)).properties(width=460, height=alt.Step(26))
+    return layered.facet(facet=alt.Facet("panel:N", title=None, sort=names), columns=1).resolve_scale(y="independent")
+
+
+def _in_order(results: Sequence[WindowResult]) -> list[str]:
+    return [f"{number:,}" for number in sorted({each.per_day for each in results if each.per_day is not None})]
+
+
+def _svg(chart: Any, title: str) -> str:
+    """Return the chart as SVG; the same results give the same bytes."""
+    styled = (
+        chart.properties(title=alt.Title(title, anchor="start", fontSize=15, color=_TEXT, offset=12))
+        .properties(background="#ffffff", padding=16)
+        .configure(font="sans-serif")
+        .configure_axis(labelColor=_TEXT, titleColor=_TEXT, labelFontSize=12, titleFontSize=12, gridColor="#e5e7eb")
+        .configure_header(labelColor=_TEXT, labelFontSize=13, labelFontWeight="bold")
+        .configure_legend(labelColor=_TEXT, labelFontSize=12)
+        .configure_view(stroke=None)
+    )
+    return vl_convert.vegalite_to_svg(styled.to_dict(), allowed_base_urls=[])

@@ -1,0 +1,179 @@
+"""Measure a run on Spark against find_duplicates, on the same articles; see docs/scale.md.
+
+    python -m benchmarks.spark --data FILE.jsonl.gz --sizes 33000,100000 --master "local[1]" --master "local[2]"
+
+Each size is measured in a scratch database: find_duplicates, export_detection, newsdedup-spark run with each master,
+and import_detection. CPU seconds are those of all processes, PostgreSQL's too. `--master "local-cluster[2,1,1024]"`
+starts executors as on a cluster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import django
+from django.db import connection, transaction
+from pyarrow import parquet
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import database
+from benchmarks.corpus import CorpusError, Source, corpus, load, read_sources
+from benchmarks.measuring import MeasuringError, Server, Usage, measure
+from benchmarks.whole import PER_DAY
+from dedup.detection.spark.command import TILE_PAIRS
+from dedup.detection.spark.manifest import Manifest
+from dedup.detection.spark.plan import Plan, planned
+from dedup.detection.spark.schema import Bundle
+from tests.databases import child_environment
+
+_HEADINGS = (
+    "articles", "pairs", "find_duplicates", "export", "master", "Spark", "import", "Spark / find_duplicates",
+    "ms an article", "all memory", "a worker", "shuffle, kB an article", "Spark / plan",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SparkRun:
+    """What a run on Spark cost."""
+
+    usage: Usage
+    worker: float  # the highest megabytes of a Python worker
+    shuffled: int  # bytes that tasks wrote for others
+    stages: dict[str, float]  # wall seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the articles of one size cost; `runs` by master."""
+
+    articles: int
+    pairs: int
+    found: Usage
+    exported: Usage
+    imported: Usage
+    runs: dict[str, SparkRun]
+    plan: Plan
+
+
+def measured(sources: Sequence[Source], articles: int, masters: Sequence[str], server: Server) -> Measured:
+    """Return what these articles cost: the same articles for find_duplicates and for each master."""
+    database.empty()
+    with transaction.atomic():
+        load(corpus(sources, articles, PER_DAY), connection)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "export"
+        found = _managed(server, "find_duplicates")
+        pairs = database.counted("dedup_pair")
+        database.forget()
+        exported = _managed(server, "export_detection", str(folder))
+        runs = {master: _run(folder, master, server) for master in masters}
+        imported = _managed(server, "import_detection", str(folder))
+        if database.counted("dedup_pair") != pairs:
+            raise MeasuringError(f"Spark found {database.counted('dedup_pair'):,} pairs, find_duplicates {pairs:,}")
+        manifest = Manifest.read(Bundle(folder).manifest)
+        plan = planned(manifest, manifest.configs(), tile_pairs=TILE_PAIRS)
+    return Measured(articles, pairs, found, exported, imported, runs, plan)
+
+
+def _managed(server: Server, command: str, *arguments: str) -> Usage:
+    database.settle()
+    line = [sys.executable, "manage.py", command, *arguments, "--no-progress"]
+    return measure(line, server, child_environment())[0]
+
+
+def _run(folder: Path, master: str, server: Server) -> SparkRun:
+    with tempfile.TemporaryDirectory() as events:
+        wanted = {"enabled": "true", "dir": f"file://{events}", "compress": "false", "rolling.enabled": "false"}
+        settings = [f"--conf=spark.eventLog.{name}={value}" for name, value in wanted.items()]
+        line = ["-m", "dedup.detection.spark", "run", str(folder), f"--master={master}", *settings]
+        usage, _ = measure([sys.executable, "-m", "benchmarks.waiting", sys.executable, *line], server, {})
+        shuffled = sum(shuffle_bytes(path.read_text().splitlines()) for path in Path(events).iterdir())
+    stages = json.loads(Bundle(folder).result.read_text())["seconds"]
+    return SparkRun(usage, _highest(Bundle(folder).stages), shuffled, stages)
+
+
+def shuffle_bytes(events: Iterable[str]) -> int:
+    """Return the bytes that tasks wrote for others, given the lines of Spark's event log."""
+    ended = (json.loads(line) for line in events if '"SparkListenerTaskEnd"' in line)
+    return sum(
+        each.get("Task Metrics", {}).get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0) for each in ended
+    )
+
+
+def _highest(stages: Path) -> float:
+    tallies = [path for path in stages.glob("*/tallies*/*.parquet") if not path.name.startswith((".", "_"))]
+    peaks = (peak for path in tallies for peak in parquet.read_table(path)["peak"].to_pylist())
+    return max(peaks, default=0) / (1 << 20)
+
+
+def table(results: Sequence[Measured]) -> Table:
+    """Return the costs of each size and master as a table."""
+    shown = Table(title="CPU seconds of all processes; wall seconds in brackets; memory in MB")
+    for heading in _HEADINGS:
+        shown.add_column(heading, justify="right")
+    for each in results:
+        for row in _rows(each):
+            shown.add_row(*row)
+    return shown
+
+
+def _rows(each: Measured) -> Iterator[Sequence[str]]:
+    for master, run in each.runs.items():
+        yield (
+            f"{each.articles:,}",
+            f"{each.pairs:,}",
+            _seconds(each.found),
+            _seconds(each.exported),
+            master,
+            _seconds(run.usage),
+            _seconds(each.imported),
+            f"{run.usage.cpu / each.found.cpu:.2f}",
+            f"{1000 * run.usage.cpu / each.articles:.2f}",
+            f"{run.usage.command_memory:,.0f}",
+            f"{run.worker:,.0f}",
+            f"{run.shuffled / each.articles / 1000:.2f}",
+            f"{run.usage.cpu / each.plan.cpu_seconds:.2f}",
+        )
+
+
+def _seconds(usage: Usage) -> str:
+    return f"{usage.cpu:,.0f} ({usage.wall:,.0f})"
+
+
+def main() -> int:
+    """Measure and print the table after each size."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--data", type=Path, required=True, help="real articles, as .jsonl.gz in the import format")
+    parser.add_argument("--sizes", default="33000,100000", help="numbers of articles (default: %(default)s)")
+    parser.add_argument("--master", action="append", help="where Spark runs; may be repeated (default: local[2])")
+    options = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
+    django.setup()
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    results = []
+    try:
+        sources = read_sources(options.data)
+        with database.scratch_database():
+            for size in options.sizes.split(","):
+                results.append(measured(sources, int(size), options.master or ["local[2]"], Server(connection)))
+                console.print(table(results))
+                for master, run in results[-1].runs.items():
+                    stages = ", ".join(f"{name} {seconds:,.0f}" for name, seconds in run.stages.items())
+                    console.print(f"{master}, wall seconds: {stages}")
+    except (CorpusError, MeasuringError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+"""The truth about the demo newspapers: every article, and every pair of articles that belongs to a scenario.
+
+It is computed from the articles' own texts by the rules of the detection passes; tests compare a crawl and a run with
+it. Addresses are paths, so it does not matter where the newspapers are served.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+from articles.normalization.text import normalize_text
+from articles.normalization.titles import normalize_title
+from articles.normalization.urls import comparable_url
+from crawlers.demo.papers import PAPERS
+from crawlers.demo.scenarios import Article, Truth, articles, groups
+from crawlers.demo.troubles import FROM_FEED, Trouble
+
+# The settings of the passes that the manifest assumes.
+DAY_WINDOW = 3  # days, inclusive
+PREFIX = 1000  # characters of normalised text
+LEAST_TITLE_WORDS = 3
+GENERIC_CONTENTS = 3  # clearly different texts under one headline
+LEAST_TEXT_CHARACTERS = 40
+# The trigram pass proposes from 0.6 on. Extraction may lose or add a sentence of a page, so only pairs well above the
+# threshold must be found; those near it may be.
+SURE_SIMILARITY = 0.7
+NEAR_SIMILARITY = 0.5
+
+_ANY_BASE = "http://127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestArticle:
+    """A stored article, and the paths that lead to it, without fragments.
+
+    `trouble` is how it is served (see troubles.py), `text` what must be stored in spite of it, and `from_feed` whether
+    the article must say that its text is that of the feed.
+    """
+
+    id: str
+    paper: str
+    scenario: str
+    paths: tuple[str, ...]
+    date: datetime.date
+    headline: str
+    text: str
+    trouble: Trouble
+    from_feed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestPair:
+    """Two articles, what they are to each other, and the passes that must find them.
+
+    `near` names the passes that may find them: one sentence more or less changes the answer.
+    """
+
+    left: str
+    right: str
+    scenario: str
+    truth: Truth
+    found_by: tuple[str, ...]
+    near: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    articles: tuple[ManifestArticle, ...]
+    pairs: tuple[ManifestPair, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the manifest with values that JSON can hold."""
+        fields = dataclasses.asdict(self)
+        for article in fields["articles"]:
+            article["date"] = article["date"].isoformat()
+        return fields
+
+
+@cache
+def manifest() -> Manifest:
+    """Return the manifest, with articles and pairs in the order of scenarios."""
+    rows = [_row(article, group.scenario) for group in groups() for article in group.articles]
+    pairs = [
+        ManifestPair(left.id, right.id, group.scenario, group.truth, *_passes(left, right))
+        for group in groups()
+        for left, right in combinations(group.articles, 2)
+    ]
+    return Manifest(tuple(rows), tuple(pairs))
+
+
+def accidental_pairs() -> Iterator[tuple[str, str, float]]:
+    """Yield pairs of articles that are alike although no scenario makes them so, with their similarity.
+
+    On any days and in any newspapers. There should be none: a run over the demo newspapers would find pairs that the
+    manifest does not list.
+    """
+    known = {frozenset((pair.left, pair.right)) for pair in manifest().pairs}
+    for left, right in combinations(articles(), 2):
+        if frozenset((left.id, right.id)) not in known:
+            score = similarity(left, right)
+            if score >= NEAR_SIMILARITY or "title" in _passes(left, right)[0]:
+                yield left.id, right.id, score
+
+
+def similarity(left: Article, right: Article) -> float:
+    """Return the Jaccard similarity of the trigrams of two articles' beginnings, almost as pg_trgm computes it."""
+    one, other = _trigrams(left.text), _trigrams(right.text)
+    return len(one & other) / len(one | other)
+
+
+def _row(article: Article, scenario: str) -> ManifestArticle:
+    redirects = (path for path, _ in article.redirects)
+    paths = dict.fromkeys((article.path, *article.part_paths, *article.copies, *redirects))
+    return ManifestArticle(
+        id=article.id,
+        paper=article.paper,
+        scenario=scenario,
+        paths=tuple(paths),
+        date=article.date,
+        headline=article.stored_headline,
+        text=article.text,
+        trouble=article.trouble,
+        from_feed=article.trouble in FROM_FEED,
+    )
+
+
+def _passes(left: Article, right: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the passes that must find the pair, and those that may."""
+    score = similarity(left, right) if abs((left.date - right.date).days) <= DAY_WINDOW else 0.0
+    found = {
+        "url": left.paper == right.paper and bool(_url_forms(left) & _url_forms(right)),
+        "title": (left.paper, left.date) == (right.paper, right.date)
+        and _same_title(left, right)
+        and not _is_generic(left.paper, _title(left)),
+        "exact": _same_text(left, right),
+        "trigram": score >= SURE_SIMILARITY,
+    }
+    near = ("trigram",) if NEAR_SIMILARITY <= score < SURE_SIMILARITY else ()
+    return tuple(name for name, must in found.items() if must), near
+
+
+def _url_forms(article: Article) -> set[str]:
+    return {comparable_url(_ANY_BASE + path) for path in (article.path, *article.copies)}
+
+
+def _same_title(left: Article, right: Article) -> bool:
+    title = _title(left)
+    return len(title.split()) >= LEAST_TITLE_WORDS and title == _title(right)
+
+
+@cache
+def _is_generic(paper: str, title: str) -> bool:
+    """Return whether a newspaper has this headline over so many different texts that it proves nothing."""
+    contents: list[Article] = []
+    for article in articles():
+        if (article.paper, _title(article)) == (paper, title) and not any(
+            similarity(article, each) >= NEAR_SIMILARITY for each in contents
+        ):
+            contents.append(article)
+    return len(contents) >= GENERIC_CONTENTS
+
+
+def _title(article: Article) -> str:
+    paper = PAPERS[article.paper]
+    return normalize_title(article.declared_headline, [paper.name, *paper.title_affixes])
+
+
+def _same_text(left: Article, right: Article) -> bool:
+    text = _normalized(left.text)
+    return len(text) >= LEAST_TEXT_CHARACTERS and text == _normalized(right.text)
+
+
+@cache
+def _normalized(text: str) -> str:
+    return normalize_text(text)
+
+
+@cache
+def _trigrams(text: str) -> frozenset[str]:
+    words = (f"  {word} " for word in _normalized(text)[:PREFIX].split())
+    return frozenset(word[place : place + 3] for word in words for place in range(len(word) - 2))

@@ -1,0 +1,1 @@
+"""Finds pairs of articles, compares them, judges them and groups them."""

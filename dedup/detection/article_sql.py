@@ -1,0 +1,74 @@
+"""What the SQL of the detection says of articles: their tables, the text that is compared, the scope, a pair's two."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dedup.detection.types import Window
+
+# As articles.models has them. Columns that a statement names itself: id, date, newspaper_id, revision, headline,
+# normalized_title, normalized_text, content, characters and boilerplate.
+ARTICLES = "articles_article"
+ARTICLE_URLS = "articles_articleurl"
+
+# Where nothing is removed, there is no text without boilerplate.
+_TEXT = """CASE %(boilerplate)s::text
+    WHEN 'story' THEN coalesce({article}.story_text, {article}.normalized_text)
+    WHEN 'topic' THEN coalesce({article}.topic_text, {article}.normalized_text)
+    ELSE {article}.normalized_text
+END"""
+_DIGEST = """CASE
+    WHEN %(boilerplate)s::text = 'story' AND {article}.story_text IS NOT NULL THEN {article}.story_digest
+    WHEN %(boilerplate)s::text = 'topic' AND {article}.topic_text IS NOT NULL THEN {article}.topic_digest
+    ELSE {article}.text_digest
+END"""
+_WHOLE = """(CASE %(boilerplate)s::text
+    WHEN 'story' THEN {article}.story_text
+    WHEN 'topic' THEN {article}.topic_text
+END IS NULL)"""
+_IN_NEWSPAPERS = "(%(newspaper_ids)s::bigint[] IS NULL OR {article}.newspaper_id = ANY (%(newspaper_ids)s))"
+_BOTH_ARTICLES = """JOIN {articles} AS left_article ON left_article.id = {pair}.left_id
+JOIN {articles} AS right_article ON right_article.id = {pair}.right_id"""
+_LATER_DAY = "greatest(left_article.date, right_article.date)"
+
+
+class _Article(NamedTuple):
+    """Expressions on an article. They take the parameters of a scope. A digest is null where the text is empty."""
+
+    text: str
+    digest: str
+    whole: str  # whether nothing is left out of the text
+    in_newspapers: str
+
+
+class _Pair(NamedTuple):
+    """The two articles of a row with left_id and right_id, and the day of the later one."""
+
+    both_articles: str
+    later_day: str
+
+
+def article_sql(statement: str, *articles: str, pair: str = "pair") -> str:
+    """Return a statement with the names in braces filled in.
+
+    {articles} and {article_urls} are the tables; {ALIAS.text}, {ALIAS.digest}, {ALIAS.whole} and
+    {ALIAS.in_newspapers} are asked of each of the aliases `articles`; {pair.both_articles} joins left_article and
+    right_article to the rows called `pair`, and {pair.later_day} is the day of the later one of them.
+    """
+    named: dict[str, Any] = {
+        each: _Article(*(expression.format(article=each) for expression in (_TEXT, _DIGEST, _WHOLE, _IN_NEWSPAPERS)))
+        for each in articles
+    }
+    named["pair"] = _Pair(_BOTH_ARTICLES.format(articles=ARTICLES, pair=pair), _LATER_DAY)
+    return statement.format(articles=ARTICLES, article_urls=ARTICLE_URLS, **named)
+
+
+def scope_parameters(window: Window) -> dict[str, Any]:
+    """Return the parameters of a statement over the articles of a window. `first_day` bounds the later of a pair."""
+    return {
+        "first_day": window.first_day,
+        "last_day": window.last_day,
+        "newspaper_ids": list(window.newspaper_ids) if window.newspaper_ids is not None else None,
+        "newer_than": window.newer_than,
+        "boilerplate": window.boilerplate.value,
+    }

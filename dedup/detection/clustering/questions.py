@@ -1,0 +1,217 @@
+"""The writer of the questions that editors are asked: as few as cover every waiting pair.
+
+A pair waits if it is undecided, proposed and judged a duplicate, or at least as probable a duplicate as the default
+profile's `asked_from`. The pairs inside a proposed cluster of three or more articles are one question, on the cluster.
+The pairs between the same two clusters, or between a cluster and an article, are one question, on the most probable of
+them. docs/reviewing.md explains the order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, LiteralString, NamedTuple, TypeAlias
+
+from django.db import connection, transaction
+from psycopg.sql import SQL
+
+from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.clustering.doubts import cluster_is_doubted, pair_is_doubted
+from dedup.models import OpenQuestion, QuestionCount
+
+# From this probability on, articles are nearly certain to be the same, unless there is a doubt (doubts.py). As far from
+# certainty as the pairs are that the default profile does not ask about.
+CERTAIN_FROM = 0.9
+# The clusters of so many articles are looked up one by one.
+FEW = 200
+# The stored counts, in the order in which the statements below return what a question counts for.
+COUNTED = ("informative", "certain", "clusters", "conflicts")
+
+# Articles of clusters that are gone by now are among these articles too: by `article`, their questions are found. As
+# arrays, the ids are looked up one by one; a join of a few of them would read all questions.
+_DELETE_SQL = """
+WITH touched AS MATERIALIZED (
+    SELECT id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
+    UNION
+    SELECT id FROM dedup_pair WHERE right_id = ANY (%(articles)s::bigint[])
+), concerned AS MATERIALIZED (
+    SELECT id FROM dedup_openquestion WHERE article = ANY (%(articles)s::bigint[])
+    UNION ALL
+    SELECT id FROM dedup_openquestion WHERE pair_id = ANY (ARRAY(SELECT id FROM touched))
+)
+DELETE FROM dedup_openquestion
+WHERE id = ANY (ARRAY(SELECT id FROM concerned))
+RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
+"""
+
+# The clusters of the articles of a few pairs are looked up one by one, as an array; a join would read all memberships.
+# A part is a cluster, by its number with a minus, or an article that is in none. `chance`: that both articles belong in
+# one cluster, by the verdict.
+_QUESTIONS_SQL = SQL("""
+WITH open_pair AS MATERIALIZED (
+    SELECT id, left_id, right_id, joins,
+        CASE WHEN joins THEN probability ELSE duplicate_probability END AS chance,
+        verdict = 'duplicate' OR duplicate_probability >= coalesce(
+            (SELECT asked_from FROM dedup_profile WHERE is_default), 0.1
+        ) AS asked
+    FROM dedup_pair
+    WHERE state = 'undecided' AND best_score > 0 AND verdict <> ''
+        AND probability IS NOT NULL AND duplicate_probability IS NOT NULL
+        AND (%(articles)s::bigint[] IS NULL
+            OR left_id = ANY (%(articles)s::bigint[]) OR right_id = ANY (%(articles)s::bigint[]))
+), member AS MATERIALIZED (
+    SELECT member.article_id, cluster.id AS cluster_id, cluster.size
+    FROM dedup_membership AS member
+    JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id
+    WHERE NOT %(few)s
+        OR member.article_id = ANY (ARRAY(SELECT left_id FROM open_pair UNION SELECT right_id FROM open_pair))
+), waiting AS MATERIALIZED (
+    SELECT pair.id, pair.joins, pair.chance, pair.asked, left_member.cluster_id,
+        coalesce(-left_member.cluster_id, pair.left_id) AS left_part,
+        coalesce(-right_member.cluster_id, pair.right_id) AS right_part,
+        coalesce(left_member.size, 1) AS left_size,
+        coalesce(right_member.size, 1) AS right_size
+    FROM open_pair AS pair
+    LEFT JOIN member AS left_member ON left_member.article_id = pair.left_id
+    LEFT JOIN member AS right_member ON right_member.article_id = pair.right_id
+), card AS (
+    SELECT cluster_id
+    FROM waiting
+    WHERE left_part = right_part AND left_size > 2
+    GROUP BY cluster_id
+    HAVING bool_or(asked)
+), parted AS (
+    SELECT DISTINCT one.cluster_id
+    FROM dedup_standing_link AS link
+    JOIN dedup_membership AS one ON one.article_id = link.left_id
+    JOIN dedup_membership AS other ON other.article_id = link.right_id AND other.cluster_id = one.cluster_id
+    WHERE link.effect = 'cannot' AND (%(articles)s::bigint[] IS NULL OR link.left_id = ANY (%(articles)s::bigint[]))
+), about_cluster AS (
+    SELECT NULL::bigint AS pair_id, cluster.id AS cluster_id, cluster.id AS number, cluster.kept_id AS article,
+        cluster.size, card.cluster_id IS NOT NULL AS asked,
+        CASE WHEN card.cluster_id IS NOT NULL AND parted.cluster_id IS NULL
+            AND cluster.lowest_score >= %(certain_from)s THEN NOT {cluster_is_doubted} ELSE false END AS certain,
+        parted.cluster_id IS NOT NULL AS conflict,
+        (cluster.size - 1) * CASE WHEN parted.cluster_id IS NULL THEN 1 - cluster.lowest_score ELSE 1 END AS change,
+        abs(cluster.lowest_score - 0.5) AS doubt
+    FROM card
+    FULL JOIN parted ON parted.cluster_id = card.cluster_id
+    JOIN dedup_cluster AS cluster ON cluster.id = coalesce(card.cluster_id, parted.cluster_id)
+), about_pair AS (
+    SELECT DISTINCT ON (least(left_part, right_part), greatest(left_part, right_part))
+        id AS pair_id, NULL::bigint AS cluster_id, id AS number, NULL::bigint AS article, 2 AS size, true AS asked,
+        CASE WHEN left_part = right_part AND joins AND chance >= %(certain_from)s
+            THEN (SELECT NOT {pair_is_doubted} FROM dedup_pair AS pair WHERE pair.id = waiting.id)
+            ELSE false END AS certain,
+        left_part <> right_part AND joins AS conflict,
+        CASE WHEN left_part = right_part THEN 1 - chance ELSE chance * left_size * right_size END AS change,
+        abs(chance - 0.5) AS doubt
+    FROM waiting
+    WHERE asked AND (left_part <> right_part OR left_size = 2)
+    ORDER BY least(left_part, right_part), greatest(left_part, right_part), chance DESC, id
+)
+SELECT * FROM about_cluster UNION ALL SELECT * FROM about_pair
+-- So that the same questions get the same ids, whatever plan PostgreSQL chooses.
+ORDER BY cluster_id, pair_id
+""").format(cluster_is_doubted=cluster_is_doubted(), pair_is_doubted=pair_is_doubted())
+_INSERT_SQL = (
+    SQL("""
+INSERT INTO dedup_openquestion
+    (pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt)
+{questions}
+RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
+""")
+    .format(questions=_QUESTIONS_SQL)
+    .as_string()
+)
+# The stored questions, and how many of them each tab has.
+_STORED_SQL: LiteralString = """
+SELECT pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt FROM dedup_openquestion
+"""
+_COUNTED_SQL: LiteralString = """
+SELECT asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict FROM dedup_openquestion
+"""
+
+_ADD_COUNTS_SQL = """
+INSERT INTO dedup_questioncount AS counted (tab, number)
+SELECT * FROM unnest(%(tabs)s::text[], %(numbers)s::bigint[])
+ON CONFLICT (tab) DO UPDATE SET number = counted.number + excluded.number
+"""
+
+
+# The number of a pair, or else that of a cluster.
+Subject: TypeAlias = tuple[int | None, int | None]
+
+
+class Question(NamedTuple):
+    """The columns of an OpenQuestion, apart from its id."""
+
+    pair_id: int | None
+    cluster_id: int | None
+    number: int
+    article: int | None
+    size: int
+    asked: bool
+    certain: bool
+    conflict: bool
+    change: float
+    doubt: float
+
+
+class Questions(NamedTuple):
+    """All questions, by the pair or else the cluster that they are about."""
+
+    stored: dict[Subject, Question]
+    expected: dict[Subject, Question]
+
+
+def all_questions() -> Questions:
+    """Return all questions as they are stored, and as update_questions(None) would store them; nothing is stored."""
+    asked = {"articles": None, "few": False, "certain_from": CERTAIN_FROM}
+    with connection.cursor() as cursor:
+        return Questions(
+            *(_by_subject(cursor, *query) for query in ((_STORED_SQL, None), (_QUESTIONS_SQL.as_string(), asked)))
+        )
+
+
+def _by_subject(cursor: Any, statement: str, parameters: dict[str, Any] | None) -> dict[Subject, Question]:
+    cursor.execute(statement, parameters)
+    return {row[:2]: Question(*row) for row in cursor}
+
+
+def expected_counts() -> dict[str, int]:
+    """Return how many of the stored questions count for each of COUNTED."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTED_SQL)
+        return {**dict.fromkeys(COUNTED, 0), **_counted(cursor)}
+
+
+def update_questions(concerned: Collection[int] | None, *, locked: bool = False) -> None:
+    """Bring the questions on these articles, and their counts, up to date; None: all questions.
+
+    Call it after the clusters were rebuilt and the pairs have their states, in the same transaction, with the articles
+    that `rebuild_clusters` returns. With an article, they have all others of its cluster. `locked`: the transaction
+    has the lock of reviews already.
+    """
+    articles = None if concerned is None else list(concerned)
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        if not locked:
+            lock_review()
+        if articles is None:
+            OpenQuestion.objects.all().delete()
+            QuestionCount.objects.all().delete()
+            gone: Counter[str] = Counter()
+        else:
+            cursor.execute(_DELETE_SQL, {"articles": articles})
+            gone = _counted(cursor)
+        few = articles is not None and len(articles) <= FEW
+        cursor.execute(_INSERT_SQL, {"articles": articles, "few": few, "certain_from": CERTAIN_FROM})
+        added = _counted(cursor)
+        added.subtract(gone)
+        if any(added.values()):
+            cursor.execute(_ADD_COUNTS_SQL, {"tabs": list(added), "numbers": list(added.values())})
+
+
+def _counted(rows: Iterable[Sequence[bool]]) -> Counter[str]:
+    """Return how many of these questions count for each of COUNTED."""
+    return Counter(tab for row in rows for tab, counts in zip(COUNTED, row, strict=True) if counts)

@@ -1,0 +1,296 @@
+"""The writer of clusters: rebuilds them from verdicts and decisions, and keeps their numbers if possible."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, LiteralString, NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import Q
+from django.db.models.functions import Length
+
+from articles.models import Article
+from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
+from dedup.detection.clustering.constraints import Constraints, KnownConstraints, constraints_in_force, lock_review
+from dedup.detection.clustering.group_pairs import RANKS
+from dedup.detection.clustering.keeping import Candidate, kept_by
+from dedup.integrations.queue import announce
+from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Webhook
+
+# After so many articles have come into clusters, the statistics of the table are out of date.
+_MANY = 1_000
+_CONFIRMED = Cluster.State.CONFIRMED
+_MATCHED = ("left_matched", "right_matched")
+
+
+class Rebuilt(NamedTuple):
+    """Which articles may have moved, None for all, and the cannot-links among them that must-links contradict."""
+
+    articles: set[int] | None
+    contradictions: list[tuple[int, int]]
+
+
+def rebuild_clusters(articles: Collection[int] | None = None, known: KnownConstraints | None = None) -> Rebuilt:
+    """Rebuild the clusters that these articles belong to, before or after; None: all clusters.
+
+    The same verdicts and decisions always give the same clusters. A cluster keeps its number while most of its
+    articles stay together. `known` are the constraints that the caller's transaction has read.
+    """
+    with transaction.atomic(savepoint=False):
+        if known is None:  # whoever has read constraints has the lock
+            lock_review()
+            known = KnownConstraints()
+        concerned = None if articles is None else _neighbourhood(articles)
+        result = _clustering(concerned, constraints_in_force() if concerned is None else known.on(concerned))
+        _write(result.components, concerned)
+    return Rebuilt(concerned, result.contradictions)
+
+
+class ExpectedCluster(NamedTuple):
+    """A cluster as it should be: its articles, ascending, and a row without a number."""
+
+    articles: tuple[int, ...]
+    row: Cluster
+
+
+def expected_clusters() -> list[ExpectedCluster]:
+    """Return what rebuild_clusters() would store as the clusters now; nothing is stored."""
+    components = _clustering(None, constraints_in_force()).components
+    facts = _facts(components)
+    return [ExpectedCluster(component.articles, _row(component, facts)) for component in components]
+
+
+def differs(row: Cluster, fresh: Cluster) -> bool:
+    """Return whether two rows say different things of a cluster, whatever their numbers."""
+    return row.kept_id != fresh.kept_id or any(getattr(row, name) != getattr(fresh, name) for name in _FIELDS[1:])
+
+
+def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
+    """Return the first article of each part into which these articles fall if all others are ignored.
+
+    With `confirmed`, only editors' decisions connect them.
+    """
+    wanted = set(articles)
+    found = constraints_in_force(wanted)
+    parts = [set(part.articles) for part in _clustering(wanted, found, evidence=not confirmed).components]
+    alone = wanted.difference(*parts)
+    return sorted([min(part) for part in parts] + list(alone))
+
+
+def _clustering(articles: Collection[int] | None, constraints: Constraints, *, evidence: bool = True) -> Clustering:
+    if articles is not None:
+        # A constraint that involves another article connects nothing here.
+        inside = set(articles)
+        constraints = Constraints(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in constraints))
+    stay = [Edge(left, right, 1.0, Rank.DECISION) for left, right in constraints.stay]
+    edges, apart = _compared(articles) if evidence else ([], [])
+    return cluster([*edges, *stay] if evidence else [], constraints.must, constraints.cannot, apart)
+
+
+def _compared(articles: Collection[int] | None) -> tuple[list[Edge], list[Apart]]:
+    """Return the pairs that their verdict joins, each with the probability of that verdict, and the other ones.
+
+    The others were compared in full too; each has its chance of being a duplicate nevertheless.
+    """
+    pairs = Pair.objects.all() if articles is None else Pair.objects.among(articles)
+    columns = ("left", "right", "joins", "verdict", "probability", "duplicate_probability", *_MATCHED)
+    rows = pairs.proposed().filter(Q(joins=True) | ~Q(verdict="")).order_by().values_list(*columns)
+    edges, apart = [], []
+    for left, right, joins, verdict, probability, of_duplicates, *matched in rows if articles else rows.iterator():
+        if joins:
+            # A pair that was judged before the two shares were stored counts as near copies until a run judges it.
+            shares = (1.0 if share is None else share for share in matched)
+            edges.append(Edge(left, right, probability or 0.0, RANKS[verdict], *shares))
+        else:
+            apart.append(Apart(left, right, of_duplicates or 0.0))
+    return edges, apart
+
+
+# Step by step, over pairs that join, must-links and current clusters. A cluster is a step of its own: from article to
+# article, each of a cluster would come once for each other one. Each part is looked up by its own index.
+_NEIGHBOURHOOD_SQL: LiteralString = """
+WITH RECURSIVE reached (article, cluster) AS (
+    SELECT unnest(%(articles)s::bigint[]), NULL::bigint
+    UNION
+    SELECT next.article, next.cluster FROM reached CROSS JOIN LATERAL (
+        SELECT right_id, NULL::bigint FROM dedup_pair
+        WHERE left_id = reached.article AND joins AND best_score > 0
+        UNION ALL
+        SELECT left_id, NULL FROM dedup_pair
+        WHERE right_id = reached.article AND joins AND best_score > 0
+        UNION ALL
+        SELECT right_id, NULL FROM dedup_standing_link
+        WHERE left_id = reached.article AND effect IN ('must', 'stay')
+        UNION ALL
+        SELECT left_id, NULL FROM dedup_standing_link
+        WHERE right_id = reached.article AND effect IN ('must', 'stay')
+        UNION ALL
+        SELECT NULL, cluster_id FROM dedup_membership WHERE article_id = reached.article
+        UNION ALL
+        SELECT article_id, NULL FROM dedup_membership WHERE cluster_id = reached.cluster
+    ) AS next (article, cluster)
+)
+SELECT article FROM reached WHERE article IS NOT NULL
+"""
+
+
+def _neighbourhood(articles: Collection[int]) -> set[int]:
+    """Return all articles that evidence, must-links or current clusters connect to these, in any number of steps."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEIGHBOURHOOD_SQL, {"articles": list(articles)})
+        return {article for (article,) in cursor}
+
+
+def _write(components: list[Component], concerned: Collection[int] | None) -> None:
+    """Store these components as the clusters of the articles concerned."""
+    memberships = Membership.objects.all() if concerned is None else Membership.objects.filter(article__in=concerned)
+    before = dict(memberships.order_by().values_list("article", "cluster"))
+    numbers = _numbers(components, before)
+    facts = _facts(components)
+    existing = Cluster.objects.in_bulk(set(before.values()))
+    changed: list[Cluster] = []
+    new: list[Cluster] = []
+    placed: list[tuple[Cluster, Component]] = []
+    for component, number in zip(components, numbers, strict=True):
+        row = _row(component, facts)
+        if number is None:
+            new.append(row)
+        else:
+            row.pk = number
+            if differs(existing[number], row):
+                changed.append(row)
+        placed.append((row, component))
+    Cluster.objects.bulk_create(new)
+    _update(changed)
+    after = {article: row.pk for row, component in placed for article in component.articles}
+    _move(before, after)
+    announce(_news(existing, [row for row, _ in placed], _parted(before, after)))
+    if gone := set(before.values()) - {row.pk for row, _ in placed}:
+        with connection.cursor() as cursor:
+            cursor.execute(_DELETE_SQL, {"clusters": list(gone)})
+
+
+def _parted(before: dict[int, int], after: dict[int, int]) -> set[int]:
+    """Return the clusters that an article left or joined."""
+    moved = [article for article in {**before, **after} if before.get(article) != after.get(article)]
+    return {places[article] for places in (before, after) for article in moved if article in places}
+
+
+def _news(
+    existing: dict[int, Cluster], rows: Sequence[Cluster], parted: Collection[int]
+) -> dict[Webhook.Event, Sequence[Cluster]]:
+    """Return what happened to these clusters, given them as they were and those with other articles now."""
+    told = [(row, existing.get(row.pk)) for row in rows]
+    return {
+        Webhook.Event.NEW: [row for row, was in told if was is None],
+        Webhook.Event.CHANGED: [row for row, was in told if was and (row.pk in parted or was.kept_id != row.kept_id)],
+        Webhook.Event.CONFIRMED: [
+            row for row, was in told if row.state == _CONFIRMED and (was is None or was.state != _CONFIRMED)
+        ],
+    }
+
+
+# No article is left in these clusters. Django would ask for the rows, and for those of each other table, one by one.
+_DELETE_SQL = """
+WITH lease AS (
+    DELETE FROM dedup_lease WHERE cluster_id = ANY (%(clusters)s::bigint[])
+), postponement AS (
+    DELETE FROM dedup_postponement WHERE cluster_id = ANY (%(clusters)s::bigint[])
+)
+DELETE FROM dedup_cluster WHERE id = ANY (%(clusters)s::bigint[])
+"""
+_FIELDS = ("kept", "state", "size", "lowest_score", "first_day", "last_day")
+# A statement of Django's own for ten thousand clusters takes half a minute to write.
+_UPDATE_SQL = """
+UPDATE dedup_cluster AS cluster
+SET kept_id = fresh.kept, state = fresh.state, size = fresh.size, lowest_score = fresh.lowest_score,
+    first_day = fresh.first_day, last_day = fresh.last_day
+FROM unnest(
+    %(id)s::bigint[], %(kept_id)s::bigint[], %(state)s::text[], %(size)s::int[], %(lowest_score)s::float8[],
+    %(first_day)s::date[], %(last_day)s::date[]
+) AS fresh (id, kept, state, size, lowest_score, first_day, last_day)
+WHERE cluster.id = fresh.id
+"""
+
+
+def _update(changed: Sequence[Cluster]) -> None:
+    """Store the fields of clusters that exist."""
+    names = ("id", "kept_id", *_FIELDS[1:])
+    if changed:
+        with connection.cursor() as cursor:
+            cursor.execute(_UPDATE_SQL, {name: [getattr(row, name) for row in changed] for name in names})
+
+
+def _numbers(components: list[Component], before: dict[int, int]) -> list[int | None]:
+    """Return the cluster number that each component keeps: that of the cluster most of its articles were in."""
+    overlaps = sorted(
+        (-shared, number, place)
+        for place, component in enumerate(components)
+        for number, shared in Counter(before[each] for each in component.articles if each in before).items()
+    )
+    numbers: list[int | None] = [None] * len(components)
+    taken: set[int] = set()
+    for _, number, place in overlaps:
+        if number not in taken and numbers[place] is None:
+            numbers[place] = number
+            taken.add(number)
+    return numbers
+
+
+def _move(before: dict[int, int], after: dict[int, int]) -> None:
+    moved = {article: number for article, number in after.items() if before.get(article) != number}
+    gone = [article for article in before if article not in after or article in moved]
+    Membership.objects.filter(article__in=gone).delete()
+    Membership.objects.bulk_create(
+        [Membership(article_id=article, cluster_id=number) for article, number in moved.items()], batch_size=5000
+    )
+    if len(moved) >= _MANY:
+        # Or PostgreSQL takes a large cluster for an empty one, and compares each of its articles with all others.
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE dedup_membership")
+
+
+class _Facts(NamedTuple):
+    """Facts about the articles in clusters, and the rule that chooses between them."""
+
+    candidates: dict[int, Candidate]
+    chosen: dict[int, int]  # articles that an editor chose to keep: the latest decision of each
+    rule: str
+
+
+def _facts(components: Iterable[Component]) -> _Facts:
+    articles = [article for component in components for article in component.articles]
+    chosen = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article__in=articles)
+    rule = keep_rule()
+    return _Facts(candidates_of(articles, rule), dict(chosen.order_by("pk").values_list("article", "pk")), rule)
+
+
+def keep_rule() -> str:
+    """Return which article a cluster keeps, by the default profile."""
+    return Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first() or Keep.EARLIEST
+
+
+def candidates_of(articles: Collection[int], rule: str) -> dict[int, Candidate]:
+    """Return what a rule asks about these articles, by id."""
+    columns: list[Any] = ["withheld", "pk", "date", "published_at"]
+    if rule != Keep.EARLIEST:  # to measure long texts takes time
+        columns += ["agency", Length("content")]
+    rows = Article.objects.filter(pk__in=articles).order_by().values_list(*columns)
+    return {pk: Candidate(pk, *row)._replace(withheld=withheld) for withheld, pk, *row in rows}
+
+
+def _row(component: Component, facts: _Facts) -> Cluster:
+    """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps."""
+    candidates = [facts.candidates[article] for article in component.articles]
+    days = [each.date for each in candidates]
+    shown = [article for article in component.articles if not facts.candidates[article].withheld]
+    chosen = [article for article in shown if article in facts.chosen]
+    return Cluster(
+        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else kept_by(facts.rule, candidates),
+        state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,
+        size=len(component.articles),
+        lowest_score=component.lowest_score,
+        first_day=min(days),
+        last_day=max(days),
+    )

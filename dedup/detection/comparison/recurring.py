@@ -1,0 +1,190 @@
+"""What a newspaper prints repeatedly: headlines of one form, phrases, and words. Pure."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median_low
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup.detection.comparison.coverage import among
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
+from dedup.detection.kernels.tokens import IntArray, distinct
+
+# How many days before and after an article its series is searched: a monthly column appears at least twice.
+SERIES_DAYS = 60
+# What recurs in texts is learnt from the articles of a month and of this many days before and after: a monthly form
+# appears at least three times.
+RECURRING_TEXT_DAYS = 60
+# A phrase recurs if its newspaper prints it on so many days, which span so many days: a story and the versions that
+# follow it in the same week are not a form.
+RECURRING_DAYS = 3
+RECURRING_SPAN = 7
+# With fewer articles, what a newspaper prints repeatedly is known in part. With fewer than LEAST_LEARNT, nothing is
+# learnt at all: three prints of one story would look like a form.
+LEAST_KNOWN = 30
+LEAST_LEARNT = 5
+# A series is regular if this share of its gaps is the usual one, give or take a day.
+_REGULAR = 0.6
+_LEAST_GAPS = 2  # fewer show no rhythm
+# Bits of the table that finds the phrases asked for, and of the days next to a phrase's hash.
+_TABLE_BITS = 24
+_DAY_BITS = 31
+_DAYS = np.uint64((1 << _DAY_BITS) - 1)
+_HASHES = 1 << 32
+# So many phrases are sorted at a time, range by range of their hashes, to bound memory: they take some 100 MB.
+_SORTED_AT_ONCE = 4_000_000
+# Every phrase with a day on which it is printed: the hash, and in _DAY_BITS bits the day's ordinal number; ascending.
+Printings = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
+# What recurs in so many articles is remembered; an article takes about 2 kB.
+_MOST_REMEMBERED = 4_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecurringText:
+    """What recurs in a newspaper around a month: `phrases` (masked word shingles, ascending) and `common` words.
+
+    `articles`: the number of articles that it is learnt from.
+    """
+
+    phrases: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
+    common: frozenset[str] = frozenset()
+    articles: int = 0
+    _recurs: dict[int, tuple[Hashes, Mask]] = field(default_factory=dict)
+
+    def recurs(self, phrases: Hashes) -> Mask:
+        """Return which phrases of an article recur. It is remembered, because an article is in many pairs."""
+        known = self._recurs.get(id(phrases))
+        if known is None:
+            if len(self._recurs) >= _MOST_REMEMBERED:
+                self._recurs.clear()
+            # With the array, so that no other one has its id.
+            known = self._recurs[id(phrases)] = phrases, among(phrases, self.phrases)
+        return known[1]
+
+    @property
+    def known(self) -> bool:
+        """Return whether the newspaper has enough articles to show what recurs."""
+        return self.articles >= LEAST_KNOWN
+
+
+NO_RECURRING_TEXT = RecurringText()
+
+
+def recurring_in(phrases: Hashes, texts: tuple[RecurringText, RecurringText]) -> Mask:
+    """Return which phrases of an article recur in any of two newspapers."""
+    one, other = texts
+    return one.recurs(phrases) if one is other else one.recurs(phrases) | other.recurs(phrases)
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """The series that an article may belong to.
+
+    `days`: the number of other days within SERIES_DAYS on which its newspaper printed a headline of the same form.
+    `gap`: the usual number of days between them if they are regular, else 0.
+    `text`: what recurs in its newspaper around the month, shared by all its articles.
+    """
+
+    days: int = 0
+    gap: int = 0
+    text: RecurringText = NO_RECURRING_TEXT
+
+
+NO_RECURRENCE = Recurrence()
+
+
+class HeadlineSeries:
+    """The days on which each newspaper printed headlines of each form."""
+
+    def __init__(self, rows: Iterable[tuple[int, datetime.date, str]]) -> None:
+        """Read rows of newspaper, day of publication and form (Preparer.headline_form), in any order."""
+        days: defaultdict[tuple[int, str], set[datetime.date]] = defaultdict(set)
+        for newspaper, date, form in rows:
+            if form:
+                days[newspaper, form].add(date)
+        # Most headlines are printed only once and are dropped here.
+        self._days: Mapping[tuple[int, str], list[datetime.date]] = {
+            key: sorted(found) for key, found in days.items() if len(found) > 1
+        }
+        self._known: dict[tuple[int, datetime.date, str], tuple[int, int]] = {}
+
+    def recurrence_of(
+        self, newspaper: int, date: datetime.date, form: str, text: RecurringText | None = None
+    ) -> Recurrence:
+        """Return the series of an article."""
+        key = newspaper, date, form
+        if key not in self._known:
+            near = [day for day in self._days.get((newspaper, form), ()) if abs((day - date).days) <= SERIES_DAYS]
+            self._known[key] = len(near) - (date in near), usual_gap(near)
+        return Recurrence(*self._known[key], text or NO_RECURRING_TEXT)
+
+
+def usual_gap(days: list[datetime.date]) -> int:
+    """Return the median gap between ascending days if most gaps equal it, give or take one day; else 0."""
+    gaps = [(later - earlier).days for earlier, later in pairwise(days)]
+    if len(gaps) < _LEAST_GAPS:
+        return 0
+    usual = median_low(gaps)
+    regular = len([gap for gap in gaps if abs(gap - usual) <= 1])
+    return usual if regular >= _REGULAR * len(gaps) else 0
+
+
+def recurring_phrases(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Hashes:
+    """Return those of the phrases asked for, ascending, that recur in articles of one newspaper; None: of all.
+
+    `asked` is ascending. `days` are the articles' days as ordinal numbers, one for each set of `phrases`.
+    """
+    found = _recurring(printings(asked, days, phrases))[0]
+    return found if asked is None else found[among(found, asked)]
+
+
+def printings(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Printings:
+    """Return when one newspaper prints the phrases that recur in any of its articles, or more; parameters as above.
+
+    Most phrases are printed once, so this is a small part of them, from which recurring_between is quick.
+    """
+    hashes, printed = phrases.values, np.repeat(days.astype(np.int32), phrases.sizes)
+    if asked is not None:
+        # Nearly all other phrases are dropped here, which is ten times faster than to sort them.
+        mask = np.uint32((1 << _TABLE_BITS) - 1)
+        wanted = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
+        wanted[asked & mask] = True
+        kept = wanted[hashes & mask]
+        hashes, printed = hashes[kept], printed[kept]
+    parts = 1 + len(hashes) // _SORTED_AT_ONCE
+    found = [np.empty(0, dtype=np.uint64)]
+    for part in range(parts):
+        own = _range_of(hashes, part, parts)
+        ordered = distinct(hashes[own].astype(np.uint64) << np.uint64(_DAY_BITS) | printed[own].astype(np.uint64))
+        _, recurs, sizes = _recurring(ordered)
+        found.append(ordered.compress(np.repeat(recurs, sizes)))
+    return np.concatenate(found)
+
+
+def _range_of(hashes: Hashes, part: int, parts: int) -> slice | Mask:
+    if parts == 1:
+        return slice(None)
+    low, high = (_HASHES * each // parts for each in (part, part + 1))
+    return (hashes >= low) & (hashes <= high - 1)
+
+
+def recurring_between(printed: Printings, first: int, last: int) -> Hashes:
+    """Return the phrases, ascending, that recur from one day to another, both included, by their ordinal numbers."""
+    days = printed & _DAYS
+    return _recurring(printed.compress((days >= first) & (days <= last)))[0]
+
+
+def _recurring(printed: Printings) -> tuple[Hashes, Mask, IntArray]:
+    """Return the phrases that recur; and of every phrase whether it does, and on how many days it is printed."""
+    values, days = printed >> np.uint64(_DAY_BITS), printed & _DAYS
+    starts = np.flatnonzero(np.concatenate([np.ones(min(len(values), 1), dtype=np.bool_), values[1:] != values[:-1]]))
+    ends = np.append(starts[1:], len(values))[: len(starts)]
+    recurs = (ends - starts >= RECURRING_DAYS) & (days[ends - 1] - days[starts] >= RECURRING_SPAN)
+    return values[starts[recurs]].astype(np.uint32), recurs, ends - starts

@@ -1,0 +1,109 @@
+"""A text as it is shown, with the places of the words that are compared in it. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from dedup.detection.comparison.highlighting import Cutter, MarkedText, Passage
+from dedup.detection.comparison.located import compared_text, typographic
+from dedup.detection.comparison.prepared import MAX_CHARACTERS, ArticleText, Preparer
+
+_QUOTES_AND_DASHES = str.maketrans("‘’‚“”„«»‐‑–—", '\'\'\'"""""----')
+_NO_HASHES = np.empty(0, dtype="<u4")
+
+Span = tuple[int, int]
+
+
+class ShownText:
+    """A content, and its words as the full comparison has them.
+
+    To each word belongs what stands around it, so that all words together are the whole text: what comes after it up
+    to the last blank, and what comes before it without a blank, such as a quotation mark. `rest`: the end that is too
+    long to be compared.
+    """
+
+    def __init__(self, text: MarkedText, preparer: Preparer) -> None:
+        compared = compared_text(text.content, text.boilerplate, text.mode)
+        self.end = compared.starts[MAX_CHARACTERS] if len(compared.text) > MAX_CHARACTERS else len(text.content)
+        self.rest = text.content[self.end :]
+        compared = compared.head(MAX_CHARACTERS)
+        self.prepared = preparer.prepare(ArticleText(0, text.date, "", compared.text, masked=_NO_HASHES))
+        self._text, self._places = typographic(compared)
+        self._reading = self._text.translate(_QUOTES_AND_DASHES)
+        self._cutter = Cutter(text)
+        # Where each word begins and ends, and where what belongs to it begins.
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._bounds: list[int] = [0]
+        self._line_ends: set[int] = set()
+        self._place_words()
+
+    def _place_words(self) -> None:
+        text, end = self._text, 0
+        for at, word in enumerate(self.prepared.shown):
+            # Between two words there is nothing that could begin a word.
+            start = text.index(word, end)
+            if at:
+                gap = text[end:start]
+                self._bounds.append(start if gap == " " else start - _before(gap))
+                if "\n" in gap:
+                    self._line_ends.add(at - 1)
+            self._starts.append(start)
+            end = start + len(word)
+            self._ends.append(end)
+        self._bounds.append(len(text))
+
+    def ends_line(self, word: int) -> bool:
+        """Whether a word is the last one of a line, or of the text."""
+        return word in self._line_ends or word == len(self._starts) - 1
+
+    def sentences_in(self, start: int, end: int) -> Sequence[int]:
+        """Return where sentences end in words start:end, counted from their beginning."""
+        starts = self.prepared.starts
+        return [place - start for place in starts[bisect_right(starts, start) : bisect_right(starts, end)]]
+
+    def parts(self, start: int, end: int) -> tuple[Span, Span, Span]:
+        """Return where words start:end are, between what stands before the first and after the last of them."""
+        first, last = self._bounds[start], self._bounds[end]
+        begin, stop = self._starts[start], self._ends[end - 1]
+        return (first, begin), (begin, stop), (stop, last)
+
+    def read(self, start: int, end: int) -> str:
+        """Return words start:end as they read, apart from blanks, line ends and the form of quotation marks."""
+        return self.reading(self._bounds[start], self._bounds[end])
+
+    def reading(self, start: int, end: int) -> str:
+        """Return the same of a part of the text."""
+        return " ".join(self._reading[start:end].split())
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the stretch of the content with words start:end."""
+        return self.content_span(self._bounds[start], self._bounds[end])
+
+    def content_span(self, start: int, end: int) -> Span:
+        """Return the stretch of the content that a part of the text is made from."""
+        return self._place(start), self._place(end)
+
+    def _place(self, at: int) -> int:
+        if not at:
+            return 0
+        return self._places[at] if at < len(self._places) else self.end
+
+    def cut(self, start: int, end: int) -> Iterator[Passage]:
+        """Yield a stretch of the content, cut at its marks."""
+        return self._cutter.cut(start, end)
+
+    def passages(self) -> Iterator[Passage]:
+        """Yield the whole content, cut at its marks."""
+        return self._cutter.cut(0, self.end)
+
+
+def _before(gap: str) -> int:
+    """Return how many characters of what is between two words belong to the second one."""
+    if not gap or gap[-1].isspace():
+        return 0
+    last = len(gap.rsplit(maxsplit=1)[-1])
+    return last if last < len(gap) else 0

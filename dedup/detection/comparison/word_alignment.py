@@ -1,0 +1,228 @@
+"""The alignment of two texts for the eye: sentences first, as the full comparison matches them, words inside. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+from dedup.detection.comparison.alignment import CLOSE, Edit, Match, aligned, edits, is_longer, match_sentences
+from dedup.detection.comparison.prepared import PreparedArticle
+
+# Matching looks at so many pairs of sentences with two words in common in half a second, on one slow core.
+MAX_COMPARISONS = 2_000_000
+
+StretchKind = Literal["same", "respelt", "different"]
+
+
+class Stretch(NamedTuple):
+    """Words left_start:left_end of the left text next to right_start:right_end of the right one.
+
+    `respelt` words are near-equal: they count as being in both. `whole`: sentences without a counterpart. `moved`: the
+    number of the moved passage that it is of; then the words of the other side are elsewhere.
+    """
+
+    kind: StretchKind
+    left_start: int
+    left_end: int
+    right_start: int
+    right_end: int
+    whole: bool = False
+    moved: int = 0
+
+    @property
+    def left_words(self) -> int:
+        return self.left_end - self.left_start
+
+    @property
+    def right_words(self) -> int:
+        return self.right_end - self.right_start
+
+    def part(self, start: int, end: int) -> Stretch:
+        """Return words start:end of an equal stretch, counted from its beginning; of a moved one, of its side."""
+        left, right = self.left_start, self.right_start
+        lefts = (left + start, left + end) if self.left_words else (left, left)
+        rights = (right + start, right + end) if self.right_words else (right, right)
+        return Stretch(self.kind, *lefts, *rights, self.whole, self.moved)
+
+
+def comparisons(left: PreparedArticle, right: PreparedArticle) -> int:
+    """Return how many pairs of sentences with two words in common the two have; equal sentences do not count."""
+    held: list[Counter[int]] = []
+    for text, other in ((left, right), (right, left)):
+        rest = Counter(text.sentence_keys) - Counter(other.sentence_keys)
+        held.append(Counter())
+        for place, key in enumerate(text.sentence_keys):
+            if rest[key]:
+                rest[key] -= 1
+                held[-1].update(text.word_pairs(place))
+    return sum(count * held[1][word_pair] for word_pair, count in held[0].items() if word_pair in held[1])
+
+
+def align(left: PreparedArticle, right: PreparedArticle) -> list[Stretch]:
+    """Return the stretches of both texts in the order in which they are shown.
+
+    The words that count as shared are those of the full comparison: the same matches, with the same edits.
+    """
+    swapped = is_longer(left, right)
+    matches = match_sentences(*((right, left) if swapped else (left, right)))
+    if swapped:
+        matches = sorted(match._replace(left=match.right, right=match.left) for match in matches)
+    return list(_Walk(left, right, matches, swapped=swapped).stretches())
+
+
+def align_headlines(left: PreparedArticle, right: PreparedArticle) -> list[Stretch]:
+    """Return the stretches of two headlines: each is one sentence; if they are not close, all of it is different."""
+    one, other = (
+        replace(each, starts=[0, len(each.words)], sentence_keys=[0], _word_pairs={}) for each in (left, right)
+    )
+    match = Match(0, 0, 0, exact=True) if one.words == other.words else aligned(one, other, 0, 0)
+    close = match.exact or match.equal >= CLOSE * max(1, min(len(one.words), len(other.words)))
+    return list(_Walk(one, other, [match] if close else [], swapped=False).stretches())
+
+
+class _Walk:
+    """Goes through both texts at once, from one pair of matched sentences to the next."""
+
+    def __init__(
+        self, left: PreparedArticle, right: PreparedArticle, matches: Sequence[Match], *, swapped: bool
+    ) -> None:
+        self._texts, self._swapped = (left, right), swapped
+        in_place = _in_order(matches)
+        self._in_place = [match for place, match in enumerate(matches) if place in in_place]
+        moved = [match for place, match in enumerate(matches) if place not in in_place]
+        self._numbers = dict(zip((match.left for match in moved), _passages(moved), strict=True))
+        # By the side and the sentence.
+        self._moved = [{match.left: match for match in moved}, {match.right: match for match in moved}]
+
+    def stretches(self) -> Iterator[Stretch]:
+        done = [0, 0]
+        for match in self._in_place:
+            yield from self._between(done, (match.left, match.right))
+            yield from self._matched(match)
+            done = [match.left + 1, match.right + 1]
+        yield from self._between(done, (len(self._texts[0].sentence_keys), len(self._texts[1].sentence_keys)))
+
+    def _between(self, starts: Sequence[int], ends: Sequence[int]) -> Iterator[Stretch]:
+        """Yield what stands between two matches: sentences of one side alone, and moved ones."""
+        places = [self._texts[side].starts[starts[side]] for side in (0, 1)]
+        found: list[Stretch] = []
+        for side in (0, 1):
+            for sentence in range(starts[side], ends[side]):
+                match = self._moved[side].get(sentence)
+                span = _sentence(self._texts[side], sentence)
+                if match is None:
+                    found.append(_on_side(side, span, places))
+                else:
+                    for each in self._matched(match, moved=self._numbers[match.left]):
+                        start, end = _span(each, side)
+                        if start < end:
+                            alone = _on_side(side, (start, end), places)
+                            found.append(alone._replace(kind=each.kind, whole=False, moved=each.moved))
+                places[side] = span[1]
+        yield from _side_by_side(_merged(found))
+
+    def _matched(self, match: Match, *, moved: int = 0) -> Iterator[Stretch]:
+        """Yield the stretches of two matched sentences."""
+        left, right = self._texts
+        if match.exact:
+            yield Stretch("same", *_sentence(left, match.left), *_sentence(right, match.right), moved=moved)
+            return
+        if self._swapped:
+            found = [
+                edit._replace(left=edit.right, right=edit.left) for edit in edits(right, left, match.right, match.left)
+            ]
+        else:
+            found = list(edits(left, right, match.left, match.right))
+        yield from _merged([stretch for edit in found for stretch in _shown(edit, moved)])
+
+
+def _shown(edit: Edit, moved: int) -> Iterator[Stretch]:
+    """Yield the words of an edit that count as shared, and those of either side that do not."""
+    left, right, shared = edit.left, edit.right, edit.shared
+    middle = left.start + shared, right.start + shared
+    if shared:
+        kind: StretchKind = "same" if edit.tag == "equal" else "respelt"
+        yield Stretch(kind, left.start, middle[0], right.start, middle[1], moved=moved)
+    if middle != (left.stop, right.stop):
+        yield Stretch("different", middle[0], left.stop, middle[1], right.stop, moved=moved)
+
+
+def _span(stretch: Stretch, side: int) -> tuple[int, int]:
+    return (stretch.right_start, stretch.right_end) if side else (stretch.left_start, stretch.left_end)
+
+
+def _sentence(text: PreparedArticle, place: int) -> tuple[int, int]:
+    return text.starts[place], text.starts[place + 1]
+
+
+def _on_side(side: int, span: tuple[int, int], places: Sequence[int]) -> Stretch:
+    """Return words of one side that have no words of the other next to them."""
+    if side:
+        return Stretch("different", places[0], places[0], *span, whole=True)
+    return Stretch("different", *span, places[1], places[1], whole=True)
+
+
+def _merged(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """Return the stretches with neighbouring ones that differ as one; whole sentences only of one side."""
+    found: list[Stretch] = []
+    for stretch in stretches:
+        last = found[-1] if found else None
+        if last and last.kind == "different" and _form(last) == _form(stretch):
+            found[-1] = last._replace(left_end=stretch.left_end, right_end=stretch.right_end)
+        else:
+            found.append(stretch)
+    return found
+
+
+def _form(stretch: Stretch) -> tuple[StretchKind, int, bool | None]:
+    return stretch.kind, stretch.moved, stretch.left_words > 0 if stretch.whole else None
+
+
+def _side_by_side(stretches: Sequence[Stretch]) -> Sequence[Stretch]:
+    """Return what one side has instead of the other as one stretch."""
+    if len(stretches) == 2 and all(stretch.whole for stretch in stretches):
+        left, right = stretches
+        return [left._replace(right_start=right.right_start, right_end=right.right_end)]
+    return stretches
+
+
+def _passages(moved: Sequence[Match]) -> Iterator[int]:
+    """Yield for each moved match the number of its passage: sentences that follow one another in both texts."""
+    number = 0
+    last = (-1, -1)
+    for match in moved:
+        number += (match.left - 1, match.right - 1) != last
+        last = match.left, match.right
+        yield number
+
+
+def _in_order(matches: Sequence[Match]) -> set[int]:
+    """Return the positions of the matches that stay in place: with most words of those in the same order in both."""
+    ranks = {right: rank for rank, right in enumerate(sorted(match.right for match in matches), 1)}
+    # The best sequence among the first places of the right text: its words, and its last match (a Fenwick tree).
+    best = [(0, -1)] * (len(matches) + 1)
+    before: list[int] = []
+    for place, match in enumerate(matches):
+        rank = ranks[match.right]
+        words, last = _best_until(best, rank - 1)
+        before.append(last)
+        found = words + max(match.equal, 1), place
+        while rank < len(best):
+            best[rank] = max(best[rank], found)
+            rank += rank & -rank
+    kept = set()
+    place = _best_until(best, len(matches))[1]
+    while place >= 0:
+        kept.add(place)
+        place = before[place]
+    return kept
+
+
+def _best_until(best: Sequence[tuple[int, int]], rank: int) -> tuple[int, int]:
+    found = (0, -1)
+    while rank:
+        found = max(found, best[rank])
+        rank -= rank & -rank
+    return found

@@ -1,0 +1,120 @@
+"""The verdict on a pair: by the rules of editors, or else by the model. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from articles.boilerplate.mode import Mode
+from dedup.detection.comparison.compare import Comparison, compare
+from dedup.detection.comparison.recurring import NO_RECURRING_TEXT, HeadlineSeries, Recurrence, RecurringText
+from dedup.detection.judging.articles import JudgedArticle
+from dedup.detection.types import VerdictKind
+from dedup.detection.verdicts.model import VerdictModel
+from dedup.detection.verdicts.reasons import DOUBTFUL, GROUP_RULE_REASON, NOTHING_LEFT, RULE_REASON, leftover
+from dedup.detection.verdicts.verdict import Judgement, is_certain, judgement_of
+
+
+class JudgedPair(NamedTuple):
+    """A pair of article ids to judge."""
+
+    id: int
+    left: int
+    right: int
+    leftover: int  # the number of headlines over the text of both, if too many; else 0
+
+
+class JudgedRow(NamedTuple):
+    """The verdict of a pair, as its columns."""
+
+    id: int
+    verdict: str
+    probability: float
+    duplicate_probability: float
+    reasons: str  # JSON
+    joins: bool
+    left_matched: float
+    right_matched: float
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What all verdicts of a run rest on."""
+
+    model: VerdictModel
+    versions_join: bool = False
+    boilerplate: Mode = Mode.KEEP
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """The rules of editors: the series (newspaper and form) and, by article, the dense groups that have one."""
+
+    series: AbstractSet[tuple[int, str]] = frozenset()
+    groups: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MonthFacts:
+    """What is printed repeatedly around a month: headlines, by newspaper and form, and texts, by newspaper.
+
+    Only what the pairs to judge have matters: their newspapers, and the phrases of their articles.
+    """
+
+    series: HeadlineSeries
+    texts: Mapping[int, RecurringText]
+
+    def recurrence_of(self, each: JudgedArticle) -> Recurrence:
+        """Return the series of an article, and what recurs in its newspaper."""
+        text = self.texts.get(each.article.newspaper, NO_RECURRING_TEXT)
+        return self.series.recurrence_of(each.article.newspaper, each.article.date, each.form, text)
+
+
+def compared(left: JudgedArticle, right: JudgedArticle, facts: MonthFacts) -> Comparison:
+    """Return the full comparison of two articles. `facts` are of the month of the later one."""
+    return compare(left.article, right.article, facts.recurrence_of(left), facts.recurrence_of(right))
+
+
+def judgement_on(
+    pair: JudgedPair, left: JudgedArticle, right: JudgedArticle, comparison: Comparison, terms: Terms, rulings: Rulings
+) -> Judgement:
+    """Return the judgement on a pair that was compared."""
+    judgement = judgement_of(comparison, terms.model)
+    series = (left.article.newspaper, left.form)
+    if series == (right.article.newspaper, right.form) and series in rulings.series:
+        return Judgement(VerdictKind.TEMPLATE, 1.0, 0.0, (RULE_REASON, *judgement.reasons))
+    if pair.left in rulings.groups and rulings.groups[pair.left] == rulings.groups.get(pair.right):
+        return Judgement(VerdictKind.TEMPLATE, 1.0, 0.0, (GROUP_RULE_REASON, *judgement.reasons))
+    if terms.boilerplate is not Mode.KEEP and not (left.article.words and right.article.words):
+        return Judgement(VerdictKind.SIMILAR, 1.0, 0.0, (NOTHING_LEFT, *judgement.reasons))
+    if pair.leftover:
+        return Judgement(VerdictKind.SIMILAR, 1.0, 0.0, (leftover(pair.leftover), *judgement.reasons))
+    return judgement
+
+
+def judged(
+    pair: JudgedPair, left: JudgedArticle, right: JudgedArticle, facts: MonthFacts, terms: Terms, rulings: Rulings
+) -> JudgedRow:
+    """Return the verdict on a pair as a row to store. `facts` are of the month of the later article."""
+    comparison = compared(left, right, facts)
+    judgement = judgement_on(pair, left, right, comparison, terms, rulings)
+    joins = _joins(judgement, comparison, terms)
+    doubtful = judgement.kind is VerdictKind.DUPLICATE and not joins
+    reasons = json.dumps([*judgement.reasons, *([DOUBTFUL] if doubtful else [])], ensure_ascii=False)
+    chances = (judgement.probability, judgement.duplicate_probability)
+    return JudgedRow(pair.id, judgement.kind, *chances, reasons, joins, *_matched(left, right, comparison))
+
+
+def _joins(judgement: Judgement, comparison: Comparison, terms: Terms) -> bool:
+    if terms.versions_join and judgement.kind in {VerdictKind.DUPLICATE, VerdictKind.VERSION}:
+        return True
+    return is_certain(judgement, comparison)
+
+
+def _matched(left: JudgedArticle, right: JudgedArticle, comparison: Comparison) -> tuple[float, float]:
+    """Return the share of the left article's words that match in the right one, and the other way round."""
+    shares = (comparison.matched_share, comparison.matched_longer)
+    return shares if len(left.article.words) <= len(right.article.words) else shares[::-1]

@@ -1,0 +1,177 @@
+"""Pairs of texts of which one holds much of the other, by an inverted index of shingles that few texts have.
+
+Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997. Counting only rare shingles leaves out
+boilerplate and forms, and bounds the work: a shingle of n texts makes n(n - 1)/2 pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup.detection.kernels.inverted_index import Postings, shared_counts
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
+from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
+from dedup.detection.kernels.tokens import IntArray, distinct
+
+HASHES = 1 << 32
+# Shingles per step, of eight bytes, to bound memory; per part in which they are first put in order; and per range of
+# hashes, few enough to stay in the processor's cache.
+_AT_ONCE = 32_000_000
+_PART = 1_000_000
+_RANGE = 200_000
+
+
+Keys = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+_WIDTH = np.uint64(32)
+
+
+class ContainedTexts(NamedTuple):
+    """Pairs of texts by their positions, left < right, ordered.
+
+    For each pair, its score in 0..1, the number of uncommon shingles that it shares, and that of the text with fewer.
+    `candidates` counts the pairs that share any.
+    """
+
+    left: IntArray
+    right: IntArray
+    scores: npt.NDArray[np.float64]
+    shared: IntArray
+    shingles: IntArray
+    candidates: int
+
+
+def common_hashes(hashes: Hashes, most_texts: int) -> Hashes:
+    """Return the hashes that occur more than `most_texts` times, ascending and distinct; `hashes` are sorted in place.
+
+    Given the sets of all texts, these are the shingles that are not uncommon.
+    """
+    hashes.sort()
+    return distinct(hashes[most_texts:][hashes[most_texts:] == hashes[: max(len(hashes) - most_texts, 0)]])
+
+
+def contained_texts(
+    sets: ShingleSets,
+    asked: DayRange,
+    *,
+    most_texts: int,
+    threshold: float,
+    minimum_shared: int,
+    common: Hashes | None = None,
+) -> Iterator[ContainedTexts]:
+    """Yield, in parts, the pairs of texts asked for whose score reaches the threshold; of `asked`, `fresh` is ignored.
+
+    A shingle of at most `most_texts` texts is uncommon, unless it is one of `common`, ascending and distinct: what is
+    common among more texts than these. The score is the share of the uncommon shingles of one text that the other has;
+    of the two shares, the larger. Pairs that share fewer than `minimum_shared` are left out. Exact, except for
+    TOLERANCE. Memory: five bytes per shingle that several texts have, and a quarter of a gigabyte.
+    """
+    known = np.empty(0, dtype=np.uint32) if common is None else common
+    postings, sizes = _index(sets, asked, known, most_texts)
+    for part in shared_counts(postings, asked.days, day_window=asked.day_window):
+        shared, shorter = part.counts, np.minimum(sizes[part.left], sizes[part.right])
+        scores = shared / shorter
+        reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (part.right >= asked.first_row)
+        left, right = part.left[reached], part.right[reached]
+        yield ContainedTexts(left, right, scores[reached], shared[reached], shorter[reached], len(reached))
+
+
+def _index(sets: ShingleSets, asked: DayRange, common: Hashes, most_texts: int) -> tuple[Postings, IntArray]:
+    """Return the uncommon shingles that several texts have, and for each text the number of its uncommon shingles."""
+    sizes = sets.sizes
+    parts = [Postings(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))]
+    for keys in _by_hash(sets):
+        hashes, owners = _halves(keys)
+        is_common = _among(hashes, common)
+        begins = _begins(hashes)
+        counts = np.diff(np.flatnonzero(begins))
+        if len(counts) and counts.max() > most_texts:
+            is_common |= np.repeat(counts > most_texts, counts)
+        sizes -= np.bincount(owners[is_common], minlength=len(sizes))
+        kept = ~(is_common | _single(begins))
+        parts.append(_postings(owners.compress(kept), begins[:-1].compress(kept), asked))
+    return Postings(*map(np.concatenate, zip(*parts, strict=True))), sizes
+
+
+def _by_hash(sets: ShingleSets) -> Iterator[Keys]:
+    """Yield the members of all sets in ranges of hashes, each ordered: the hash, and in the lower half the set."""
+    total = len(sets.values)
+    steps = total // _AT_ONCE + 1
+    each = total // steps // _RANGE + 1
+    bounds = np.array([HASHES * place // (steps * each) for place in range(steps * each + 1)], dtype=np.uint64)
+    for step in range(steps):
+        yield from _ordered(sets, bounds[step * each : (step + 1) * each + 1])
+
+
+def _ordered(sets: ShingleSets, bounds: IntArray | Keys) -> Iterator[Keys]:
+    """Yield the members between each two bounds. Part by part they are sorted and divided, then range by range."""
+    ranges: list[list[Keys]] = [[] for _ in bounds[1:]]
+    ends = np.arange(_PART, len(sets.values), _PART)
+    starts = [0, *distinct(np.searchsorted(sets.offsets, ends)).tolist(), len(sets.sizes)]
+    for first, last in pairwise(starts):
+        hashes = sets.values[sets.offsets[first] : sets.offsets[last]]
+        texts = np.repeat(np.arange(first, last, dtype=np.uint64), sets.sizes[first:last])
+        if bounds[-1] - bounds[0] < HASHES:
+            chosen = (hashes >= bounds[0]) & (hashes < bounds[-1])
+            hashes, texts = hashes.compress(chosen), texts.compress(chosen)
+        # One key for both, because numbers are sorted ten times faster than places.
+        keys = hashes.astype(np.uint64)
+        keys <<= _WIDTH
+        keys |= texts
+        keys.sort()
+        places = np.searchsorted(keys, bounds[1:-1] << _WIDTH)
+        for parts, own in zip(ranges, np.split(keys, places), strict=True):
+            parts.append(own)
+    while ranges:
+        keys = np.concatenate(ranges.pop(0))
+        keys.sort()
+        yield keys
+
+
+def _halves(keys: Keys) -> tuple[Hashes, npt.NDArray[np.int32]]:
+    """Return the hashes of keys, and their sets."""
+    halves = keys.astype("<u8", copy=False).view("<u4")
+    return halves[1::2].astype(np.uint32), halves[::2].astype(np.int32)
+
+
+def _among(hashes: Hashes, known: Hashes) -> Flags:
+    """Return which of the hashes, ascending, are among the known ones, ascending and distinct."""
+    among = np.zeros(len(hashes), dtype=np.bool_)
+    if len(hashes):
+        known = known[np.searchsorted(known, hashes[0]) : np.searchsorted(known, hashes[-1], side="right")]
+        firsts = np.searchsorted(hashes, known)
+        counts = np.searchsorted(hashes, known, side="right") - firsts
+        behind = np.cumsum(counts) - counts
+        among[np.repeat(firsts - behind, counts) + np.arange(counts.sum())] = True
+    return among
+
+
+def _begins(hashes: Hashes) -> Flags:
+    """Return where each hash begins among ordered ones, and at last that there is an end."""
+    begins = np.ones(len(hashes) + 1, dtype=np.bool_)
+    np.not_equal(hashes[1:], hashes[:-1], out=begins[1:-1])
+    return begins
+
+
+def _single(begins: Flags) -> Flags:
+    """Return which members are alone in their group."""
+    return begins[:-1] & begins[1:]
+
+
+def _postings(owners: npt.NDArray[np.int32], begins: Flags, asked: DayRange) -> Postings:
+    """Return the texts of each hash, which begins where it is said, without those of which no pair is asked for."""
+    begins = np.append(begins, [True])
+    begins[1:-1] |= np.diff(asked.days.take(owners)) > asked.day_window  # no pair reaches over such a gap
+    ends = np.flatnonzero(begins)
+    counts = np.diff(ends)
+    wanted = (counts > 1) & (owners[ends[1:] - 1] >= asked.first_row)
+    kept = owners.compress(np.repeat(wanted, counts))
+    counts = counts[wanted]
+    followers = np.repeat(np.cumsum(counts), counts) - np.arange(1, len(kept) + 1)
+    return Postings(kept, followers.astype(np.int32))

@@ -1,0 +1,329 @@
+"""The exact set-similarity join of parity_join.py for inputs with dense groups: sets with very many near ones.
+
+n sets that are all near each other are n(n-1)/2 pairs, which say no more than some n of them. Here a set is crowded, by
+the day of a pair's later set, if more than `dense_from` others up to that day are near it. Every pair with a set that
+is not crowded is returned. Of the pairs of two crowded sets, those are returned that the group needs:
+
+- sets with equal members: each only with the first of them;
+- of the others, the `kept_pairs` most similar ones of each set, and a maximum spanning forest, which connects the group
+  as all its pairs would, at every similarity.
+
+To find these without comparing all, a crowded set is compared with those around it and with those next to it when the
+sets are sorted by the minima of their hashes (the sorted neighbourhood of Hernández and Stolfo, SIGMOD 1995, in the
+orders of an LSH forest: Bawa, Condie and Ganesan, WWW 2005). So the most similar ones of a large group are the most
+similar ones compared: more similar ones are missed rarely, equal ones never.
+
+The result depends on the days of the window alone, not on where a block of days begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup.detection.kernels import minhash
+from dedup.detection.kernels.parity_join import (
+    TOLERANCE,
+    DayRange,
+    PairRange,
+    Pairs,
+    candidate_tiles,
+    jaccard,
+    may_reach,
+    sketched,
+)
+from dedup.detection.kernels.tokens import IntArray, Ragged, Shingles, distinct
+
+# Candidates compared in one step; sets that have enough near ones by then are not compared with each other further.
+_COMPARED_AT_ONCE = 100_000
+# The distances of the first step; each step doubles them.
+_FIRST_DISTANCES = 64
+# The orders of the forest, the minima that make the key of each, and how far apart in an order sets are compared.
+_ORDERS, _KEY_BYTES, _NEXT = 8, 8, 2
+# Candidates are thinned by sketches of this many times the bits before they are compared exactly.
+_FINER = 8
+# If less than this share of the sets is left to compare, it is faster to compare them with all others at once.
+_FEW = 0.25
+
+Scores = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+class Density(NamedTuple):
+    """When a set is crowded, and how many pairs it then keeps with other crowded sets."""
+
+    dense_from: int
+    kept_pairs: int
+
+
+class DensePairs(NamedTuple):
+    """Pairs of sets by their positions, left < right, ordered, with their Jaccard similarity in 0..1.
+
+    `crowded` are the positions of the sets of which pairs may be left out, ascending, and `near` the number of sets
+    that were found near each: at least so many are.
+    """
+
+    left: IntArray
+    right: IntArray
+    scores: Scores
+    candidates: int  # pairs that were compared exactly
+    crowded: IntArray
+    near: IntArray
+
+
+class _Edges(NamedTuple):
+    """Pairs of positions, left < right, with their similarity."""
+
+    left: IntArray
+    right: IntArray
+    scores: Scores
+
+    def only(self, wanted: Flags | IntArray) -> _Edges:
+        return _Edges(self.left[wanted], self.right[wanted], self.scores[wanted])
+
+
+def similar_pairs(
+    sets: Ragged, asked: DayRange, *, threshold: float, universe: int, density: Density, names: IntArray | None = None
+) -> DensePairs:
+    """Return what parity_join.similar_pairs does, without the pairs that dense groups do not need.
+
+    If there is a fresh set, all pairs of two crowded sets are returned: which of them a group keeps depends on it. The
+    sets begin twice the window's days before that of `first_row`: whether an earlier set is crowded depends on those
+    before it. `names` has a lasting number for each member, if its own depends on the other sets.
+    """
+    named = sets.values if names is None else names[sets.values]
+    join = _Join(sets, named, asked, threshold, universe, density)
+    if asked.first_row < len(asked.days):
+        begin = int(asked.earliest[asked.first_row])
+        starts = np.flatnonzero(np.diff(asked.days[begin:], prepend=asked.days[begin] - 1)) + begin
+        for start, stop in pairwise([*starts.tolist(), len(asked.days)]):
+            join.add_day(start, stop)
+    return join.result(asked)
+
+
+_NO_PAIRS: Pairs = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+_NO_EDGES = _Edges(*_NO_PAIRS, np.empty(0, dtype=np.float64))
+
+
+class _Join:
+    """The join, one day after the other: the pairs of a day are those whose later set is of it."""
+
+    def __init__(
+        self, sets: Ragged, named: IntArray, asked: DayRange, threshold: float, universe: int, density: Density
+    ) -> None:
+        self._sets, self._named = sets, named
+        self._threshold, self._universe, self._density = threshold, universe, density
+        self._earliest = asked.earliest
+        self._finer = sketched(sets, threshold, finer=_FINER)
+        self._near = np.zeros(len(asked.days), dtype=np.int64)
+        # A candidate of each set that was left out on the day, because both are crowded.
+        self._left_out = np.full(len(asked.days), -1)
+        self._noted = np.zeros(len(asked.days), dtype=np.int64)
+        self._digests: dict[int, bytes] = {}
+        # By the first position of the day: the pairs kept, and the near pairs compared on the days of the window.
+        self._kept: list[tuple[int, _Edges]] = []
+        self._compared: list[tuple[int, _Edges]] = []
+        self._candidates = 0
+
+    def add_day(self, start: int, stop: int) -> None:
+        """Find the pairs whose later set is at one of the positions from `start` to before `stop`, which are a day."""
+        first = int(self._earliest[start])
+        self._compared = [(day, edges) for day, edges in self._compared if day >= first]
+        self._left_out[:] = -1
+        found = self._near_pairs(first, start, stop)
+        self._compared.append((start, found))
+        inside = self._is_crowded(found.left) & self._is_crowded(found.right)
+        kept = found.only(~inside)
+        if inside.any():
+            found = found.only(inside)
+            concerned = distinct(np.concatenate([found.left, found.right]))
+            self._noted[concerned] = self._near[concerned]
+            members = np.flatnonzero(self._is_crowded(np.arange(first, stop))) + first
+            kept = _joined([kept, *self._needed(_Members(members, self._leaders(members)), start, found)])
+        self._kept.append((start, kept))
+
+    def result(self, asked: DayRange) -> DensePairs:
+        """Return the pairs asked for, and all of two crowded sets: fresh sets decide which of them a group keeps."""
+        kept = _joined([edges for start, edges in self._kept if start >= asked.first_row])
+        crowded = np.flatnonzero(self._noted)
+        if asked.fresh is not None:
+            fresh, noted = asked.fresh, self._noted > 0
+            kept = kept.only(fresh[kept.left] | fresh[kept.right] | (noted[kept.left] & noted[kept.right]))
+        kept = kept.only(np.lexsort((kept.right, kept.left)))
+        return DensePairs(*kept, self._candidates, crowded, self._noted[crowded])
+
+    def _is_crowded(self, positions: IntArray) -> Flags:
+        """Return which of the sets have more than enough near ones among those compared so far."""
+        return self._near[positions] > self._density.dense_from
+
+    def _near_pairs(self, first: int, start: int, stop: int) -> _Edges:
+        """Return the near pairs of a day, except some of two crowded sets; count the near ones of each set."""
+        parts, waiting, pairs = [_NO_EDGES], [_NO_PAIRS], 0
+        for left, right in self._candidates_of(first, start, stop):
+            waiting.append(self._open(left, right))
+            pairs += len(waiting[-1][0])
+            if pairs > _COMPARED_AT_ONCE:
+                parts.append(self._counted(waiting))
+                waiting, pairs = [_NO_PAIRS], 0
+        parts.append(self._counted(waiting))
+        # A crowded set may have been compared with others alone: one candidate shows that it is in a group.
+        one = np.flatnonzero(self._left_out >= 0)
+        pairs_left = np.sort(np.stack([one, self._left_out[one]]), axis=0)
+        parts.append(self._scored(*pairs_left))
+        return _distinct(_joined(parts))
+
+    def _candidates_of(self, first: int, start: int, stop: int) -> Iterator[Pairs]:
+        """Yield the candidates of a day, those at the closest positions first, until all of its window are crowded."""
+        # Sketches of this window alone: the steps, and so the result, must not depend on other days.
+        sketches = sketched(self._sets.part(first, stop), self._threshold)
+        nearest, farthest = 1, 1 + _FIRST_DISTANCES
+        while nearest < stop - first:
+            open_ = ~self._is_crowded(np.arange(first, stop))
+            if not open_.any():
+                return
+            if few := np.count_nonzero(open_) < _FEW * len(open_):
+                farthest = stop - first
+            reach = PairRange(np.zeros(stop - first, dtype=np.int64), start - first, open_ if few else None)
+            for left, right in candidate_tiles(sketches, reach, self._threshold, range(nearest, farthest)):
+                yield left + first, right + first
+            nearest, farthest = farthest, 2 * farthest
+
+    def _open(self, left: IntArray, right: IntArray) -> Pairs:
+        """Return the pairs of which a set is not yet known to be crowded."""
+        wanted = ~(self._is_crowded(left) & self._is_crowded(right))
+        if not wanted.all():
+            one, other = left[~wanted], right[~wanted]
+            self._left_out[one], self._left_out[other] = other, one
+        return left[wanted], right[wanted]
+
+    def _counted(self, parts: list[Pairs]) -> _Edges:
+        found = self._scored(*self._open(*(np.concatenate(side) for side in zip(*parts, strict=True))))
+        self._near += np.bincount(np.concatenate([found.left, found.right]), minlength=len(self._near))
+        return found
+
+    def _scored(self, left: IntArray, right: IntArray) -> _Edges:
+        """Return the pairs that reach the threshold, with their similarity."""
+        may = may_reach(self._finer, left, right, self._threshold)
+        left, right = left[may], right[may]
+        order = np.lexsort((right, left))
+        left, right = left[order], right[order]
+        self._candidates += len(left)
+        scores = jaccard(self._sets, left, right, self._universe)
+        return _Edges(left, right, scores).only(scores >= self._threshold - TOLERANCE)
+
+    def _leaders(self, members: IntArray) -> IntArray:
+        """Return for each of some sets the first of them that has equal members."""
+        first: dict[bytes, int] = {}
+        return np.array([first.setdefault(self._digest(each), each) for each in members.tolist()], dtype=np.int64)
+
+    def _digest(self, position: int) -> bytes:
+        if position not in self._digests:
+            begin, end = self._sets.offsets[position : position + 2]
+            self._digests[position] = blake2b(self._sets.values[begin:end].tobytes(), digest_size=16).digest()
+        return self._digests[position]
+
+    def _needed(self, members: _Members, start: int, compared: _Edges) -> list[_Edges]:
+        """Return the pairs of a day that its crowded sets keep; `compared` are near pairs of two of the members.
+
+        What earlier days of the window connect needs no other connection: it was compared, so it is connected.
+        """
+        copies = members.all[(members.leaders != members.all) & (members.all >= start)]
+        stars = _Edges(members.leader_of(copies), copies, np.ones(len(copies)))
+        alike = self._neighbours(distinct(members.leaders), start)
+        known = _joined([edges for day, edges in self._compared if day < start])
+        known = known.only(np.isin(known.left, members.all) & np.isin(known.right, members.all))
+        self._compared.append((start, alike))
+        pool = _distinct(_joined([members.led(compared), alike]))
+        pool = pool.only(pool.right >= start)
+        pool = pool.only(np.lexsort((pool.right, pool.left, -pool.scores)))
+        wanted = _most_similar(pool, start, self._density.kept_pairs) | _spanning(pool, members.led(known))
+        return [stars, pool.only(wanted)]
+
+    def _neighbours(self, positions: IntArray, start: int) -> _Edges:
+        """Return near pairs of these sets with the later one at `start` or after it: those alike in the forest."""
+        sizes = self._sets.sizes[positions]
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+        places = np.repeat(self._sets.offsets[positions] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        hashes = self._named[places].astype(np.uint32)
+        signed = minhash.signatures(Shingles(hashes, offsets), _ORDERS * _KEY_BYTES)
+        keys = signed.view(f">u{_KEY_BYTES}")
+        sides = [_NO_PAIRS]
+        for order in range(_ORDERS):
+            ordered = positions[np.argsort(keys[:, order], kind="stable")]
+            sides += [(ordered[:-gap], ordered[gap:]) for gap in range(1, _NEXT + 1)]
+        one, other = (np.concatenate(side) for side in zip(*sides, strict=True))
+        left, right = np.minimum(one, other), np.maximum(one, other)
+        packed = distinct((left << 32 | right)[right >= start])
+        return self._scored(packed >> 32, packed & 0xFFFFFFFF)
+
+
+class _Members(NamedTuple):
+    """The crowded sets of a window, ascending, and the first one with equal members of each: its leader."""
+
+    all: IntArray
+    leaders: IntArray
+
+    def leader_of(self, positions: IntArray) -> IntArray:
+        return self.leaders[np.searchsorted(self.all, positions)]
+
+    def led(self, edges: _Edges) -> _Edges:
+        """Return the edges between the leaders of both ends, without those of one leader."""
+        one, other = self.leader_of(edges.left), self.leader_of(edges.right)
+        led = _Edges(np.minimum(one, other), np.maximum(one, other), edges.scores)
+        return led.only(one != other)
+
+
+def _joined(parts: Sequence[_Edges]) -> _Edges:
+    return _Edges(*(np.concatenate(side) for side in zip(_NO_EDGES, *parts, strict=True)))
+
+
+def _distinct(edges: _Edges) -> _Edges:
+    return edges.only(np.unique(edges.left << 32 | edges.right, return_index=True)[1])
+
+
+def _most_similar(edges: _Edges, start: int, count: int) -> Flags:
+    """Return which edges are among the first `count` of one of their sets from `start` on; the best edges are first."""
+    ends = np.concatenate([edges.left, edges.right])
+    ranks = np.tile(np.arange(len(edges.left)), 2)
+    order = np.lexsort((ranks, ends))
+    ends, ranks = ends[order], ranks[order]
+    begins = np.flatnonzero(np.diff(ends, prepend=-1))
+    place = np.arange(len(ends)) - np.repeat(begins, np.diff(begins, append=len(ends)))
+    flags = np.zeros(len(edges.left), dtype=np.bool_)
+    flags[ranks[(place < count) & (ends >= start)]] = True
+    return flags
+
+
+def _spanning(edges: _Edges, known: _Edges) -> Flags:
+    """Return which edges are in a maximum spanning forest of all edges (Borůvka 1926); `known` ones win a draw."""
+    every = _joined([known, edges])
+    order = np.argsort(-every.scores, kind="stable")
+    nodes, ends = np.unique(np.concatenate([every.left[order], every.right[order]]), return_inverse=True)
+    one, other = ends.reshape(2, -1)
+    flags = np.zeros(len(order), dtype=np.bool_)
+    place, tree = np.arange(len(order)), np.arange(len(nodes))
+    while True:
+        apart = tree[one[place]] != tree[other[place]]
+        place = place[apart]
+        if not len(place):
+            return flags[len(known.left) :]
+        mine, yours = tree[one[place]], tree[other[place]]
+        # Each tree's best edge: of equal indices, the last value is assigned.
+        best = np.full(len(nodes), -1)
+        best[np.stack([mine, yours])[:, ::-1].T.ravel()] = np.repeat(place[::-1], 2)
+        trees = np.flatnonzero(best >= 0)
+        flags[order[best[trees]]] = True
+        joined = tree[one[best[trees]]] + tree[other[best[trees]]] - trees
+        parent = np.arange(len(nodes))
+        parent[trees] = joined
+        # Of two trees that choose each other, the first one stays.
+        mutual = (parent[parent] == np.arange(len(nodes))) & (np.arange(len(nodes)) < parent)
+        parent[mutual] = np.flatnonzero(mutual)
+        while not np.array_equal(parent, parent[parent]):
+            parent = parent[parent]
+        tree = parent[tree]

@@ -1,0 +1,105 @@
+"""Which of two articles follows from the other: what times, credits and texts say, added up. Pure.
+
+The points were chosen on the development set of the scenarios in tests/dedup/lineage (docs/lineage.md).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dedup.detection.lineage.articles import Confidence, LineageArticle
+from dedup.detection.lineage.credits import is_of_agency
+from dedup.detection.lineage.likeness import Likeness
+from dedup.detection.lineage.times import time_order
+
+# A credit weighs as much as a clear difference in time.
+_CREDIT = 3
+_SHAPE = 1
+_CREDIT_DROPPED = 1
+_CLEAR = 3
+
+
+class Direction(NamedTuple):
+    """How much speaks for the first article as the source of the second, and against it below 0; and why.
+
+    `timed` are the points of the times alone. `hours` and `days` from the first to the second. `credited`: the second
+    names the first one's newspaper as its source; `from_agency`: the first is of the agency that the second credits.
+    """
+
+    points: int
+    timed: int
+    hours: float | None
+    days: int
+    credited: bool
+    from_agency: bool
+    reasons: tuple[str, ...]
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure it is that the second follows from the first."""
+        return in_words(self.points)
+
+    @property
+    def order(self) -> Confidence:
+        """How sure it is that the first only ran before the second: of two that follow a third, texts say nothing."""
+        return self.confidence if self.credited or self.from_agency else in_words(self.timed)
+
+
+def in_words(points: int) -> Confidence:
+    """Return points as a confidence."""
+    if points >= _CLEAR:
+        return Confidence.CLEAR
+    return Confidence.LIKELY if points > 0 else Confidence.DOUBTFUL
+
+
+def direction(
+    source: LineageArticle, follower: LineageArticle, like: Likeness, *, credited: bool, credited_back: bool
+) -> Direction:
+    """Return what speaks for the first article as the source of the second.
+
+    `credited`: the second one's text names the first one's newspaper as its source; `credited_back` the other way.
+    """
+    order = time_order(source, follower)
+    timed = points = -order.sign * order.points
+    reasons = [order.reason]
+    named = credited or is_of_agency(source.name, follower.agency)
+    named_back = credited_back or is_of_agency(follower.name, source.agency)
+    if named != named_back:
+        points += _CREDIT if named else -_CREDIT
+        crediting, origin = (follower, source) if named else (source, follower)
+        reasons.append(f"{crediting.name} credits {origin.name}.")
+    shape, reason = _shape(source, follower, like)
+    points += shape
+    reasons += [reason] if reason else []
+    if bool(source.agency) != bool(follower.agency) and like.contains:
+        points += _CREDIT_DROPPED if source.agency else -_CREDIT_DROPPED
+        keeps, lacks = (source, follower) if source.agency else (follower, source)
+        reasons.append(f"{keeps.name} credits {keeps.agency}; {lacks.name} does not.")
+    return Direction(
+        points=points,
+        timed=timed,
+        hours=order.hours,
+        days=(follower.date - source.date).days,
+        credited=credited and not named_back,
+        from_agency=named and not credited and not named_back,
+        reasons=tuple(reasons),
+    )
+
+
+def _shape(source: LineageArticle, follower: LineageArticle, like: Likeness) -> tuple[int, str]:
+    """Return what the two texts say: a cropped one ends early, an extended one has sentences in between."""
+    if not like.added and not like.dropped:
+        return 0, ""
+    back = like.reversed
+    for shape, first, second, sign in ((like, source, follower, 1), (back, follower, source, -1)):
+        if shape.is_crop and not back_and_forth(shape):
+            return sign * _SHAPE, f"The text of {second.name} is that of {first.name}, cropped at the end."
+    for shape, first, second, sign in ((like, source, follower, 1), (back, follower, source, -1)):
+        if shape.is_extension:
+            return sign * _SHAPE, f"The text of {second.name} is that of {first.name} with sentences added."
+    return 0, ""
+
+
+def back_and_forth(like: Likeness) -> bool:
+    """Return whether either text has sentences that the other lacks."""
+    return bool(like.added) and bool(like.dropped)

@@ -1,0 +1,219 @@
+"""Traces the lineage of a cluster: its order in time, the likely source of each article, and the kind of reuse. Pure.
+
+Each article gets at most one source: of the articles that may have come before it, the one that it names or else
+shares most with. This shows where a text was first seen here, not where it comes from.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from dedup.detection.lineage.additions import Additions
+from dedup.detection.lineage.articles import Confidence, Edge, Kind, Lineage, LineageArticle, Text
+from dedup.detection.lineage.credits import credits_newspaper, is_release, looks_like_release
+from dedup.detection.lineage.direction import Direction, direction
+from dedup.detection.lineage.kinds import KindFound, TextMarks, Tie, cluster_kind, copy_kind, edge_kind
+from dedup.detection.lineage.likeness import LEAST_COMMON, Likeness, Likenesses
+from dedup.detection.lineage.times import time_order
+
+# Different texts of a cluster that are compared, those of the earliest articles. Every two are compared roughly.
+MOST_TEXTS = 100
+# Sources that share about as much count as equal: then the better direction and the earlier one decide.
+_ABOUT = 20
+
+NO_ORIGIN = "It shows where the text was first seen here. This doesn’t reflect an origin, exactly."
+
+
+class _Choice(NamedTuple):
+    """A source that an article may have, and what speaks for it."""
+
+    source: LineageArticle
+    like: Likeness
+    found: Direction
+
+
+def in_order(articles: Sequence[LineageArticle]) -> list[LineageArticle]:
+    """Return the articles by their times; where these say nothing, by their numbers."""
+    return sorted(articles, key=lambda each: (each.moment, each.number))
+
+
+def texts_to_read(articles: Sequence[LineageArticle]) -> dict[str, int]:
+    """Return the texts to compare, each with the number of the first article that has it: at most MOST_TEXTS."""
+    first: dict[str, int] = {}
+    for each in in_order(articles):
+        if each.text_key and each.text_key not in first:
+            if len(first) == MOST_TEXTS:
+                break
+            first[each.text_key] = each.number
+    return first
+
+
+def trace(articles: Sequence[LineageArticle], texts: Mapping[str, Text]) -> Lineage:
+    """Return the lineage of these articles; those whose text is not in `texts` get no source."""
+    ordered = in_order(articles)
+    tracer = _Tracer(ordered, texts)
+    ties = tracer.ties()
+    found = cluster_kind(ordered, tracer.marks, ties)
+    edges = [tracer.edge_of(tie, found.kind) for tie in ties]
+    first = _first(ordered, edges)
+    unread = sum(each.text_key not in texts for each in ordered)
+    return Lineage(
+        articles=ordered,
+        edges=edges,
+        kind=found.kind,
+        confidence=found.confidence,
+        reasons=found.reasons,
+        first=first,
+        doubts=tuple(_doubts(ordered, edges, found, first, unread)),
+        unread=unread,
+    )
+
+
+class _Tracer:
+    """Finds the source of each article of a cluster."""
+
+    def __init__(self, ordered: Sequence[LineageArticle], texts: Mapping[str, Text]) -> None:
+        self._articles = [each for each in ordered if each.text_key in texts]
+        self._place = {each.number: place for place, each in enumerate(self._articles)}
+        self._likenesses = Likenesses(texts)
+        self._additions = Additions(texts)
+        self._by_newspaper: dict[int, list[LineageArticle]] = defaultdict(list)
+        self._first_with: dict[str, LineageArticle] = {}
+        for each in self._articles:
+            self._by_newspaper[each.newspaper].append(each)
+            self._first_with.setdefault(each.text_key, each)
+        self.marks = {key: self._marks(text, self._first_with[key]) for key, text in texts.items()}
+
+    def _marks(self, text: Text, first: LineageArticle) -> TextMarks:
+        credited = (
+            newspaper
+            for newspaper, own in self._by_newspaper.items()
+            if credits_newspaper(text.content, [name for name in (own[0].name, own[0].host) if name])
+        )
+        return TextMarks(is_release(text.content, first.byline), looks_like_release(text.content), frozenset(credited))
+
+    def ties(self) -> list[Tie]:
+        """Return the edges in the order of their followers, at most one for each article, without circles."""
+        chosen = {each.number: choice for each in self._articles if (choice := self._source_of(each))}
+        _break_circles(chosen)
+        by_number = {each.number: each for each in self._articles}
+        return [self._tie(by_number[number], choice) for number, choice in chosen.items()]
+
+    def _source_of(self, follower: LineageArticle) -> _Choice | None:
+        choices = [choice for source in self._candidates(follower) if (choice := self._choice(source, follower))]
+        return min(choices, key=self._preference, default=None)
+
+    def _preference(self, choice: _Choice) -> tuple[bool, float, int, int]:
+        about = round(choice.like.common * _ABOUT)
+        return not choice.found.credited, -about, -min(choice.found.points, 1), self._place[choice.source.number]
+
+    def _candidates(self, follower: LineageArticle) -> Iterator[LineageArticle]:
+        """Yield the first article with the same text; for that one, the first ones with the nearest texts.
+
+        And the first article of each newspaper that the text names.
+        """
+        first = self._first_with[follower.text_key]
+        if first is not follower:
+            yield first
+        else:
+            for key in self._likenesses.nearest(follower.text_key):
+                yield self._first_with[key]
+        for newspaper in self.marks[follower.text_key].credited - {follower.newspaper}:
+            yield self._by_newspaper[newspaper][0]
+
+    def _choice(self, source: LineageArticle, follower: LineageArticle) -> _Choice | None:
+        """Return what speaks for a source; None if it has too little in common, or rather follows itself."""
+        like = self._likenesses.of(source.text_key, follower.text_key)
+        if max(like.kept, like.taken) < LEAST_COMMON:
+            return None
+        found = direction(
+            source,
+            follower,
+            like,
+            credited=source.newspaper in self.marks[follower.text_key].credited,
+            credited_back=follower.newspaper in self.marks[source.text_key].credited,
+        )
+        earlier = self._place[source.number] < self._place[follower.number]
+        return _Choice(source, like, found) if found.points > 0 or (found.points == 0 and earlier) else None
+
+    def _tie(self, follower: LineageArticle, choice: _Choice) -> Tie:
+        source, like, found = choice
+        own = source.house == follower.house
+        edge = Edge(
+            source=source.number,
+            follower=follower.number,
+            direction=found.confidence,
+            kind=Kind.OWN if own else copy_kind(like, found.confidence),
+            days=found.days,
+            hours=found.hours,
+            reasons=found.reasons,
+            added=like.added,
+            dropped=like.dropped,
+            changed=like.changed,
+        )
+        return Tie(edge, like, found.credited, found.order)
+
+    def edge_of(self, tie: Tie, of_cluster: Kind) -> Edge:
+        """Return an edge once the kind of its cluster is known."""
+        if tie.edge.kind is Kind.OWN:
+            return tie.edge
+        source, follower = (self._articles[self._place[each]] for each in (tie.edge.source, tie.edge.follower))
+        carried = self._additions.carried(source.text_key, follower.text_key)
+        kind = edge_kind(tie, carried=carried, of_cluster=of_cluster)
+        return replace(tie.edge, kind=kind, direction=tie.edge.direction if kind is Kind.NEWSPAPER else tie.order)
+
+
+def _break_circles(chosen: dict[int, _Choice]) -> None:
+    """Take out, of each circle of articles that follow each other, the edge whose direction is the weakest."""
+    done: set[int] = set()
+    for start in list(chosen):
+        path: list[int] = []
+        number = start
+        while number in chosen and number not in done:
+            done.add(number)
+            path.append(number)
+            number = chosen[number].source.number
+        if number in path:
+            circle = path[path.index(number) :]
+            del chosen[min(circle, key=lambda each: (chosen[each].found.points, -each))]
+
+
+def _first(ordered: Sequence[LineageArticle], edges: Sequence[Edge]) -> tuple[int, ...]:
+    """Return the articles that no other one certainly precedes, by its time or as its source."""
+    led = {edge.follower for edge in edges if edge.direction is not Confidence.DOUBTFUL}
+    roots = [each for each in ordered if each.number not in led]
+    return tuple(
+        each.number
+        for each in roots
+        if not any(time_order(other, each).sign < 0 for other in roots[:_COMPARED] if other is not each)
+    ) or tuple(each.number for each in roots)
+
+
+# Articles without a source that are compared with each other; only the earliest matter.
+_COMPARED = 50
+
+
+def _doubts(
+    ordered: Sequence[LineageArticle], edges: Sequence[Edge], found: KindFound, first: Sequence[int], unread: int
+) -> Iterator[str]:
+    """Yield what a reader should know before trusting the lineage."""
+    yield NO_ORIGIN
+    day_only = sum(each.time is None for each in ordered)
+    if day_only:
+        yield f"Only the day is known of {day_only:,} of {len(ordered):,} articles; a day cannot order its articles."
+    if zoneless := sum(each.time is not None and each.time.offset is None for each in ordered):
+        yield f"The times of {zoneless:,} articles name no time zone."
+    if uncertain := sum(bool(each.date_doubt) for each in ordered):
+        yield f"The dates of {uncertain:,} articles are uncertain."
+    if len(first) > 1:
+        yield f"Which of {len(first):,} articles came first is unknown."
+    doubtful = sum(edge.direction is Confidence.DOUBTFUL for edge in edges)
+    if doubtful:
+        yield f"The direction of {doubtful:,} of {len(edges):,} arrows is unknown; they are dashed."
+    if found.kind in (Kind.WIRE, Kind.RELEASE):
+        yield "Arrows come from the article that ran before, which need not be where the next one took it from."
+    if unread:
+        yield f"There are too many different texts: {unread:,} articles were not compared."

@@ -1,0 +1,209 @@
+"""The containment pass: articles that hold much of a shorter one, whatever else they hold.
+
+Text that many articles have, such as a notice or the words of a form, is ignored. It is counted over the whole scope:
+once a run, of all articles, before the blocks of days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dedup.declarations import Finds, setting
+from dedup.detection.kernels.containment import HASHES, common_hashes, contained_texts
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
+from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
+from dedup.detection.kernels.tokens import distinct
+from dedup.detection.passes.base import Connection, Explanation, PassConfig, Reach, too_far
+from dedup.detection.passes.reading import (
+    Holders,
+    first_day_read,
+    first_row,
+    read_hashes,
+    read_holders,
+    read_shingles,
+    read_shingles_of,
+)
+from dedup.detection.types import Candidate, Tally, Window
+
+# Each part reads all articles and keeps the shingles of one range: so many articles' worth are half a gigabyte.
+_ARTICLES_PER_PART = 250_000
+_LEAST_PARTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ContainmentConfig(PassConfig):
+    """Settings of the containment pass."""
+
+    enabled: bool = setting(
+        False,
+        help="Whether runs include this pass.",
+        unit="yes or no",
+        source="a choice: its pairs are new versions as often as copies, so they need the full comparison",
+        label="Use this pass",
+        finds=Finds.SAME,
+    )
+    day_window: int = setting(
+        40,
+        range=(0, 36_500),
+        unit="days, inclusive",
+        help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
+        source="labelled news and press releases: copies are up to 36 days apart, one of 350 is 152 days apart",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
+    )
+    threshold: float = setting(
+        0.3,
+        range=(0.05, 1.0),
+        unit="shared shingles / shingles of the shorter article, 0..1",
+        help="Pairs with at least this score are proposed.",
+        source="labelled news and press releases: of 350 duplicates, one has less",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
+    )
+    minimum_shared: int = setting(
+        8,
+        range=(1, 1000),
+        unit="shared shingles of four words",
+        help="Pairs that share fewer are ignored.",
+        source="a choice: a sentence of eleven words",
+        label="Fewest shared phrases",
+        finds=Finds.MORE_IF_LOWER,
+    )
+    most_articles: int = setting(
+        20,
+        range=(2, 1000),
+        unit="articles",
+        help="Shingles in more articles than this, such as those of a form or a notice, are ignored.",
+        source="labelled news and press releases: from 10 to 40, the same duplicates are proposed",
+        label="Most articles that share a phrase",
+    )
+
+
+class ContainmentPass:
+    """Pairs of which the shorter article shares at least the threshold's part of its uncommon word shingles."""
+
+    name: ClassVar[str] = "containment"
+    label: ClassVar[str] = "Contained text"
+    proposes: ClassVar[str] = "one article holds much of the other, at most 40 days apart"
+    by_days: ClassVar[bool] = True
+    reach: ClassVar[Reach] = Reach.STORE
+    compares_texts: ClassVar[bool] = True
+    config_class: ClassVar[type[PassConfig]] = ContainmentConfig
+
+    def find(
+        self, window: Window, config: ContainmentConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield each pair once; what is common is counted among all articles up to the window's last day."""
+        common = self.prepared([self.prepare(window, config, connection, 0, 1, tally)])
+        yield from self.find_prepared(window, config, connection, common, tally)
+
+    def preparations(self, blocks: int, articles: int) -> int:
+        """Return in how many parts to count common shingles, so that each fits into memory."""
+        return max(_LEAST_PARTS, -(-articles // _ARTICLES_PER_PART)) if blocks > 1 else 0
+
+    def prepare(
+        self,
+        window: Window,
+        config: ContainmentConfig,
+        connection: Connection,
+        part: int,
+        parts: int,
+        tally: Tally | None = None,
+    ) -> Hashes:
+        """Return the common shingles of one of several ranges. Memory: half a gigabyte."""
+        low, high = HASHES * part // parts, HASHES * (part + 1) // parts
+        ranges = read_hashes(window, connection, low=low, high=high, tally=tally)
+        return np.concatenate([common_hashes(each, config.most_articles) for each in ranges])
+
+    def prepared(self, parts: Sequence[Hashes]) -> Hashes:
+        """Return all common shingles, ascending and distinct."""
+        return np.concatenate([np.empty(0, dtype=np.uint32), *parts])
+
+    def find_prepared(
+        self,
+        window: Window,
+        config: ContainmentConfig,
+        connection: Connection,
+        prepared: Hashes,
+        tally: Tally | None = None,
+    ) -> Iterator[Candidate]:
+        """Yield each pair once. Peak memory: 20 bytes per word of the window's articles and those of the days before.
+
+        `prepared` are the common shingles.
+        """
+        tally = tally or Tally()
+        begin = first_day_read(window, config.day_window)
+        articles = read_shingles(window, connection, tally, first_day=begin)
+        for part in contained_texts(
+            articles.sets,
+            DayRange(articles.days, first_row(articles.days, window), config.day_window),
+            most_texts=config.most_articles,
+            threshold=config.threshold,
+            minimum_shared=config.minimum_shared,
+            common=prepared,
+        ):
+            tally.candidates += part.candidates
+            tally.verified += part.candidates
+            pairs = np.sort(np.stack([articles.ids[part.left], articles.ids[part.right]]), axis=0)
+            columns = (pairs[0], pairs[1], part.scores, part.shared, part.shingles)
+            for left, right, score, shared, count in zip(*(each.tolist() for each in columns), strict=True):
+                yield Candidate(left, right, self.name, score, {"shared": shared, "shingles": count})
+
+    def explain(
+        self, left: int, right: int, window: Window, config: ContainmentConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not. Reads the shingles of all articles if they share enough."""
+        two = read_shingles_of([left, right], window, connection)
+        days = int(abs(two.days[1] - two.days[0]))
+        first, second = np.split(two.sets.values, two.sets.offsets[1:-1])
+        common = np.intersect1d(first, second, assume_unique=True)
+        if days > config.day_window:
+            why = f"{too_far(days, config.day_window)} They share {_shingles(len(common))}."
+            return Explanation(False, why, None, config.threshold)
+        if len(common) < config.minimum_shared:
+            why = f"They share {_shingles(len(common))}; at least {config.minimum_shared:,} are needed."
+            return Explanation(False, why, None, config.threshold)
+        holders = read_holders(distinct(two.sets.values), window, connection)
+        return _explained(*_scored(left, right, holders, config), len(common), config)
+
+
+def _scored(left: int, right: int, holders: Holders, config: ContainmentConfig) -> tuple[float, int, int]:
+    """Return the score of two articles, the uncommon shingles that they share, and those of the one with fewer.
+
+    Of the other articles, only what they have of these two counts.
+    """
+    ids, starts = np.unique(holders.ids, return_index=True)
+    offsets = np.append(starts, len(holders.ids))
+    for part in contained_texts(
+        ShingleSets(holders.hashes, offsets),
+        DayRange(np.zeros(len(ids), dtype=np.int64), 0, 0),
+        most_texts=config.most_articles,
+        threshold=0.0,
+        minimum_shared=1,
+    ):
+        ends = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
+        for place in np.flatnonzero((ends[0] == left) & (ends[1] == right)).tolist():
+            return float(part.scores[place]), int(part.shared[place]), int(part.shingles[place])
+    return 0.0, 0, 0
+
+
+def _explained(score: float, shared: int, shingles: int, common: int, config: ContainmentConfig) -> Explanation:
+    evidence = {"shared": shared, "shingles": shingles}
+    ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
+    counted = f"They share {_shingles(shared)} that few articles have, of {shingles:,} in the shorter article."
+    counted += ignored if common > shared else ""
+    if shared < config.minimum_shared:
+        why = f"{counted} At least {config.minimum_shared:,} are needed."
+        return Explanation(False, why, score, config.threshold, evidence)
+    reached = score >= config.threshold - TOLERANCE
+    level = "reaches" if reached else "is below"
+    why = f"{counted} The score {level} the threshold of {config.threshold:g}."
+    return Explanation(reached, why, score, config.threshold, evidence)
+
+
+def _shingles(count: int) -> str:
+    return f"{count:,} shingle{'' if count == 1 else 's'} of four words"

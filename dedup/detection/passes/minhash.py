@@ -1,0 +1,308 @@
+"""The minhash pass: similar texts, however long apart they were published.
+
+MinHash and locality-sensitive hashing select the candidates (kernels/minhash.py), and the exact Jaccard similarity of
+the two sets of shingles verifies each. So every reported pair is correct, and the settings bound the
+probability that a pair at the threshold is missed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from articles.boilerplate.mode import Mode
+from dedup.declarations import ConfigError, Finds, setting
+from dedup.detection.article_sql import article_sql
+from dedup.detection.kernels import dense_join, minhash
+from dedup.detection.kernels.memory import keep_freed_memory
+from dedup.detection.kernels.parity_join import DayRange
+from dedup.detection.kernels.tokens import (
+    IntArray,
+    Ragged,
+    character_shingle_sets,
+    character_shingles,
+    distinct,
+    jaccard_of,
+)
+from dedup.detection.passes.base import Connection, Explanation, NearConfig, PassConfig, Reach
+from dedup.detection.passes.near import explain_near
+from dedup.detection.passes.reading import ArticleBatch, Fresh, all_fresh, first_row, read_batches, read_beginnings_of
+from dedup.detection.types import Candidate, Tally, Window
+
+# Texts per step, so that their shingles stay in the processor's cache.
+_SIGNED_AT_ONCE = 96
+# Candidates whose texts are read in one query, and shingles kept for later candidates (8 bytes each).
+_VERIFIED_AT_ONCE = 500
+_MEMBERS_KEPT = 16_000_000
+
+_TEXTS_SQL = article_sql(
+    """
+SELECT id, left({article.text}, %(prefix)s) FROM {articles} AS article WHERE id = ANY (%(ids)s)
+""",
+    "article",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MinhashConfig(NearConfig):
+    """Settings of the minhash pass."""
+
+    enabled: bool = setting(
+        False,
+        help="Whether runs include this pass.",
+        unit="yes or no",
+        source="a choice: it reads whole articles, and pairs months apart are templates as often as copies",
+        label="Use this pass",
+        finds=Finds.SAME,
+    )
+    threshold: float = setting(
+        0.75,
+        range=(0.3, 1.0),
+        unit="Jaccard similarity, 0..1",
+        help="Pairs with at least this score are proposed.",
+        source="SNAP News: the lowest of its thresholds",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
+    )
+    day_window: int = setting(
+        36_500,
+        range=(0, 36_500),
+        unit="days, inclusive",
+        help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
+        source="SNAP News: a third of its pairs are over 60 days apart",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
+    )
+    shingle: int = setting(
+        5,
+        range=(2, 20),
+        unit="characters",
+        help="Number of consecutive characters in a shingle.",
+        source="Leskovec, Rajaraman and Ullman, MMDS, 3.2.2; SNAP News",
+        label="Length of the compared pieces",
+    )
+    prefix: int = setting(
+        10_000,
+        range=(50, 100_000),
+        unit="characters of normalised text",
+        help="How much of the start of each article is compared.",
+        source="longer than 99 of 100 news articles",
+        label="Characters compared",
+    )
+    slots: int = setting(
+        256,
+        range=(16, 1024),
+        unit="minima per signature, a power of two",
+        help="More slots find pairs at the threshold more reliably, but take longer.",
+        source="SNAP News: 256 permutations",
+        label="Values in the sketch of an article",
+    )
+    recall: float = setting(
+        0.999,
+        range=(0.5, 0.999999),
+        unit="probability",
+        help="Probability that a pair at the threshold becomes a candidate; it is higher for more similar pairs.",
+        source="a choice: at most one in a thousand is missed",
+        label="Chance that a pair is compared",
+        finds=Finds.MORE_IF_HIGHER,
+    )
+
+    def __post_init__(self) -> None:
+        NearConfig.__post_init__(self)
+        if self.slots & (self.slots - 1):
+            raise ConfigError(
+                f"slots is {self.slots}; it must be a power of two, such as 128, 256 or 512", setting="slots"
+            )
+
+
+class _Corpus(NamedTuple):
+    """The articles of a window and of the days before it, ordered by day and id."""
+
+    ids: IntArray
+    days: IntArray
+    fresh: Fresh | None
+    signatures: minhash.Signatures
+    occupied: npt.NDArray[np.bool_]  # which articles have shingles
+
+
+class MinhashPass:
+    """Pairs whose sets of character shingles have a Jaccard similarity of at least the threshold."""
+
+    name: ClassVar[str] = "minhash"
+    label: ClassVar[str] = "Similar text, any time"
+    proposes: ClassVar[str] = "similar texts, any time apart"
+    by_days: ClassVar[bool] = False
+    reach: ClassVar[Reach] = Reach.PAIR
+    compares_texts: ClassVar[bool] = True
+    config_class: ClassVar[type[PassConfig]] = MinhashConfig
+
+    def find(
+        self, window: Window, config: MinhashConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield each pair once with its exact similarity. Memory: one byte per slot and article."""
+        tally = tally or Tally()
+        keep_freed_memory()
+        corpus = _read_corpus(window, config, connection, tally)
+        verified = _Verifier(config, window.boilerplate, connection)
+        crowded = minhash.in_large_runs(corpus.signatures, _bands(config), config.dense_from) & corpus.occupied
+        yield from _of_groups(np.flatnonzero(crowded), corpus, window, config, connection, tally)
+        for left, right in _candidates(corpus, window, config, crowded):
+            tally.candidates += len(left)
+            tally.verified += len(left)
+            for start in range(0, len(left), _VERIFIED_AT_ONCE):
+                chosen = slice(start, start + _VERIFIED_AT_ONCE)
+                pairs = np.stack([corpus.ids[left[chosen]], corpus.ids[right[chosen]]])
+                for first, second, score in verified(pairs):
+                    yield Candidate(min(first, second), max(first, second), self.name, score)
+
+    def explain(
+        self, left: int, right: int, window: Window, config: MinhashConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not."""
+        articles = read_beginnings_of([left, right], window, connection, config.prefix)
+        score = jaccard_of(*character_shingle_sets(articles.texts, config.shingle))
+        reached = score >= config.threshold
+        explained = explain_near(articles, config, score, config.threshold, reached=reached, prefix=config.prefix)
+        every = dataclasses.replace(window, first_day=datetime.date.min)
+        corpus = _corpus_of([articles], config)
+        if explained.proposed and not any(len(found) for found, _ in _candidates(corpus, every, config)):
+            why = (
+                "The score reaches the threshold, but the quick search missed the pair: it finds a pair at the "
+                f"threshold with a probability of {config.recall:.12g}."
+            )
+            return dataclasses.replace(explained, proposed=False, why=why)
+        return explained
+
+
+def _read_corpus(window: Window, config: MinhashConfig, connection: Connection, tally: Tally) -> _Corpus:
+    batches = read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix)
+    return _corpus_of(batches, config)
+
+
+def _corpus_of(batches: Iterable[ArticleBatch], config: MinhashConfig) -> _Corpus:
+    empty = np.empty(0, dtype=np.int64)
+    signed = np.empty((0, config.slots), dtype=np.uint8)
+    parts = [_Corpus(empty, empty, None, signed, empty.astype(np.bool_))]
+    for batch in batches:
+        occupied = np.array([bool(text) for text in batch.texts])
+        parts.append(_Corpus(batch.ids, batch.days, batch.fresh, signatures_of(batch.texts, config), occupied))
+    return _Corpus(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.days for part in parts]),
+        all_fresh([part.fresh for part in parts]),
+        np.concatenate([part.signatures for part in parts]),
+        np.concatenate([part.occupied for part in parts]),
+    )
+
+
+def _bands(config: MinhashConfig) -> IntArray:
+    return minhash.bands_of(config.slots, minhash.rows_per_band(config.slots, config.threshold, config.recall))
+
+
+def _candidates(
+    corpus: _Corpus, window: Window, config: MinhashConfig, crowded: Fresh | None = None
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the positions of the window's candidates, the earlier article left, without pairs of two crowded ones."""
+    starts = np.maximum(np.arange(1, len(corpus.days) + 1), first_row(corpus.days, window))
+    stops = np.searchsorted(corpus.days, corpus.days + config.day_window, side="right")
+    stops[~corpus.occupied] = 0
+    least = minhash.least_agreement(config.slots, config.threshold)
+    for left, right in minhash.candidate_pairs(corpus.signatures, _bands(config), starts, stops, least, crowded):
+        wanted = slice(None) if corpus.fresh is None else corpus.fresh[left] | corpus.fresh[right]
+        yield left[wanted], right[wanted]
+
+
+def signatures_of(texts: Sequence[str], config: MinhashConfig) -> minhash.Signatures:
+    """Return the signatures of texts that are not empty, a row each."""
+    none = np.empty((0, config.slots), dtype=np.uint8)
+    starts = range(0, len(texts), _SIGNED_AT_ONCE)
+    parts = (character_shingles(texts[start : start + _SIGNED_AT_ONCE], config.shingle) for start in starts)
+    return np.concatenate([none, *(minhash.signatures(part, config.slots) for part in parts)])
+
+
+def similar_in_groups(texts: Sequence[str], days: IntArray, config: MinhashConfig) -> dense_join.DensePairs:
+    """Return the pairs of articles of which each may be in a dense group. They are ordered by day and id.
+
+    If the window has no limit, all days count as one: whether an article is in a group then depends on no day.
+    """
+    sets = character_shingle_sets(texts, config.shingle)
+    hashes = np.concatenate(sets)
+    names = distinct(hashes)
+    ranks = Ragged(np.searchsorted(names, hashes).astype(np.int32), np.cumsum([0, *map(len, sets)], dtype=np.int64))
+    if config.day_window >= days[-1] - days[0]:
+        days = np.zeros_like(days)
+    return dense_join.similar_pairs(
+        ranks,
+        DayRange(days, 0, config.day_window),
+        threshold=config.threshold,
+        universe=1 << len(names).bit_length(),
+        density=dense_join.Density(config.dense_from, config.kept_pairs),
+        names=names,
+    )
+
+
+def _of_groups(
+    rows: IntArray, corpus: _Corpus, window: Window, config: MinhashConfig, connection: Connection, tally: Tally
+) -> Iterator[Candidate]:
+    """Yield the pairs of articles of which each may be in a dense group; note those that are in the tally."""
+    if not len(rows):
+        return
+    ids = corpus.ids[rows]
+    texts = _texts(ids.tolist(), config, window.boilerplate, connection)
+    found = similar_in_groups([texts[each] for each in ids.tolist()], corpus.days[rows], config)
+    tally.candidates += found.candidates
+    tally.verified += found.candidates
+    tally.crowded |= dict(zip(ids[found.crowded].tolist(), found.near.tolist(), strict=True))
+    ends = np.sort(np.stack([ids[found.left], ids[found.right]]), axis=0)
+    wanted = rows[np.maximum(found.left, found.right)] >= first_row(corpus.days, window)
+    for left, right, score in zip(*ends[:, wanted].tolist(), found.scores[wanted].tolist(), strict=True):
+        yield Candidate(left, right, MinhashPass.name, score)
+
+
+def _texts(ids: Sequence[int], config: MinhashConfig, boilerplate: Mode, connection: Connection) -> dict[int, str]:
+    """Return the beginnings of the texts of these articles."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TEXTS_SQL, {"prefix": config.prefix, "ids": ids, "boilerplate": boilerplate.value})
+        return dict(cursor.fetchall())
+
+
+class _Verifier:
+    """Scores pairs by the shingles of their texts, and caches shingles: a text is often in many pairs."""
+
+    def __init__(self, config: MinhashConfig, boilerplate: Mode, connection: Connection) -> None:
+        self._config = config
+        self._boilerplate = boilerplate
+        self._connection = connection
+        self._sets: dict[int, IntArray] = {}  # the least recently used first
+        self._members = 0
+
+    def __call__(self, pairs: IntArray) -> Iterator[tuple[int, int, float]]:
+        """Yield the pairs of article ids that reach the threshold, with their score."""
+        self._keep(np.unique(pairs).tolist())
+        for first, second in pairs.T.tolist():
+            one, other = self._sets[first], self._sets[second]
+            # The sizes bound the similarity: at most the smaller set is shared, and the union has at least the larger.
+            if min(len(one), len(other)) / max(len(one), len(other), 1) < self._config.threshold:
+                continue
+            score = jaccard_of(one, other)
+            if score >= self._config.threshold:
+                yield first, second, score
+
+    def _keep(self, ids: Sequence[int]) -> None:
+        """Load the shingles of these articles, and keep those of earlier ones while the cache has space."""
+        held = {each: self._sets.pop(each) for each in ids if each in self._sets}
+        self._sets |= held
+        lacking = [each for each in ids if each not in held]
+        texts = _texts(lacking, self._config, self._boilerplate, self._connection)
+        sets = character_shingle_sets(list(texts.values()), self._config.shingle)
+        # Copies, because a view would keep the whole array alive.
+        self._sets |= {article: each.copy() for article, each in zip(texts, sets, strict=True)}
+        self._members += sum(map(len, sets))
+        while self._members > _MEMBERS_KEPT and len(self._sets) > len(ids):
+            self._members -= len(self._sets.pop(next(iter(self._sets))))

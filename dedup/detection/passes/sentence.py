@@ -1,0 +1,294 @@
+"""The sentence pass: articles that share many of their sentences, in any order.
+
+Sentences that many articles have, such as “subscribe to our newsletter”, are ignored. They are counted over the whole
+scope: once a run, of all articles, before the blocks of days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from dedup.declarations import Finds, setting
+from dedup.detection.article_sql import article_sql, scope_parameters
+from dedup.detection.kernels.masked_shingles import SHINGLE_WORDS, masked_shingle_sets, words_of
+from dedup.detection.kernels.parity_join import TOLERANCE
+from dedup.detection.kernels.sentences import (
+    RepeatedSentences,
+    SentenceSets,
+    chosen_sentences,
+    least_counted,
+    repeated_sentences,
+    sentence_forms,
+    sentence_sets,
+    shared_sentences,
+)
+from dedup.detection.kernels.tokens import IntArray, Ragged, distinct
+from dedup.detection.passes.base import Connection, Explanation, PassConfig, Reach, too_far
+from dedup.detection.passes.reading import (
+    ArticleRow,
+    ArticleSentences,
+    first_day_read,
+    first_row,
+    read_contents_of,
+    read_holders,
+    read_sentences,
+)
+from dedup.detection.types import Candidate, Tally, Window
+
+# Each part reads all articles and counts the sentences of one range of hashes.
+_ARTICLES_PER_PART = 2_000_000
+# Texts read at a time to see whether they have a sentence.
+_READ_AT_ONCE = 50
+# For sentences that are too short for a shingle. Reads the texts of all articles.
+_SAYING_SQL = article_sql(
+    """
+SELECT id
+FROM {articles} AS article
+WHERE date <= %(last_day)s AND {article.in_newspapers} AND normalized_text LIKE '%%' || %(words)s || '%%'
+ORDER BY date, id
+""",
+    "article",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceConfig(PassConfig):
+    """Settings of the sentence pass."""
+
+    enabled: bool = setting(
+        False,
+        help="Whether runs include this pass.",
+        unit="yes or no",
+        source="a choice: it reads whole articles, and its pairs are similar more often than duplicate",
+        label="Use this pass",
+        finds=Finds.SAME,
+    )
+    day_window: int = setting(
+        30,
+        range=(0, 36_500),
+        unit="days, inclusive",
+        help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
+        source="a choice: a story is retold within a month",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
+    )
+    threshold: float = setting(
+        0.3,
+        range=(0.05, 1.0),
+        unit="shared sentences / all sentences, 0..1",
+        help="Pairs with at least this score are proposed.",
+        source="the South African corpus: articles above 30% are marked as similar",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
+    )
+    minimum_characters: int = setting(
+        20,
+        range=(1, 1000),
+        unit="characters of the normalised sentence",
+        help="Shorter sentences, such as “more to follow”, are ignored.",
+        source="the South African corpus: sentences of fewer than 20 characters",
+        label="Shortest sentence",
+    )
+    most_articles: int = setting(
+        10,
+        range=(2, 1000),
+        unit="articles",
+        help="Sentences in more articles than this, such as “subscribe to our newsletter”, are ignored.",
+        source="the South African corpus: sentences that match more than 10 articles",
+        label="Most articles that share a sentence",
+    )
+    weighted: bool = setting(
+        False,
+        help="Whether long sentences, rare sentences and sentences with names count more than others.",
+        unit="yes or no",
+        source="the South African corpus, which suggests it",
+        label="Weigh sentences",
+    )
+
+
+class _Corpus(NamedTuple):
+    """The articles that a block compares, ordered by day and id."""
+
+    ids: IntArray
+    days: IntArray
+    sentences: SentenceSets
+
+
+class SentencePass:
+    """Pairs whose shared sentences make up at least the threshold's share of all their sentences."""
+
+    name: ClassVar[str] = "sentence"
+    label: ClassVar[str] = "Shared sentences"
+    proposes: ClassVar[str] = "shared sentences, at most 30 days apart"
+    by_days: ClassVar[bool] = True
+    reach: ClassVar[Reach] = Reach.STORE
+    compares_texts: ClassVar[bool] = True
+    config_class: ClassVar[type[PassConfig]] = SentenceConfig
+
+    def find(
+        self, window: Window, config: SentenceConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield each pair once; sentences are counted in all articles up to the window's last day."""
+        repeated = self.prepared([self.prepare(window, config, connection, 0, 1, tally)])
+        yield from self.find_prepared(window, config, connection, repeated, tally)
+
+    def preparations(self, blocks: int, articles: int) -> int:
+        """Return in how many parts to count sentences, so that each fits into memory."""
+        return -(-articles // _ARTICLES_PER_PART) if blocks > 1 else 0
+
+    def prepare(
+        self,
+        window: Window,
+        config: SentenceConfig,
+        connection: Connection,
+        part: int,
+        parts: int,
+        tally: Tally | None = None,
+    ) -> RepeatedSentences:
+        """Return the sentences of one of several ranges of hashes, as far as their number counts."""
+        kept = [np.empty(0, dtype=np.int64)]
+        for articles in read_sentences(window, connection, tally or Tally()):
+            hashes = _chosen(articles, config).sets.values
+            kept.append(hashes[hashes.view(np.uint64) % np.uint64(parts) == part])
+        return repeated_sentences(np.concatenate(kept), least_counted(config.most_articles, weighted=config.weighted))
+
+    def prepared(self, parts: Sequence[RepeatedSentences]) -> RepeatedSentences:
+        """Return all sentences whose number counts, ascending."""
+        hashes, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+        order = np.argsort(hashes)
+        return RepeatedSentences(hashes[order], counts[order])
+
+    def find_prepared(
+        self,
+        window: Window,
+        config: SentenceConfig,
+        connection: Connection,
+        prepared: RepeatedSentences,
+        tally: Tally | None = None,
+    ) -> Iterator[Candidate]:
+        """Yield each pair once. Peak memory: 100 bytes per sentence of the window and of the days before it.
+
+        `prepared` are the sentences whose number counts.
+        """
+        tally = tally or Tally()
+        ids, days, sentences = _read_corpus(window, config, connection, tally)
+        for part in shared_sentences(
+            sentences._replace(repeated=prepared),
+            days,
+            first_row=first_row(days, window),
+            day_window=config.day_window,
+            most_texts=config.most_articles,
+            threshold=config.threshold,
+            weighted=config.weighted,
+        ):
+            tally.candidates += part.candidates
+            tally.verified += part.candidates
+            pairs = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
+            columns = (pairs[0], pairs[1], part.scores, part.shared, part.sentences)
+            for left, right, score, shared, count in zip(*(each.tolist() for each in columns), strict=True):
+                yield Candidate(left, right, self.name, score, {"shared": shared, "sentences": count})
+
+    def explain(
+        self, left: int, right: int, window: Window, config: SentenceConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not. Reads the shingles of all articles if they share any."""
+        two = read_contents_of([left, right], window, connection)
+        days = abs((two[0][1] - two[1][1]).days)
+        one, other = (sentence_forms(text, minimum_characters=config.minimum_characters) for _, _, text in two)
+        common = len(one.keys() & other.keys())
+        if days > config.day_window:
+            why = f"{too_far(days, config.day_window)} They share {_sentences(common)}."
+            return Explanation(False, why, None, config.threshold)
+        if not common:
+            why = f"They share no sentence of at least {config.minimum_characters:,} characters."
+            return Explanation(False, why, 0.0, config.threshold)
+        score, shared, sentences = _scored(left, right, _holders(two, one | other, window, config, connection), config)
+        reached = score >= config.threshold - TOLERANCE
+        ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
+        why = (
+            f"They share {_sentences(shared)} of {sentences:,} in both.{ignored if common > shared else ''} "
+            f"The score {'reaches' if reached else 'is below'} the threshold of {config.threshold:g}."
+        )
+        return Explanation(reached, why, score, config.threshold, {"shared": shared, "sentences": sentences})
+
+
+def _chosen(articles: ArticleSentences, config: SentenceConfig) -> SentenceSets:
+    return chosen_sentences(articles.marked, minimum_characters=config.minimum_characters, weighted=config.weighted)
+
+
+def _read_corpus(window: Window, config: SentenceConfig, connection: Connection, tally: Tally) -> _Corpus:
+    ids, days, sizes, hashes = ([np.empty(0, dtype=np.int64)] for _ in range(4))
+    weights = [np.empty(0, dtype=np.float32)]
+    begin = first_day_read(window, config.day_window)
+    for articles in read_sentences(window, connection, tally, first_day=begin):
+        page = _chosen(articles, config)
+        ids.append(articles.ids)
+        days.append(articles.days)
+        sizes.append(page.sets.sizes)
+        hashes.append(page.sets.values)
+        weights.append(page.weights)
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
+    sets = Ragged(np.concatenate(hashes), offsets)
+    return _Corpus(np.concatenate(ids), np.concatenate(days), SentenceSets(sets, np.concatenate(weights)))
+
+
+def _holders(
+    two: Sequence[ArticleRow], forms: Mapping[int, str], window: Window, config: SentenceConfig, connection: Connection
+) -> list[ArticleRow]:
+    """Return the two articles and, for each sentence, all others that have it, or enough for it to be ignored."""
+    known = {row[0]: row for row in two}
+    said = {row[0]: sentence_forms(row[2], minimum_characters=config.minimum_characters).keys() for row in two}
+    for sentence, articles in _candidates(forms, window, connection).items():
+        having = 0
+        for start in range(0, len(articles), _READ_AT_ONCE):
+            some = articles[start : start + _READ_AT_ONCE]
+            for row in read_contents_of([each for each in some if each not in known], window, connection):
+                known[row[0]] = row
+                said[row[0]] = sentence_forms(row[2], minimum_characters=config.minimum_characters).keys()
+            having += sum(sentence in said[each] for each in some)
+            if having > config.most_articles:
+                break
+    return sorted(known.values(), key=lambda row: (row[1], row[0]))
+
+
+def _candidates(forms: Mapping[int, str], window: Window, connection: Connection) -> dict[int, list[int]]:
+    """Return the articles that may have each sentence: those that have all of its shingles, or else its words."""
+    long = {sentence: form for sentence, form in forms.items() if len(words_of(form)) >= SHINGLE_WORDS}
+    sets = masked_shingle_sets(list(long.values()))
+    found = read_holders(distinct(sets.values), window, connection)
+    candidates: dict[int, list[int]] = {}
+    for sentence, shingles in zip(long, np.split(sets.values, sets.offsets[1:-1]), strict=False):
+        ids, counts = np.unique(found.ids[np.isin(found.hashes, shingles)], return_counts=True)
+        candidates[sentence] = ids[counts == len(shingles)].tolist()
+    for sentence in forms.keys() - long.keys():
+        with connection.cursor() as cursor:
+            cursor.execute(_SAYING_SQL, {**scope_parameters(window), "words": forms[sentence]})
+            candidates[sentence] = [article for (article,) in cursor]
+    return candidates
+
+
+def _scored(left: int, right: int, articles: Sequence[ArticleRow], config: SentenceConfig) -> tuple[float, int, int]:
+    """Return the score of two of the articles, the sentences that they share, and all sentences of both."""
+    ids = np.array([row[0] for row in articles])
+    texts = [row[2] for row in articles]
+    for part in shared_sentences(
+        sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted),
+        np.zeros(len(ids), dtype=np.int64),
+        first_row=0,
+        day_window=0,
+        most_texts=config.most_articles,
+        threshold=0.0,
+        weighted=config.weighted,
+    ):
+        ends = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
+        for place in np.flatnonzero((ends[0] == left) & (ends[1] == right)).tolist():
+            return float(part.scores[place]), int(part.shared[place]), int(part.sentences[place])
+    return 0.0, 0, 0
+
+
+def _sentences(count: int) -> str:
+    return f"{count:,} sentence{'' if count == 1 else 's'}"

@@ -1,0 +1,145 @@
+"""The stopword pass: the same article on differently laid out pages, by shingles that begin with a stop word.
+
+SpotSigs compares only documents of similar length, because |A| / |B| >= t follows from a Jaccard similarity of
+at least t. The exact join (kernels/parity_join.py) already bounds pairs by their sizes, so length buckets would
+add nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from dedup.declarations import Finds, setting
+from dedup.detection.kernels.parity_join import TOLERANCE
+from dedup.detection.kernels.stopwords import stop_word_shingle_sets
+from dedup.detection.kernels.tokens import Ragged, distinct, jaccard_of
+from dedup.detection.passes.base import Connection, Explanation, NearConfig, PassConfig, Reach
+from dedup.detection.passes.near import NearSets, explain_near, near_pairs
+from dedup.detection.passes.reading import ArticleBatch, all_fresh, read_batches, read_beginnings_of
+from dedup.detection.types import Candidate, Tally, Window
+
+
+@dataclass(frozen=True, slots=True)
+class StopwordConfig(NearConfig):
+    """Settings of the stopword pass."""
+
+    enabled: bool = setting(
+        False,
+        help="Whether runs include this pass.",
+        unit="yes or no",
+        source="a choice: it reads whole articles and finds little that the trigram pass does not",
+        label="Use this pass",
+        finds=Finds.SAME,
+    )
+    day_window: int = setting(
+        3,
+        range=(0, 365),
+        unit="days, inclusive",
+        help="Articles are compared if they were published at most this many days apart.",
+        source="the window of the trigram pass",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
+    )
+    threshold: float = setting(
+        0.5,
+        range=(0.2, 1.0),
+        unit="Jaccard similarity, 0..1",
+        help="Pairs with at least this score are proposed.",
+        source="a choice: half of the phrases; of real news read by hand, nearly all such pairs report one story",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
+    )
+    prefix: int = setting(
+        10_000,
+        range=(50, 100_000),
+        unit="characters of normalised text",
+        help="How much of the start of each article is compared.",
+        source="longer than 99 of 100 news articles",
+        label="Characters compared",
+    )
+    minimum_shingles: int = setting(
+        5,
+        range=(1, 1000),
+        unit="distinct shingles",
+        help="Articles with fewer shingles are not compared.",
+        source="a choice: four phrases do not make an article",
+        label="Fewest phrases of an article",
+        finds=Finds.MORE_IF_LOWER,
+    )
+
+
+class StopwordPass:
+    """Pairs a few days apart whose sets of stop-word shingles have a Jaccard similarity of at least the threshold."""
+
+    name: ClassVar[str] = "stopword"
+    label: ClassVar[str] = "Similar phrases"
+    proposes: ClassVar[str] = "shared phrases around stop words, at most three days apart"
+    by_days: ClassVar[bool] = True
+    reach: ClassVar[Reach] = Reach.PAIR
+    compares_texts: ClassVar[bool] = True
+    config_class: ClassVar[type[PassConfig]] = StopwordConfig
+
+    def find(
+        self, window: Window, config: StopwordConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield each pair once with its exact similarity. Memory: the shingles of the window, 3 KB per article."""
+        tally = tally or Tally()
+        found = near_pairs(
+            partial(_read_sets, window, config, connection, tally), window, config, config.threshold, tally
+        )
+        tally.verified = tally.candidates
+        pairs = found.pairs
+        for left, right, score in zip(pairs[0].tolist(), pairs[1].tolist(), found.scores.tolist(), strict=True):
+            yield Candidate(left, right, self.name, score)
+
+    def explain(
+        self, left: int, right: int, window: Window, config: StopwordConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not."""
+        articles = read_beginnings_of([left, right], window, connection, config.prefix)
+        sets = stop_word_shingle_sets(articles.texts)
+        if sets.sizes.min() < config.minimum_shingles:
+            why = (
+                f"An article has {sets.sizes.min():,} phrases that begin with a stop word; at least "
+                f"{config.minimum_shingles:,} are needed. Languages without a list of stop words have none."
+            )
+            return Explanation(False, why, None, config.threshold)
+        score = jaccard_of(*np.split(sets.values, sets.offsets[1:-1]))
+        reached = score >= config.threshold - TOLERANCE
+        return explain_near(articles, config, score, config.threshold, reached=reached, prefix=config.prefix)
+
+
+def _read_sets(
+    window: Window, config: StopwordConfig, connection: Connection, tally: Tally, days_before: int
+) -> NearSets:
+    empty = np.empty(0, dtype=np.int64)
+    parts = [NearSets(empty, empty, None, Ragged(empty, np.zeros(1, dtype=np.int64)), 0)]
+    batches = read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix)
+    parts += (_enough(batch, stop_word_shingle_sets(batch.texts), config.minimum_shingles) for batch in batches)
+    sizes = np.concatenate([part.sets.sizes for part in parts])
+    hashes = np.concatenate([part.sets.values for part in parts])
+    # A table of all hashes would be too long: they are replaced by their ranks.
+    names = distinct(hashes)
+    ranks = np.searchsorted(names, hashes).astype(np.int32)
+    return NearSets(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.days for part in parts]),
+        all_fresh([part.fresh for part in parts]),
+        Ragged(ranks, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
+        universe=1 << len(names).bit_length(),
+        names=names,
+    )
+
+
+def _enough(batch: ArticleBatch, sets: Ragged, minimum: int) -> NearSets:
+    """Return the articles of a batch that have at least `minimum` shingles, as sets of hashes."""
+    enough = sets.sizes >= minimum
+    members = sets.values[np.repeat(enough, sets.sizes)]
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
+    fresh = None if batch.fresh is None else batch.fresh[enough]
+    return NearSets(batch.ids[enough], batch.days[enough], fresh, Ragged(members, offsets), 0)

@@ -1,0 +1,257 @@
+"""The trigram pass: pg_trgm's exact similarity() of the starts of two articles a few days apart.
+
+Called for every pair, similarity() would extract the trigrams of both texts each time. Here the trigrams of a
+block of days are extracted once, as pg_trgm does it; parity sketches (kernels/parity_join.py) rule out the pairs
+that cannot reach the threshold; and the rest are scored as similarity() does, by a quotient of integers.
+
+PostgreSQL has the last word: in every block it also scores some of the pairs itself, and if one score is not the
+same to the last bit, it scores the whole block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup.declarations import Finds, setting
+from dedup.detection.article_sql import article_sql
+from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
+from dedup.detection.passes.base import Connection, Explanation, NearConfig, PassConfig, Reach
+from dedup.detection.passes.near import NearSets, explain_near, near_pairs
+from dedup.detection.passes.reading import all_fresh, read_batches, read_beginnings_of
+from dedup.detection.types import Candidate, Tally, Window
+
+# Pairs per query: about half a second of PostgreSQL's time.
+_SCORED_AT_ONCE = 2_000
+# Candidates made at a time, because the arrays are far smaller than the objects.
+_YIELDED_AT_ONCE = 10_000
+
+Letters = Sequence[tuple[str, str]]
+
+# show_trgm decides which characters belong to words, because Python differs on marks and rare letters.
+_ALPHABET_SQL = """
+SELECT character, lower(character)
+FROM unnest(%(characters)s::text[]) AS asked (character)
+WHERE cardinality(show_trgm(character)) > 0
+"""
+# All characters of Unicode but zero and the halves of pairs, which no text in PostgreSQL has.
+_WHOLE_ALPHABET_SQL = """
+SELECT chr(code), lower(chr(code))
+FROM generate_series(1, 1114111) AS code
+WHERE code NOT BETWEEN 55296 AND 57343 AND cardinality(show_trgm(chr(code))) > 0
+"""
+# From so many blocks on, asking for all characters once is faster than asking in each block.
+_MANY_BLOCKS = 20
+
+_SCORES_SQL = article_sql(
+    """
+SELECT similarity(left({left_article.text}, %(prefix)s), left({right_article.text}, %(prefix)s))
+FROM unnest(%(left_ids)s::bigint[], %(right_ids)s::bigint[]) WITH ORDINALITY AS pair (left_id, right_id, place)
+{pair.both_articles}
+ORDER BY place
+""",
+    "left_article",
+    "right_article",
+)
+
+Scores = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class TrigramConfig(NearConfig):
+    """Settings of the trigram pass."""
+
+    prefix: int = setting(
+        1000,
+        range=(50, 100_000),
+        unit="characters of normalised text",
+        help="How much of the start of each article is compared.",
+        source="Skoli: the first 1000 characters",
+        label="Characters compared",
+    )
+    threshold: float = setting(
+        0.6,
+        range=(0.3, 1.0),
+        unit="similarity, 0..1",
+        help="Pairs with at least this score are proposed.",
+        source="83 of 100 labelled duplicates of real news score at least 0.6; below 0.3, unrelated articles match",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
+    )
+    arbitrated: int = setting(
+        100,
+        range=(0, 100_000_000),
+        unit="pairs per block",
+        help="Number of pairs per block that PostgreSQL's similarity() scores as well; if one score differs, it scores "
+        "them all. The maximum scores every pair.",
+        source="measured: similarity() takes 0.15 ms per pair, more than the rest of the pass",
+        label="Scores checked by the database",
+        finds=Finds.SAME,
+    )
+
+
+class TrigramPass:
+    """Pairs a few days apart whose beginnings have a pg_trgm similarity of at least the threshold."""
+
+    name: ClassVar[str] = "trigram"
+    label: ClassVar[str] = "Similar text"
+    proposes: ClassVar[str] = "similar beginnings, at most three days apart"
+    by_days: ClassVar[bool] = True
+    reach: ClassVar[Reach] = Reach.PAIR
+    compares_texts: ClassVar[bool] = True
+    config_class: ClassVar[type[PassConfig]] = TrigramConfig
+
+    def find(
+        self, window: Window, config: TrigramConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield each pair once with PostgreSQL's own score."""
+        return self._find(window, config, connection, None, tally)
+
+    def preparations(self, blocks: int, _articles: int) -> int:
+        """Return 1 where it is faster to ask for all characters once than for those of each block."""
+        return int(blocks >= _MANY_BLOCKS)
+
+    def prepare(
+        self,
+        _window: Window,
+        _config: TrigramConfig,
+        connection: Connection,
+        _part: int,
+        _parts: int,
+        _tally: Tally | None = None,
+    ) -> Alphabet:
+        """Return how PostgreSQL sees all characters."""
+        return Alphabet.of(whole_alphabet(connection))
+
+    def prepared(self, parts: Sequence[Alphabet]) -> Alphabet:
+        """Return the alphabet."""
+        return parts[0]
+
+    def find_prepared(
+        self,
+        window: Window,
+        config: TrigramConfig,
+        connection: Connection,
+        prepared: Alphabet,
+        tally: Tally | None = None,
+    ) -> Iterator[Candidate]:
+        """Yield each pair once with PostgreSQL's own score; `prepared` is its alphabet."""
+        return self._find(window, config, connection, prepared, tally)
+
+    def _find(
+        self,
+        window: Window,
+        config: TrigramConfig,
+        connection: Connection,
+        alphabet: Alphabet | None,
+        tally: Tally | None,
+    ) -> Iterator[Candidate]:
+        # Memory: the texts of the window, about 2 KB per article.
+        tally = tally or Tally()
+        found = near_pairs(
+            partial(_read_sets, window, config, connection, tally, alphabet), window, config, config.threshold, tally
+        )
+        tally.verified += len(found.scores)
+        pairs = found.pairs
+        scores = _arbitrated(pairs, found.scores.astype(np.float32), window, config, connection)
+        reached = np.flatnonzero(scores >= np.float32(config.threshold))
+        for start in range(0, len(reached), _YIELDED_AT_ONCE):
+            part = reached[start : start + _YIELDED_AT_ONCE]
+            # As the database writes a 32-bit float: 0.7, not 0.699999988….
+            written = scores[part].astype(np.str_).astype(np.float64)
+            for left, right, score in zip(*pairs[:, part].tolist(), written.tolist(), strict=True):
+                yield Candidate(left, right, self.name, score)
+
+    def explain(
+        self, left: int, right: int, window: Window, config: TrigramConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not, with PostgreSQL's own score."""
+        articles = read_beginnings_of([left, right], window, connection, config.prefix)
+        [score] = _scored_by_database(np.array([[left], [right]]), window, config, connection)
+        reached = bool(score >= np.float32(config.threshold))
+        shown = float(np.str_(score))
+        return explain_near(articles, config, shown, config.threshold, reached=reached, prefix=config.prefix)
+
+
+def _read_sets(
+    window: Window,
+    config: TrigramConfig,
+    connection: Connection,
+    tally: Tally,
+    alphabet: Alphabet | None,
+    days_before: int,
+) -> NearSets:
+    batches = list(read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix))
+    empty = np.empty(0, dtype=np.int64)
+    texts = [text for batch in batches for text in batch.texts]
+    return NearSets(
+        np.concatenate([empty, *(batch.ids for batch in batches)]),
+        np.concatenate([empty, *(batch.days for batch in batches)]),
+        all_fresh([batch.fresh for batch in batches]),
+        trigram_sets(texts, alphabet or _alphabet(texts, connection)),
+        universe=1 << TRIGRAM_BITS,
+    )
+
+
+def _arbitrated(
+    pairs: IntArray, scores: Scores, window: Window, config: TrigramConfig, connection: Connection
+) -> Scores:
+    """Return the scores of the pairs of article ids as PostgreSQL computes them.
+
+    similarity() divides two integers in 32 bits, and so do these scores. PostgreSQL scores some pairs, evenly spread,
+    and all of them if one of its scores differs.
+    """
+    count = len(scores)
+    asked = np.unique(np.linspace(0, count - 1, min(config.arbitrated, count)).astype(np.int64))
+    theirs = _scored_by_database(pairs[:, asked], window, config, connection)
+    if len(asked) == count or not np.array_equal(theirs, scores[asked]):
+        return theirs if len(asked) == count else _scored_by_database(pairs, window, config, connection)
+    return scores
+
+
+def _scored_by_database(pairs: IntArray, window: Window, config: TrigramConfig, connection: Connection) -> Scores:
+    compared = {"prefix": config.prefix, "boilerplate": window.boilerplate.value}
+    scores: list[float] = []
+    for start in range(0, pairs.shape[1], _SCORED_AT_ONCE):
+        left_ids, right_ids = pairs[:, start : start + _SCORED_AT_ONCE].tolist()
+        with connection.cursor() as cursor:
+            cursor.execute(_SCORES_SQL, {"left_ids": left_ids, "right_ids": right_ids, **compared})
+            scores += (score for (score,) in cursor)
+    return np.array(scores, dtype=np.float32)
+
+
+def whole_alphabet(connection: Connection) -> Letters:
+    """Return all characters that PostgreSQL takes for parts of words, each with what lower() makes of it.
+
+    Takes half a second. Raises ValueError like _checked.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_WHOLE_ALPHABET_SQL)
+        return _checked(cursor.fetchall())
+
+
+def _alphabet(texts: list[str], connection: Connection) -> Alphabet:
+    """Return how PostgreSQL sees each character of the texts. Raises ValueError like _checked."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ALPHABET_SQL, {"characters": characters_of(["\n", *texts])})
+        return Alphabet.of(_checked(cursor.fetchall()))
+
+
+def _checked(rows: Letters) -> Letters:
+    """Return the rows.
+
+    Raises ValueError if PostgreSQL's lower() makes several characters of one. With the locale providers "builtin" and
+    "libc" this happens for no character of a lower-cased text.
+    """
+    for character, lowered in rows:
+        if len(lowered) != 1:
+            raise ValueError(
+                f"the database's lower() turns {character!r} into {lowered!r}, which the trigram pass cannot handle; "
+                "create the database with the locale C.UTF-8"
+            )
+    return rows

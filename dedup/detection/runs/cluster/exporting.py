@@ -1,0 +1,261 @@
+"""Writes an export: the articles, URLs, decisions and settings that a run on a cluster reads."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+from django.db import connection
+from django.utils import timezone
+from pyarrow import parquet
+
+from articles.files.write_faults import writing
+from articles.storage.ingest import newest_revision
+from dedup.detection.article_sql import article_sql
+from dedup.detection.runs.cluster.tables import TABLES, write_tables
+from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION
+from dedup.detection.runs.profiles import Configs, snapshot
+from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.terms import model_in_use
+from dedup.detection.spark.manifest import CONTEXT_DAYS, BundleError, Manifest
+from dedup.detection.spark.schema import (
+    ARTICLES,
+    ARTICLES_A_FILE,
+    ARTICLES_A_GROUP,
+    COMPRESSION,
+    URLS,
+    Bundle,
+    month_of,
+)
+from dedup.detection.spark.versions import versions
+from dedup.detection.verdicts.model import dump_model
+from dedup.models import Profile
+
+# In batches by the index article_date: no cursor stays open for the minutes that a large archive takes.
+_ARTICLES_SQL = article_sql(
+    """
+SELECT id, newspaper_id, date, revision, published_at, published_offset, published_precision, headline, content,
+       boilerplate::text, normalized_title, normalized_text, CASE WHEN NOT {article.whole} THEN {article.text} END,
+       {article.digest}::text, hashint8extended(id, revision)
+FROM {articles} AS article
+WHERE (date, id) > (%(after_day)s, %(after_id)s) AND date <= %(last_day)s AND revision <= %(newest)s
+  AND {article.in_newspapers}
+ORDER BY date, id
+LIMIT %(batch)s
+""",
+    "article",
+)
+_URLS_SQL = article_sql(
+    """
+SELECT DISTINCT article.id, article.newspaper_id, article.date, known.normalized_url
+FROM {articles} AS article
+JOIN {article_urls} AS known ON known.article_id = article.id
+WHERE article.id = ANY (%(ids)s) AND known.normalized_url ~ '//[^/]+/.'
+"""
+)
+_CONTENT, _TEXT, _REDUCED = (ARTICLES.get_field_index(name) for name in ("content", "normalized_text", "reduced_text"))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be exported: the settings and the scope of a run."""
+
+    profile: Profile
+    configs: Configs
+    scope: Scope
+
+
+@dataclass(slots=True)
+class _Counted:
+    """What was written so far."""
+
+    articles: int = 0
+    days: Counter[datetime.date] = field(default_factory=Counter)
+    months: dict[str, list[int]] = field(default_factory=dict)
+    text: int = 0
+    content: int = 0
+
+    def add(self, rows: list[tuple[Any, ...]]) -> None:
+        self.articles += len(rows)
+        self.days.update(row[2] for row in rows)
+        for row in rows:
+            month = self.months.setdefault(month_of(row[2]), [0, 0])
+            month[0] += 1
+            month[1] ^= row[-1]
+        self.content += sum(len(row[_CONTENT]) for row in rows)
+        self.text += sum(len(row[_TEXT] if row[_REDUCED] is None else row[_REDUCED]) for row in rows)
+
+
+def export_detection(root: Path, asked: Asked, on_written: Callable[[int], object]) -> Manifest:
+    """Write an export into a folder, in place of an earlier one; return its manifest, which is written last.
+
+    Stages and results of a run stay in the folder. `on_written` gets the number of articles of each batch. Call it in
+    `run_lock`, when what a run prepares is prepared. An article that is stored or changed meanwhile is left out, and
+    one that is changed after it was written is noticed by the import. Nothing is left of an export that fails. Raises
+    BundleError, AlphabetError and UnwritableError.
+    """
+    with writing(root, root if root.is_dir() else root.absolute().parent):
+        bundle = Bundle(root)
+        _make_room(bundle)
+        try:
+            return _export(bundle, asked, on_written)
+        except BaseException:
+            # Without a manifest it is no export, and on a full disk its files would be in the way.
+            _remove(bundle)
+            raise
+
+
+def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -> Manifest:
+    newest = newest_revision()
+    counted = _write_articles(bundle, _parameters(asked.scope, newest), on_written)
+    tables = write_tables(bundle)
+    manifest = Manifest(
+        versions=versions(),
+        comparison=COMPARISON_VERSION,
+        made_at=timezone.now().isoformat(timespec="seconds"),
+        articles=counted.articles,
+        newest=newest,
+        days=[(day.isoformat(), count) for day, count in sorted(counted.days.items())],
+        months=counted.months,
+        texts={"text": counted.text, "content": counted.content},
+        newspapers=parquet.read_metadata(bundle.table("newspapers")).num_rows,
+        **_settings(asked),
+        model=dump_model(model_in_use()),
+        tables=tables,
+        files=_sizes(bundle),
+    )
+    manifest.write(bundle.manifest)
+    return manifest
+
+
+def last_day_read(until: datetime.date | None) -> datetime.date:
+    """Return the last day of the articles in an export whose pairs end on `until`."""
+    ahead = datetime.date.max.toordinal() if until is None else until.toordinal() + CONTEXT_DAYS
+    return datetime.date.fromordinal(min(ahead, datetime.date.max.toordinal()))
+
+
+def _settings(asked: Asked) -> dict[str, Any]:
+    scope = asked.scope
+    return {
+        "since": scope.since and scope.since.isoformat(),
+        "until": scope.until and scope.until.isoformat(),
+        "boilerplate": scope.boilerplate.value,
+        "profile": asked.profile.name,
+        "config": snapshot(asked.configs),
+        "passes": None if scope.passes is None else list(scope.passes),
+        "rules": [
+            {"newspaper": rule.newspaper_id, "other": rule.other_id, **rule.stored(), "names": list(rule.names)}
+            for rule in scope.rules
+        ],
+        "newspaper_ids": None if scope.newspaper_ids is None else list(scope.newspaper_ids),
+        "versions_join": asked.profile.versions_join,
+    }
+
+
+def _parameters(scope: Scope, newest: int) -> dict[str, Any]:
+    return {
+        "newest": newest,
+        "last_day": last_day_read(scope.until),
+        "newspaper_ids": None if scope.newspaper_ids is None else list(scope.newspaper_ids),
+        "boilerplate": scope.boilerplate.value,
+    }
+
+
+def _make_room(bundle: Bundle) -> None:
+    """Remove an earlier export from the folder, its manifest first. Raises BundleError for a folder of other files."""
+    bundle.root.mkdir(parents=True, exist_ok=True)
+    ours = {bundle.manifest, bundle.articles, bundle.urls, bundle.stages, bundle.results, *map(bundle.table, TABLES)}
+    ours.update(_unfinished(bundle))
+    if others := sorted(each.name for each in bundle.root.iterdir() if each not in ours):
+        raise BundleError(f"{bundle.root} holds {others[0]}, which is not of an export; name a new or an empty folder")
+    _remove(bundle)
+    for folder in (bundle.articles, bundle.urls):
+        folder.mkdir(parents=True)
+
+
+def _remove(bundle: Bundle) -> None:
+    """Remove an export, its manifest first: without one, the other files are no export."""
+    for file in (bundle.manifest, *_unfinished(bundle), *map(bundle.table, TABLES)):
+        file.unlink(missing_ok=True)
+    for folder in (bundle.articles, bundle.urls):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unfinished(bundle: Bundle) -> list[Path]:
+    """Return the manifests that killed exports were writing."""
+    return list(bundle.root.glob(f".{bundle.manifest.name}.*"))
+
+
+def _write_articles(bundle: Bundle, parameters: dict[str, Any], on_written: Callable[[int], object]) -> _Counted:
+    counted = _Counted()
+    with _Files(bundle.articles, ARTICLES) as articles, _Files(bundle.urls, URLS) as urls:
+        for rows in _batches(parameters):
+            counted.add(rows)
+            articles.write([row[:-1] for row in rows])
+            with connection.cursor() as cursor:
+                cursor.execute(_URLS_SQL, {"ids": [row[0] for row in rows]})
+                urls.write(cursor.fetchall())
+            on_written(len(rows))
+    return counted
+
+
+def _batches(parameters: dict[str, Any]) -> Iterator[list[tuple[Any, ...]]]:
+    after: dict[str, Any] = {"after_day": datetime.date.min, "after_id": 0, "batch": ARTICLES_A_GROUP}
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(_ARTICLES_SQL, {**parameters, **after})
+            rows = cursor.fetchall()
+        if not rows:
+            return
+        yield rows
+        after |= {"after_day": rows[-1][2], "after_id": rows[-1][0]}
+
+
+class _Files:
+    """Rows as Parquet files of at most about ARTICLES_A_FILE rows in a folder; there is at least one file."""
+
+    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+        self._folder, self._schema = folder, schema
+        self._files = self._rows = 0
+        self._writer: parquet.ParquetWriter | None = None
+
+    def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def write(self, rows: list[tuple[Any, ...]]) -> None:
+        """Write rows as one group."""
+        if not rows:
+            return
+        if self._rows >= ARTICLES_A_FILE:
+            self._close()
+            self._open()
+        columns = zip(self._schema.types, zip(*rows, strict=True), strict=True)
+        batch = pa.record_batch([pa.array(values, kind) for kind, values in columns], schema=self._schema)
+        assert self._writer is not None  # noqa: S101 - it is open inside the context
+        self._writer.write_batch(batch)
+        self._rows += len(rows)
+
+    def _open(self) -> None:
+        path = self._folder / f"part-{self._files:05}.parquet"
+        self._writer = parquet.ParquetWriter(path, self._schema, compression=COMPRESSION)
+        self._files, self._rows = self._files + 1, 0
+
+    def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _sizes(bundle: Bundle) -> dict[str, int]:
+    """Return the bytes of each file of the export by its path in the folder."""
+    files = [*bundle.articles.iterdir(), *bundle.urls.iterdir(), *bundle.root.glob("*.parquet")]
+    return {str(path.relative_to(bundle.root)): path.stat().st_size for path in sorted(files)}

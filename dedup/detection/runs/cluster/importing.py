@@ -1,0 +1,296 @@
+"""Stores the results of a run on a cluster as a run, through the same writers."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset
+from django.db import transaction
+
+from articles.models import Article
+from dedup.detection.bounds import Rule
+from dedup.detection.judging.judge import JudgedRow
+from dedup.detection.judging.months import days_of
+from dedup.detection.passes.exact import ExactPass
+from dedup.detection.runs.cluster.exporting import last_day_read
+from dedup.detection.runs.cluster.reading import (
+    clusters_in,
+    months_in,
+    of_month,
+    of_pass,
+    read_candidates,
+    read_checked,
+    read_crowded,
+    read_verdicts,
+    rows_in,
+)
+from dedup.detection.runs.cluster.state import changed, months_of
+from dedup.detection.runs.cluster.tables import changed_tables, links_have_changed
+from dedup.detection.runs.evidence import store_candidates, write_block
+from dedup.detection.runs.judging import store_rows
+from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION, note_rests_on
+from dedup.detection.runs.phases import RunClock
+from dedup.detection.runs.profiles import Configs, enabled, snapshot
+from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.starting import end_killed_runs, resumed
+from dedup.detection.runs.terms import RunTerms, model_in_use
+from dedup.detection.spark.manifest import CONTEXT_DAYS, BundleError, ChangedArticlesError, Manifest, Result, configs_of
+from dedup.detection.spark.schema import Bundle, month_of
+from dedup.detection.spark.versions import check_versions, versions
+from dedup.detection.types import DENSE_GROUPS, STORING, VERDICTS, Candidate, Tally, Window
+from dedup.detection.verdicts.model import dump_model
+from dedup.models import DetectionRun, Evidence, Membership, Profile
+
+# Changed articles that an error names.
+_NAMED = 5
+_ROWS_AT_ONCE = 20_000
+# What is in the tables that verdicts rest on.
+_TERMS = {
+    "newspapers": "names or affixes of newspapers",
+    "series_rules": "rules of series",
+    "group_rules": "rules of groups",
+}
+_AROUND = datetime.timedelta(days=CONTEXT_DAYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The results in a folder, with the manifest of the export that they are of."""
+
+    bundle: Bundle
+    manifest: Manifest
+    result: Result
+
+    @property
+    def configs(self) -> Configs:
+        """The settings of every pass."""
+        return configs_of(self.result.config)
+
+    @property
+    def scope(self) -> Scope:
+        """What was compared."""
+        manifest = self.manifest
+        return Scope(
+            datetime.date.fromisoformat(manifest.since) if manifest.since else None,
+            datetime.date.fromisoformat(manifest.until) if manifest.until else None,
+            None if manifest.newspaper_ids is None else tuple(manifest.newspaper_ids),
+            self._passes(),
+            boilerplate=manifest.mode,
+            rules=tuple(map(_rule, manifest.rules)),
+        )
+
+    def _passes(self) -> tuple[str, ...] | None:
+        """Return the passes that were asked for, in the export or in the run on it; None: those of the profile."""
+        if enabled(self.configs).keys() != enabled(self.manifest.configs()).keys():
+            return tuple(enabled(self.configs))
+        return None if self.manifest.passes is None else tuple(self.manifest.passes)
+
+
+def _rule(stored: Mapping[str, Any]) -> Rule:
+    newspapers = (stored["newspaper"], stored["other"], tuple(stored["names"]))
+    return Rule(*newspapers, stored["settings"], stored["left_out"], stored["retired"])
+
+
+def read_results(root: Path) -> Finished:
+    """Return the results in a folder. Raises BundleError if there are none of this export, or VersionsError."""
+    bundle = Bundle(root)
+    manifest, result = Manifest.read(bundle.manifest), Result.read(bundle.result)
+    if result.manifest != manifest.fingerprint():
+        raise BundleError(
+            f"the results in {root} are of an earlier export into the same folder; run newsdedup-spark run {root}"
+        )
+    check_versions(manifest.versions, versions(), theirs_are="the export", ours_are="this installation")
+    check_versions(result.versions, versions(), theirs_are="the cluster", ours_are="this installation")
+    if manifest.comparison != COMPARISON_VERSION:
+        raise BundleError(
+            f"the export was made by comparison {manifest.comparison}, and this is {COMPARISON_VERSION}; export again"
+        )
+    return Finished(bundle, manifest, result)
+
+
+def check_articles(finished: Finished) -> None:
+    """Raise ChangedArticlesError if exported articles have changed or are gone. Reads the months that differ."""
+    manifest = finished.manifest
+    now = months_of(
+        {
+            "newest": manifest.newest,
+            "last_day": last_day_read(finished.scope.until),
+            "newspaper_ids": manifest.newspaper_ids,
+        }
+    )
+    different = {month for month, state in manifest.months.items() if now.get(month) != state}
+    found = [each for part in _exported(finished.bundle, different) for each in changed(*part)]
+    if found:
+        named = "; ".join(f"{number}, “{headline}” ({newspaper})" for number, headline, newspaper in found[:_NAMED])
+        more = f"; and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+        raise ChangedArticlesError(f"articles have changed since the export: {named}{more}; export and run again")
+
+
+def _exported(bundle: Bundle, months: set[str]) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the ids and the revisions of the exported articles of some months."""
+    if months:
+        articles = pyarrow.dataset.dataset(bundle.articles, format="parquet")
+        for batch in articles.to_batches(columns=["id", "revision", "day"], batch_size=_ROWS_AT_ONCE):
+            rows = [row for row in batch.to_pylist() if month_of(row["day"]) in months]
+            yield [row["id"] for row in rows], [row["revision"] for row in rows]
+
+
+def terms_have_changed(finished: Finished) -> list[str]:
+    """Return what verdicts rest on, other than articles, that has changed since the export."""
+    manifest = finished.manifest
+    different = [_TERMS[name] for name in changed_tables(manifest.tables)]
+    if dump_model(model_in_use()) != manifest.model:
+        different.append("the model")
+    profile = _profile(manifest)
+    if (profile is not None and profile.versions_join) != manifest.versions_join:
+        different.append("whether versions join")
+    return different
+
+
+def _profile(manifest: Manifest) -> Profile | None:
+    return Profile.objects.filter(name=manifest.profile).first()
+
+
+def start_import(finished: Finished) -> DetectionRun:
+    """Return the run that is to store these results: a new one, or the one that stopped; or the one that did, done.
+
+    Call it in `run_lock`.
+    """
+    end_killed_runs()
+    key = finished.result.key()
+    stored = DetectionRun.objects.filter(results=key)
+    if done := stored.filter(state=DetectionRun.State.DONE).first():
+        return done
+    last = DetectionRun.objects.order_by("-pk").first()
+    if last is not None and last.results == key:
+        return resumed(last)
+    manifest = finished.manifest
+    return DetectionRun.objects.create(
+        profile=_profile(manifest),
+        profile_name=manifest.profile,
+        config=snapshot(finished.configs),
+        scope=finished.scope.stored(),
+        results=key,
+        counts={"fingerprint": [manifest.articles, manifest.newest], "newest": manifest.newest},
+    )
+
+
+class _Noted:
+    """Notes the numbers of pairs as their rows are read."""
+
+    def __init__(self, rows: Iterable[JudgedRow]) -> None:
+        self._rows = rows
+        self.pairs: list[int] = []
+
+    def __iter__(self) -> Iterator[JudgedRow]:
+        for row in self._rows:
+            self.pairs.append(row.id)
+            yield row
+
+
+class StoredResults:
+    """The results in a folder, as `run_detection` stores them: a month of a pass is one transaction."""
+
+    def __init__(self, finished: Finished) -> None:
+        self._bundle, self._result = finished.bundle, finished.result
+        self._manifest = finished.manifest
+        self._judged_here = bool(terms_have_changed(finished))
+        # Which pairs of dense groups clusters need depends on what editors have decided.
+        needed = not self._judged_here and not links_have_changed(finished.manifest.tables)
+        self._folders = [self._bundle.verdicts, *([self._bundle.group_checks] if needed else [])]
+        self._configs = enabled(finished.configs)
+
+    def store_pairs(self, run: DetectionRun, clock: RunClock) -> None:
+        """Store evidence and crowded articles."""
+        for name in self._configs:
+            folder = of_pass(self._bundle.evidence, name)
+            # A pass that found nothing has a block too, which says so.
+            months = months_in(folder) or [month_of(self._manifest.first_day)]
+            clock.start(name, sum(self._articles(month) for month in months))
+            done = {month_of(mark.first_day): mark.pairs for mark in run.blocks.filter(pass_name=name)}
+            for month in months:
+                if month in done:
+                    clock.advance(name, self._articles(month), done[month])
+                else:
+                    self._store_month(run, clock, name, month, is_first=month == months[0])
+
+    def _store_month(self, run: DetectionRun, clock: RunClock, name: str, month: str, *, is_first: bool) -> None:
+        first_day = datetime.date.fromisoformat(f"{month}-01")
+        last_day = (first_day + datetime.timedelta(days=31)).replace(day=1) - datetime.timedelta(days=1)
+        tally = Tally()
+        if is_first:
+            counts = self._result.passes[name]
+            tally.candidates, tally.verified = int(counts["candidates"]), int(counts["verified"])
+            tally.crowded = read_crowded(of_pass(self._bundle.crowded, name))
+        found = read_candidates(of_month(of_pass(self._bundle.evidence, name), month), name)
+        written = write_block(run.pk, name, found, Window(first_day, last_day), tally)
+        clock.worked(name, written.finding_seconds)
+        clock.worked(STORING, written.storing_seconds)
+        clock.advance(name, self._articles(month), written.pairs)
+
+    def _articles(self, month: str) -> int:
+        return self._manifest.months.get(month, [0])[0]
+
+    def store_verdicts(self, run: DetectionRun, clock: RunClock) -> None:
+        """Store verdicts, and what each rests on, unless that may have changed since the export."""
+        months = sorted({month for folder in self._folders for month in months_in(folder)})
+        clock.start(VERDICTS, sum(rows_in(of_month(folder, month)) for folder in self._folders for month in months))
+        stored = {month: self._store_verdicts(clock, run, month) for month in months}
+        if self._judged_here or _leftovers(run):
+            return
+        fresh = _days_since(self._manifest)
+        terms = RunTerms(self._manifest.model, self._manifest.versions_join, self._manifest.mode)
+        unchanged = [month for month in months if not _are_near(fresh, datetime.date.fromisoformat(f"{month}-01"))]
+        note_rests_on([pair for month in unchanged for pair in stored[month]], terms)
+
+    def _store_verdicts(self, clock: RunClock, run: DetectionRun, month: str) -> list[int]:
+        """Store the verdicts of a month in one transaction; return the numbers of the pairs."""
+        checked = (
+            # More than nothing, which would mean that no pass proposes the pair.
+            Candidate(*ends, DENSE_GROUPS, max(share, 0.001))
+            for folder in self._folders[1:]
+            for ends, share in read_checked(of_month(folder, month))
+        )
+        with transaction.atomic():
+            store_candidates(run.pk, checked)
+            rows = _Noted(chain.from_iterable(read_verdicts(of_month(folder, month)) for folder in self._folders))
+            store_rows(rows, {})
+        clock.advance(VERDICTS, len(rows.pairs), len(rows.pairs))
+        return rows.pairs
+
+
+def _are_near(days: Iterable[datetime.date], month: datetime.date) -> bool:
+    """Return whether any of these days has a say in the verdicts of a month."""
+    first, last = days_of(month)
+    return any(first - _AROUND <= day <= last + _AROUND for day in days)
+
+
+def _leftovers(run: DetectionRun) -> bool:
+    """Return whether another run says of pairs that their text is a remnant of extraction: verdicts rest on it."""
+    said = Evidence.objects.filter(pass_name=ExactPass.name, stale=False, details__has_key="leftover")
+    return said.exclude(run=run).exists()
+
+
+def _days_since(manifest: Manifest) -> list[datetime.date]:
+    """Return the days of articles that were stored since the export, which have a say in verdicts around them."""
+    fresh = Article.objects.filter(revision__gt=manifest.newest).order_by("date")
+    return list(fresh.values_list("date", flat=True).distinct())
+
+
+def clusters_differ(finished: Finished) -> str:
+    """Return why clusters are not those of the cluster run, as far as anything is known of it; empty: they are."""
+    theirs = clusters_in(finished.bundle)
+    ours = dict(Membership.objects.order_by().values_list("article", "cluster"))
+    lowest: dict[int, int] = {}
+    for article, cluster in ours.items():
+        lowest[cluster] = min(article, lowest.get(cluster, article))
+    if {article: lowest[cluster] for article, cluster in ours.items()} == theirs:
+        return ""
+    if links_have_changed(finished.manifest.tables):
+        return "editors have decided since the export"
+    return "more pairs are stored here, or were compared for dense groups"

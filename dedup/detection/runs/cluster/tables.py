@@ -1,0 +1,92 @@
+"""The small tables of an export: newspapers, editors' links and rules, and PostgreSQL's alphabet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+from django.db import connection
+from pyarrow import parquet
+
+from articles.models import Newspaper
+from dedup.detection.clustering.constraints import constraints_in_force
+from dedup.detection.passes.trigram import whole_alphabet
+from dedup.detection.spark.manifest import AlphabetError
+from dedup.detection.spark.schema import (
+    ALPHABET,
+    COMPRESSION,
+    GROUP_RULES,
+    LINKS,
+    NEWSPAPERS,
+    SERIES_RULES,
+    Bundle,
+)
+from dedup.models import GroupMember, Series
+
+TABLES = ("newspapers", "links", "series_rules", "group_rules", "alphabet")
+
+
+def write_tables(bundle: Bundle) -> dict[str, str]:
+    """Write the small tables; return a hash of the rows of each, by name. Raises AlphabetError."""
+    tables: dict[str, tuple[pa.Schema, list[tuple[Any, ...]]]] = {
+        "newspapers": (NEWSPAPERS, _newspapers()),
+        "links": (LINKS, _links()),
+        "series_rules": (SERIES_RULES, _series_rules()),
+        "group_rules": (GROUP_RULES, _group_rules()),
+        "alphabet": (ALPHABET, _alphabet(connection.settings_dict["NAME"])),
+    }
+    for name, (schema, rows) in tables.items():
+        columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+        arrays = [pa.array(values, kind) for kind, values in zip(schema.types, columns, strict=True)]
+        parquet.write_table(pa.table(arrays, schema=schema), bundle.table(name), compression=COMPRESSION)
+    return {name: _hash(rows) for name, (_, rows) in tables.items()}
+
+
+def changed_tables(known: Mapping[str, str]) -> list[str]:
+    """Return which of the tables that editors change have other rows now than when these hashes were made."""
+    now = {"newspapers": _newspapers(), "series_rules": _series_rules(), "group_rules": _group_rules()}
+    return [name for name, rows in now.items() if known.get(name) != _hash(rows)]
+
+
+def links_have_changed(known: Mapping[str, str]) -> bool:
+    """Return whether editors' links are others now than when these hashes were made."""
+    return known.get("links") != _hash(_links())
+
+
+def _newspapers() -> list[tuple[Any, ...]]:
+    return [(each.pk, each.name, each.affixes) for each in Newspaper.objects.order_by("pk")]
+
+
+def _links() -> list[tuple[Any, ...]]:
+    links = constraints_in_force()._asdict().items()
+    return sorted((left, right, effect) for effect, pairs in links for left, right in pairs)
+
+
+def _series_rules() -> list[tuple[Any, ...]]:
+    ruled = Series.objects.filter(ruled_at__isnull=False).order_by("newspaper", "form")
+    return list(ruled.values_list("newspaper", "form"))
+
+
+def _group_rules() -> list[tuple[Any, ...]]:
+    ruled = GroupMember.objects.filter(group__ruled_at__isnull=False).order_by("article")
+    return list(ruled.values_list("article", "group", "group__first"))
+
+
+@cache
+def _alphabet(_database: str) -> list[tuple[Any, ...]]:
+    """Return the rows of ALPHABET, which never change in a database."""
+    try:
+        return sorted((ord(character), ord(lowered)) for character, lowered in whole_alphabet(connection))
+    except ValueError as error:
+        raise AlphabetError(str(error)) from error
+
+
+def _hash(rows: Iterable[tuple[Any, ...]]) -> str:
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps(row).encode())
+    return digest.hexdigest()[:32]

@@ -1,0 +1,171 @@
+"""The writer of dense groups: the crowded articles that kept pairs connect."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import connection, transaction
+
+from articles.models import Article
+from articles.storage.fingerprints import fingerprint
+from dedup.detection.clustering.constraints import lock_review
+from dedup.models import DenseGroup, GroupMember
+
+# The pairs that a pass kept between two articles that it found crowded. In the statistics of new rows, PostgreSQL
+# would take them for a handful, and look up each pair by itself.
+_ANALYZE_SQL = "ANALYZE dedup_crowdedarticle"
+_KEPT_PAIRS_SQL = """
+SELECT pair.left_id, pair.right_id, array_agg(evidence.pass_name)
+FROM dedup_crowdedarticle AS left_crowded
+JOIN dedup_pair AS pair ON pair.left_id = left_crowded.article_id
+JOIN dedup_crowdedarticle AS right_crowded
+    ON right_crowded.article_id = pair.right_id AND right_crowded.pass_name = left_crowded.pass_name
+JOIN dedup_evidence AS evidence
+    ON evidence.pair_id = pair.id AND evidence.pass_name = left_crowded.pass_name AND NOT evidence.stale
+GROUP BY pair.left_id, pair.right_id
+"""
+_COPY_SQL = "COPY dedup_groupmember (article_id, group_id) FROM STDIN"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPair:
+    """Two crowded articles, and the passes that kept this pair of theirs; none if a rule alone holds them together."""
+
+    left: int
+    right: int
+    passes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Articles that kept pairs connect, ascending, with the number of these pairs and their passes in order."""
+
+    articles: tuple[int, ...]
+    pairs: int
+    passes: tuple[str, ...]
+
+
+def connected(kept: Iterable[KeptPair]) -> list[Part]:
+    """Return the parts that these pairs connect, in the order of their first articles. Linear in the pairs."""
+    parent: dict[int, int] = {}
+
+    def root(article: int) -> int:
+        parent.setdefault(article, article)
+        while parent[article] != article:
+            parent[article] = parent[parent[article]]
+            article = parent[article]
+        return article
+
+    pairs: Counter[int] = Counter()
+    passes: defaultdict[int, set[str]] = defaultdict(set)
+    for each in kept:
+        first, second = sorted((root(each.left), root(each.right)))
+        parent[second] = first
+        pairs[each.left] += bool(each.passes)
+        passes[each.left].update(each.passes)
+    members: defaultdict[int, list[int]] = defaultdict(list)
+    for article in sorted(parent):
+        members[root(article)].append(article)
+    return [
+        Part(
+            tuple(articles),
+            sum(pairs[article] for article in articles),
+            tuple(sorted({name for article in articles for name in passes.get(article, ())})),
+        )
+        for articles in members.values()
+    ]
+
+
+def update_groups() -> None:
+    """Bring the dense groups up to date with the crowded articles and the evidence.
+
+    A group keeps its number while most of its articles stay together. One with a rule keeps its articles too, and
+    takes in what becomes connected with them. Work and memory grow linearly with the articles and their kept pairs.
+    """
+    with transaction.atomic():
+        lock_review()
+        groups = DenseGroup.objects.in_bulk()
+        before = dict(GroupMember.objects.values_list("article", "group"))
+        parts = connected([*_kept_pairs(), *_held_by_rules(groups, before)])
+        articles = _articles({article for part in parts for article in part.articles})
+        numbers = _numbers(parts, groups, before)
+        after: dict[int, int] = {}
+        for part, number in zip(parts, numbers, strict=True):
+            row = _stored(part, groups.get(number or 0), articles)
+            after |= dict.fromkeys(part.articles, row.pk)
+        _move(before, after)
+        DenseGroup.objects.filter(pk__in=groups.keys() - set(numbers)).delete()
+
+
+def _kept_pairs() -> Iterator[KeptPair]:
+    with connection.cursor() as cursor:
+        cursor.execute(_ANALYZE_SQL)
+        cursor.execute(_KEPT_PAIRS_SQL)
+        for row in cursor:
+            yield KeptPair(*row)
+
+
+def _held_by_rules(groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> Iterator[KeptPair]:
+    """Yield a pair of each article of a group with a rule and its first one."""
+    for article, number in before.items():
+        if groups[number].ruled_at:
+            yield KeptPair(groups[number].first_id, article, ())
+
+
+def _numbers(parts: Sequence[Part], groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> list[int | None]:
+    """Return the group whose number each part keeps: one with a rule, else the one that most articles were in."""
+    overlaps = sorted(
+        (groups[number].ruled_at is None, -shared, number, place)
+        for place, part in enumerate(parts)
+        for number, shared in Counter(before[each] for each in part.articles if each in before).items()
+    )
+    numbers: list[int | None] = [None] * len(parts)
+    taken: set[int] = set()
+    for *_, number, place in overlaps:
+        if number not in taken and numbers[place] is None:
+            numbers[place] = number
+            taken.add(number)
+    return numbers
+
+
+Facts = dict[int, tuple[datetime.date, int]]
+
+
+def _articles(wanted: Collection[int]) -> Facts:
+    """Return the day and the newspaper of each article."""
+    rows = Article.objects.filter(pk__in=wanted).order_by().values_list("pk", "date", "newspaper")
+    return {pk: (day, newspaper) for pk, day, newspaper in rows}
+
+
+def _stored(part: Part, row: DenseGroup | None, articles: Facts) -> DenseGroup:
+    """Write the group of a part, if it is new or has changed; return it."""
+    days = {article: articles[article][0] for article in part.articles}
+    values = {
+        "first_id": min(part.articles, key=lambda article: (days[article], article)),
+        "size": len(part.articles),
+        "newspapers": len({articles[article][1] for article in part.articles}),
+        "first_day": min(days.values()),
+        "last_day": max(days.values()),
+        "pairs": part.pairs,
+        "passes": list(part.passes),
+        "fingerprint": fingerprint(part.articles),
+    }
+    if row is None:
+        return DenseGroup.objects.create(**values)
+    if any(getattr(row, name) != value for name, value in values.items()):
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.save(update_fields=list(values))
+    return row
+
+
+def _move(before: Mapping[int, int], after: Mapping[int, int]) -> None:
+    moved = {article: number for article, number in after.items() if before.get(article) != number}
+    gone = [article for article in before if article not in after or article in moved]
+    GroupMember.objects.filter(article__in=gone).delete()
+    with connection.cursor() as cursor, cursor.copy(_COPY_SQL) as copy:
+        for row in moved.items():
+            copy.write_row(row)

@@ -1,0 +1,104 @@
+"""A run that stores nothing: what a run would find, with the same counts as far as they do not depend on the store."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from django.db import connection
+
+from articles.models import Article
+from articles.storage.renormalization import outdated_forms
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import Reach
+from dedup.detection.runs.dense_groups import KeptPair, connected
+from dedup.detection.runs.phases import Progress
+from dedup.detection.runs.preparing import prepared_for
+from dedup.detection.runs.profiles import Configs, enabled, snapshot
+from dedup.detection.runs.rules import find_pairs
+from dedup.detection.runs.scope import Scope, blocks_for, blocks_of, window_of
+from dedup.detection.types import Candidate, Tally
+from dedup.models import DetectionRun
+
+_LOOKED_UP_AT_ONCE = 1_000
+# Counts over all that is stored, which a dry run leaves empty.
+_COUNTED_OF_THE_STORE = (
+    "stale", "verdicts", "clusters", "clustered_articles", "duplicate_articles", "duplicate_share", "contradictions"
+)  # fmt: skip
+
+# The scores of each pair of articles, by pass.
+Scores = Mapping[tuple[int, int], dict[str, float]]
+
+
+def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[DetectionRun, Scores]:
+    """Return a run that is not stored, with its counts, and the scores of the pairs that it would find.
+
+    Counts that depend on stored pairs are None.
+    """
+    blocks = blocks_of(scope)
+    scores: defaultdict[tuple[int, int], dict[str, float]] = defaultdict(dict)
+    crowded: defaultdict[str, set[int]] = defaultdict(set)
+    passes: dict[str, dict[str, Any]] = {}
+    for name, config in enabled(configs).items():
+        own_blocks = blocks_for(name, config, blocks, scope)
+        shared = prepared_for(name, config, own_blocks, scope)
+        progress.start(name, sum(block.articles for block in own_blocks))
+        counted = passes[name] = {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0}
+        for block in own_blocks:
+            began, tally = time.monotonic(), Tally(partial(_report_read, progress, name))
+            found = find_pairs(name, config, scope.rules, window_of(name, block, scope), connection, tally, shared)
+            kept = list(within_scope(name, found, scope))
+            for each in kept:
+                scores[each.left, each.right][name] = each.score
+            crowded[name].update(tally.crowded)
+            counted["candidates"] += tally.candidates
+            counted["verified"] += tally.verified
+            counted["pairs"] += len(kept)
+            counted["seconds"] = round(counted["seconds"] + time.monotonic() - began, 3)
+            progress.advance(name, block.articles, len(kept))
+    counts = dict.fromkeys(_COUNTED_OF_THE_STORE) | {
+        "phases": {name: counted["seconds"] for name, counted in passes.items()},
+        "articles": Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count(),
+        "passes": passes,
+        "pairs": len(scores),
+        "outdated": outdated_forms().count(),
+        **_dense(scores, crowded),
+    }
+    return DetectionRun(config=snapshot(configs), scope=scope.stored(), state="dry run", counts=counts), scores
+
+
+def _dense(scores: Scores, crowded: Mapping[str, set[int]]) -> dict[str, int]:
+    """Return how many dense groups a dry run found, and how many articles they have."""
+    kept = (
+        KeptPair(left, right, [name for name in by_pass if left in crowded[name] and right in crowded[name]])
+        for (left, right), by_pass in scores.items()
+    )
+    parts = connected(each for each in kept if each.passes)
+    return {"dense_groups": len(parts), "dense_articles": sum(len(part.articles) for part in parts)}
+
+
+def _report_read(progress: Progress, pass_name: str, articles: int) -> None:
+    """Report what a pass with one long block has read; with blocks of days, the finished ones are report enough."""
+    if not PASSES[pass_name].by_days:
+        progress.read(pass_name, articles)
+
+
+def within_scope(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[Candidate]:
+    """Leave out the pairs outside the scope, which some passes find because their pairs depend on each other."""
+    newer_than = (scope.newer_than or {}).get(name)
+    if PASSES[name].reach is Reach.PAIR or (scope.since is None and newer_than is None):
+        yield from found
+        return
+    while batch := list(islice(found, _LOOKED_UP_AT_ONCE)):
+        articles = Article.objects.only("date", "revision").in_bulk(
+            {id_ for each in batch for id_ in (each.left, each.right)}
+        )
+        for each in batch:
+            both = (articles[each.left], articles[each.right])
+            late = scope.since is None or any(article.date >= scope.since for article in both)
+            if late and (newer_than is None or any(article.revision > newer_than for article in both)):
+                yield each

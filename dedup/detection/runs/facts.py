@@ -1,0 +1,221 @@
+"""The settings and counts of a run, with labels and in reading order. Read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from articles.numbers import counted
+from dedup.declarations import Finds, settings_of
+from dedup.detection.bounds import bound_named
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.phases import PHASES
+from dedup.detection.runs.scope import Scope
+from dedup.detection.types import (
+    BEST_SCORES,
+    BOILERPLATE,
+    CLUSTERS,
+    COUNTS,
+    DENSE_GROUPS,
+    FORMS,
+    GROUP_CHECKS,
+    GROUPS,
+    QUESTIONS,
+    RECURRING,
+    REPORTS,
+    SENTENCES,
+    SERIES,
+    SHINGLES,
+    STALE,
+    STORING,
+    VERDICTS,
+    VerdictKind,
+)
+from dedup.models import DetectionRun
+
+_STEPS = {
+    FORMS: "Merged newspapers",
+    BOILERPLATE: "Boilerplate",
+    SHINGLES: "Shingle index",
+    SENTENCES: "Sentence index",
+    STORING: "Storing pairs",
+    STALE: "Outdated evidence",
+    BEST_SCORES: "Best scores",
+    GROUPS: "Dense groups",
+    SERIES: "Series",
+    RECURRING: "What newspapers repeat",
+    VERDICTS: "Full comparison",
+    GROUP_CHECKS: "Checks in dense groups",
+    CLUSTERS: "Clusters",
+    QUESTIONS: "Questions for editors",
+    COUNTS: "Counting",
+    REPORTS: "Reports",
+    DENSE_GROUPS: "Dense group",
+    "audit": "Audit",
+}
+# Labels for the verdicts that a run counts over all proposed pairs.
+_KINDS = {
+    "duplicate": "duplicates",
+    "version": "new versions",
+    "template": "templates",
+    "similar": "merely similar",
+}
+
+
+# The counts of a run in reading order.
+_COUNTS = (
+    "articles", "passes", "phases", "pairs", "stale", "outdated", "verdicts", "clusters", "clustered_articles",
+    "duplicate_articles", "duplicate_share", "contradictions", "dense_groups", "dense_articles",
+)  # fmt: skip
+
+# What a step counts that does not count articles, and the steps that also find something.
+_UNITS = {VERDICTS: "pairs", RECURRING: "months of newspapers", REPORTS: "reports"}
+_FINDING = {BOILERPLATE, *PASSES}
+
+_PASS_COUNTS = ("candidates", "verified", "pairs", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class PassCount:
+    """What a pass did in a run: its pairs and, if measured, its work and its time in seconds.
+
+    The time is the sum over its blocks, which may have run in parallel.
+    """
+
+    label: str
+    pairs: int = 0
+    candidates: int = 0
+    verified: int = 0
+    seconds: float | None = None
+
+
+def pass_counts(run: DetectionRun) -> list[PassCount]:
+    """Return the counts of the passes that took part in a run, in their order; empty until it finishes."""
+    counted = run.counts.get("passes")
+    if counted is None:
+        return []
+    taken = [name for name in _in_order(run.config) if run.config[name].get("enabled")]
+    return [PassCount(label(name), **counted.get(name, {})) for name in taken]
+
+
+def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
+    """Return the counts of a finished run as labels and texts. Counts of rare events are left out when they are 0."""
+    counts = run.counts
+    if "articles" not in counts:
+        return []
+    verdicts = counts.get("verdicts", {})
+    facts = [
+        ("Articles compared", f"{counts['articles']:,}"),
+        *((f"Pairs that are {words}", f"{verdicts[kind]:,}") for kind, words in _KINDS.items() if kind in verdicts),
+        ("Clusters", f"{counts['clusters']:,}"),
+        ("Articles in clusters", f"{counts['clustered_articles']:,}"),
+        ("Articles that are duplicates", f"{counts['duplicate_articles']:,}"),
+        ("Duplicates as a share of all articles", f"{counts['duplicate_share']:.1%}"),
+    ]
+    seldom = (
+        ("stale", "Evidence no longer found"),
+        ("contradictions", "Decisions that contradict each other"),
+        ("outdated", "Articles normalised with outdated rules"),
+    )
+    facts += [(words, f"{counts[name]:,}") for name, words in seldom if counts.get(name)]
+    return facts + [(words, text) for words, text in [dense_fact(run)] if text]
+
+
+def unit(step: str, found: int) -> str:
+    """Return what a step of a run counts, and how many pairs or sentences it has found: articles, 1,234 pairs."""
+    if step in _FINDING:
+        return f"articles, {found:,} {'sentences' if step == BOILERPLATE else 'pairs'}"
+    return _UNITS.get(step, "articles")
+
+
+def dense_fact(run: DetectionRun) -> tuple[str, str]:
+    """Return the number of dense groups after a run, as a label and a text; the text is empty if there are none."""
+    groups, articles = run.counts.get("dense_groups", 0), run.counts.get("dense_articles", 0)
+    return "Dense groups", f"{groups:,} with {articles:,} articles" if groups else ""
+
+
+def phase_seconds(run: DetectionRun) -> list[tuple[str, float]]:
+    """Return the phases of a finished run in their order, as labels, with their seconds."""
+    return [(label(name), seconds) for name, seconds in _by_names(run.counts.get("phases", {}), PHASES).items()]
+
+
+def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """Return the settings that a run used, pass by pass."""
+    return [
+        (label(name), list(_by_names(run.config[name], _settings_of(name)).items())) for name in _in_order(run.config)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFacts:
+    """What a rule of a profile says: of which newspapers, and what holds for their pairs, in words."""
+
+    newspapers: tuple[str, ...]
+    says: tuple[str, ...]
+
+
+def rule_facts(stored: Mapping[str, Any]) -> RuleFacts:
+    """Return a rule, in the form stored with a run, in words."""
+    if stored["left_out"]:
+        says = ["left out: no pair is proposed"]
+    else:
+        settings = stored["settings"]
+        says = [
+            f"{label(name)}: {_bounds_in_words(name, settings[name])}" for name in _in_order(settings) if settings[name]
+        ]
+    if stored["retired"]:
+        says.append("earlier pairs that the rule does not allow are hidden")
+    return RuleFacts(tuple(stored["newspapers"]), tuple(says or ["as in the profile"]))
+
+
+def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
+    days, score = (bound_named(name, finds) or "" for finds in (Finds.WITHIN_DAYS, Finds.FROM_SCORE))
+    said = [f"at most {counted(int(values[days]), 'day')} apart"] if days in values else []
+    return ", ".join([*said, f"score from {values[score]:.12g}"] if score in values else said)
+
+
+def label(pass_name: str) -> str:
+    """Return the label of a pass or of another step of a run. A pass that is no longer registered keeps its name."""
+    if pass_name in _STEPS:
+        return _STEPS[pass_name]
+    return PASSES[pass_name].label if pass_name in PASSES else pass_name
+
+
+def run_summary(run: DetectionRun) -> dict[str, Any]:
+    """Return everything known about a run, for programs."""
+    counts = {name: value for name, value in run.counts.items() if name not in ("fingerprint", "newest")}
+    by_pass = counts.get("passes", {})
+    if "phases" in counts:
+        counts["phases"] = _by_names(counts["phases"], PHASES)
+    if counts.get("verdicts"):
+        counts["verdicts"] = _by_names(counts["verdicts"], VerdictKind)
+    config = {name: _by_names(run.config[name], _settings_of(name)) for name in _in_order(run.config)}
+    return {
+        "run": run.pk,
+        "state": run.state,
+        "scope": _by_names(run.scope, Scope().stored()),
+        **_by_names(counts, _COUNTS),
+        "passes": {name: _by_names(by_pass[name], _PASS_COUNTS) for name in _in_order(by_pass)},
+        "config": config,
+    }
+
+
+def _settings_of(pass_name: str) -> list[str]:
+    return list(settings_of(PASSES[pass_name].config_class)) if pass_name in PASSES else []
+
+
+def _in_order(named: Iterable[str]) -> list[str]:
+    """Return names of passes in the order of a run, which jsonb does not keep."""
+    return list(_by_names(dict.fromkeys(named), PASSES))
+
+
+def _by_names(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the values in the order of these names; others come last."""
+    known = {name: values[name] for name in names if name in values}
+    return known | {name: value for name, value in values.items() if name not in known}
+
+
+def scores_in_order(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return the scores of a pair in the order of the passes."""
+    return _by_names(scores, PASSES)

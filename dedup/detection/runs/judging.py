@@ -1,0 +1,314 @@
+"""Writes verdicts: compares every proposed pair in full, some pairs of one month at a time.
+
+A verdict depends on the two articles and on what their newspapers published around that time: headlines of one form
+within SERIES_DAYS, and what recurs in the texts of some months. The result does not depend on which pairs are judged
+together, nor by which process.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Max
+
+from articles.boilerplate.mode import Mode
+from articles.models import Article
+from articles.processes import Pool
+from dedup.detection.clustering.changes import NOTE_JUDGED_SQL
+from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.comparison.compare import Comparison
+from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
+from dedup.detection.judging.articles import JudgedArticle
+from dedup.detection.judging.collector import without_collector
+from dedup.detection.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, compared, judged, judgement_on
+from dedup.detection.judging.months import month_of, series_days
+from dedup.detection.kernels.memory import keep_freed_memory
+from dedup.detection.kernels.tokens import distinct
+from dedup.detection.runs.article_cache import ARTICLES, ArticleCache
+from dedup.detection.runs.outdated_verdicts import Outdated, PairsToJudge, note_judged
+from dedup.detection.runs.recurring_text import MonthsToLearn, learn_months, stored_texts, texts_around
+from dedup.detection.runs.terms import RunTerms, terms_in_force
+from dedup.detection.verdicts.features import features_of
+from dedup.detection.verdicts.model import VerdictModel
+from dedup.detection.verdicts.verdict import Judgement
+from dedup.models import DetectionRun, GroupMember, HeadlineForm, NewspaperMonth, Series
+
+# The articles of so many pairs are in memory at a time.
+_PAIRS_AT_ONCE = 500
+# Starting another process costs a second of work; it pays off for this many pairs.
+PAIRS_PER_WORKER = 2_000
+
+_CREATE_SQL = """
+CREATE TEMPORARY TABLE judged_pair (
+    id bigint, verdict text, probability double precision, duplicate_probability double precision, reasons jsonb,
+    joins boolean, left_matched double precision, right_matched double precision, rests_on bigint
+) ON COMMIT DROP
+"""
+_COPY_SQL = """
+COPY judged_pair (
+    id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched, rests_on
+) FROM STDIN
+"""
+_STORE_SQL = """
+UPDATE dedup_pair AS pair
+SET verdict = judged.verdict, probability = judged.probability, reasons = judged.reasons, joins = judged.joins,
+    duplicate_probability = judged.duplicate_probability,
+    left_matched = judged.left_matched, right_matched = judged.right_matched, rests_on = judged.rests_on
+FROM judged_pair AS judged
+WHERE judged.id = pair.id
+"""
+# Uses the index headline_form.
+_FORMS_SQL = """
+SELECT DISTINCT known.newspaper_id, known.date, known.form
+FROM unnest(%(newspapers)s::bigint[], %(forms)s::text[]) AS asked (newspaper_id, form)
+JOIN dedup_headlineform AS known
+    ON known.newspaper_id = asked.newspaper_id AND md5(known.form) = md5(asked.form) AND known.form = asked.form
+WHERE known.date BETWEEN %(first_day)s AND %(last_day)s
+"""
+
+# What recurs in these newspapers around a month, as far as these articles have it.
+TextsAround = Callable[[datetime.date, Collection[JudgedArticle]], Mapping[int, RecurringText]]
+Compared = tuple[JudgedPair, JudgedArticle, JudgedArticle, Comparison]
+
+
+def learn_recurring(
+    outdated: Outdated,
+    *,
+    pool: Pool,
+    on_start: Callable[[int], None],
+    on_done: Callable[[int], None],
+    on_idle: Callable[[], None],
+) -> None:
+    """Learn what recurs in newspapers around the months of these pairs: of all, before any of them is judged.
+
+    `on_start` is called with the number of months of newspapers, `on_done` with those learnt.
+    """
+    on_start(sum(len(task.months) for task in outdated.months))
+    for place, _ in pool.results(outdated.months, learn, at_most=_processes_for(outdated), on_idle=on_idle):
+        on_done(len(outdated.months[place].months))
+
+
+def judge_outdated(
+    outdated: Outdated,
+    *,
+    pool: Pool,
+    on_start: Callable[[int], None],
+    on_read: Callable[[int], None],
+    on_done: Callable[[int], None],
+    on_idle: Callable[[], None],
+) -> None:
+    """Judge these pairs, for which something has changed that their verdicts rest on.
+
+    `on_start` is called with the number of pairs, `on_read` and `on_done` with those compared and those stored.
+    A process that is killed loses the pairs it was at, and the next call judges the rest.
+    """
+    on_start(outdated.pairs)
+    judged_parts = pool.results(
+        outdated.parts,
+        judge,
+        at_most=_processes_for(outdated),
+        on_progress=lambda _, pairs: on_read(pairs),
+        on_idle=on_idle,
+    )
+    for _, pairs in judged_parts:
+        on_done(pairs)
+    note_judged(outdated)
+
+
+def _processes_for(outdated: Outdated) -> int:
+    return max(1, outdated.pairs // PAIRS_PER_WORKER)
+
+
+# Two functions, because a process returns the memory of one kind of task before it begins another kind.
+def learn(task: MonthsToLearn, _on_learnt: Callable[[int], None]) -> None:
+    """Learn what recurs in a newspaper around some months, and store it."""
+    keep_freed_memory()
+    with without_collector(), transaction.atomic():
+        learn_months(task)
+
+
+def judge(task: PairsToJudge, on_judged: Callable[[int], None]) -> int:
+    """Judge some pairs, and store their verdicts; return how many they are."""
+    keep_freed_memory()
+    with without_collector(), transaction.atomic():
+        # All months are stored at once: the lock for it is held until the transaction ends, and others wait for it.
+        store_rows(_verdicts(task, on_judged), {row[0]: row[4] for row in task.rows.tolist()})
+    return len(task.rows)
+
+
+def _verdicts(task: PairsToJudge, on_judged: Callable[[int], None]) -> Iterator[JudgedRow]:
+    for month, rows in task.by_month():
+        pairs = [JudgedPair(*row[:4]) for row in rows]
+        yield from judged_rows(month, pairs, task.terms, on_judged, texts=_stored)
+
+
+def judged_rows(
+    month: datetime.date,
+    pairs: Sequence[JudgedPair],
+    terms: RunTerms,
+    on_judged: Callable[[int], None] = lambda _pairs: None,
+    *,
+    texts: TextsAround | None = None,
+    cache: ArticleCache = ARTICLES,
+) -> Iterator[JudgedRow]:
+    """Yield the verdicts of pairs of a month."""
+    loaded, rulings = terms.loaded(), _rulings(pairs)
+    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+        batch = _Batch(month, pairs[start : start + _PAIRS_AT_ONCE], terms.boilerplate, texts, cache)
+        for pair in batch.pairs:
+            yield judged(pair, *batch.articles_of(pair), batch.facts, loaded, rulings)
+        on_judged(len(batch.pairs))
+
+
+def store_rows(rows: Iterable[JudgedRow], rests_on: Mapping[int, int]) -> None:
+    """Store verdicts, with a digest of what each rests on, by the number of the pair. Call it in a transaction."""
+    verdicts = iter(rows)
+    with connection.cursor() as cursor:
+        cursor.execute(_CREATE_SQL)
+        # In batches, because pairs are read between them.
+        while batch := list(islice(verdicts, _PAIRS_AT_ONCE)):
+            with cursor.copy(_COPY_SQL) as copy:
+                for row in batch:
+                    copy.write_row((*row, rests_on.get(row.id)))
+        lock_review()
+        cursor.execute(NOTE_JUDGED_SQL)
+        cursor.execute(_STORE_SQL)
+        cursor.execute("DROP TABLE judged_pair")
+
+
+def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[float, ...]]:
+    """Return the features of pairs of stored articles, whether or not a pass proposes them.
+
+    Each pair is compared in the month of its later article, as in the last run. Pairs with an article stored since
+    then are left out.
+    """
+    seen = HeadlineForm.objects.filter(pk__in={end for pair in ends for end in pair})
+    days = dict(seen.values_list("pk", "date"))
+    months: defaultdict[datetime.date, list[JudgedPair]] = defaultdict(list)
+    for left, right in sorted(each for each in ends if days.keys() >= set(each)):
+        months[month_of(max(days[left], days[right]))].append(JudgedPair(0, left, right, 0))
+    boilerplate = boilerplate_of_last_run()
+    found: dict[tuple[int, int], tuple[float, ...]] = {}
+    with without_collector():
+        for month, pairs in sorted(months.items()):
+            for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+                batch = _Batch(month, pairs[start : start + _PAIRS_AT_ONCE], boilerplate)
+                for pair in batch.pairs:
+                    comparison = compared(*batch.articles_of(pair), batch.facts)
+                    found[pair.left, pair.right] = features_of(comparison)
+    return found
+
+
+def judged_now(left: int, right: int, *, versions_join: bool, boilerplate: Mode, leftover: int = 0) -> JudgedRow:
+    """Return the verdict that a run would give two stored articles now, whether or not a pass proposes them.
+
+    `leftover` as in JudgedPair. Nothing is stored, and the articles are not kept in memory.
+    """
+    later: datetime.date = Article.objects.filter(pk__in=[left, right]).aggregate(day=Max("date"))["day"]
+    terms = terms_in_force(versions_join=versions_join, boilerplate=boilerplate)
+    [row] = judged_rows(month_of(later), [JudgedPair(0, left, right, leftover)], terms, cache=ArticleCache())
+    return row
+
+
+class JudgedNow(NamedTuple):
+    """A pair as it is judged now, and what that rests on."""
+
+    judgement: Judgement
+    features: tuple[float, ...]
+    model: VerdictModel
+
+
+def judge_now(left: int, right: int, *, leftover: int = 0) -> JudgedNow | None:
+    """Return how the next run would judge two stored articles, given in order of id; store nothing.
+
+    None if an article is new since the last run. It may take some tenths of a second: it reads what recurs in both
+    newspapers around that month. The articles are not kept in memory.
+    """
+    days = dict(HeadlineForm.objects.filter(pk__in=(left, right)).values_list("pk", "date"))
+    if len(days) < 2:
+        return None
+    pair = JudgedPair(0, left, right, leftover)
+    terms = terms_in_force(versions_join=False, boilerplate=boilerplate_of_last_run()).loaded()
+    batch = _Batch(month_of(max(days.values())), [pair], terms.boilerplate, cache=ArticleCache())
+    articles = batch.articles_of(pair)
+    comparison = compared(*articles, batch.facts)
+    judgement = judgement_on(pair, *articles, comparison, terms, _rulings([pair]))
+    return JudgedNow(judgement, features_of(comparison), terms.model)
+
+
+def boilerplate_of_last_run() -> Mode:
+    """Return what the verdicts leave out of the texts."""
+    last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    return last.boilerplate if last else Mode.KEEP
+
+
+class _Batch:
+    """Some pairs of a month, with their articles and what recurs in the newspapers of these."""
+
+    def __init__(
+        self,
+        month: datetime.date,
+        pairs: Sequence[JudgedPair],
+        boilerplate: Mode,
+        texts: TextsAround | None = None,
+        cache: ArticleCache = ARTICLES,
+    ) -> None:
+        self.pairs = pairs
+        self._articles = cache.fetch({article for pair in pairs for article in (pair.left, pair.right)}, boilerplate)
+        found = self._articles.values()
+        texts = texts or (lambda month, articles: _learnt(month, articles, boilerplate))
+        self.facts = MonthFacts(HeadlineSeries(_forms_around(month, found)), texts(month, found))
+
+    def articles_of(self, pair: JudgedPair) -> tuple[JudgedArticle, JudgedArticle]:
+        """Return the two articles of a pair."""
+        return self._articles[pair.left], self._articles[pair.right]
+
+
+def _forms_around(month: datetime.date, articles: Iterable[JudgedArticle]) -> list[tuple[int, datetime.date, str]]:
+    """Return on which days the newspapers of these articles printed headlines of their forms."""
+    asked = sorted({(each.article.newspaper, each.form) for each in articles if each.form})
+    days = series_days(month)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _FORMS_SQL,
+            {
+                "newspapers": [newspaper for newspaper, _ in asked],
+                "forms": [form for _, form in asked],
+                "first_day": days.first,
+                "last_day": days.last,
+            },
+        )
+        return cursor.fetchall()
+
+
+def _learnt(
+    month: datetime.date, articles: Collection[JudgedArticle], boilerplate: Mode
+) -> Mapping[int, RecurringText]:
+    asked = distinct(np.concatenate([each.article.masked for each in articles]))
+    return texts_around(month, {each.article.newspaper for each in articles}, asked, boilerplate)
+
+
+def _stored(month: datetime.date, articles: Collection[JudgedArticle]) -> Mapping[int, RecurringText]:
+    """Return what recurs around a month, which this run has brought up to date. It is kept in memory for that month."""
+    asked = {each.article.newspaper for each in articles}
+    digests = NewspaperMonth.objects.filter(month=month, newspaper__in=asked).values_list("newspaper", "digest")
+    keys = {newspaper: (newspaper, month, digest) for newspaper, digest in digests}
+    known = ARTICLES.texts
+    for other in [key for key in known if key[1] != month]:
+        del known[other]
+    missing = [newspaper for newspaper, key in keys.items() if key not in known]
+    known.update((keys[newspaper], text) for newspaper, text in stored_texts(month, missing).items())
+    return {newspaper: known[key] for newspaper, key in keys.items()}
+
+
+def _rulings(pairs: Sequence[JudgedPair]) -> Rulings:
+    series = Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form")
+    articles = {article for pair in pairs for article in (pair.left, pair.right)}
+    groups = GroupMember.objects.filter(group__ruled_at__isnull=False, article__in=articles)
+    return Rulings(set(series), dict(groups.values_list("article", "group")))

@@ -1,0 +1,318 @@
+"""A whole run from start to finish: blocks of days, passes, evidence, verdicts, clusters."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from articles.boilerplate.mode import Mode
+from articles.processes import THIS_PROCESS, Pool, is_out_of_memory
+from articles.storage.boilerplate_marks import mark_weeks
+from articles.storage.boilerplate_weeks import NewspaperWeek, outdated_weeks
+from articles.storage.ingest import newest_revision
+from articles.storage.newspaper_merges import newspapers_to_renormalize
+from articles.storage.renormalization import outdated_forms, renormalize
+from articles.storage.workers import database_pool
+from dedup.detection.clustering.changes import renew_questions, update_clusters
+from dedup.detection.clustering.implications import update_version_implications
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import PassConfig
+from dedup.detection.passes.containment import ContainmentPass
+from dedup.detection.passes.sentence import SentencePass
+from dedup.detection.runs.blocks import find_in_blocks
+from dedup.detection.runs.counts import counts_of
+from dedup.detection.runs.crowded import forget_crowded
+from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.earlier_runs import judged_by
+from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores
+from dedup.detection.runs.group_checks import check_groups
+from dedup.detection.runs.headlines import update_series
+from dedup.detection.runs.judging import judge_outdated, learn_recurring
+from dedup.detection.runs.outdated_verdicts import Outdated, outdated_verdicts
+from dedup.detection.runs.phases import PHASES, Progress, RunCancelledError, RunClock
+from dedup.detection.runs.profiles import Configs, enabled, ran_or_retired
+from dedup.detection.runs.scope import Scope, state_of_articles
+from dedup.detection.runs.sentence_index import SENTENCE_INDEX, write_sentences
+from dedup.detection.runs.shingle_index import update_shingles
+from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.runs.text_indexes import update_index
+from dedup.detection.types import (
+    BEST_SCORES,
+    BOILERPLATE,
+    CLUSTERS,
+    COUNTS,
+    FORMS,
+    GROUP_CHECKS,
+    GROUPS,
+    QUESTIONS,
+    RECURRING,
+    REPORTS,
+    SENTENCES,
+    SERIES,
+    SHINGLES,
+    STALE,
+    STORING,
+    VERDICTS,
+)
+from dedup.models import DetectionRun, Pair
+
+
+class Results(Protocol):
+    """What was found elsewhere, by a run that is only to be stored: what it writes is what a run here would write."""
+
+    def store_pairs(self, run: DetectionRun, clock: RunClock) -> None:
+        """Store the evidence and the crowded articles of every enabled pass, in blocks that are not repeated."""
+
+    def store_verdicts(self, run: DetectionRun, clock: RunClock) -> None:
+        """Store the verdicts on these pairs. What is not marked as judged then is judged here."""
+
+
+def _prepare(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool) -> None:
+    """Bring up to date what the passes read, and note which articles the run compares."""
+    with clock.phase(FORMS):
+        update_forms(clock)
+    if scope.boilerplate is not Mode.KEEP:
+        with clock.phase(BOILERPLATE):
+            mark_boilerplate(scope, clock, pool)
+    if "fingerprint" not in run.counts:
+        run.counts = {"fingerprint": state_of_articles(scope), "newest": newest_revision()}
+        run.save(update_fields=["counts"])
+
+
+def update_forms(progress: Progress) -> None:
+    """Bring the forms of merged newspapers' articles up to date; show a bar only if there is anything to do."""
+    if newspapers := newspapers_to_renormalize():
+        progress.start(FORMS, outdated_forms(newspapers).count())
+        for batch in renormalize(newspapers):
+            progress.advance(FORMS, batch.articles, 0)
+
+
+def _outdated_weeks(scope: Scope) -> dict[NewspaperWeek, int]:
+    """Return the weeks whose boilerplate is to be marked, up to the scope's end: some passes compare all days."""
+    return {} if scope.boilerplate is Mode.KEEP else outdated_weeks(scope.newspaper_ids, until=scope.until)
+
+
+def mark_boilerplate(scope: Scope, progress: Progress, pool: Pool = THIS_PROCESS) -> None:
+    """Mark the boilerplate of the weeks that have changed since they were marked."""
+    weeks = _outdated_weeks(scope)
+    progress.start(BOILERPLATE, sum(weeks.values()))
+    for marked in mark_weeks(weeks, pool=pool):
+        progress.advance(BOILERPLATE, marked.articles, marked.sentences)
+
+
+def run_detection(
+    run: DetectionRun,
+    configs: Configs,
+    scope: Scope,
+    *,
+    progress: Progress,
+    workers: int = 1,
+    verdicts: bool = True,
+    results: Results | None = None,
+) -> None:
+    """Execute a run: every pass over every block, what is stale, groups, verdicts, clusters. Call it in `run_lock`.
+
+    If newspapers were merged, the forms of their articles are brought up to date first. If texts are compared without
+    boilerplate, the boilerplate of outdated weeks is marked then. Without `verdicts`, pairs are not judged: new pairs
+    join no cluster until a run with verdicts. With `results`, nothing is prepared or searched: they are stored.
+
+    Each block's evidence and mark are stored in one transaction, so a run that is killed repeats only its unfinished
+    blocks, one per worker process. An error that ends the run early is stored with it and raised; RunCancelledError
+    if somebody cancelled it.
+    """
+    clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts, stored=results is not None))
+    with database_pool(workers) as pool:
+        try:
+            # If a run was stopped, this one or the one before, the scores of any pair may be wrong.
+            only_found = (
+                scope.newer_than is not None and "fingerprint" not in run.counts and _follows_a_finished_run(run)
+            )
+            if results is None:
+                _prepare(run, scope, clock, pool)
+                _find_pairs(run, configs, scope, clock, pool)
+            else:
+                with clock.phase(*enabled(configs), STORING, shared=True):
+                    results.store_pairs(run, clock)
+            _update_pairs(run, configs, scope, clock, only_found=only_found)
+            if verdicts:
+                _judge_pairs(run, scope, clock, pool, results)
+            pool.prepare(import_string(settings.BEFORE_END_OF_RUN), None)
+            with clock.phase(CLUSTERS):
+                update_version_implications()
+                rebuilt = update_clusters(only_changed=scope.newer_than is not None)
+            with clock.phase(QUESTIONS):
+                renew_questions(rebuilt)
+            with clock.phase(COUNTS):
+                counts = counts_of(run, scope)
+            _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})
+        except (KeyboardInterrupt, SystemExit):
+            _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
+            raise
+        except RunCancelledError as error:
+            _finish(run, DetectionRun.State.INTERRUPTED, error=str(error))
+            raise
+        except (OperationalError, InterfaceError):
+            raise  # the database is lost, so nothing can be stored; the next run marks this one as interrupted
+        except BaseException as error:
+            fault = (
+                "Memory ran out. The same run, started again, resumes"
+                if is_out_of_memory(error)
+                else type(error).__name__
+            )
+            _finish(run, DetectionRun.State.FAILED, error=f"{fault}: {error}")
+            raise
+        else:
+            # The run is done, whatever happens now.
+            with suppress(RunCancelledError):
+                unchanged = rebuilt.articles == set() and not _wrote(run)
+                _count_reports(run, clock, pool, only_new=scope.newer_than is not None, unchanged=unchanged)
+        finally:
+            clock.close()
+
+
+def _wrote(run: DetectionRun) -> bool:
+    """Return whether a finished run stored or marked any evidence."""
+    return bool(run.counts["pairs"] or run.counts.get("stale"))
+
+
+def _count_reports(run: DetectionRun, clock: RunClock, pool: Pool, **changed: bool) -> None:
+    """Bring up to date the reports that are counted after each run, which is done already: they read it as the last."""
+    with clock.phase(REPORTS):
+        import_string(settings.AFTER_RUN)(
+            pool=pool,
+            **changed,
+            on_start=partial(clock.start, REPORTS),
+            on_done=lambda reports: clock.advance(REPORTS, reports, 0),
+        )
+    run.counts = run.counts | {"phases": clock.seconds()}
+    run.save(update_fields=["counts"])
+
+
+def _phases(configs: Configs, scope: Scope, *, verdicts: bool, stored: bool) -> set[str]:
+    """Return the phases of such a run; those that prepare or search are left out if results are only `stored`."""
+    left_out = set(PASSES) - set(enabled(configs))
+    if stored:
+        left_out |= {FORMS, BOILERPLATE, SHINGLES}
+    if scope.boilerplate is Mode.KEEP:
+        left_out.add(BOILERPLATE)
+    if not verdicts:
+        left_out |= {SERIES, RECURRING, VERDICTS, GROUP_CHECKS}
+        if ContainmentPass.name in left_out:
+            left_out.add(SHINGLES)
+    if SentencePass.name in left_out:
+        left_out.add(SENTENCES)
+    return set(PHASES) - left_out
+
+
+def _follows_a_finished_run(run: DetectionRun) -> bool:
+    states = DetectionRun.objects.filter(pk__lt=run.pk).order_by("-pk").values_list("state", flat=True)
+    return states.first() == DetectionRun.State.DONE
+
+
+def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool) -> None:
+    """Bring up to date what the passes look up, and do every block of every pass."""
+    if SHINGLES in clock:
+        with clock.phase(SHINGLES):
+            update_shingles(clock, pool=pool, on_idle=clock.look)
+    if SENTENCES in clock:
+        with clock.phase(SENTENCES):
+            update_index(SENTENCE_INDEX, write_sentences, clock, pool=pool, on_idle=clock.look)
+    with clock.phase(*enabled(configs), STORING, shared=True):
+        find_in_blocks(run, configs, scope, clock, pool)
+
+
+def _update_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, *, only_found: bool) -> None:
+    """Bring up to date what follows from the evidence of the pairs.
+
+    `only_found`: the scores of the pairs that the run neither finds nor misses are right.
+    """
+    stale: list[int] = []
+    with clock.phase(STALE):
+        for name, config in ran_or_retired(configs, scope.passes).items():
+            stale += _mark_stale(run, name, config, scope)
+    with clock.phase(BEST_SCORES):
+        update_best_scores(run if only_found else None, stale)
+        update_article_facts()
+    with clock.phase(GROUPS):
+        update_groups()
+
+
+def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool, results: Results | None = None) -> None:
+    """Give the pairs their verdicts, and compare more pairs of dense groups where clusters need them."""
+    with clock.phase(SERIES):
+        update_series(
+            pool=pool,
+            on_start=partial(clock.start, SERIES),
+            on_done=lambda articles: clock.advance(SERIES, articles, 0),
+            on_idle=clock.look,
+        )
+    if results is not None:
+        with clock.phase(VERDICTS):
+            results.store_verdicts(run, clock)
+    # Where no pass finds anything, there may be no model yet: when one is fitted.
+    proposed = Pair.objects.proposed().exists()
+    terms = terms_in_force(versions_join=_versions_join(run), boilerplate=scope.boilerplate) if proposed else None
+    outdated = None
+    with clock.phase(RECURRING):
+        if terms:
+            outdated = outdated_verdicts(terms)
+            _learn(outdated, clock, pool)
+    with clock.phase(VERDICTS):
+        if outdated:
+            _judge(outdated, clock, pool)
+    with clock.phase(GROUP_CHECKS):
+        if terms:
+            check_groups(run, terms)
+
+
+def _learn(outdated: Outdated, clock: RunClock, pool: Pool) -> None:
+    learn_recurring(
+        outdated,
+        pool=pool,
+        on_start=partial(clock.start, RECURRING),
+        on_done=lambda months: clock.advance(RECURRING, months, 0),
+        on_idle=clock.look,
+    )
+
+
+def _judge(outdated: Outdated, clock: RunClock, pool: Pool) -> None:
+    judge_outdated(
+        outdated,
+        pool=pool,
+        on_start=partial(clock.start, VERDICTS),
+        on_read=partial(clock.read, VERDICTS),
+        on_done=lambda pairs: clock.advance(VERDICTS, pairs, pairs),
+        on_idle=clock.look,
+    )
+
+
+def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Scope) -> list[int]:
+    """Mark or remove what the run covered in a pass, and would have found, and did not find again.
+
+    Returns the ids of the pairs that lost the evidence of this pass.
+    """
+    covered = scope.covered(pass_name)
+    # Results that came from elsewhere say nothing of articles that were stored since.
+    seen = {"up_to": run.counts["newest"] if run.results else None}
+    pairs = mark_stale(run, pass_name, covered | seen | judged_by(pass_name, config, scope))
+    forget_crowded(run, pass_name, only_new=covered["newer_than"] is not None)
+    return pairs
+
+
+def _versions_join(run: DetectionRun) -> bool:
+    return run.profile is not None and run.profile.versions_join
+
+
+def _finish(
+    run: DetectionRun, state: DetectionRun.State, *, error: str = "", counts: dict[str, Any] | None = None
+) -> None:
+    run.state, run.error, run.finished_at = state, error, timezone.now()
+    run.counts = counts or run.counts
+    # Not the whole row: somebody may be cancelling the run.
+    run.save(update_fields=["state", "error", "finished_at", "counts"])

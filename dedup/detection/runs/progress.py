@@ -1,0 +1,236 @@
+"""What commands print: a progress bar for people on stderr, results for people and programs on stdout."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from articles.management.progress import progress_bars
+from articles.models import Article
+from dedup.detection.runs.audit import AuditedDay
+from dedup.detection.runs.dry_run import Scores
+from dedup.detection.runs.facts import (
+    PassCount,
+    dense_fact,
+    label,
+    pass_counts,
+    phase_seconds,
+    run_facts,
+    run_summary,
+    scores_in_order,
+    unit,
+)
+from dedup.models import DetectionRun, Evidence
+
+_PAIRS_AT_ONCE = 1_000
+
+
+class RateColumn(ProgressColumn):
+    """The speed of a pass, in articles or pairs per second."""
+
+    def render(self, task: Task) -> Text:
+        """Return the rate over the last half minute, or over the whole pass once it is done."""
+        rate = task.finished_speed or task.speed
+        return Text("" if rate is None else f"{rate:,.0f}/s")
+
+
+class RunProgress:
+    """A progress bar for each pass, in articles, and for the full comparison, in pairs."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+        self._pairs: Counter[str] = Counter()
+        self._totals: Counter[str] = Counter()
+        self._finished: Counter[str] = Counter()
+        self._read: Counter[str] = Counter()
+
+    def start(self, step: str, total: int) -> None:
+        """Start the bar of a step, or make that of a step that starts again longer."""
+        self._totals[step] += total
+        if step in self._tasks:
+            self._bars.update(self._tasks[step], total=self._totals[step])
+            return
+        self._tasks[step] = self._bars.add_task(label(step), total=total, unit=unit(step, self._pairs[step]))
+
+    def read(self, step: str, amount: int) -> None:
+        """Move a bar forward inside a block; the last 5 % wait for the block's end."""
+        self._read[step] += amount
+        self._show(step)
+
+    def advance(self, step: str, amount: int, pairs: int) -> None:
+        """Move a bar to the end of a block."""
+        self._pairs[step] += pairs
+        self._finished[step] += amount
+        self._show(step)
+
+    def _show(self, step: str) -> None:
+        inside = min(self._read[step], 0.95 * self._totals[step])
+        completed = max(self._finished[step], inside)
+        self._bars.update(self._tasks[step], completed=completed, unit=unit(step, self._pairs[step]))
+
+
+@contextmanager
+def run_progress(*, show: bool) -> Iterator[RunProgress]:
+    """Show progress on stderr if it is a terminal and `show` is true."""
+    bars = progress_bars(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,} {task.fields[unit]}"),
+        RateColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        shown=show,
+    )
+    with bars:
+        yield RunProgress(bars)
+
+
+def print_run(
+    run: DetectionRun, form: str, stream: Any, *, scores: Scores | None = None, detailed: bool = False
+) -> None:
+    """Print a finished run: tables, one JSON object, or one JSON line for each pair that it found.
+
+    `scores` are those of a dry run, which is not stored. A detailed table also shows how many candidates each pass had,
+    and how many of them it scored exactly.
+    """
+    if form == "json":
+        stream.write(json.dumps(run_summary(run), ensure_ascii=False))
+    elif form == "jsonl":
+        for line in _pair_lines(_scores_of_run(run) if scores is None else sorted(scores.items())):
+            stream.write(json.dumps(line, ensure_ascii=False))
+    else:
+        title = "Dry run, nothing stored" if scores is not None else f"Run {run.pk}"
+        _print_passes(title, pass_counts(run), run.counts["pairs"], stream, detailed=detailed)
+        facts = run_facts(run) if scores is None else [(words, text) for words, text in [dense_fact(run)] if text]
+        if facts:
+            _print_facts(facts, stream)
+        if scores is None:
+            _print_phases(phase_seconds(run), stream)
+
+
+def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
+    """Print how the pairs of the trigram pass compare with those of the plain join, day by day."""
+    table = Table(title="The trigram pass compared with the plain SQL join", title_justify="left")
+    for heading in ("Day", "Articles", "Plain join", "Pass", "Missed", "Extra", "Score differs", "Left out"):
+        table.add_column(heading, justify="left" if heading == "Day" else "right")
+    for each in audited:
+        differences = (len(each.missed), len(each.extra), len(each.scored_differently), len(each.left_out))
+        numbers = (each.articles, len(each.plain), len(each.stored), *differences)
+        table.add_row(str(each.day), *(f"{number:,}" for number in numbers))
+    _print(table, stream)
+    wrong = [pair for each in audited for pair in (*each.missed, *each.extra, *each.scored_differently)]
+    if wrong:
+        some = ", ".join(f"{left} and {right}" for left, right in wrong[:10])
+        stream.write(f"Pairs that differ, at most ten, by their articles: {some}.")
+    elif audited:
+        stream.write(f"The same pairs with the same scores on {len(audited)} of {len(audited)} days.")
+    else:
+        stream.write("There are no days with articles to audit.")
+    if left_out := sum(len(each.left_out) for each in audited):
+        stream.write(f"Left out on purpose: {left_out:,} pairs inside dense groups, which keep only the closest pairs.")
+
+
+def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: Any, *, detailed: bool = False) -> None:
+    table = Table(title=title, title_justify="left")
+    table.add_column("Pass")
+    for heading in ("Candidates", "Verified") if detailed else ():
+        table.add_column(heading, justify="right")
+    table.add_column("Kept" if detailed else "Pairs", justify="right")
+    table.add_column("Seconds", justify="right")
+    for counted in passes:
+        work = (f"{counted.candidates:,}", f"{counted.verified:,}") if detailed else ()
+        seconds = "" if counted.seconds is None else f"{counted.seconds:.1f}"
+        table.add_row(counted.label, *work, f"{counted.pairs:,}", seconds)
+    table.add_section()
+    table.add_row("All, each pair once", *(["", ""] if detailed else []), f"{pairs:,}", "")
+    _print(table, stream)
+
+
+def _print_facts(facts: Sequence[tuple[str, str]], stream: Any) -> None:
+    table = Table(show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for row in facts:
+        table.add_row(*row)
+    _print(table, stream)
+
+
+def _print_phases(phases: Sequence[tuple[str, float]], stream: Any) -> None:
+    table = Table(title="Where the time went", title_justify="left")
+    table.add_column("Phase")
+    table.add_column("Seconds", justify="right")
+    for name, seconds in phases:
+        table.add_row(name, f"{seconds:.1f}")
+    table.add_section()
+    table.add_row("All", f"{sum(seconds for _, seconds in phases):.1f}")
+    _print(table, stream)
+
+
+def _print(table: Table, stream: TextIO) -> None:
+    console = Console(file=stream, width=None if stream.isatty() else 100)
+    console.print(table)
+
+
+def _scores_of_run(run: DetectionRun) -> Iterator[tuple[tuple[int, int], dict[str, float]]]:
+    rows = Evidence.objects.found_by(run).order_by("pair__left", "pair__right", "pass_name")
+    current: tuple[int, int] | None = None
+    scores: dict[str, float] = {}
+    for left, right, name, score in rows.values_list("pair__left", "pair__right", "pass_name", "score").iterator():
+        if (left, right) != current:
+            if current is not None:
+                yield current, scores
+            current, scores = (left, right), {}
+        scores[name] = score
+    if current is not None:
+        yield current, scores
+
+
+def _pair_lines(pairs: Any) -> Iterator[dict[str, Any]]:
+    """Yield a line for each pair; the articles are looked up for _PAIRS_AT_ONCE pairs at a time."""
+    block: list[tuple[tuple[int, int], dict[str, float]]] = []
+    for each in pairs:
+        block.append(each)
+        if len(block) == _PAIRS_AT_ONCE:
+            yield from _lines_of(block)
+            block = []
+    yield from _lines_of(block)
+
+
+def _lines_of(block: list[tuple[tuple[int, int], dict[str, float]]]) -> Iterator[dict[str, Any]]:
+    wanted = {article for pair, _ in block for article in pair}
+    articles = Article.objects.without_texts().select_related("newspaper").in_bulk(wanted)
+    for (left, right), scores in block:
+        yield {
+            "left": _described(articles[left]),
+            "right": _described(articles[right]),
+            "scores": scores_in_order(scores),
+        }
+
+
+def _described(article: Article) -> dict[str, Any]:
+    return {
+        "id": article.pk,
+        "external_id": article.external_id,
+        "newspaper": article.newspaper.name,
+        "date": article.date.isoformat(),
+        "headline": article.headline,
+        "url": article.url,
+    }

@@ -1,0 +1,226 @@
+"""What recurs in the texts of newspapers around a month: learnt once from all their articles, stored, and read.
+
+The shingle index has the phrases of every article, so nothing has to be proposed as a pair to be known as a form.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Any
+
+import numpy as np
+from django.db import connection
+
+from articles.boilerplate.mode import Mode
+from dedup.detection.article_sql import article_sql
+from dedup.detection.comparison.recurring import (
+    LEAST_LEARNT,
+    NO_RECURRING_TEXT,
+    RecurringText,
+    printings,
+    recurring_between,
+)
+from dedup.detection.judging.months import text_days
+from dedup.detection.judging.recurring_text import common_words_of, sampled
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, joined
+from dedup.detection.kernels.tokens import IntArray
+from dedup.detection.passes.reading import ArticleShingles, shingles_of_rows
+from dedup.detection.runs.digests import digests_around
+from dedup.models import NewspaperMonth
+
+# A task reads the months around its own too, so few months are much reading; many are a long wait for the last task.
+_MONTHS_AT_ONCE = 8
+_READ_AT_ONCE = 2_000
+# The phrases of so many articles, some 25 million, are compared at a time; those of a larger newspaper are compared in
+# parts, and read for each.
+_ARTICLES_AT_ONCE = 75_000
+
+_OUTDATED_SQL = """
+SELECT around.newspaper_id, around.month, around.digest
+FROM unnest(%(newspapers)s::bigint[], %(months)s::date[]) AS asked (newspaper_id, month)
+JOIN newspaper_month AS around USING (newspaper_id, month)
+LEFT JOIN dedup_newspapermonth AS known USING (newspaper_id, month)
+WHERE known.digest IS DISTINCT FROM around.digest
+ORDER BY around.newspaper_id, around.month
+"""
+# From the index article_title.
+_COUNT_SQL = article_sql(
+    """
+SELECT count(*) FROM {articles}
+WHERE newspaper_id = %(newspaper)s AND date BETWEEN %(first_day)s AND %(last_day)s
+"""
+)
+# In binary, because the text form of bytes is twice as long.
+_SHINGLES_SQL = article_sql(
+    """
+COPY (
+    SELECT article.id, article.date, article.newspaper_id, known.shingles,
+           CASE WHEN known.shingles IS NULL THEN {article.text} END
+    FROM {articles} AS article
+    LEFT JOIN dedup_articleshingles AS known
+        ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
+    WHERE article.newspaper_id = %(newspaper)s AND article.date BETWEEN %(first_day)s AND %(last_day)s
+    ORDER BY article.date, article.id
+) TO STDOUT (FORMAT binary)
+""",
+    "article",
+)
+_SHINGLES_TYPES = ("int8", "date", "int8", "bytea", "text")
+_TEXTS_SQL = article_sql("SELECT id, {article.text} FROM {articles} AS article WHERE id = ANY (%(ids)s)", "article")
+
+
+@dataclass(frozen=True, slots=True)
+class MonthsToLearn:
+    """Months of a newspaper, ascending, each with a digest of the articles around it, as a task for any process."""
+
+    newspaper: int
+    months: tuple[tuple[datetime.date, int], ...]
+    boilerplate: Mode
+
+
+def months_to_learn(
+    cursor: Any, asked: Collection[tuple[int, datetime.date]], boilerplate: Mode
+) -> list[MonthsToLearn]:
+    """Return those of the months of newspapers where what recurs is not known, or outdated.
+
+    The cursor is one of newspaper_months().
+    """
+    newspapers, months = [newspaper for newspaper, _ in asked], [month for _, month in asked]
+    cursor.execute(_OUTDATED_SQL, {"newspapers": newspapers, "months": months})
+    tasks: list[MonthsToLearn] = []
+    for newspaper, rows in groupby(cursor.fetchall(), key=lambda row: row[0]):
+        found = [(month, digest) for _, month, digest in rows]
+        starts = range(0, len(found), _MONTHS_AT_ONCE)
+        parts = (tuple(found[start : start + _MONTHS_AT_ONCE]) for start in starts)
+        tasks += [MonthsToLearn(newspaper, part, boilerplate) for part in parts]
+    return tasks
+
+
+def learn_months(task: MonthsToLearn) -> None:
+    """Learn and store what recurs in a newspaper around some months. Call it in a transaction."""
+    learnt = _learnt(task.newspaper, [month for month, _ in task.months], None, task.boilerplate)
+    NewspaperMonth.objects.bulk_create(
+        [
+            NewspaperMonth(
+                newspaper_id=task.newspaper,
+                month=month,
+                digest=digest,
+                articles=learnt[month].articles,
+                phrases=learnt[month].phrases.astype("<u4").tobytes(),
+                common=" ".join(sorted(learnt[month].common)),
+            )
+            for month, digest in task.months
+        ],
+        update_conflicts=True,
+        unique_fields=["newspaper", "month"],
+        update_fields=["digest", "articles", "phrases", "common"],
+    )
+
+
+def texts_around(
+    month: datetime.date, newspapers: Collection[int], asked: Hashes, boilerplate: Mode
+) -> dict[int, RecurringText]:
+    """Return what recurs in these newspapers around a month: of the phrases, those asked for at least.
+
+    What is stored and up to date is read; the rest is learnt from the articles, in some tenths of a second.
+    """
+    digests = digests_around(month, newspapers, boilerplate)
+    texts = stored_texts(month, newspapers, digests)
+    for newspaper in sorted(set(newspapers) - texts.keys()):
+        texts[newspaper] = _learnt(newspaper, [month], asked, boilerplate)[month]
+    return texts
+
+
+def stored_texts(
+    month: datetime.date, newspapers: Iterable[int], digests: Mapping[int, int] | None = None
+) -> dict[int, RecurringText]:
+    """Return what is stored of what recurs in these newspapers around a month; only with these digests, if given."""
+    rows = NewspaperMonth.objects.filter(month=month, newspaper__in=list(newspapers))
+    return {
+        row.newspaper_id: RecurringText(
+            np.frombuffer(row.phrases, dtype="<u4"), frozenset(row.common.split()), row.articles
+        )
+        for row in rows
+        if digests is None or digests.get(row.newspaper_id) == row.digest
+    }
+
+
+def _learnt(
+    newspaper: int, months: Sequence[datetime.date], asked: Hashes | None, boilerplate: Mode
+) -> dict[datetime.date, RecurringText]:
+    """Return what recurs in a newspaper around some months, ascending; of phrases, those asked for at least, if any.
+
+    All its articles around these months are read once, and their phrases are sorted once for all months.
+    """
+    first, last = text_days(months[0]).first, text_days(months[-1]).last
+    scope: dict[str, Any] = {
+        "newspaper": newspaper,
+        "first_day": first,
+        "last_day": last,
+        "boilerplate": boilerplate.value,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_SQL, scope)
+        parts = max(1, -(-cursor.fetchone()[0] // _ARTICLES_AT_ONCE))
+    phrases: dict[datetime.date, list[Hashes]] = {month: [] for month in months}
+    for part in range(parts):
+        read = _articles(scope, part, parts)
+        printed = printings(asked, read.days, read.sets)
+        for month, found in phrases.items():
+            found.append(recurring_between(printed, *_ordinals(month)))
+    ids_of = {month: read.ids[_places(read.days, month)] for month in months}
+    samples = [ids[sampled(len(ids))].tolist() for ids in ids_of.values()]
+    texts = _texts({article for sample in samples for article in sample}, boilerplate)
+    common = (common_words_of(texts[article] for article in sample) for sample in samples)
+    return {
+        month: RecurringText(np.sort(np.concatenate(phrases[month])), words, len(ids))
+        if len(ids) >= LEAST_LEARNT
+        else NO_RECURRING_TEXT
+        for (month, ids), words in zip(ids_of.items(), common, strict=True)
+    }
+
+
+def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingles:
+    """Return a newspaper's articles of some days, by day and id, with this part of their phrases."""
+    batches = [shingles_of_rows([])]
+    # The driver's own cursor: the one of Django that logs queries, with DEBUG, copies without parameters only.
+    with connection.cursor() as cursor, cursor.cursor.copy(_SHINGLES_SQL, scope) as copy:
+        copy.set_types(_SHINGLES_TYPES)
+        rows = copy.rows()
+        while read := list(islice(rows, _READ_AT_ONCE)):
+            batch = shingles_of_rows(read)
+            batches.append(batch._replace(sets=_part_of(batch.sets, part, parts)))
+    ids, newspapers, days = (
+        np.concatenate([getattr(batch, name) for batch in batches]) for name in ("ids", "newspapers", "days")
+    )
+    return ArticleShingles(ids, newspapers, days, joined([batch.sets for batch in batches]))
+
+
+def _part_of(phrases: ShingleSets, part: int, parts: int) -> ShingleSets:
+    if parts == 1:
+        return phrases
+    kept = phrases.values % np.uint32(parts) == part
+    ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+    return ShingleSets(phrases.values[kept], ends[phrases.offsets])
+
+
+def _ordinals(month: datetime.date) -> tuple[int, int]:
+    """Return the first and the last day of text_days(month) as ordinal numbers."""
+    first, last = text_days(month)
+    return first.toordinal(), last.toordinal()
+
+
+def _places(days: IntArray, month: datetime.date) -> slice:
+    """Return which articles are of text_days(month), given their days, ascending."""
+    first, last = _ordinals(month)
+    return slice(int(np.searchsorted(days, first)), int(np.searchsorted(days, last, side="right")))
+
+
+def _texts(ids: Collection[int], boilerplate: Mode) -> dict[int, str]:
+    """Return the texts of these articles, as they are compared."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TEXTS_SQL, {"ids": list(ids), "boilerplate": boilerplate.value})
+        return dict(cursor.fetchall())

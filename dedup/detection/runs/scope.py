@@ -1,0 +1,228 @@
+"""The scope of a run: which articles it compares, and the blocks of days that each pass works through."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.db.models import Count, Max
+
+from articles.boilerplate.mode import Mode
+from articles.models import Article, Newspaper
+from articles.querysets import days_fault
+from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.newspaper_merges import newspapers_to_renormalize
+from dedup.detection.bounds import Rules, widened
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import NearConfig, PassConfig, Reach
+from dedup.detection.runs.profiles import Configs, enabled
+from dedup.detection.types import Window
+from dedup.models import DetectionRun
+
+# A block of days ends once it has this many articles, which bounds its memory and the work repeated after a crash.
+BLOCK_ARTICLES = 12_000
+# Where a block also reads the days of a window before it, it is larger: less is read twice.
+JOINED_ARTICLES = 60_000
+
+
+class ScopeError(ValueError):
+    """The articles to compare cannot be chosen this way; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The pairs that a run covers; None means no bound.
+
+    The later article of a pair was published from `since` to `until`, both included. The earlier one may be older than
+    `since`, so that a run from a day on finds the same pairs from that day on as a full run. Both are from newspapers
+    in `newspaper_ids`. With `newer_than`, each pair of a pass has an article with a higher revision than the one given
+    for the pass; passes without one compare everything. In the `unchanged` passes no pair has changed since a run that
+    compared everything. A run of some `passes` leaves the evidence of the others as it
+    is; one of all (None) also marks the evidence of retired passes as stale. Texts are compared with or without their
+    `boilerplate`. The `rules` of the profile bound the pairs of some newspapers in another way than its settings.
+    """
+
+    since: datetime.date | None = None
+    until: datetime.date | None = None
+    newspaper_ids: tuple[int, ...] | None = None
+    passes: tuple[str, ...] | None = None
+    newer_than: Mapping[str, int] | None = None
+    boilerplate: Mode = Mode.KEEP
+    rules: Rules = ()
+    unchanged: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if fault := days_fault(self.since, self.until):
+            raise ScopeError(fault)
+
+    def stored(self) -> dict[str, Any]:
+        """Return the scope in the form stored with a run."""
+        return {
+            "since": self.since and self.since.isoformat(),
+            "until": self.until and self.until.isoformat(),
+            "newspapers": None if self.newspaper_ids is None else _newspaper_names(self.newspaper_ids),
+            "passes": None if self.passes is None else list(self.passes),
+            "newer_than": None if self.newer_than is None else dict(self.newer_than),
+            "boilerplate": self.boilerplate.value,
+            "rules": [rule.stored() for rule in self.rules],
+        }
+
+    def covered(self, pass_name: str) -> dict[str, Any]:
+        """Return which pairs a run covers in this pass, as the parameters of an SQL statement."""
+        reach = PASSES[pass_name].reach
+        only_new = reach is Reach.PAIR or pass_name in self.unchanged
+        return {
+            "since": None if reach is Reach.STORE else self.since,
+            "until": self.until,
+            "newspaper_ids": None if self.newspaper_ids is None else list(self.newspaper_ids),
+            "newer_than": (self.newer_than or {}).get(pass_name) if only_new else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of days, the first and the last included, and its number of articles."""
+
+    first_day: datetime.date
+    last_day: datetime.date
+    articles: int
+
+
+def only_new(scope: Scope, configs: Configs) -> Scope:
+    """Return the scope without the pairs that each pass has already compared.
+
+    A pass is not restricted if no finished run over all articles used its settings, or if a later run with other
+    settings has changed the results. Any article that was added, changed or removed since that run may change what a
+    pass finds that looks at all of them.
+    """
+    compared = {
+        name: _last_compared(name, dataclasses.asdict(config), scope) for name, config in enabled(configs).items()
+    }
+    runs = {name: run for name, run in compared.items() if run is not None}
+    newer_than = {name: run.counts["newest"] for name, run in runs.items() if "newest" in run.counts}
+    scope = dataclasses.replace(scope, newer_than=newer_than)
+    if not newer_than or scope.until or scope.newspaper_ids is not None or texts_will_change(scope):
+        return scope
+    now = state_of_articles(scope)
+    unchanged = {name for name in newer_than if runs[name].counts.get("fingerprint") == now}
+    return dataclasses.replace(scope, unchanged=frozenset(name for name in unchanged if _is_last(runs[name], name)))
+
+
+def texts_will_change(scope: Scope) -> bool:
+    """Return whether a run brings articles up to date before it compares them, up to the scope's end."""
+    if newspapers_to_renormalize():
+        return True
+    return scope.boilerplate is not Mode.KEEP and bool(outdated_weeks(scope.newspaper_ids, until=scope.until))
+
+
+def _is_last(run: DetectionRun, pass_name: str) -> bool:
+    """Return whether no later run has used the pass, which may have been stopped or had another scope."""
+    return not DetectionRun.objects.filter(pk__gt=run.pk, blocks__pass_name=pass_name).exists()
+
+
+def _last_compared(name: str, config: dict[str, Any], scope: Scope) -> DetectionRun | None:
+    """Return the last run that has compared all articles by this pass with these settings and rules."""
+    for run in DetectionRun.objects.order_by("-pk").only("config", "scope", "state", "counts").iterator(100):
+        used = run.config.get(name, {})
+        done = run.state == DetectionRun.State.DONE
+        if not used.get("enabled"):
+            # Runs of before the setting retired every pass that they left out.
+            if done and run.scope["passes"] is None and used.get("retired", True):
+                return None  # it has marked all evidence of this pass as stale
+            continue
+        if {"retired": False, **used} != config or run.boilerplate is not scope.boilerplate:
+            return None
+        if run.scope.get("rules", []) != scope.stored()["rules"]:
+            return None
+        whole = not any(run.scope[bound] for bound in ("since", "until", "newspapers"))
+        if done and whole:
+            return run
+    return None
+
+
+def blocks_of(scope: Scope) -> list[Block]:
+    """Return the days of the scope that have articles, as blocks of at least BLOCK_ARTICLES articles, in order."""
+    return list(_blocks(_articles_per_day(scope, scope.since)))
+
+
+def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: Scope) -> list[Block]:
+    """Return the blocks for a pass: the given ones, one for all their days, or one for the whole store."""
+    each = PASSES[pass_name]
+    if pass_name in scope.unchanged and each.reach is Reach.STORE:
+        return []
+    if each.reach is Reach.STORE and scope.since is not None:
+        blocks = list(_blocks(_articles_per_day(scope, None)))
+    if each.by_days and each.reach is Reach.STORE:
+        return list(_joined(blocks, _day_window(pass_name, config, scope)))
+    if not each.by_days and blocks:
+        blocks = [Block(blocks[0].first_day, blocks[-1].last_day, sum(block.articles for block in blocks))]
+    newer_than = scope.covered(pass_name)["newer_than"]
+    if newer_than is None:
+        return blocks
+    fresh = Article.objects.in_scope(None, scope.until, scope.newspaper_ids).filter(revision__gt=newer_than)
+    days = [day.toordinal() for day in fresh.order_by("date").values_list("date", flat=True).distinct()]
+    day_window = _day_window(pass_name, config, scope)
+    return [trimmed for block in blocks if (trimmed := _trimmed(block, days, day_window))]
+
+
+def _joined(blocks: Sequence[Block], day_window: int) -> Iterator[Block]:
+    """Yield blocks of at least JOINED_ARTICLES articles and so many days, but for the last."""
+    begin = articles = 0
+    for end, last in enumerate(blocks, start=1):
+        articles += last.articles
+        long = (last.last_day - blocks[begin].first_day).days >= day_window
+        if end == len(blocks) or (long and articles >= JOINED_ARTICLES):
+            yield Block(blocks[begin].first_day, last.last_day, articles)
+            begin, articles = end, 0
+
+
+def _day_window(pass_name: str, config: PassConfig, scope: Scope) -> int:
+    return cast("NearConfig", widened(pass_name, config, scope.rules)).day_window
+
+
+def window_of(pass_name: str, block: Block, scope: Scope) -> Window:
+    """Return the window of a pass for a block."""
+    newer_than = scope.covered(pass_name)["newer_than"]
+    return Window(block.first_day, block.last_day, scope.newspaper_ids, newer_than, scope.boilerplate)
+
+
+def state_of_articles(scope: Scope) -> list[int]:
+    """Return the scope's article count and newest revision: one of them changes whenever an article does."""
+    articles = Article.objects.in_scope(None, scope.until, scope.newspaper_ids)
+    facts = articles.aggregate(count=Count("id"), newest=Max("revision"))
+    return [facts["count"], facts["newest"] or 0]
+
+
+def _articles_per_day(scope: Scope, since: datetime.date | None) -> Iterator[tuple[datetime.date, int]]:
+    articles = Article.objects.in_scope(since, scope.until, scope.newspaper_ids)
+    yield from articles.order_by("date").values_list("date").annotate(count=Count("id"))
+
+
+def _blocks(per_day: Iterator[tuple[datetime.date, int]]) -> Iterator[Block]:
+    first = day = None
+    articles = 0
+    for day, count in per_day:
+        first = first or day
+        articles += count
+        if articles >= BLOCK_ARTICLES:
+            yield Block(first, day, articles)
+            first, articles = None, 0
+    if first is not None and day is not None:
+        yield Block(first, day, articles)
+
+
+def _trimmed(block: Block, fresh_days: Sequence[int], day_window: int) -> Block | None:
+    """Return the days of the block on which the later article of a pair with a fresh one can be, or None."""
+    first, last = block.first_day.toordinal(), block.last_day.toordinal()
+    near = [day for day in fresh_days if first - day_window <= day <= last]
+    if not near:
+        return None
+    begin, end = max(first, near[0]), min(last, near[-1] + day_window)
+    return Block(datetime.date.fromordinal(begin), datetime.date.fromordinal(end), block.articles)
+
+
+def _newspaper_names(newspaper_ids: tuple[int, ...]) -> list[str]:
+    return sorted(Newspaper.objects.filter(pk__in=newspaper_ids).values_list("name", flat=True))

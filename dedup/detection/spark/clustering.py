@@ -1,0 +1,165 @@
+"""Components and clusters on Spark (components.py)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dedup.detection.spark.components import EDGES, cluster_rows, clustering_of, local_stars
+from dedup.detection.spark.schema import CLUSTERS, Bundle
+from dedup.detection.spark.stages import files_of
+
+# Edges of components that one task joins: 100 MB.
+_EDGES_ALONE = 500_000
+_EDGES = "first long, second long"
+_CLUSTERS = "article long, cluster long, lowest_score double, confirmed boolean"
+# The columns of verdicts and links that clusters rest on.
+_ROW = (
+    "left", "right", "effect", "verdict", "probability", "duplicate_probability", "joins", "left_matched",
+    "right_matched",
+)  # fmt: skip
+
+
+def write_clusters(spark: Any, bundle: Bundle, folder: Path, fingerprint: str) -> dict[str, int]:
+    """Write the clusters that verdicts and decisions make; return how many, and how many must-links contradict."""
+    from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
+
+    rows = _rows(spark, bundle)
+    joining = rows.where("joins or effect in ('must', 'stay')").select(
+        f.col("left").alias("first"), f.col("right").alias("second")
+    )
+    stars = components(joining, folder, fingerprint)
+    members = members_of(stars, "first")
+    left, right = (
+        members.select(f.col("article").alias(side), f.col("first").alias(f"{side}_first"))
+        for side in ("left", "right")
+    )
+    inside = rows.join(left, "left").join(right, "right").where("left_first = right_first")
+    buckets = max(spark.sparkContext.defaultParallelism, stars.count() // 20_000)
+    bucket = f.pmod(f.xxhash64("left_first"), f.lit(buckets)).alias("bucket")
+    clusters = inside.groupBy(bucket).applyInArrow(_clusters_of, _CLUSTERS + ", contradictions int")
+    clusters.write.mode("overwrite").parquet(str(folder / "clusters"))
+    made = spark.read.parquet(str(folder / "clusters"))
+    made.where("contradictions = 0").select(*CLUSTERS.names).write.mode("overwrite").parquet(str(bundle.clusters))
+    found = spark.read.parquet(str(bundle.clusters))
+    contradictions = made.agg(f.coalesce(f.sum("contradictions"), f.lit(0)).alias("sum"))
+    return {
+        "clusters": found.select("cluster").distinct().count(),
+        "clustered_articles": found.count(),
+        "contradictions": contradictions.first()["sum"],
+    }
+
+
+def components(edges: Any, folder: Path, fingerprint: str, *, alone: int = _EDGES_ALONE) -> Any:
+    """Return for each article of edges (first, second) its lowest connected one, `first`, apart from that one itself.
+
+    Up to `alone` edges that the partitions leave go to one task; more are joined iteration by iteration. What each
+    iteration leaves is stored under its number and a fingerprint of the run: another run, or another iteration, never
+    reads it for its own.
+    """
+
+    def contract(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        some = [pa.Table.from_batches([batch]).cast(EDGES) for batch in batches]
+        yield from local_stars(pa.concat_tables([EDGES.empty_table(), *some])).to_batches()
+
+    current = _kept(edges.mapInArrow(contract, _EDGES), folder, f"stars-{fingerprint}-0")
+    state = _state(current)
+    if state[0] <= alone:
+        return _kept(current.coalesce(1).mapInArrow(contract, _EDGES), folder, f"stars-{fingerprint}")
+    iteration = 0
+    while True:
+        iteration += 1
+        large = _kept(_large_stars(current), folder, f"stars-{fingerprint}-{iteration}-large")
+        current = _kept(_small_stars(large), folder, f"stars-{fingerprint}-{iteration}")
+        before, state = state, _state(current)
+        for old in (f"stars-{fingerprint}-{iteration - 1}", f"stars-{fingerprint}-{iteration}-large"):
+            shutil.rmtree(folder / old, ignore_errors=True)
+        if state == before:
+            return current
+
+
+def members_of(stars: Any, name: str) -> Any:
+    """Return every `article` of components(), with the lowest of its component in a column of this name."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    lowest = stars.select(f.col("first").alias("article"), f.col("first").alias(name)).distinct()
+    return stars.select(f.col("second").alias("article"), f.col("first").alias(name)).union(lowest)
+
+
+def _large_stars(edges: Any) -> Any:
+    """Join each article's higher neighbours to the lowest of its neighbours and itself."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    both = _lowest(edges)
+    return both.where("other > one").select(f.col("lowest").alias("first"), f.col("other").alias("second")).distinct()
+
+
+def _small_stars(edges: Any) -> Any:
+    """Join each article and its lower neighbours to the lowest of these."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    lower = edges.groupBy("second").agg(f.min("first").alias("lowest"))
+    every = edges.join(lower, "second")
+    ends = every.select(f.col("lowest").alias("first"), f.col("first").alias("second")).union(
+        every.select(f.col("lowest").alias("first"), "second")
+    )
+    return ends.where("first <> second").distinct()
+
+
+def _lowest(edges: Any) -> Any:
+    """Return the edges both ways, each with the lowest of one's neighbours and one itself."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    both = edges.select(f.col("first").alias("one"), f.col("second").alias("other")).union(
+        edges.select(f.col("second").alias("one"), f.col("first").alias("other"))
+    )
+    lowest = both.groupBy("one").agg(f.least(f.min("other"), f.col("one")).alias("lowest"))
+    return both.join(lowest, "one")
+
+
+def _kept(frame: Any, folder: Path, name: str) -> Any:
+    """Store a frame and return it as it is stored: its plan is then short."""
+    frame.write.mode("overwrite").parquet(str(folder / name))
+    return frame.sparkSession.read.parquet(str(folder / name))
+
+
+def _state(edges: Any) -> tuple[int, int]:
+    """Return numbers that change whenever the edges do."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    total = f.coalesce(f.sum(f.xxhash64("first", "second").cast("decimal(38,0)")), f.lit(0))
+    row = edges.agg(f.count("*").alias("count"), total.alias("total")).first()
+    return row["count"], int(row["total"])
+
+
+def _rows(spark: Any, bundle: Bundle) -> Any:
+    """Return verdicts and decisions as clustering_of reads them."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    types = {"probability": "double", "duplicate_probability": "double", "left_matched": "double",
+             "right_matched": "double", "joins": "boolean", "verdict": "string"}  # fmt: skip
+    folders = [each for each in (bundle.verdicts, bundle.group_checks) if any(files_of(each))]
+    parts = [spark.read.parquet(str(each)).withColumn("effect", f.lit("")).select(*_ROW) for each in folders]
+    judged = reduce(lambda one, other: one.union(other), parts)
+    links = spark.read.parquet(str(bundle.table("links")))
+    for name, kind in types.items():
+        links = links.withColumn(name, f.lit(None).cast(kind))
+    return judged.unionByName(links.select(*_ROW))
+
+
+def _clusters_of(rows: pa.Table) -> pa.Table:
+    """Return the clusters of some components; a last row has the number of their contradictions, if any."""
+    result = clustering_of(rows.to_pylist())
+    found = cluster_rows(result.components)
+    found = found.append_column("contradictions", pa.array([0] * found.num_rows, pa.int32()))
+    if not result.contradictions:
+        return found
+    note = {"article": [0], "cluster": [0], "lowest_score": [0.0], "confirmed": [False]}
+    counted = pa.table(note, schema=CLUSTERS)
+    counted = counted.append_column("contradictions", pa.array([len(result.contradictions)], pa.int32()))
+    return pa.concat_tables([found, counted])

@@ -1,0 +1,158 @@
+"""`newsdedup-spark`: what a cluster does with an export. Results go to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from articles.loading import missing_package, when_used
+from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result
+from dedup.detection.spark.options import OptionError, with_passes, with_threshold
+from dedup.detection.spark.session import SparkMissingError, spark_session
+from dedup.detection.spark.versions import VersionsError
+
+if TYPE_CHECKING:
+    from dedup.detection.spark import check, plan, running, schema
+else:
+    # They need pyarrow, which --help does not.
+    check, plan, running, schema = (
+        when_used(f"dedup.detection.spark.{name}") for name in ("check", "plan", "running", "schema")
+    )
+
+# Two sides of 20,000 articles.
+TILE_PAIRS = 400_000_000
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code: 1 for an error, 2 for an option that is not valid."""
+    options = _parser().parse_args(arguments)
+    perform: Callable[[argparse.Namespace], None] = options.perform
+    try:
+        perform(options)
+    except OptionError as error:
+        return _failed(error, 2)
+    except (BundleError, SparkMissingError, VersionsError) as error:
+        return _failed(error, 1)
+    except ModuleNotFoundError as error:
+        if missing := missing_package(error):
+            return _failed(missing, 1)
+        raise
+    except KeyboardInterrupt:
+        print("Interrupted. Run the same command with --resume to continue.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _failed(error: Exception, code: int) -> int:
+    print(f"newsdedup-spark: {str(error).removesuffix('.')}.", file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="newsdedup-spark", description="Finds duplicates on a cluster, in what manage.py export_detection wrote."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    planning = commands.add_parser("plan", help="print what a run will cost: CPU hours, shuffle, tiles; needs no Spark")
+    planning.set_defaults(perform=_plan)
+    checking = commands.add_parser("check", help="check the export, and the versions and the disks of all executors")
+    checking.set_defaults(perform=_check)
+    run = commands.add_parser("run", help="find, judge and cluster the pairs; manage.py import_detection stores them")
+    run.set_defaults(perform=_run)
+    for each in (planning, checking, run):
+        each.add_argument(
+            "folder", metavar="DIR", type=Path, help="the folder of the export, as every executor sees it"
+        )
+    for each in (planning, run):
+        each.add_argument("--passes", help="run only these passes, separated by commas")
+        each.add_argument(
+            "--threshold",
+            action="append",
+            default=[],
+            metavar="[PASS=]SCORE",
+            help="propose pairs with at least this score, such as trigram=0.7; may be repeated",
+        )
+        each.add_argument(
+            "--tile-pairs",
+            type=_pairs,
+            default=TILE_PAIRS,
+            metavar="N",
+            help="compare at most so many pairs of articles in one task (default: %(default)s)",
+        )
+    for each in (checking, run):
+        each.add_argument("--master", help="where Spark runs, such as local[2] (default: as spark-submit says)")
+        each.add_argument(
+            "--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark; may be repeated"
+        )
+    run.add_argument("--resume", action="store_true", help="keep the stages that an earlier run finished")
+    return parser
+
+
+def _pairs(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of pairs from 1")
+    return int(text)
+
+
+def _configs(options: argparse.Namespace, manifest: Manifest) -> Configs:
+    configs = manifest.configs()
+    if options.passes is not None:
+        configs = with_passes(configs, [name.strip() for name in options.passes.split(",")])
+    for text in options.threshold:
+        configs = with_threshold(configs, text)
+    return configs
+
+
+def _plan(options: argparse.Namespace) -> None:
+    manifest = Manifest.read(schema.Bundle(options.folder).manifest)
+    for line in plan.described(plan.planned(manifest, _configs(options, manifest), tile_pairs=options.tile_pairs)):
+        print(line)
+
+
+def _check(options: argparse.Namespace) -> None:
+    bundle = schema.Bundle(options.folder)
+    manifest = Manifest.read(bundle.manifest)
+    check.check_bundle(bundle, manifest)
+    with spark_session(options.master, _settings(options)) as spark:
+        for line in check.check_executors(spark, bundle, manifest):
+            print(line)
+
+
+def _run(options: argparse.Namespace) -> None:
+    bundle = schema.Bundle(options.folder)
+    manifest = Manifest.read(bundle.manifest)
+    configs = _configs(options, manifest)
+    check.check_bundle(bundle, manifest)
+    with spark_session(options.master, _settings(options)) as spark:
+        for line in check.check_executors(spark, bundle, manifest):
+            print(line, file=sys.stderr)
+        result = running.run_stages(
+            spark,
+            bundle=bundle,
+            manifest=manifest,
+            configs=configs,
+            tile_pairs=options.tile_pairs,
+            resume=options.resume,
+        )
+    _print(result, bundle)
+
+
+def _settings(options: argparse.Namespace) -> dict[str, str]:
+    settings = {}
+    for text in options.conf:
+        name, found, value = text.partition("=")
+        if not found:
+            raise OptionError(f"--conf {text!r} is not NAME=VALUE, such as spark.executor.memory=4g")
+        settings[name] = value
+    return settings
+
+
+def _print(result: Result, bundle: schema.Bundle) -> None:
+    for name, counts in result.passes.items():
+        print(f"{name}: {counts['pairs']:,.0f} pairs")
+    print(f"Verdicts: {', '.join(f'{kind} {count:,}' for kind, count in result.counts['verdicts'].items())}.")
+    print(f"Clusters: {result.counts['clusters']:,} of {result.counts['clustered_articles']:,} articles.")
+    print(f"Store them: manage.py import_detection {bundle.root}")

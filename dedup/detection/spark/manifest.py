@@ -1,0 +1,154 @@
+"""manifest.json and result.json: what was exported, and what a cluster made of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from articles.boilerplate.mode import Mode
+from dedup.declarations import ConfigError, make_config
+from dedup.detection.comparison.recurring import RECURRING_TEXT_DAYS, SERIES_DAYS
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import PassConfig
+
+# Articles of so many days after the scope have a say in verdicts.
+CONTEXT_DAYS = max(SERIES_DAYS, RECURRING_TEXT_DAYS)
+
+Configs = dict[str, PassConfig]
+
+
+class BundleError(RuntimeError):
+    """A folder is not an export, or not a finished run; the message says what to do."""
+
+
+class AlphabetError(RuntimeError):
+    """PostgreSQL's lower() cannot be followed; the message says which database can."""
+
+
+class ChangedArticlesError(RuntimeError):
+    """Articles are not as they were exported; the message names some, and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What is kept as a JSON file. `remedy`: what to do if there is none."""
+
+    remedy: ClassVar[str]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Return what is in a file. Raises BundleError."""
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            return cls(**values)
+        except FileNotFoundError:
+            raise BundleError(f"there is no {path.name} in {path.parent}; {cls.remedy}") from None
+        except (OSError, TypeError, ValueError) as error:
+            raise BundleError(f"{path} cannot be read ({error}); {cls.remedy}") from error
+
+    def write(self, path: Path) -> None:
+        """Write the file at once: it is there whole, or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        unfinished.write_text(json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1), encoding="utf-8")
+        unfinished.replace(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest(_Stored):
+    """What was exported, and with which settings.
+
+    `since` and `until` bound the day of a pair's later article, both included; None: no bound. Passes compare no
+    article after `until`, although `articles/` has those of CONTEXT_DAYS more.
+    """
+
+    remedy: ClassVar[str] = "make an export with manage.py export_detection"
+
+    versions: dict[str, str]
+    comparison: int  # COMPARISON_VERSION
+    made_at: str
+    articles: int  # rows in articles/
+    newest: int  # the highest revision of an exported article
+    days: list[tuple[str, int]]  # the articles of each day, in order, those of CONTEXT_DAYS too
+    months: dict[str, list[int]]  # the number of articles of each month, and a hash of their ids and revisions
+    texts: dict[str, int]  # characters of the compared texts ("text"), and of the contents ("content")
+    newspapers: int
+    since: str | None
+    until: str | None
+    boilerplate: str
+    profile: str
+    config: dict[str, dict[str, Any]]  # every setting of every pass, the passes of a run marked as enabled
+    passes: list[str] | None  # those that --passes asked for; None: the profile's own
+    rules: list[dict[str, Any]]  # newspaper, other (or null), names, settings, left_out, retired; see runs/rules.py
+    newspaper_ids: list[int] | None  # the newspapers of the scope; None: all
+    versions_join: bool
+    model: str  # for load_model
+    tables: dict[str, str]  # a hash of the rows of each small table
+    files: dict[str, int]  # the bytes of each file, by its path in the folder
+
+    @property
+    def mode(self) -> Mode:
+        """How boilerplate is treated."""
+        return Mode(self.boilerplate)
+
+    @property
+    def last_day(self) -> datetime.date:
+        """The last day of which passes compare articles."""
+        last = datetime.date.fromisoformat(self.days[-1][0]) if self.days else datetime.date.min
+        return last if self.until is None else min(last, datetime.date.fromisoformat(self.until))
+
+    @property
+    def first_day(self) -> datetime.date:
+        """The first day that the later article of a pair may have."""
+        first = datetime.date.fromisoformat(self.days[0][0]) if self.days else datetime.date.min
+        return first if self.since is None else max(first, datetime.date.fromisoformat(self.since))
+
+    def configs(self) -> Configs:
+        """Return the settings of every pass, in the order of a run. Raises BundleError."""
+        return configs_of(self.config)
+
+    def fingerprint(self) -> str:
+        """Return a hash of everything that decides results: that of articles, decisions, settings and versions."""
+        decisive = dataclasses.asdict(self)
+        for name in ("made_at", "files"):
+            del decisive[name]
+        return fingerprint(decisive)
+
+
+@dataclass(frozen=True, slots=True)
+class Result(_Stored):
+    """What a run on a cluster did. `config` is that of the manifest with the options of the run."""
+
+    remedy: ClassVar[str] = "finish the run with newsdedup-spark run DIR --resume"
+
+    manifest: str  # Manifest.fingerprint()
+    versions: dict[str, str]  # those of every executor
+    config: dict[str, dict[str, Any]]
+    passes: dict[str, dict[str, float]]  # of each enabled pass: candidates, verified, pairs, seconds
+    counts: dict[str, Any]  # crowded, verdicts (by kind), group_checks, clusters, clustered_articles, contradictions
+    seconds: dict[str, float]  # of each stage
+    finished_at: str
+
+    def key(self) -> str:
+        """Return what the results are of: the same export and settings give the same."""
+        return fingerprint([self.manifest, self.config, self.versions])
+
+
+def configs_of(stored: Mapping[str, Mapping[str, Any]]) -> Configs:
+    """Return the configs of stored settings, in the order of a run. Raises BundleError."""
+    try:
+        return {name: make_config(PASSES[name].config_class, dict(stored[name])) for name in PASSES}
+    except (ConfigError, KeyError) as error:
+        raise BundleError(f"the settings of the export cannot be used ({error}); export again") from error
+
+
+def fingerprint(values: Any) -> str:
+    """Return a hash of values that JSON can represent."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:32]

@@ -1,0 +1,126 @@
+"""The articles of an export in parts that fit into a worker's memory, whatever files they came in."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from dedup.detection.kernels.tokens import IntArray
+
+# What identifies and orders an article; every table of articles here has these columns, with days as ordinal numbers.
+KEYS = ("id", "newspaper", "day")
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+class Part(NamedTuple):
+    """Row groups of a file of articles, one next to the other. Days are ordinal numbers, both included."""
+
+    first_day: int
+    last_day: int
+    path: str
+    first_group: int
+    stop_group: int
+    articles: int
+
+    def overlaps(self, first_day: int, last_day: int) -> bool:
+        """Return whether the part may have articles of these days."""
+        return self.first_day <= last_day and first_day <= self.last_day
+
+
+class Keys(NamedTuple):
+    """Articles as arrays: ids, newspapers, days as ordinal numbers."""
+
+    ids: IntArray
+    newspapers: IntArray
+    days: IntArray
+
+    @classmethod
+    def of(cls, articles: pa.Table) -> Keys:
+        """Return the keys of a table of articles."""
+        return cls(*(articles[name].to_numpy() for name in KEYS))
+
+    def at(self, rows: IntArray) -> Keys:
+        """Return the keys of some rows."""
+        return Keys(self.ids[rows], self.newspapers[rows], self.days[rows])
+
+
+def parts_of(folder: Path, most: int) -> list[Part]:
+    """Return the parts of a folder of articles, in order of days: row groups of at most `most` articles together.
+
+    A single row group may have more. Only the footers of the files are read.
+    """
+    return sorted(part for path in sorted(folder.glob("*.parquet")) for part in _parts_of_file(path, most))
+
+
+def _parts_of_file(path: Path, most: int) -> Iterator[Part]:
+    groups = list(_groups(path))
+    start = 0
+    while start < len(groups):
+        stop, articles = start + 1, groups[start][2]
+        while stop < len(groups) and articles + groups[stop][2] <= most:
+            articles += groups[stop][2]
+            stop += 1
+        some = groups[start:stop]
+        yield Part(min(each[0] for each in some), max(each[1] for each in some), str(path), start, stop, articles)
+        start = stop
+
+
+def _groups(path: Path) -> Iterator[tuple[int, int, int]]:
+    """Yield the first and the last day of each row group, and its number of articles."""
+    with parquet.ParquetFile(path) as file:
+        column = file.schema_arrow.get_field_index("day")
+        for number in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(number)
+            known = group.column(column).statistics
+            if known is None or not known.has_min_max:
+                days = pc.min_max(file.read_row_group(number, columns=["day"])["day"]).as_py()
+                yield days["min"].toordinal(), days["max"].toordinal(), group.num_rows
+            else:
+                yield known.min.toordinal(), known.max.toordinal(), group.num_rows
+
+
+def read_part(
+    part: Part, columns: Sequence[str], *, last_day: int | None = None, ids: IntArray | None = None
+) -> pa.Table:
+    """Return the articles of a part with KEYS and these columns, ordered by day and id; none after `last_day`.
+
+    With `ids`, only those of them that are in the part. The column "text" is the text that passes compare.
+    """
+    stored = {*KEYS, *columns}
+    if "text" in stored:
+        stored = stored - {"text"} | {"normalized_text", "reduced_text"}
+    with parquet.ParquetFile(part.path) as file:
+        table = file.read_row_groups(range(part.first_group, part.stop_group), columns=sorted(stored))
+    table = table.set_column(table.schema.get_field_index("day"), "day", ordinals(table["day"]))
+    if last_day is not None and part.last_day > last_day:
+        table = table.filter(pc.less_equal(table["day"], last_day))
+    if ids is not None:
+        table = rows_with(table, ids)
+    if "text" in columns:
+        table = table.append_column("text", pc.coalesce(table["reduced_text"], table["normalized_text"]))
+    return table.select([*KEYS, *columns]).sort_by([("day", "ascending"), ("id", "ascending")])
+
+
+def ordinals(days: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return dates as ordinal numbers."""
+    return pc.add(days.cast(pa.int32()), pa.scalar(_EPOCH, pa.int32())).cast(pa.int64())
+
+
+def rows_with(articles: pa.Table, ids: IntArray) -> pa.Table:
+    """Return the articles with these ids, in the same order as in the table."""
+    return articles.filter(pa.array(np.isin(articles["id"].to_numpy(), ids)))
+
+
+def write(table: pa.Table, path: Path) -> None:
+    """Write a file at once: it is there whole, or not at all. Written twice, it is the same."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{np.random.default_rng().integers(1 << 62):x}")
+    parquet.write_table(table, unfinished, compression="zstd", compression_level=1)
+    unfinished.replace(path)

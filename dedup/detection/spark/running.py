@@ -1,0 +1,246 @@
+"""A run on a cluster, stage by stage.
+
+Spark deals out the tasks and repeats those of a lost machine, and brings together what has the same key. The tasks read
+and write the files of the export themselves (work.py), so that texts never go through a shuffle.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import shutil
+import sys
+from collections.abc import Sequence
+from functools import partial
+from math import isqrt
+from pathlib import Path
+from typing import Any
+
+from dedup.detection.bounds import Rule, Rules, widened
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import NearConfig, PassConfig, Reach
+from dedup.detection.spark.bands import find_similar
+from dedup.detection.spark.clustering import write_clusters
+from dedup.detection.spark.judging import Judging
+from dedup.detection.spark.keyed import PAIRS_DDL, find_exact, find_titles, find_urls, mapped
+from dedup.detection.spark.manifest import Configs, Manifest, Result, fingerprint
+from dedup.detection.spark.members import find_by_members
+from dedup.detection.spark.pairs import allowed
+from dedup.detection.spark.parts import parts_of
+from dedup.detection.spark.schema import Bundle
+from dedup.detection.spark.stages import Counts, Stage, Stages, files_of
+from dedup.detection.spark.tasks import perform_all
+from dedup.detection.spark.versions import versions
+from dedup.detection.spark.work import Done, Tile, Work, find_in_tile, find_on_day, prepare, tiles_of
+from dedup.detection.types import VerdictKind, Window
+
+# A part has at most so many articles, and at least so many if there are enough workers for more parts.
+MOST_ARTICLES, LEAST_ARTICLES = 20_000, 2_000
+_ARTICLES_A_PARTITION = 100_000
+
+
+def run_stages(
+    spark: Any, *, bundle: Bundle, manifest: Manifest, configs: Configs, tile_pairs: int, resume: bool
+) -> Result:
+    """Find, judge and cluster the pairs of an export; write `results/`, result.json last; return what is in that.
+
+    `configs` are those of the manifest with the options of the run; only enabled passes run. A tile compares at most
+    `tile_pairs` pairs of articles at a time. With `resume`, stages that an earlier run finished are kept. Raises
+    BundleError.
+    """
+    return _Run(spark, bundle, manifest, configs, tile_pairs, resume=resume).result()
+
+
+class _Run:
+    """The stages of a run, in order."""
+
+    def __init__(
+        self, spark: Any, bundle: Bundle, manifest: Manifest, configs: Configs, tile_pairs: int, *, resume: bool
+    ) -> None:
+        self._spark, self._bundle, self._manifest, self._configs = spark, bundle, manifest, configs
+        self._config = {name: dataclasses.asdict(config) for name, config in configs.items()}
+        self._side = max(1, isqrt(tile_pairs))
+        spread = -(-manifest.articles // (4 * spark.sparkContext.defaultParallelism))
+        self._most = min(MOST_ARTICLES, max(LEAST_ARTICLES, spread))
+        parts = parts_of(bundle.articles, min(self._side, self._most))
+        # The numbers of parts and units are names in the files of stages.
+        cut = [(Path(part.path).name, *part[3:]) for part in parts]
+        rests_on = fingerprint([manifest.fingerprint(), self._config, versions(), tile_pairs, self._most, cut])
+        self._stages = Stages(bundle.stages, rests_on[:12], _report)
+        self._keep_or_forget(resume=resume)
+        # A shuffle moves some hundred bytes an article; each of its partitions costs a fifth of a second.
+        partitions = max(spark.sparkContext.defaultParallelism, manifest.articles // _ARTICLES_A_PARTITION)
+        spark.conf.set("spark.sql.shuffle.partitions", partitions)
+        self._work = Work(
+            bundle.root,
+            parts,
+            manifest.last_day.toordinal(),
+            manifest.mode,
+            self._stages.stage("prepared").folder / "articles",
+        )
+        self._judging = Judging(spark, bundle, manifest, self._work, self._stages, self._most)
+        self._rules: Rules = tuple(_rule(stored) for stored in manifest.rules)
+        self._counts: dict[str, Counts] = {}
+
+    def result(self) -> Result:
+        self._stages.perform("prepared", self._prepare)
+        enabled = {name: config for name, config in self._configs.items() if config.enabled}
+        for name, config in enabled.items():
+            self._counts[name] = self._find(name, config)
+        evidence = {name: self._stages.stage(f"evidence-{name}").folder / "allowed" for name in enabled}
+        verdicts = self._judging.verdicts(evidence)
+        _, clusters = self._stages.perform("clusters", self._cluster)
+        result = Result(
+            manifest=self._manifest.fingerprint(),
+            versions=versions(),
+            config=self._config,
+            passes={name: self._summary(name) for name in enabled},
+            counts=self._all_counts(verdicts, clusters),
+            seconds=self._stages.seconds,
+            finished_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        )
+        result.write(self._bundle.result)
+        return result
+
+    def _keep_or_forget(self, *, resume: bool) -> None:
+        """Keep what an interrupted run with the same settings left, if asked to; else remove what is there."""
+        of_stages = self._bundle.results / ".stages"
+        if not (resume and of_stages.exists() and of_stages.read_text() == self._stages.fingerprint):
+            self._stages.forget()
+            shutil.rmtree(self._bundle.results, ignore_errors=True)
+            self._bundle.results.mkdir(parents=True)
+            of_stages.write_text(self._stages.fingerprint)
+        self._bundle.result.unlink(missing_ok=True)
+
+    def _prepare(self, stage: Stage) -> Counts:
+        tasks = [part for part in range(len(self._work.parts)) if not self._work.file_of(part).exists()]
+        return perform_all(self._spark, tasks, partial(prepare, self._work), stage.folder / "tallies")
+
+    def _find(self, name: str, config: PassConfig) -> Counts:
+        wide = widened(name, config, self._rules)
+        _, counts = self._stages.perform(name, lambda stage: self._found_by(name, wide, stage))
+        _, allowed_ = self._stages.perform(f"evidence-{name}", partial(self._allow, name, config, counts["days"]))
+        return counts | allowed_
+
+    def _found_by(self, name: str, config: Any, stage: Stage) -> Counts:
+        """Write the pairs of a pass into the folder `pairs` of its stage; return what it did."""
+        folder, window = stage.folder, Window(self._manifest.first_day, self._manifest.last_day)
+        every = dataclasses.replace(window, first_day=datetime.date.min)
+        if name in ("trigram", "stopword"):
+            return self._in_tiles(config, stage)
+        if name in ("containment", "sentence"):
+            return find_by_members(self._spark, self._work, config, folder)
+        if name == "minhash":
+            return find_similar(self._spark, self._work, config, window.first_day.toordinal(), folder)
+        if name == "exact":
+            pairs = candidates = find_exact(self._spark, self._work, config, every, folder / "pairs")
+        else:
+            find = find_urls if name == "url" else find_titles
+            candidates, pairs = find(self._spark, self._work, config, every, folder)
+        return {"candidates": candidates, "verified": candidates, "pairs": pairs, "days": []}
+
+    def _in_tiles(self, config: NearConfig, stage: Stage) -> Counts:
+        """Compare tile by tile; then the days with dense groups, a window at a time."""
+        folder, work = stage.folder, self._work
+        tiles = list(tiles_of(work.parts, config.day_window, self._side))
+        counts = perform_all(self._spark, tiles, partial(_find_in_tile, work, config, folder), folder / "tallies")
+        days = sorted({*counts["days"], *self._crowded_days(folder / "pairs", config.dense_from)})
+        if days:
+            dense = perform_all(
+                self._spark, days, partial(_find_on_day, work, config, folder), folder / "tallies-of-dense-days"
+            )
+            for each in ("candidates", "verified", "pairs"):
+                counts[each] += dense[each]
+        return counts | {"days": days}
+
+    def _crowded_days(self, pairs: Path, dense_from: int) -> list[int]:
+        """Return the days of articles that have too many pairs that end on their day: the tiles know only some."""
+        from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
+
+        found = self._spark.read.schema(PAIRS_DDL).parquet(str(pairs))
+        later = f.greatest("left_day", "right_day")
+        sides = [
+            found.where(f.col(f"{side}_day") == later).select(f.col(side).alias("article"), later.alias("day"))
+            for side in ("left", "right")
+        ]
+        ending = sides[0].union(sides[1]).groupBy("article", "day").count().where(f.col("count") > dense_from)
+        return [row["day"] for row in ending.select("day").distinct().collect()]
+
+    def _allow(self, name: str, config: PassConfig, dense_days: Sequence[int], stage: Stage) -> Counts:
+        """Write the evidence of a pass: what the scope and the rules of the profile allow of its pairs."""
+        from pyspark.sql import functions as f  # noqa: PLC0415
+
+        folder = self._stages.stage(name).folder
+        later = f.greatest("left_day", "right_day")
+        found = self._spark.read.schema(PAIRS_DDL).parquet(str(folder / "pairs"))
+        if dense_days:
+            found = found.where(~later.isin(list(dense_days))).union(
+                self._spark.read.parquet(str(folder / "dense")).select(*found.columns)
+            )
+        first_day = self._manifest.first_day.toordinal() if PASSES[name].reach is Reach.PAIR else 1
+        rules = self._rules
+        found = found.where(later >= first_day)
+        if rules:
+            found = mapped(found, lambda table: allowed(table, name, config, rules), PAIRS_DDL)
+        found.write.mode("overwrite").parquet(str(stage.folder / "allowed"))
+        kept = self._spark.read.parquet(str(stage.folder / "allowed"))
+        _by_month(kept, later).select("left", "right", "score", "details", "month").write.mode("overwrite").partitionBy(
+            "month"
+        ).parquet(str(self._bundle.evidence / f"pass_name={name}"))
+        return {"pairs": kept.count(), "crowded": self._write_crowded(name, folder)}
+
+    def _write_crowded(self, name: str, folder: Path) -> int:
+        from pyspark.sql import functions as f  # noqa: PLC0415
+
+        if not any(files_of(folder / "crowded")):
+            return 0
+        crowded = self._spark.read.parquet(str(folder / "crowded")).groupBy("article").agg(f.max("near").alias("near"))
+        to = self._bundle.crowded / f"pass_name={name}"
+        crowded.write.mode("overwrite").parquet(str(to))
+        count: int = self._spark.read.parquet(str(to)).count()
+        return count
+
+    def _cluster(self, stage: Stage) -> Counts:
+        return write_clusters(self._spark, self._bundle, stage.folder, self._stages.fingerprint)
+
+    def _summary(self, name: str) -> dict[str, float]:
+        counts = self._counts[name]
+        seconds = self._stages.seconds[name] + self._stages.seconds[f"evidence-{name}"]
+        return {each: counts[each] for each in ("candidates", "verified", "pairs")} | {"seconds": round(seconds, 3)}
+
+    def _all_counts(self, verdicts: Counts, clusters: Counts) -> dict[str, Any]:
+        kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
+        crowded = sum(counts.get("crowded", 0) for counts in self._counts.values())
+        return {"crowded": crowded, "verdicts": kinds, "group_checks": verdicts["group_checks"], **clusters}
+
+
+def _find_in_tile(work: Work, config: NearConfig, folder: Path, tile: Tile) -> Done:
+    name = "-".join(f"{each:06}" for each in (tile.one, tile.other, tile.rows_of_one[0], tile.rows_of_other[0]))
+    return find_in_tile(work, tile, config, folder / "pairs" / f"{name}.parquet")
+
+
+def _find_on_day(work: Work, config: NearConfig, folder: Path, day: int) -> Done:
+    crowded = folder / "crowded" / f"{day}.parquet"
+    return find_on_day(work, day, config, folder / "dense" / f"{day}.parquet", crowded)
+
+
+def _by_month(found: Any, later: Any) -> Any:
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    day = f.date_add(f.lit("1970-01-01").cast("date"), (later - 719_163).cast("int"))
+    return found.withColumn("month", f.date_format(day, "yyyy-MM")).repartition("month")
+
+
+def _rule(stored: dict[str, Any]) -> Rule:
+    return Rule(
+        stored["newspaper"],
+        stored["other"],
+        tuple(stored["names"]),
+        stored["settings"],
+        stored["left_out"],
+        stored["retired"],
+    )
+
+
+def _report(name: str, seconds: float) -> None:
+    sys.stderr.write(f"{name}: {seconds:,.1f} s\n")

@@ -1,0 +1,194 @@
+"""The files that a cluster reads and leaves, and the columns of each: the contract between a database and a cluster.
+
+A folder holds everything:
+
+    manifest.json                       what was exported (spark/manifest.py); written last
+    articles/*.parquet                  ARTICLES
+    urls/*.parquet                      URLS
+    newspapers.parquet                  NEWSPAPERS
+    links.parquet                       LINKS
+    series_rules.parquet                SERIES_RULES
+    group_rules.parquet                 GROUP_RULES
+    alphabet.parquet                    ALPHABET
+    stages/                             what `newsdedup-spark run` keeps between its stages; nobody else reads it
+    results/evidence/pass_name=NAME/month=YYYY-MM/*.parquet       EVIDENCE
+    results/crowded/pass_name=NAME/*.parquet                      CROWDED
+    results/verdicts/month=YYYY-MM/*.parquet                      VERDICTS
+    results/group_checks/month=YYYY-MM/*.parquet                  VERDICTS
+    results/clusters/*.parquet                                    CLUSTERS
+    results/result.json                 what the run did (spark/manifest.py); written last
+
+Files come in any number and their rows in any order: a reader sorts where the order matters. A folder of results
+without rows may be missing. Days are dates without a zone, moments are in UTC. Texts are ordered by code points,
+nowhere by a locale. The month is that of the later article's day.
+"""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from dedup.detection.kernels.tokens import Alphabet
+
+# Texts of 5 kB: a file has 100 MB before compression, and a row group 10.
+ARTICLES_A_FILE: Final = 20_000
+ARTICLES_A_GROUP: Final = 2_000
+COMPRESSION: Final = "zstd"
+
+
+def _needed(name: str, kind: pa.DataType) -> pa.Field:
+    return pa.field(name, kind, nullable=False)
+
+
+# The articles up to the last day of the scope, and of the CONTEXT_DAYS after it: passes compare those up to that day
+# alone, verdicts also learn from those after it what recurs in a newspaper.
+# `published_*` are as in articles.models.Article: give them to PublicationTime.
+# `boilerplate` is a JSON list, for without_boilerplate(content, boilerplate, mode).
+# The text that passes compare is `reduced_text`, or `normalized_text` where that is null: nothing was left out. An
+# empty text matches nothing. `digest` is a hash of that text, null where it is empty.
+ARTICLES: Final = pa.schema(
+    [
+        _needed("id", pa.int64()),
+        _needed("newspaper", pa.int64()),
+        _needed("day", pa.date32()),
+        _needed("revision", pa.int64()),
+        pa.field("published_at", pa.timestamp("us", tz="UTC")),
+        pa.field("published_offset", pa.int16()),
+        _needed("published_precision", pa.string()),
+        _needed("headline", pa.string()),
+        _needed("content", pa.string()),
+        _needed("boilerplate", pa.string()),
+        _needed("normalized_title", pa.string()),
+        _needed("normalized_text", pa.string()),
+        pa.field("reduced_text", pa.string()),
+        pa.field("digest", pa.string()),
+    ]
+)
+# The comparable URLs of each article, each once. Those without a path are left out: they are front pages.
+URLS: Final = pa.schema(
+    [
+        _needed("article", pa.int64()),
+        _needed("newspaper", pa.int64()),
+        _needed("day", pa.date32()),
+        _needed("normalized_url", pa.string()),
+    ]
+)
+# `affixes` are what plain_title removes from headlines.
+NEWSPAPERS: Final = pa.schema(
+    [
+        _needed("id", pa.int64()),
+        _needed("name", pa.string()),
+        _needed("affixes", pa.list_(pa.string())),
+    ]
+)
+# What editors decided on two articles, left < right: `must` and `cannot` are links for cluster(), and so is `stay`,
+# which is an edge of Rank.DECISION. Decisions that bind no cluster are left out.
+LINKS: Final = pa.schema(
+    [
+        _needed("left", pa.int64()),
+        _needed("right", pa.int64()),
+        _needed("effect", pa.string()),
+    ]
+)
+# Headline forms whose articles, in one newspaper, are never duplicates of each other.
+SERIES_RULES: Final = pa.schema(
+    [
+        _needed("newspaper", pa.int64()),
+        _needed("form", pa.string()),
+    ]
+)
+# The articles of dense groups that an editor made a rule for: never duplicates of each other. `first` is in the group
+# too. A group with a rule keeps its articles and takes in what kept pairs connect with them, so a pair has the rule if
+# both are in one part of connected([*kept pairs, *(first, article, ())]) that holds an article of this table.
+GROUP_RULES: Final = pa.schema(
+    [
+        _needed("article", pa.int64()),
+        _needed("group", pa.int64()),
+        _needed("first", pa.int64()),
+    ]
+)
+# The characters that pg_trgm takes for parts of words, and the one that it compares for each; all others are blanks.
+# They are a constant of the server and its locale.
+ALPHABET: Final = pa.schema([_needed("character", pa.uint32()), _needed("folded", pa.uint32())])
+
+# The candidates of a pass, after the rules of the profile: left < right, each pair once a pass. `details` is JSON, as
+# Candidate.evidence.
+EVIDENCE: Final = pa.schema(
+    [
+        _needed("left", pa.int64()),
+        _needed("right", pa.int64()),
+        _needed("score", pa.float64()),
+        _needed("details", pa.string()),
+    ]
+)
+# Tally.crowded of a pass. An article that several tiles found crowded has the highest of their numbers.
+CROWDED: Final = pa.schema([_needed("article", pa.int64()), _needed("near", pa.int32())])
+# The verdict of every pair with evidence, each once; of group_checks: the pairs that check_groups compares.
+# `reasons` is JSON. Both columns of JSON are spelled by json.dumps(..., ensure_ascii=False).
+VERDICTS: Final = pa.schema(
+    [
+        _needed("left", pa.int64()),
+        _needed("right", pa.int64()),
+        _needed("verdict", pa.string()),
+        _needed("probability", pa.float64()),
+        _needed("duplicate_probability", pa.float64()),
+        _needed("reasons", pa.string()),
+        _needed("joins", pa.bool_()),
+        _needed("left_matched", pa.float64()),
+        _needed("right_matched", pa.float64()),
+    ]
+)
+# The articles of clusters; `cluster` is the lowest id in it.
+CLUSTERS: Final = pa.schema(
+    [
+        _needed("article", pa.int64()),
+        _needed("cluster", pa.int64()),
+        _needed("lowest_score", pa.float64()),
+        _needed("confirmed", pa.bool_()),
+    ]
+)
+
+MANIFEST: Final = "manifest.json"
+RESULT: Final = "result.json"
+
+
+class Bundle:
+    """The places in the folder of an export. `root` is a folder of a file system that every executor sees."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.manifest = root / MANIFEST
+        self.articles = root / "articles"
+        self.urls = root / "urls"
+        self.stages = root / "stages"
+        self.results = root / "results"
+        self.result = self.results / RESULT
+        self.crowded = self.results / "crowded"
+        self.evidence = self.results / "evidence"
+        self.verdicts = self.results / "verdicts"
+        self.group_checks = self.results / "group_checks"
+        self.clusters = self.results / "clusters"
+
+    def table(self, name: str) -> Path:
+        """Return the file of a small table: newspapers, links, series_rules, group_rules or alphabet."""
+        return self.root / f"{name}.parquet"
+
+    def read(self, name: str) -> pa.Table:
+        """Return a small table."""
+        return parquet.read_table(self.table(name))
+
+
+def month_of(day: datetime.date) -> str:
+    """Return the month of a day as the names of folders have it: 2026-03."""
+    return day.isoformat()[:7]
+
+
+def alphabet_of(table: pa.Table) -> Alphabet:
+    """Return the alphabet of an ALPHABET table."""
+    characters, folded = (np.asarray(table[name], dtype=np.uint32) for name in ("character", "folded"))
+    return Alphabet.of(zip(map(chr, characters.tolist()), map(chr, folded.tolist()), strict=True))

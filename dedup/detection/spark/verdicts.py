@@ -1,0 +1,107 @@
+"""The verdicts on some pairs of a month, and what they rest on, as tables. Pure (see dedup/detection/judging)."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from articles.normalization.times import Precision, PublicationTime
+from dedup.detection.comparison.prepared import Preparer
+from dedup.detection.judging.articles import JudgedArticle, StoredArticle, prepared
+from dedup.detection.judging.collector import without_collector
+from dedup.detection.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, Terms, judged
+from dedup.detection.spark.schema import VERDICTS
+
+# What the verdicts on an article rest on, apart from KEYS and what PREPARED has.
+JUDGED: Final = ("headline", "content", "boilerplate", "published_at", "published_offset", "published_precision")
+# The pairs of a month to judge: `leftover` as in JudgedPair.
+TO_JUDGE: Final = pa.schema(
+    [
+        pa.field("left", pa.int64(), nullable=False),
+        pa.field("right", pa.int64(), nullable=False),
+        pa.field("left_day", pa.int64(), nullable=False),
+        pa.field("right_day", pa.int64(), nullable=False),
+        pa.field("left_newspaper", pa.int64(), nullable=False),
+        pa.field("right_newspaper", pa.int64(), nullable=False),
+        pa.field("leftover", pa.int64(), nullable=False),
+    ]
+)
+# An article takes about 40 kB. With more known words than this, the preparer starts over.
+_KEPT_ARTICLES = 4_000
+_KNOWN_WORDS = 400_000
+
+
+def leftover_of(details: str) -> int:
+    """Return the number of headlines over a text that the evidence of the exact pass notes, if too many; else 0."""
+    return int(json.loads(details).get("leftover", 0))
+
+
+def verdicts_on(
+    pairs: pa.Table,
+    articles: pa.Table,
+    affixes: Mapping[int, Sequence[str]],
+    facts: MonthFacts,
+    terms: Terms,
+    rulings: Rulings,
+) -> pa.Table:
+    """Return the VERDICTS on pairs (TO_JUDGE). Their articles have KEYS, JUDGED, and form and shingles of PREPARED."""
+    known = _Articles(articles, affixes, terms)
+    ordered = sorted(
+        zip(*(pairs[name].to_pylist() for name in ("left_day", "right_day", "left", "right", "leftover")), strict=True),
+        key=lambda row: (max(row[0], row[1]), row[2], row[3]),
+    )
+    rows: list[JudgedRow] = []
+    ends: list[tuple[int, int]] = []
+    with without_collector():
+        for _, _, left, right, leftover in ordered:
+            pair = JudgedPair(0, left, right, leftover)
+            rows.append(judged(pair, known[left], known[right], facts, terms, rulings))
+            ends.append((left, right))
+    columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in JudgedRow._fields[1:]}
+    columns |= {"left": [left for left, _ in ends], "right": [right for _, right in ends]}
+    columns["verdict"] = [str(each) for each in columns["verdict"]]
+    return pa.table({name: columns[name] for name in VERDICTS.names}, schema=VERDICTS)
+
+
+class _Articles:
+    """Articles prepared for comparison when they are first asked for; the least recently used are dropped first."""
+
+    def __init__(self, articles: pa.Table, affixes: Mapping[int, Sequence[str]], terms: Terms) -> None:
+        self._rows = {each: row for row, each in enumerate(articles["id"].to_pylist())}
+        self._articles, self._affixes, self._mode = articles, affixes, terms.boilerplate
+        self._preparer = Preparer()
+        self._known: OrderedDict[int, JudgedArticle] = OrderedDict()
+
+    def __getitem__(self, article: int) -> JudgedArticle:
+        if article not in self._known:
+            if self._preparer.known_words > _KNOWN_WORDS:
+                self._preparer = Preparer()
+            self._known[article] = prepared(self._stored(article), self._preparer, self._mode)
+            if len(self._known) > _KEPT_ARTICLES:
+                self._known.popitem(last=False)
+        self._known.move_to_end(article)
+        return self._known[article]
+
+    def _stored(self, article: int) -> StoredArticle:
+        [row] = self._articles.slice(self._rows[article], 1).to_pylist()
+        time = None
+        if row["published_at"] is not None:
+            time = PublicationTime(row["published_at"], row["published_offset"], Precision(row["published_precision"]))
+        return StoredArticle(
+            row["id"],
+            row["newspaper"],
+            datetime.date.fromordinal(row["day"]),
+            time,
+            row["headline"],
+            self._affixes[row["newspaper"]],
+            row["content"],
+            json.loads(row["boilerplate"]),
+            np.frombuffer(row["shingles"], dtype="<u4"),
+            row["form"],
+        )

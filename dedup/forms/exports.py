@@ -1,0 +1,95 @@
+"""The form that chooses a corpus to export."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from articles.boilerplate.mode import Mode
+from dedup.detection.clustering.policies import RULES, Policy
+from dedup.forms.base import ScopeForm
+from dedup.rows.corpus.members import Part
+from dedup.rows.corpus.places import Asked
+
+_FORMATS = (("parquet", "Parquet"), ("csv.gz", "CSV"), ("jsonl.gz", "JSON lines"))
+_DEFAULTS = {"policy": Policy.KEEP_SYNDICATION.value, "boilerplate": Mode.KEEP.value, "format": "parquet"}
+
+
+def query_of_corpus(stored: dict[str, Any]) -> QueryDict:
+    """Return the query of the form that had these values."""
+    given = QueryDict(mutable=True)
+    for name, value in stored.items():
+        given.setlist(name, [str(each) for each in (value if isinstance(value, list) else [value]) if each])
+    return given
+
+
+class CorpusForm(ScopeForm):
+    """What becomes of copies, and which articles; a field that is not given has its default."""
+
+    policy = forms.ChoiceField(
+        choices=[(policy.value, f"{policy.value}: {rule}") for policy, rule in RULES.items()],
+        widget=forms.RadioSelect,
+        label="What becomes of copies",
+    )
+    confirmed = forms.BooleanField(
+        required=False, label="Only clusters that decisions alone hold together count as copies"
+    )
+    boilerplate = forms.ChoiceField(
+        choices=[
+            (Mode.KEEP.value, "stays"),
+            (Mode.STORY.value, "goes, except from the first article of a week"),
+            (Mode.TOPIC.value, "goes from all articles"),
+        ],
+        label="Boilerplate",
+    )
+    format = forms.ChoiceField(choices=_FORMATS, label="File format")
+
+    field_order = ("policy", "confirmed", "since", "until", "newspapers", "boilerplate", "format")
+
+    def __init__(self, data: QueryDict) -> None:
+        given = data.copy()
+        for name, value in _DEFAULTS.items():
+            given.setdefault(name, value)
+        super().__init__(given)
+        self.fields["newspapers"].widget.attrs["size"] = 4
+        for name in ("policy", "confirmed"):
+            self.fields[name].widget.attrs["class"] = "form-check-input"
+
+    @property
+    def asked(self) -> Asked:
+        """The corpus that was chosen; the form must be valid."""
+        chosen = self.cleaned_data
+        ids = tuple(sorted(each.pk for each in chosen["newspapers"])) or None
+        return Asked(
+            Policy(chosen["policy"]),
+            Part(chosen["since"], chosen["until"], ids),
+            Mode(chosen["boilerplate"]),
+            confirmed_only=chosen["confirmed"],
+        )
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The values as JSON; the form must be valid."""
+        chosen = self.cleaned_data
+        days = {name: chosen[name] and chosen[name].isoformat() for name in ("since", "until")}
+        return chosen | days | {"newspapers": sorted(each.pk for each in chosen["newspapers"])}
+
+    @property
+    def command(self) -> str:
+        """The command that exports it; the form must be valid."""
+        chosen = self.cleaned_data
+        words = ["manage.py", "export_corpus", "--policy", chosen["policy"]]
+        if chosen["confirmed"]:
+            words += ["--clusters", "confirmed"]
+        for name in ("since", "until"):
+            if chosen[name]:
+                words += [f"--{name}", chosen[name].isoformat()]
+        for newspaper in chosen["newspapers"]:
+            # With "=", also a name that begins with a hyphen is a value.
+            words.append(f"--newspaper={newspaper.name}")
+        if chosen["boilerplate"] != Mode.KEEP.value:
+            words += ["--boilerplate", chosen["boilerplate"]]
+        return shlex.join([*words, "--output", f"corpus.{chosen['format']}"])

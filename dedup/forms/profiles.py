@@ -1,0 +1,237 @@
+"""The forms of profiles and of their rules, with a field for each setting that the passes declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.db.models import Q
+from django.forms import BoundField
+
+from articles.models import Newspaper
+from dedup.declarations import ConfigError, Finds, Setting, make_config, settings_of
+from dedup.detection.bounds import bound_named
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import PassConfig
+from dedup.detection.runs.profiles import Configs
+from dedup.forms.base import setting_field
+from dedup.models import Profile, ProfileRule
+
+# The fields of a profile that are not settings of a pass: what comes first, and the rest.
+BASIC = ("name", "is_default", "nightly_at")
+ADVANCED = ("boilerplate", "versions_join", "keep_rule", "asked_from")
+# The settings of a pass that an editor knows: whether it runs, its window, how much it compares, and its threshold.
+BASIC_SETTINGS = ("enabled", "day_window", "days_apart", "prefix", "threshold", "retired")
+
+
+def copy_of(profile: Profile) -> Profile:
+    """Return a new profile, not stored, with the settings of this one; it is not the default, nor runs at night."""
+    return Profile(
+        name=f"Copy of {profile.name}"[:100],
+        settings=deepcopy(profile.settings),
+        versions_join=profile.versions_join,
+        keep_rule=profile.keep_rule,
+        boilerplate=profile.boilerplate,
+        asked_from=profile.asked_from,
+    )
+
+
+@dataclass(frozen=True)
+class PassFields:
+    """The fields of one pass in a form."""
+
+    name: str
+    label: str
+    proposes: str
+    first: list[BoundField]
+    retired: BoundField
+    advanced: list[BoundField]
+
+
+class ProfileForm(forms.ModelForm[Profile]):
+    """A form with a field for each declared setting of every pass. A new profile is a copy of the default one."""
+
+    class Meta:
+        model = Profile
+        fields = BASIC + ADVANCED
+        widgets = {"nightly_at": forms.TimeInput(format="%H:%M", attrs={"type": "time"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if kwargs.get("instance") is None:
+            default = Profile.objects.filter(is_default=True).first()
+            kwargs["instance"] = copy_of(default) if default else Profile()
+        super().__init__(*args, **kwargs)
+        for name, each in PASSES.items():
+            stored = (self.instance.settings or {}).get(name, {})
+            for setting, (field, declared) in settings_of(each.config_class).items():
+                made = setting_field(setting, field, declared, stored.get(setting, field.default))
+                if setting == "enabled":
+                    made.help_text = ""  # its label says it
+                elif setting in BASIC_SETTINGS and declared.minimum is not None:
+                    made.help_text = f"{declared.help} {_range(declared)}; usually {field.default:,.12g}."
+                self.fields[f"{name}__{setting}"] = made
+        _style(self.fields)
+
+    def _get_validation_exclusions(self) -> set[str]:
+        # Two default profiles are not an error here: save_profile unticks the old one.
+        return {*super()._get_validation_exclusions(), "is_default"}  # type: ignore[misc]
+
+    def clean(self) -> dict[str, Any]:
+        """Collect the fields into the stored settings; every fault is at its field, all at once."""
+        cleaned = super().clean() or {}
+        self.instance.settings = {}
+        for name, each in PASSES.items():
+            values = _values_of(name, cleaned)
+            self._check(name, each.config_class, values)
+            declared = settings_of(each.config_class)
+            if chosen := {key: value for key, value in values.items() if value != declared[key][0].default}:
+                self.instance.settings[name] = chosen
+        if not any(cleaned.get(f"{name}__enabled") for name in PASSES):
+            self.add_error(None, "No pass is in use: runs would find nothing. Tick “Use this pass” for at least one.")
+        if self.instance.pk and self.initial.get("is_default") and not cleaned.get("is_default"):
+            self.add_error("is_default", "One profile must be the default. To change it, tick this box on another.")
+        return cleaned
+
+    def _check(self, name: str, config_class: type[PassConfig], values: dict[str, Any]) -> None:
+        """Add what a pass refuses, such as a number that must be a power of two, to its field."""
+        try:
+            make_config(config_class, values)
+        except ConfigError as error:
+            # The label of the field says which one.
+            self.add_error(f"{name}__{error.setting}", f"It {str(error).removeprefix(error.setting).strip()}.")
+
+    def boxes(self) -> Iterator[PassFields]:
+        """Yield the fields of every pass, in the order of a run."""
+        for name, each in PASSES.items():
+            settings = list(settings_of(each.config_class))
+            first = [setting for setting in BASIC_SETTINGS if setting in settings and setting != "retired"]
+            rest = [setting for setting in settings if setting not in BASIC_SETTINGS]
+            yield PassFields(
+                name,
+                each.label,
+                each.proposes,
+                [self[f"{name}__{setting}"] for setting in first],
+                self[f"{name}__retired"],
+                [self[f"{name}__{setting}"] for setting in rest],
+            )
+
+    def basic(self) -> list[BoundField]:
+        """Return the fields of the profile that come first."""
+        return [self[name] for name in BASIC]
+
+    def advanced(self) -> list[BoundField]:
+        """Return the other fields of the profile."""
+        return [self[name] for name in ADVANCED]
+
+    def configs(self) -> Configs:
+        """Return the configs that the form shows. Where a value cannot be used, it is what was stored, or the default.
+
+        Of a posted form, call it after is_valid.
+        """
+        shown = {name: field.initial for name, field in self.fields.items()}
+        if self.is_bound:
+            shown |= {name: value for name, value in self.cleaned_data.items() if value is not None}
+        configs: Configs = {}
+        for name, each in PASSES.items():
+            try:
+                configs[name] = make_config(each.config_class, _values_of(name, shown))
+            except ConfigError:
+                configs[name] = each.config_class()
+        return configs
+
+
+def _range(declared: Setting) -> str:
+    return f"From {declared.minimum:,.12g} to {declared.maximum:,.12g}"
+
+
+def _values_of(name: str, cleaned: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the usable values of a pass by setting."""
+    names = settings_of(PASSES[name].config_class)
+    values = {setting: cleaned.get(f"{name}__{setting}") for setting in names}
+    return {setting: value for setting, value in values.items() if value is not None}
+
+
+class RuleForm(forms.ModelForm[ProfileRule]):
+    """A rule of a profile: which newspapers, and the days and lowest scores that are not those of the profile."""
+
+    class Meta:
+        model = ProfileRule
+        fields = ("newspaper", "other", "left_out", "retired")
+        labels = {
+            "newspaper": "Newspaper",
+            "other": "With",
+            "left_out": "Leave these pairs out of detection",
+            "retired": "Hide pairs found earlier that this rule does not allow",
+        }
+        help_texts = {
+            "other": "If empty: with any newspaper. Choose the same newspaper for pairs within it.",
+            "left_out": "No pass proposes them. The numbers below do not matter then.",
+            "retired": "From the next run on. Decisions stay.",
+        }
+
+    def __init__(self, *args: Any, configs: Configs, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["newspaper"].queryset = self.fields["other"].queryset = Newspaper.objects.in_use()  # type: ignore[attr-defined]
+        self.fields["newspaper"].empty_label = "choose a newspaper"  # type: ignore[attr-defined]
+        self.fields["other"].empty_label = "any newspaper"  # type: ignore[attr-defined]
+        self.passes = [name for name, config in configs.items() if config.enabled or name in self.instance.settings]
+        for name in self.passes:
+            for setting in _bounds(name):
+                field, declared = settings_of(PASSES[name].config_class)[setting]
+                made = setting_field(setting, field, declared, self.instance.settings.get(name, {}).get(setting))
+                made.required = False
+                made.help_text = f"{_range(declared)}."
+                made.widget.attrs["placeholder"] = f"{getattr(configs[name], setting):,.12g}"
+                self.fields[f"{name}__{setting}"] = made
+        _style(self.fields)
+
+    def clean(self) -> dict[str, Any]:
+        """Collect the fields into the stored settings, and put the two newspapers in order."""
+        cleaned = super().clean() or {}
+        chosen = {name: {key: cleaned.get(f"{name}__{key}") for key in _bounds(name)} for name in self.passes}
+        given = {
+            name: {key: value for key, value in each.items() if value is not None} for name, each in chosen.items()
+        }
+        self.instance.settings = {name: values for name, values in given.items() if values}
+        first, second = cleaned.get("newspaper"), cleaned.get("other")
+        if first and second and first.pk > second.pk:
+            cleaned["newspaper"], cleaned["other"] = second, first
+        if first and not second and not self.errors and not (self.instance.settings or cleaned["left_out"]):
+            self.add_error(None, "This rule would change nothing. Enter a number, or leave the newspaper out.")
+        if first:
+            self._check_unique(cleaned["newspaper"], cleaned["other"] if second else None)
+        return cleaned
+
+    def _check_unique(self, newspaper: Newspaper, other: Newspaper | None) -> None:
+        same = Q(newspaper=newspaper, other=other) if other else Q(newspaper=newspaper, other__isnull=True)
+        rules = ProfileRule.objects.filter(same, profile=self.instance.profile)
+        if rules.exclude(pk=self.instance.pk).exists():
+            self.add_error("newspaper", "The profile already has a rule for this choice; change that one.")
+
+    def plain(self) -> list[BoundField]:
+        """Return the fields that are not of a pass."""
+        return [self[name] for name in self.Meta.fields]
+
+    def boxes(self) -> list[tuple[str, list[BoundField]]]:
+        """Return the fields of every pass that can be bounded, with its label."""
+        boxes = ((PASSES[name].label, [self[f"{name}__{key}"] for key in _bounds(name)]) for name in self.passes)
+        return [(label, fields) for label, fields in boxes if fields]
+
+
+def _bounds(name: str) -> list[str]:
+    """Return the settings of a pass that a rule can set: the most days apart and the lowest score."""
+    names = (bound_named(name, finds) for finds in (Finds.WITHIN_DAYS, Finds.FROM_SCORE))
+    return [setting for setting in names if setting]
+
+
+def _style(fields: Mapping[str, forms.Field]) -> None:
+    for field in fields.values():
+        kind = "form-control"
+        if isinstance(field.widget, forms.CheckboxInput):
+            kind = "form-check-input"
+        elif isinstance(field.widget, forms.Select):
+            kind = "form-select"
+        field.widget.attrs["class"] = kind

@@ -1,0 +1,140 @@
+"""The forms of validation samples: how to draw one, and the label of a pair."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from django import forms
+
+from dedup.detection.passes import PASSES
+from dedup.forms.base import NoteForm
+from dedup.models import PairLabel
+from dedup.research.sampling import (
+    BANDS,
+    DIMENSIONS,
+    MOST_DAYS,
+    MOST_PAIRS,
+    MOST_READERS,
+    NEAR_DAYS,
+    SEEDS,
+    SIZE,
+    Plan,
+)
+
+
+class LabelForm(NoteForm):
+    """What a reader says about a pair of a validation sample."""
+
+    label = forms.ChoiceField(choices=PairLabel.choices)
+
+
+class SampleForm(forms.Form):
+    """How to draw a validation sample."""
+
+    name = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Name (optional)",
+        help_text="If empty, the sample is called by its number.",
+    )
+    size = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_PAIRS,
+        initial=SIZE,
+        label="Pairs in all",
+        help_text="As evenly from all strata as their sizes allow.",
+    )
+    per_stratum = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_PAIRS,
+        label="Or pairs from each stratum",
+        help_text="If you fill this in, leave “Pairs in all” empty.",
+    )
+    not_proposed = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_PAIRS,
+        initial=0,
+        label="Pairs that no pass proposes",
+        help_text="Drawn in addition, at random. Without them you can estimate precision, but not recall.",
+    )
+    window_days = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_DAYS,
+        initial=NEAR_DAYS,
+        label="Their window",
+        help_text="Pairs that no pass proposes are at most so many days apart.",
+    )
+    by = forms.MultipleChoiceField(
+        required=False,
+        choices=[
+            ("band", "the band of the score"),
+            ("verdict", "the verdict"),
+            ("newspaper", "same newspaper or two"),
+            ("days", "near or far in days"),
+        ],
+        initial=list(DIMENSIONS),
+        label="Strata differ in",
+        widget=forms.CheckboxSelectMultiple,
+    )
+    pass_name = forms.ChoiceField(
+        required=False,
+        choices=[("", "the best score of all passes"), *((name, each.label) for name, each in PASSES.items())],
+        label="Score",
+    )
+    bands = forms.CharField(
+        initial=", ".join(map(str, BANDS)),
+        label="Lower bounds of the score bands",
+        help_text="Above 0 and below 1, rising, separated by commas.",
+    )
+    near_days = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_DAYS,
+        initial=NEAR_DAYS,
+        label="Near means",
+        help_text="At most so many days apart.",
+    )
+    readers = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_READERS,
+        initial=1,
+        label="Readers of each pair",
+        help_text="With two or more, the results say how well they agree.",
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=SEEDS - 1,
+        label="Seed (optional)",
+        help_text="The same archive and seed give the same pairs. If empty: a random one, which is stored.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            if isinstance(field.widget, forms.CheckboxSelectMultiple):
+                field.widget.attrs["class"] = "form-check-input"
+            else:
+                field.widget.attrs["class"] = (
+                    "form-select" if isinstance(field.widget, forms.Select) else "form-control"
+                )
+
+    def clean_name(self) -> str:
+        """Return the name without surrounding blanks."""
+        name: str = self.cleaned_data["name"]
+        return name.strip()
+
+    def clean_bands(self) -> tuple[float, ...]:
+        """Return the bounds as numbers."""
+        try:
+            return tuple(float(each) for each in self.cleaned_data["bands"].split(",") if each.strip())
+        except ValueError:
+            raise forms.ValidationError("Write the bounds as numbers with commas between them: 0.6, 0.8.") from None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of a valid form. Raises SampleError."""
+        names = [each.name for each in dataclasses.fields(Plan)]
+        return Plan(**{name: self.cleaned_data[name] for name in names} | {"by": tuple(self.cleaned_data["by"])})

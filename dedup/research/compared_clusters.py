@@ -1,0 +1,149 @@
+"""Compares the stored clusters with a clustering of the same articles in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from articles.files.formats import source_named
+from articles.files.records import Record, UnreadableFileError, read_records
+from dedup.models import Membership
+from dedup.research.clusterings import Shares, agreement_of
+from dedup.research.labels import (
+    LabelsError,
+    Named,
+    NotFoundError,
+    Problem,
+    column_name,
+    stored_articles,
+    text_value,
+)
+
+# The first column that is there names the article; "article" is not among them: exports have our own numbers there.
+_IDS = ("id", "external_id")
+_CLUSTERS = ("cluster", "cluster_id")
+_LOOKED_UP_AT_ONCE = 5_000
+
+# The name of a cluster, or the number of the line of an article without one.
+Cluster = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Clustered:
+    """An article of the file and its cluster."""
+
+    line: int
+    named: Named
+    cluster: Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class FoundClusters:
+    """The cluster that the file gives each stored article, by its id; and the rows that do not count."""
+
+    clusters: dict[int, Cluster]
+    problems: Sequence[Problem]
+
+
+def read_clusters(path: Path) -> tuple[list[Clustered], list[Problem]]:
+    """Return the rows of a .jsonl or .csv file, which may be gzipped, and the rows that name no article.
+
+    A row has id (external id) or url, and cluster; an empty cluster is an article alone. Raises LabelsError,
+    FileUsageError and UnreadableFileError if no row can be used.
+    """
+    source = source_named(str(path))
+    rows: list[Clustered] = []
+    problems: list[Problem] = []
+    with source.open() as (stream, _, _):
+        for record in read_records(stream, source.file_format, check_header=_check_header):
+            try:
+                rows.append(_row(record))
+            except ValueError as error:
+                problems.append(Problem(record.line, str(error), file=path.name))
+    if not rows:
+        raise LabelsError(f"{path} names no article and its cluster{_for_example(problems)}")
+    return rows, problems
+
+
+def find_clustered(rows: Sequence[Clustered], problems: Sequence[Problem], path: Path) -> FoundClusters:
+    """Return the rows whose article is stored. Raises LabelsError if there is none."""
+    stored = stored_articles(each.named for each in rows)
+    clusters: dict[int, Cluster] = {}
+    bad = list(problems)
+    for each in rows:
+        try:
+            article = stored(each.named)
+        except NotFoundError as error:
+            bad.append(Problem(each.line, str(error), stored=False, file=path.name))
+            continue
+        if clusters.setdefault(article, each.cluster) != each.cluster:
+            reason = f"{each.named} is in the cluster {clusters[article]!r} too; leave it in one cluster"
+            bad.append(Problem(each.line, reason, file=path.name))
+    if not clusters:
+        raise LabelsError(f"{path} names no stored article{_for_example(bad)}")
+    return FoundClusters(clusters, sorted(bad, key=lambda each: each.line))
+
+
+def compared(found: FoundClusters) -> dict[str, Any]:
+    """Return how much the stored clusters agree with those of the file, on the articles that the file names.
+
+    An article that is in no stored cluster is alone. Shares are 0..1, None for a share of nothing.
+    """
+    ours = dict(_stored(list(found.clusters)))
+    agreement = agreement_of([ours.get(each, -each) for each in found.clusters], list(found.clusters.values()))
+    return {
+        "articles": agreement.articles,
+        "not_stored": sum(not each.stored for each in found.problems),
+        "bad": sum(each.stored for each in found.problems),
+        "clusters": agreement.clusters,
+        "clusters_in_file": agreement.reference_clusters,
+        "pairs": agreement.pairs,
+        "pairs_in_file": agreement.reference_pairs,
+        "pairs_in_both": agreement.common_pairs,
+        "pairwise": _rounded(agreement.pairwise),
+        "adjusted_rand_index": round(agreement.rand, 4),
+        "b_cubed": _rounded(agreement.b_cubed),
+        "problems": [asdict(each) for each in found.problems],
+    }
+
+
+def _stored(articles: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for start in range(0, len(articles), _LOOKED_UP_AT_ONCE):
+        some = articles[start : start + _LOOKED_UP_AT_ONCE]
+        yield from Membership.objects.filter(article__in=some).order_by().values_list("article", "cluster")
+
+
+def _rounded(shares: Shares) -> dict[str, float | None]:
+    numbers = {"precision": shares.precision, "recall": shares.recall, "f1": shares.f1}
+    return {name: None if value is None else round(value, 4) for name, value in numbers.items()}
+
+
+def _check_header(names: Sequence[str]) -> None:
+    known = set(map(column_name, names))
+    if not known & set(_CLUSTERS) or not known & {*_IDS, "url"}:
+        raise UnreadableFileError(f"the header {', '.join(names)!r} needs the columns cluster, and id or url")
+
+
+def _row(record: Record) -> Clustered:
+    """Return the article and the cluster of a row. Raises ValueError with the reason if it has none."""
+    if record.fault:
+        raise ValueError(record.fault)
+    values = {column_name(name): value for name, value in record.values.items()}
+    if not values.keys() & set(_CLUSTERS):
+        raise ValueError("the row has no cluster; give its name, or null for an article alone")
+    named = Named(_first(values, _IDS), text_value(values, "url"))
+    if not named.url and named.external_id.startswith(("https://", "http://")):
+        named = Named(named.external_id, named.external_id)
+    if named == Named():
+        raise ValueError("neither id nor url names an article; give its external id or its URL")
+    return Clustered(record.line, named, _first(values, _CLUSTERS) or record.line)
+
+
+def _first(values: dict[str, object], names: Sequence[str]) -> str:
+    return next((text for text in (text_value(values, name) for name in names) if text), "")
+
+
+def _for_example(problems: Sequence[Problem]) -> str:
+    return f", for example line {problems[0].line}: {problems[0].reason}" if problems else ": the file is empty"

@@ -1,0 +1,284 @@
+"""Labelled pairs of articles: reads files of labels and finds the stored articles that they name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+from uuid import UUID
+
+from articles.files.formats import source_named
+from articles.files.records import Record, UnreadableFileError, read_records
+from articles.models import Article, ArticleURL
+from articles.normalization.urls import url_key
+from dedup.detection.verdicts.model import LABELS
+
+_LOOKED_UP_AT_ONCE = 5_000
+_SHOWN_CHARACTERS = 80
+
+Value = TypeVar("Value")
+
+
+class LabelsError(ValueError):
+    """None of the labels can be used; the message says what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """How a label names an article: by its external id, by a URL it was seen under, or by both."""
+
+    external_id: str = ""
+    url: str = ""
+
+    def __str__(self) -> str:
+        return f"the id {self.external_id!r}" if self.external_id else f"the URL {self.url!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A labelled pair: its label (see LABELS), how many pairs it represents, and the stratum it was sampled from."""
+
+    line: int
+    ends: tuple[Named, Named]
+    label: str
+    weight: float = 1.0
+    stratum: str = ""
+    days: int | None = None
+    file: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A row that does not count, and why; the remedy follows the semicolon."""
+
+    line: int
+    reason: str
+    stored: bool = True  # False: the row is valid, but an article that it names is not stored
+    file: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPair:
+    """A label, and the ids of the two stored articles that it names, the lower one first."""
+
+    label: Label
+    left: int
+    right: int
+
+
+def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
+    """Return the labels of a .jsonl or .csv file, which may be gzipped, and the rows without one.
+
+    A row has a and b (external ids) or url_a and url_b, a label, and optionally weight, stratum and days; other columns
+    are ignored. Raises FileUsageError and UnreadableFileError if no row can be read.
+    """
+    source = source_named(str(path))
+    labels: list[Label] = []
+    problems: list[Problem] = []
+    with source.open() as (stream, _, _):
+        for record in read_records(stream, source.file_format, check_header=_check_header):
+            try:
+                labels.append(_label(record, path.name))
+            except ValueError as error:
+                problems.append(Problem(record.line, str(error), file=path.name))
+    return labels, problems
+
+
+def read_label_files(paths: Iterable[Path]) -> tuple[list[Label], list[Problem]]:
+    """Return the labels of several files, and the rows without one. Raises LabelsError if there is no label at all."""
+    labels: list[Label] = []
+    problems: list[Problem] = []
+    names = [str(path) for path in paths]
+    for name in names:
+        read, bad = read_labels(Path(name))
+        labels += read
+        problems += bad
+    if not labels:
+        raise LabelsError(f"{' and '.join(names)} has no labelled pair{_for_example(problems)}")
+    return labels, problems
+
+
+def find_labelled(
+    labels: Sequence[Label], problems: Sequence[Problem], paths: Iterable[Path]
+) -> tuple[list[FoundPair], list[Problem]]:
+    """Return the labels whose two articles are stored, and all rows that do not count, in the order of the files.
+
+    `labels` and `problems` are those read from the files. Raises LabelsError if no label can be used.
+    """
+    names = [str(path) for path in paths]
+    found, unknown = find_articles(labels)
+    places = {Path(name).name: place for place, name in enumerate(names)}
+    every = sorted([*problems, *unknown], key=lambda each: (places.get(each.file, 0), each.line))
+    if not found:
+        raise LabelsError(f"{' and '.join(names)} has no pair whose two articles are stored{_for_example(every)}")
+    return found, every
+
+
+def _for_example(problems: Sequence[Problem]) -> str:
+    if not problems:
+        return ": the file is empty"
+    first = problems[0]
+    where = f"line {first.line} of {first.file}" if len({each.file for each in problems}) > 1 else f"line {first.line}"
+    return f", for example {where}: {first.reason}"
+
+
+def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Problem]]:
+    """Return the labels whose two articles are stored, each pair once, and why the other labels do not count."""
+    stored = stored_articles(end for label in labels for end in label.ends)
+    found: dict[tuple[int, int], FoundPair] = {}
+    problems: list[Problem] = []
+    for label in labels:
+        try:
+            first, second = map(stored, label.ends)
+        except NotFoundError as error:
+            problems.append(Problem(label.line, str(error), stored=False, file=label.file))
+            continue
+        ends = (min(first, second), max(first, second))
+        if first == second:
+            reason = f"a and b are the same stored article, {first}; name two articles"
+            problems.append(Problem(label.line, reason, file=label.file))
+        elif ends in found:
+            earlier = found[ends].label
+            where = f"line {earlier.line}" if earlier.file == label.file else f"line {earlier.line} of {earlier.file}"
+            reason = f"{where} labels the same pair as {earlier.label}; remove one of the two lines"
+            problems.append(Problem(label.line, reason, file=label.file))
+        else:
+            found[ends] = FoundPair(label, *ends)
+    return list(found.values()), problems
+
+
+# ---- rows ------------------------------------------------------------------------------------------
+
+
+def _check_header(names: Sequence[str]) -> None:
+    if "label" not in map(column_name, names):
+        shown = _shown(", ".join(names))
+        raise UnreadableFileError(
+            f"the header {shown} has no label column; it needs label, and a and b or url_a and url_b"
+        )
+
+
+def _label(record: Record, file: str) -> Label:
+    """Return the label of a row. Raises ValueError with the reason if it has none."""
+    if record.fault:
+        raise ValueError(record.fault)
+    values = {column_name(name): value for name, value in record.values.items()}
+    label = text_value(values, "label").upper()
+    if label not in LABELS:
+        raise ValueError(f"label is {_shown(values.get('label'))}; it must be one of {', '.join(LABELS)}")
+    return Label(
+        record.line,
+        (_named(values, "a"), _named(values, "b")),
+        label,
+        _weight(values),
+        text_value(values, "stratum"),
+        _days(values),
+        file,
+    )
+
+
+def _named(values: Mapping[str, object], side: str) -> Named:
+    name = text_value(values, side)
+    # Some collections use URLs as ids.
+    named = Named(name, text_value(values, f"url_{side}") or (name if name.startswith(("https://", "http://")) else ""))
+    if named == Named():
+        raise ValueError(f"neither {side} nor url_{side} names an article; give its external id or its URL")
+    return named
+
+
+def _weight(values: Mapping[str, object]) -> float:
+    text = text_value(values, "weight")
+    weight = _number(text) if text else 1.0
+    if weight is None or not 0 < weight < math.inf:
+        raise ValueError(f"weight is {_shown(values['weight'])}; it must be a number above 0, or empty for 1")
+    return weight
+
+
+def _days(values: Mapping[str, object]) -> int | None:
+    text = text_value(values, "days")
+    if not text:
+        return None
+    days = _number(text)
+    if days is None or days < 0 or days != int(days):
+        raise ValueError(f"days is {_shown(values['days'])}; it must be a whole number, at least 0, or empty")
+    return int(days)
+
+
+def _number(text: str) -> float | None:
+    """Return a text as a finite number, or None if it is not one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def text_value(values: Mapping[str, object], name: str) -> str:
+    """Return a value as text without surrounding whitespace; '' if it is absent or null."""
+    value = values.get(name)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{name} is {_shown(value)}; it must be text or a number")  # noqa: TRY004 - a fault of the file
+    return str(value).strip()
+
+
+def column_name(name: str) -> str:
+    """Return the name of a column without regard to case, blanks and hyphens."""
+    return re.sub(r"[\s-]", "_", name.strip().lower())
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
+
+
+# ---- stored articles -------------------------------------------------------------------------------
+
+
+class NotFoundError(LookupError):
+    """No article, or more than one, has this name."""
+
+
+def stored_articles(names: Iterable[Named]) -> Callable[[Named], int]:
+    """Return a function that gives the id of the stored article with one of these names, or raises NotFoundError."""
+    known = set(names)
+    by_id = _by_external_id({each.external_id for each in known} - {""})
+    by_url = _by_url({each.url for each in known} - {""})
+    return lambda named: _article(named, by_id, by_url)
+
+
+def _parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
+    for start in range(0, len(values), _LOOKED_UP_AT_ONCE):
+        yield values[start : start + _LOOKED_UP_AT_ONCE]
+
+
+def _by_external_id(ids: Iterable[str]) -> dict[str, list[int]]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for some in _parts(sorted(ids)):
+        for external_id, pk in Article.objects.filter(external_id__in=some).values_list("external_id", "pk"):
+            found[external_id].append(pk)
+    return found
+
+
+def _by_url(urls: Iterable[str]) -> dict[str, int]:
+    keys = {url: url_key(url) for url in urls}
+    found: dict[UUID, int] = {}
+    for some in _parts(list(keys.values())):
+        found.update(ArticleURL.objects.filter(key__in=some).values_list("key", "article"))
+    return {url: found[key] for url, key in keys.items() if key in found}
+
+
+def _article(named: Named, by_id: Mapping[str, Sequence[int]], by_url: Mapping[str, int]) -> int:
+    if named.url in by_url:
+        return by_url[named.url]
+    known = by_id.get(named.external_id, ())
+    if not known:
+        raise NotFoundError(f"no stored article has {named}; import it, or correct the label")
+    if len(known) > 1:
+        raise NotFoundError(f"{len(known)} stored articles have {named}; use its URL instead")
+    return known[0]

@@ -1,0 +1,281 @@
+"""Learns a verdict model from editors' decisions, shows what it would change, and puts it into use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import TextField, Value
+from django.db.models.functions import MD5, Cast, Concat
+from django.utils import timezone
+
+from articles.models import Article
+from articles.numbers import read_number
+from dedup.detection.runs.judging import features_of_pairs
+from dedup.detection.runs.terms import model_in_use
+from dedup.detection.types import VerdictKind
+from dedup.detection.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
+from dedup.detection.verdicts.verdict import ChangedVerdict, VerdictChanges, kind_of, verdict_changes
+from dedup.models import FittedModel, Pair, ValidationSample
+from dedup.research.adjusting import LEAST_OF_EACH, Adjusted, adjusted
+from dedup.research.decided import decided_pairs, drawn_ends
+from dedup.research.labels import FoundPair
+from dedup.research.lessons import CHANGES
+from dedup.research.metrics import LabelledPair, date_folds
+from dedup.research.samples import read_sample
+from dedup.research.support import Support, support_of
+
+# Changes are measured on at most this many pairs, the same ones every time: about ten seconds of comparisons.
+MOST_COMPARED = 20_000
+SHIPPED = "shipped"
+_FOLDS = 6
+
+Row = tuple[float, ...]
+
+
+class LearningError(ValueError):
+    """There is too little to learn from, or the model does not exist; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """What a model is learnt from: labelled pairs with their features. The first `decisions` are decided pairs.
+
+    `left_out` is the number of decided pairs that do not count, because one decision brought so many. `drawn` has the
+    places of the decided pairs that chance chose, for the sample of a batch; the queue or an editor chose the others.
+    """
+
+    pairs: Sequence[LabelledPair]
+    rows: Sequence[Row]
+    decisions: int
+    left_out: int
+    drawn: AbstractSet[int] = frozenset()
+
+
+class HeldOut(NamedTuple):
+    """A training pair by its place, with the verdict of the model in use and of one fitted to other dates."""
+
+    place: int
+    old: VerdictKind
+    new: VerdictKind
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChange:
+    """What a new model would change on `compared` of `judged` pairs. `pairs` has the ids of the pairs, by place."""
+
+    changes: VerdictChanges
+    pairs: Sequence[int]
+    compared: int
+    judged: int
+
+
+def training_set(labels: Sequence[FoundPair] = ()) -> TrainingSet:
+    """Return what there is to learn from: decided pairs, and labelled pairs that nobody has decided.
+
+    One decision on a cluster or a dense group brings at most MOST_OF_ONE pairs. Raises LearningError if there are too
+    few.
+    """
+    found = decided_pairs()
+    decided = {ends: (label, 1.0) for ends, label in found.labels.items()}
+    labelled = {(each.left, each.right): (each.label.label, each.label.weight) for each in labels}
+    # Decisions come first, so that a place below their number is a decision.
+    undecided = labelled.keys() - decided.keys() - found.left_out
+    answers = decided | {ends: given for ends, given in labelled.items() if ends in undecided}
+    features = features_of_pairs(answers)
+    known = [ends for ends in answers if ends in features]
+    _check_numbers([answers[ends][0] for ends in known])
+    days = dict(Article.objects.filter(pk__in={end for ends in known for end in ends}).values_list("pk", "date"))
+    pairs = [
+        LabelledPair((str(left), str(right)), max(days[left], days[right]), label, weight)
+        for (left, right), (label, weight) in ((ends, answers[ends]) for ends in known)
+    ]
+    decisions = sum(ends in decided for ends in known)
+    chance = drawn_ends()
+    drawn = {place for place, ends in enumerate(known[:decisions]) if ends in chance}
+    return TrainingSet(pairs, [features[ends] for ends in known], decisions, len(found.left_out), drawn)
+
+
+def _check_numbers(labels: Sequence[str]) -> None:
+    duplicates, others = labels.count("D"), sum(label in "TEN" for label in labels)
+    if min(duplicates, others) < LEAST_OF_EACH:
+        raise LearningError(
+            f"decisions and labels name {duplicates} duplicates and {others} other pairs; at least {LEAST_OF_EACH} of "
+            "each are needed: decide more pairs, or add --labels"
+        )
+
+
+def learn(training: TrainingSet) -> Adjusted:
+    """Return the shipped model, adjusted to the training pairs as far as they prove that it helps."""
+    found = _adjusted(training, range(len(training.pairs)))
+    labels = [pair.label for pair in training.pairs]
+    named = replace(
+        found.model,
+        version=f"own decisions, {timezone.now():%Y-%m-%d %H:%M} UTC",
+        learnt_from={label: labels.count(label) for label in LABELS},
+    )
+    # Rounded as it will be stored, so that its results are those shown.
+    return replace(found, model=load_model(dump_model(named)))
+
+
+def _adjusted(training: TrainingSet, places: Sequence[int]) -> Adjusted:
+    """Return the model adjusted to the pairs in these places, and how far for duplicates.
+
+    Templates and versions are learnt from labels, and then from decisions as far as they prove that it helps. Raises
+    ModelError if all have the same answer about duplicates.
+    """
+    shipped = default_model()
+    labelled = [place for place in places if place >= training.decisions]
+    try:
+        others = fit(*_chosen(training, labelled), prior=shipped)
+    except ModelError:  # too few labels, or none
+        others = shipped
+    clear = [place for place in places if place < training.decisions and training.pairs[place].label != "N"]
+    for question in ("template", "version"):
+        with suppress(ModelError):  # too few decisions say yes, or no
+            others = adjusted(others, *_chosen(training, clear), question).model
+    prior = replace(shipped, questions={**others.questions, "duplicate": shipped.questions["duplicate"]})
+    return adjusted(prior, *_chosen(training, places))
+
+
+def _chosen(training: TrainingSet, places: Sequence[int]) -> tuple[list[Row], list[str], list[float]]:
+    """Return the features, labels and weights of the pairs in these places."""
+    pairs = [training.pairs[place] for place in places]
+    return [training.rows[place] for place in places], [pair.label for pair in pairs], [pair.weight for pair in pairs]
+
+
+def held_out(training: TrainingSet) -> list[HeldOut]:
+    """Return the verdicts on the training pairs, each by a model fitted to the training pairs of other dates."""
+    now, found = model_in_use(), []
+    for train, test in date_folds(training.pairs, _FOLDS):
+        try:
+            model = _adjusted(training, train.tolist()).model
+        except ModelError:
+            continue
+        rows = [(place, training.rows[place]) for place in test.tolist()]
+        found += [HeldOut(place, _verdict(now, row), _verdict(model, row)) for place, row in rows]
+    return found
+
+
+def agreement(training: TrainingSet, tested: Sequence[HeldOut]) -> tuple[int, int, int]:
+    """Return how many pairs were tested, and how many of them the model in use and a fitted one agree with.
+
+    They agree if both call the pair a duplicate, or neither does. Versions are neither, and are left out.
+    """
+    counted = [each for each in tested if training.pairs[each.place].label != "V"]
+    answers = [(each, training.pairs[each.place].label == "D") for each in counted]
+    before = sum((each.old is VerdictKind.DUPLICATE) == answer for each, answer in answers)
+    after = sum((each.new is VerdictKind.DUPLICATE) == answer for each, answer in answers)
+    return len(counted), before, after
+
+
+def drawn_support(training: TrainingSet, tested: Sequence[HeldOut]) -> Support:
+    """Return what the answers say about the verdicts that change, of the pairs that chance chose."""
+    drawn = [each for each in tested if each.place in training.drawn and each.old is not each.new]
+    return support_of((training.pairs[each.place].label, each.old, each.new, 1.0) for each in drawn)
+
+
+def sample_support(model: VerdictModel) -> Support:
+    """Return what the labels of validation samples say about the verdicts that change; no model learns from them."""
+    found = [pair for sample in ValidationSample.objects.all() for pair in read_sample(sample).pairs]
+    labels = {(pair.left, pair.right): pair.label for pair in found}
+    # The model has learnt from the decided ones.
+    decided = Pair.objects.exclude(state=Pair.State.UNDECIDED).among({end for ends in labels for end in ends})
+    for ends in decided.values_list("left", "right"):
+        labels.pop(ends, None)
+    now = model_in_use()
+    verdicts = {ends: (_verdict(now, row), _verdict(model, row)) for ends, row in features_of_pairs(labels).items()}
+    # A reader who says N knows the other answers.
+    return support_of(
+        (labels[ends].label.replace("N", "E"), old, new, labels[ends].weight)
+        for ends, (old, new) in verdicts.items()
+        if old is not new
+    )
+
+
+def _verdict(model: VerdictModel, row: Row) -> VerdictKind:
+    return kind_of(model.probabilities(row), model.threshold)[0]
+
+
+def change_to(model: VerdictModel) -> ModelChange:
+    """Return what a model would change in the verdicts that the model in use gave. Verdicts of rules do not change."""
+    # The model never gives a probability of exactly 0; a rule does.
+    judged = Pair.objects.proposed().filter(duplicate_probability__gt=0)
+    # By its articles, because a pair's number depends on the order in which the workers of a run stored their blocks.
+    articles = Concat(Cast("left_id", TextField()), Value(" ", TextField()), Cast("right_id", TextField()))
+    some = judged.order_by(MD5(articles))[:MOST_COMPARED].values_list("pk", "left", "right")
+    numbers = {(left, right): pk for pk, left, right in some}
+    features = features_of_pairs(numbers)
+    changes = verdict_changes(model_in_use(), model, list(features.values()))
+    return ModelChange(changes, [numbers[ends] for ends in features], len(features), judged.count())
+
+
+def change_counts(change: ModelChange) -> list[dict[str, Any]]:
+    """Return how many pairs have each old and new verdict, changes first, in order of frequency."""
+    counts = sorted(change.changes.counts.items(), key=lambda each: (each[0][0] == each[0][1], -each[1], each[0]))
+    return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
+
+
+def drawn_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
+    """Return changed pairs that nobody has decided, at most so many, drawn at random: the same ones every time."""
+    changed = {change.pairs[each.place]: each for each in change.changes.changed}
+    drawn = Pair.objects.in_queue().filter(pk__in=changed).drawn(CHANGES)[:most].values_list("pk", flat=True)
+    return _all_described(change, [changed[pk] for pk in drawn])
+
+
+def described_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
+    """Return the largest changes, at most so many, each with its pair's number, headlines and state."""
+    return _all_described(change, change.changes.changed[:most])
+
+
+def _all_described(change: ModelChange, shown: Sequence[ChangedVerdict]) -> list[dict[str, Any]]:
+    pairs = Pair.objects.with_articles().in_bulk([change.pairs[each.place] for each in shown])
+    return [_described(each, pairs[change.pairs[each.place]]) for each in shown]
+
+
+def _described(change: ChangedVerdict, pair: Pair) -> dict[str, Any]:
+    return {
+        "pair": pair.pk,
+        "old": str(change.old),
+        "new": str(change.new),
+        "old_duplicate_probability": round(change.old_duplicate_probability, 4),
+        "new_duplicate_probability": round(change.new_duplicate_probability, 4),
+        "state": pair.state,
+        "left": f"{pair.earlier.date}  {pair.earlier.newspaper.name}: {pair.earlier}",
+        "right": f"{pair.later.date}  {pair.later.newspaper.name}: {pair.later}",
+    }
+
+
+def store(model: VerdictModel, decisions: int, *, in_use: bool) -> FittedModel:
+    """Store a model and, with `in_use`, put it into use: the next run then judges all pairs with it."""
+    with transaction.atomic():
+        if in_use:
+            FittedModel.objects.filter(in_use=True).update(in_use=False)
+        return FittedModel.objects.create(content=dump_model(model), decisions=decisions, in_use=in_use)
+
+
+def use(which: str) -> FittedModel | None:
+    """Put a stored model into use, or the shipped one (returns None). Raises LearningError if it cannot be used."""
+    with transaction.atomic():
+        fitted = None if which == SHIPPED else _stored(which)
+        FittedModel.objects.filter(in_use=True).update(in_use=False)
+        if fitted is not None:
+            fitted.in_use = True
+            fitted.save(update_fields=["in_use"])
+    return fitted
+
+
+def _stored(which: str) -> FittedModel:
+    fitted = FittedModel.objects.filter(pk=number).first() if (number := read_number(which)) is not None else None
+    if fitted is None:
+        known = ", ".join(map(str, FittedModel.objects.values_list("pk", flat=True))) or "none"
+        raise LearningError(f"there is no model {which!r}; use {SHIPPED} or a model learnt here: {known}")
+    try:
+        load_model(fitted.content)
+    except ModelError as error:
+        raise LearningError(f"model {which} cannot be used: {error}") from error
+    return fitted

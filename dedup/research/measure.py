@@ -1,0 +1,343 @@
+"""How well verdicts, and each pass alone, agree with labelled pairs: measured on what is stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from articles.models import Article
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.judging import features_of_pairs
+from dedup.detection.runs.terms import model_in_use
+from dedup.detection.verdicts.model import LABELS, ModelError
+from dedup.models import DetectionRun, Evidence, Pair, Verdict
+from dedup.research.answers import NEAR_DAYS, Answer, Numbers, numbers_of, score_numbers, with_interval
+from dedup.research.apart import Detected
+from dedup.research.cross import Sample
+from dedup.research.labels import FoundPair
+from dedup.research.metrics import COUNTED, LabelledPair, cross_validate
+from dedup.research.scores import PassScores, pass_scores
+from dedup.research.thresholds import Point, grid, threshold_curve
+
+_FOLDS = 6
+_LOOKED_UP_AT_ONCE = 2_000
+
+Ends = tuple[int, int]
+Row = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A labelled pair with what is stored about it; `pair` is None if no pass proposes it."""
+
+    found: FoundPair
+    left: Article
+    right: Article
+    pair: Pair | None = None
+    passes: tuple[str, ...] = ()
+
+    @property
+    def ends(self) -> Ends:
+        """Return the ids of the two articles, the lower one first."""
+        return (self.found.left, self.found.right)
+
+    @property
+    def days(self) -> int:
+        """Return the days between the two: those of the label, or else those between the articles."""
+        days = self.found.label.days
+        return abs((self.left.date - self.right.date).days) if days is None else days
+
+    @property
+    def called(self) -> bool:
+        """Return whether the verdict is duplicate."""
+        return self.pair is not None and self.pair.verdict == Verdict.DUPLICATE
+
+    @property
+    def wrong(self) -> bool:
+        """Return whether the verdict and the label contradict each other."""
+        return self.found.label.label in COUNTED and self.called != (self.found.label.label == "D")
+
+    @property
+    def label(self) -> str:
+        """Return the letter of the label."""
+        return self.found.label.label
+
+    @property
+    def answer(self) -> Answer:
+        """Return the stored verdict on it."""
+        known = (self.pair.verdict, self.pair.duplicate_probability) if self.pair else (None, None)
+        return Answer(self.label, self.found.label.weight, self.days, *known)
+
+    @property
+    def by_the_model(self) -> bool:
+        """Return whether it was proposed and judged by the model, which never gives exactly 0; a rule does."""
+        return self.pair is not None and self.pair.duplicate_probability != 0
+
+    def sample(self, features: Mapping[Ends, Row]) -> Sample:
+        """Return it as a pair of a corpus, whose features are among these if they are known."""
+        return Sample(self.answer, features.get(self.ends), self.by_the_model)
+
+    @property
+    def labelled(self) -> LabelledPair:
+        """Return it as a pair to learn from."""
+        later = max(self.left.date, self.right.date)
+        return LabelledPair((str(self.left.pk), str(self.right.pk)), later, self.label, self.found.label.weight)
+
+
+def judged_pairs(found: Sequence[FoundPair]) -> list[Judged]:
+    """Return labelled pairs with what is stored about them."""
+    parts = range(0, len(found), _LOOKED_UP_AT_ONCE)
+    return [each for start in parts for each in _looked_up(found[start : start + _LOOKED_UP_AT_ONCE])]
+
+
+def _looked_up(found: Sequence[FoundPair]) -> Iterator[Judged]:
+    ids = {article for each in found for article in (each.left, each.right)}
+    articles = Article.objects.without_texts().select_related("newspaper").in_bulk(ids)
+    pairs = {(pair.left_id, pair.right_id): pair for pair in Pair.objects.proposed().among(ids)}
+    evidence = Evidence.objects.filter(pair__in=pairs.values(), stale=False)
+    saying = set(evidence.values_list("pair", "pass_name"))
+    for each in found:
+        pair = pairs.get((each.left, each.right))
+        passes = tuple(name for name in PASSES if pair and (pair.pk, name) in saying)
+        yield Judged(each, articles[each.left], articles[each.right], pair, passes)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The report on a run, as JSON has it, and its labelled pairs for other models to judge."""
+
+    report: dict[str, Any]
+    samples: Sequence[Sample]
+
+
+def samples_of(found: Sequence[FoundPair]) -> list[Sample]:
+    """Return labelled pairs with their features, to fit a model on."""
+    judged = judged_pairs(found)
+    features = features_of_pairs([each.ends for each in judged])
+    return [each.sample(features) for each in judged]
+
+
+def measured(
+    what: Detected, articles: Path | None = None, *, cross_validated: bool, sampled: bool, thresholds: bool = False
+) -> Measured:
+    """Measure a run against its labelled pairs; `articles` is the file they were imported from for that.
+
+    Without `sampled`, the samples have no features. With `thresholds`, every pass scores every labelled pair.
+    """
+    judged = judged_pairs(what.found)
+    features = features_of_pairs([each.ends for each in judged]) if cross_validated or sampled else {}
+    passes = [name for name in PASSES if what.run.config.get(name, {}).get("enabled")]
+    result = {
+        "about": about(what.run, articles),
+        "run": run_facts(what.run, stored=articles is None),
+        "labels": _label_facts(what, judged),
+        **report(judged, passes, features if cross_validated else None),
+        "thresholds": _curves(judged, pass_scores(what.run, [each.ends for each in judged])) if thresholds else None,
+    }
+    return Measured(result, [each.sample(features) for each in judged])
+
+
+def run_facts(run: DetectionRun, *, stored: bool) -> dict[str, Any]:
+    """Return what a report says of the run that it measures; a run apart has no number."""
+    return {
+        "number": run.pk if stored else None,
+        "finished_at": run.finished_at and run.finished_at.isoformat(timespec="seconds"),
+        "profile": run.profile_name,
+        "articles": run.counts.get("articles"),
+        "pairs": run.counts.get("pairs"),
+    }
+
+
+def _label_facts(what: Detected, judged: Sequence[Judged]) -> dict[str, Any]:
+    return {
+        "read": len(what.found) + len(what.problems),
+        "bad": sum(each.stored for each in what.problems),
+        "not_stored": sum(not each.stored for each in what.problems),
+        **counts_of(judged),
+        "problems": [asdict(each) for each in what.problems],
+    }
+
+
+def about(run: DetectionRun, articles: Path | None) -> str:
+    """Return a sentence on the run, and on the file of articles that it ran on if they were not stored."""
+    if articles is None:
+        return f"Stored verdicts; the last run was run {run.pk}, finished {run.finished_at:%Y-%m-%d %H:%M} UTC."
+    counts = run.counts
+    return f"{counts['articles']:,} articles of {articles.name}, {counts['pairs']:,} pairs proposed."
+
+
+def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[Ends, Row] | None) -> dict[str, Any]:
+    """Return all numbers: shares in 0..1, null for a share of nothing, and 95% intervals.
+
+    `passes` are those that took part. Pairs that no pass proposed count as not called. With the `features` of the
+    pairs, models learnt from the labels of other dates are measured too.
+    """
+    near = [each for each in judged if each.days <= NEAR_DAYS]
+    strata = sorted({each.found.label.stratum for each in judged} - {""})
+    files = dict.fromkeys(each.found.label.file for each in judged)
+    return {
+        **_scores(judged, passes),
+        "within_3_days": _scores(near, passes),
+        "cross_validated": None if features is None else _cross_validated(judged, features),
+        "strata": {name: _score_of([each for each in judged if each.found.label.stratum == name]) for name in strata},
+        "files": {name: _scores_of_file([each for each in judged if each.found.label.file == name]) for name in files},
+        "errors": [_error(each) for each in _by_weight(each for each in judged if each.wrong)],
+    }
+
+
+def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Return the number of labelled pairs, by label, and how many of them some pass proposed."""
+    by_label = Counter(each.label for each in judged)
+    proposed = Counter(each.label for each in judged if each.pair)
+    return {
+        "evaluated": len(judged),
+        "by_label": {label: by_label[label] for label in LABELS},
+        "proposed": {label: proposed[label] for label in LABELS},
+        "within_3_days": sum(each.days <= NEAR_DAYS for each in judged),
+    }
+
+
+def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
+    return {
+        **numbers_of([each.answer for each in judged]),
+        "passes": {name: _score_of(judged, partial(_proposes, name)) for name in passes},
+    }
+
+
+def _scores_of_file(judged: Sequence[Judged]) -> dict[str, Any]:
+    near = [each for each in judged if each.days <= NEAR_DAYS]
+    return {"verdict": _score_of(judged), "within_3_days": _score_of(near)}
+
+
+def _proposes(pass_name: str, judged: Judged) -> bool:
+    return pass_name in judged.passes
+
+
+def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")) -> Numbers:
+    weights = [each.found.label.weight for each in judged]
+    return score_numbers([each.label for each in judged], weights, [called(each) for each in judged])
+
+
+# ---- thresholds ------------------------------------------------------------------------------------
+
+
+def _curves(judged: Sequence[Judged], by_pass: Mapping[str, PassScores]) -> dict[str, Any]:
+    """Return precision, recall and F1 by threshold: of the verdict's probability, and of each pass's score."""
+    near = [each for each in judged if each.days <= NEAR_DAYS]
+    return {
+        "verdict": {
+            "used": model_in_use().threshold,
+            "enabled": True,
+            **_curve_in_both(judged, near, _probabilities(judged), grid(0.05, model_in_use().threshold)),
+        },
+        "passes": {
+            name: {
+                "used": each.used,
+                "enabled": each.enabled,
+                **_curve_in_both(judged, near, each.scores, grid(each.lowest, each.used)),
+            }
+            for name, each in by_pass.items()
+        },
+    }
+
+
+def _probabilities(judged: Iterable[Judged]) -> dict[Ends, float]:
+    return {each.ends: each.pair.duplicate_probability or 0.0 for each in judged if each.pair}
+
+
+def _curve_in_both(
+    judged: Sequence[Judged], near: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]
+) -> dict[str, Any]:
+    return {
+        "all": _curve(judged, scores, thresholds),
+        "within_3_days": _curve(near, scores, thresholds),
+    }
+
+
+def _curve(judged: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]) -> list[dict[str, Any]]:
+    weights = [each.found.label.weight for each in judged]
+    found = [scores.get(each.ends) for each in judged]
+    return [_point(each) for each in threshold_curve([each.label for each in judged], weights, found, thresholds)]
+
+
+def _point(point: Point) -> dict[str, Any]:
+    numbers: dict[str, Any] = {"threshold": point.threshold, "called": point.pairs}
+    for name in ("precision", "recall", "f1"):
+        numbers.update(with_interval(name, getattr(point, name)))
+    return numbers
+
+
+# ---- cross-validation ------------------------------------------------------------------------------
+
+
+def _cross_validated(judged: Sequence[Judged], features: Mapping[Ends, Row]) -> dict[str, Any]:
+    """Return the scores of verdicts by models fitted to these labels, each on other dates than those it judges.
+
+    Pairs that no pass proposed are used for fitting too, but are not called duplicates.
+    """
+    known = [each for each in judged if each.ends in features]
+    rows = [features[each.ends] for each in known]
+    try:
+        probabilities = cross_validate([each.labelled for each in known], rows, folds=_FOLDS)
+    except ModelError as error:
+        return _not_validated(str(error))
+    if not probabilities:
+        return _not_validated("the labelled pairs are from too few days; label pairs from more days")
+    threshold = model_in_use().threshold
+    calls = {each.ends: False for each in judged if each.ends not in features}
+    for place, probability in probabilities.items():
+        each = known[place]
+        calls[each.ends] = probability >= threshold and each.by_the_model
+    tested = [each for each in judged if each.ends in calls]
+    near = [each for each in tested if each.days <= NEAR_DAYS]
+    return {
+        "verdict": _score_of(tested, lambda each: calls[each.ends]),
+        "within_3_days": _score_of(near, lambda each: calls[each.ends]),
+        "folds": _FOLDS,
+    }
+
+
+def _not_validated(reason: str) -> dict[str, Any]:
+    return {"verdict": None, "within_3_days": None, "folds": 0, "reason": reason}
+
+
+# ---- errors ----------------------------------------------------------------------------------------
+
+
+def _by_weight(judged: Iterable[Judged]) -> list[Judged]:
+    """Return false duplicates before missed ones, those with the largest weight first."""
+    return sorted(judged, key=lambda each: (not each.called, -each.found.label.weight, each.found.label.line))
+
+
+def _error(judged: Judged) -> dict[str, Any]:
+    label, pair = judged.found.label, judged.pair
+    return {
+        "kind": "false duplicate" if judged.called else "missed duplicate",
+        "file": label.file,
+        "line": label.line,
+        "label": label.label,
+        "weight": label.weight,
+        "stratum": label.stratum,
+        "days": judged.days,
+        "articles": [_described(judged.left), _described(judged.right)],
+        "verdict": pair.verdict if pair else None,
+        "probability": pair.probability if pair else None,
+        "duplicate_probability": pair.duplicate_probability if pair else None,
+        "passes": list(judged.passes),
+        "reasons": pair.reasons if pair else [],
+    }
+
+
+def _described(article: Article) -> dict[str, Any]:
+    return {
+        "external_id": article.external_id,
+        "newspaper": article.newspaper.name,
+        "date": article.date.isoformat(),
+        "headline": article.headline,
+        "url": article.url,
+    }

@@ -1,0 +1,199 @@
+"""Prints how well verdicts and passes agree with labelled pairs: tables, and a list of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+
+from dedup.detection.runs.facts import label as label_of_pass
+from dedup.research.answers import MEASURES, NEAR_DAYS
+from dedup.research.confusion import OUTCOMES
+
+_WIDTH = 120
+CURVE_MEASURES = (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
+_OF_VERSIONS = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
+
+
+def print_report(result: dict[str, Any], stream: TextIO) -> None:
+    """Print a report as tables and a list of errors."""
+    labels = result["labels"]
+    shown = ", ".join(f"{count} {label}" for label, count in labels["by_label"].items())
+    stream.write(f"{labels['evaluated']:,} labelled pairs: {shown}. {result['about']}\n")
+    stream.write("V pairs are left out unless a row says otherwise.\n")
+    console = console_on(stream)
+    crossed = result["cross_validated"] or {}
+    within = result["within_3_days"]
+    console.print(_table(f"At most {NEAR_DAYS} days apart", within, crossed.get("within_3_days")))
+    console.print(_table("All labelled pairs", result, crossed.get("verdict")))
+    print_answers(result, console)
+    if len(result["files"]) > 1:
+        console.print(_files(result["files"]))
+    if result["strata"]:
+        console.print(_strata(result["strata"]))
+    if result["thresholds"]:
+        _print_curves(result["thresholds"], console)
+    if reason := crossed.get("reason"):
+        stream.write(f"No cross-validation: {reason}.\n")
+    _print_errors(result["errors"], stream)
+
+
+def print_clusters(result: dict[str, Any], stream: TextIO) -> None:
+    """Print how much the clusters agree with those of a file."""
+    numbers = result["clusters"]
+    stream.write(f"{result['about']}\n")
+    stream.write(
+        f"{numbers['articles']:,} articles of the file are stored, {numbers['not_stored']:,} are not. "
+        f"Clusters of two or more of them: {numbers['clusters']:,} here, {numbers['clusters_in_file']:,} in the file. "
+        f"Pairs in one cluster: {numbers['pairs']:,} here, {numbers['pairs_in_file']:,} in the file, "
+        f"{numbers['pairs_in_both']:,} in both.\n"
+    )
+    table = _left("The clusters, compared with those of the file", "Measure")
+    for heading in ("Precision", "Recall", "F1", "Index"):
+        table.add_column(heading, justify="right")
+    for name, key in (("Pairs of articles", "pairwise"), ("Articles (B-cubed)", "b_cubed")):
+        shares = numbers[key]
+        table.add_row(name, *(_share(shares[each]) for each in ("precision", "recall", "f1")), "")
+    table.add_row("Adjusted Rand index", "", "", "", _share(numbers["adjusted_rand_index"]))
+    console_on(stream).print(table)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def console_on(stream: TextIO) -> Console:
+    """Return a console as wide as the terminal, or 120 columns for a file."""
+    return Console(file=stream, width=None if stream.isatty() else _WIDTH)
+
+
+def _table(title: str, scores: dict[str, Any], crossed: dict[str, Any] | None) -> Table:
+    table = _left(f"{title} (95% intervals)", "Called duplicate by")
+    for _, heading in MEASURES:
+        table.add_column(heading, justify="right")
+    table.add_row("the verdict", *cells(scores["verdict"]))
+    table.add_row("… if V counts as not duplicate", *cells(scores["versions_as_negatives"]))
+    if crossed:
+        table.add_row("the verdict, learnt from other dates", *cells(crossed))
+    table.add_section()
+    for name, each in scores["passes"].items():
+        table.add_row(label_of_pass(name), *cells(each))
+    return table
+
+
+def _files(files: dict[str, Any]) -> Table:
+    table = _left("The verdict, by file of labels (95% intervals)", "File")
+    for _, heading in MEASURES:
+        table.add_column(heading, justify="right")
+    for name, each in files.items():
+        table.add_row(name, *cells(each["verdict"]))
+        table.add_row(f"… at most {NEAR_DAYS} days apart", *cells(each["within_3_days"]))
+    return table
+
+
+def _strata(strata: dict[str, Any]) -> Table:
+    table = _left("The verdict, by stratum", "Stratum")
+    for heading in ("Pairs", "Duplicates", *(heading for _, heading in MEASURES)):
+        table.add_column(heading, justify="right")
+    for name, each in strata.items():
+        shares = ("–" if each[measure] is None else f"{each[measure]:.3f}" for measure, _ in MEASURES)
+        table.add_row(name, str(each["pairs"]), str(each["duplicates"]), *shares)
+    return table
+
+
+def _print_curves(thresholds: dict[str, Any], console: Console) -> None:
+    """Print a table for the verdict and for each pass: what every threshold would find among all labelled pairs."""
+    console.print(_curve("The verdict, by its probability of a duplicate", thresholds["verdict"]))
+    for name, each in thresholds["passes"].items():
+        off = "" if each["enabled"] else ", which did not take part in the run"
+        console.print(_curve(f"The pass “{label_of_pass(name)}”{off}", each))
+    console.print("> marks the threshold of the run. Below it, the scores were computed for this table alone.\n")
+
+
+def _curve(title: str, numbers: dict[str, Any]) -> Table:
+    table = _left(f"{title} (95% intervals)", "Lowest score")
+    for heading in ("Pairs", *(heading for _, heading in CURVE_MEASURES)):
+        table.add_column(heading, justify="right")
+    for row in numbers["all"]:
+        mark = "> " if row["threshold"] == numbers["used"] else "  "
+        shares = (cell(row[name], row[f"{name}_interval"]) for name, _ in CURVE_MEASURES)
+        table.add_row(f"{mark}{row['threshold']:g}", f"{row['called']:,}", *shares)
+    return table
+
+
+def print_answers(numbers: dict[str, Any], console: Console) -> None:
+    """Print the confusion matrix, the version verdict and the calibration of a set of labelled pairs."""
+    console.print(_confusion(numbers["confusion"]))
+    version = numbers["version_verdict"]
+    shares = (f"{name} {cell(version[key], version[f'{key}_interval'])}" for key, name in _OF_VERSIONS)
+    console.print(f"The version verdict, V against all other labels: {', '.join(shares)}.\n", highlight=False)
+    calibration = numbers["calibration"]
+    console.print(_reliability(calibration["versions_left_out"]))
+    for key, name in (("versions_left_out", "V left out"), ("versions_as_negatives", "V as not duplicate")):
+        console.print(f"{name}: {_errors_of(calibration[key])}", highlight=False)
+
+
+def _confusion(confusion: dict[str, Any]) -> Table:
+    table = _left("Verdicts by label: weighted shares of each label (95% intervals)", "Label")
+    for heading in ("Pairs", *(outcome.replace("_", " ") for outcome in OUTCOMES)):
+        table.add_column(heading, justify="right")
+    for label, row in confusion.items():
+        shares = (cell(row[outcome]["share"], row[outcome]["share_interval"]) for outcome in OUTCOMES)
+        table.add_row(label, f"{row['pairs']:,}", *shares)
+    return table
+
+
+def _reliability(calibration: dict[str, Any]) -> Table:
+    table = _left("Is the probability honest? Proposed pairs by their probability of a duplicate, V left out", "From")
+    for heading in ("To", "Pairs", "Mean probability", "Duplicates", "Mean, unweighted", "Duplicates, unweighted"):
+        table.add_column(heading, justify="right")
+    for weighted, plain in zip(calibration["weighted"]["bins"], calibration["unweighted"]["bins"], strict=True):
+        means = (each[key] for each in (weighted, plain) for key in ("mean_probability", "duplicates"))
+        shown = ("–" if each is None else f"{each:.3f}" for each in means)
+        table.add_row(f"{weighted['from']:.1f}", f"{weighted['to']:.1f}", f"{weighted['pairs']:,}", *shown)
+    return table
+
+
+def _errors_of(calibration: dict[str, Any]) -> str:
+    parts = (
+        f"{name} {cell(calibration[how][key], calibration[how][f'{key}_interval'])} {how}"
+        for key, name in (("ece", "ECE"), ("brier", "Brier score"))
+        for how in ("weighted", "unweighted")
+    )
+    return f"{', '.join(parts)}."
+
+
+def _left(title: str, heading: str) -> Table:
+    """Return a table with its title and its first column on the left."""
+    table = Table(title=title, title_justify="left")
+    table.add_column(heading)
+    return table
+
+
+def cells(scores: dict[str, Any]) -> list[str]:
+    """Return the measures of a score, each with its interval."""
+    return [cell(scores[name], scores[f"{name}_interval"]) for name, _ in MEASURES]
+
+
+def cell(value: float | None, interval: Sequence[float] | None) -> str:
+    """Return a share with its interval."""
+    return "–" if value is None or interval is None else f"{value:.3f} ({interval[0]:.2f}–{interval[1]:.2f})"
+
+
+def _print_errors(errors: Sequence[dict[str, Any]], stream: TextIO) -> None:
+    false = sum(each["kind"] == "false duplicate" for each in errors)
+    stream.write(f"{false} false and {len(errors) - false} missed duplicates, largest weight first:\n")
+    for each in errors:
+        lead = f"{each['kind']} (line {each['line']}, label {each['label']}, weight {each['weight']:g})"
+        verdict = (
+            f"{each['verdict']} {each['probability']:.2f}, duplicate {each['duplicate_probability']:.2f}; "
+            f"found by {', '.join(each['passes'])}"
+            if each["verdict"]
+            else "no pass proposed it"
+        )
+        stream.write(f"\n{lead}: {verdict}\n")
+        for article in each["articles"]:
+            headline = article["headline"] or "(no title)"
+            stream.write(f"  {article['date']}  {article['newspaper']}: {headline}\n")

@@ -1,0 +1,144 @@
+"""The labels of a validation sample, as the measurement uses them: one for each pair, with its weight."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from articles.numbers import read_number
+from dedup.models import SampleLabel, ValidationSample
+from dedup.research.labels import FoundPair, Label, LabelsError, Named
+
+# Where the label of a pair comes from: a disagreement that was settled, readers who agree, the only reader, or the
+# first of readers who disagree.
+Origin = Literal["settled", "unanimous", "single", "first"]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReading:
+    """The labelled pairs of a sample, in its order.
+
+    The weights of a stratum add up to its pairs in the archive, also while some of its pairs have no label: reading in
+    the order of the sample, the others are a random part of it. `unread` names the strata without any label, which
+    nothing represents.
+    """
+
+    pairs: list[FoundPair]
+    origins: Mapping[Origin, int]
+    unlabelled: int
+    unread: list[str]
+
+    @property
+    def labels(self) -> list[Label]:
+        """The labels alone."""
+        return [each.label for each in self.pairs]
+
+    def says(self) -> str:
+        """Return in a sentence where the labels come from."""
+        of = self.origins
+        parts = [
+            f"{of.get('single', 0):,} by one reader",
+            f"{of.get('unanimous', 0):,} by readers who agree",
+            f"{of.get('settled', 0):,} settled after a disagreement",
+            f"{of.get('first', 0):,} by the first of readers who disagree",
+        ]
+        missing = f"; {self.unlabelled:,} without a label" if self.unlabelled else ""
+        unread = f"; no label in the strata {', '.join(self.unread)}" if self.unread else ""
+        return f"Labels of {len(self.pairs):,} pairs: {', '.join(parts)}{missing}{unread}."
+
+
+def find_sample(named: str) -> ValidationSample:
+    """Return the sample of this name or number. Raises LabelsError with the names that there are."""
+    number = read_number(named)
+    samples = ValidationSample.objects.all()
+    found = samples.filter(name=named).first() if number is None else samples.filter(pk=number).first()
+    if found is None:
+        known = ", ".join(f"{each.pk} ({each.name})" for each in samples[:10])
+        raise LabelsError(
+            f"there is no validation sample {named!r}; "
+            + (f"the latest are {known}" if known else "draw one with manage.py export_validation")
+        )
+    return found
+
+
+def sample_labels(sample: ValidationSample) -> list[Label]:
+    """Return a label for each labelled pair: the settled one, else the readers' common one, else the first reader's.
+
+    `line` is the position of the pair, `file` the name of the sample. read_sample says where the labels come from.
+    """
+    return read_sample(sample).labels
+
+
+def read_sample(sample: ValidationSample) -> SampleReading:
+    """Return the labelled pairs of a sample with their articles, and where their labels come from."""
+    given: defaultdict[int, list[str]] = defaultdict(list)
+    rows = SampleLabel.objects.filter(pair__sample=sample).order_by("labelled_at", "id")
+    for pair, label in rows.values_list("pair", "label"):
+        given[pair].append(label)
+    pairs = [_Row(*values) for values in sample.pairs.order_by("position").values_list(*_COLUMNS)]
+    origins: Counter[Origin] = Counter()
+    found = []
+    for each in pairs:
+        if chosen := label_of(each.settled, given[each.pair]):
+            label, origin = chosen
+            origins[origin] += 1
+            found.append(FoundPair(_label(each, label, sample.name), each.left, each.right))
+    strata = {each["name"]: each["pairs"] for each in sample.strata}
+    seen = {each.label.stratum for each in found}
+    unread = [name for name in dict.fromkeys(each.stratum for each in pairs) if name not in seen]
+    return SampleReading(_weighted(found, strata), origins, len(pairs) - len(found), sorted(unread))
+
+
+def label_of(settled: str, given: Sequence[str]) -> tuple[str, Origin] | None:
+    """Return the label of a pair and where it comes from, by what its readers said, the first one first."""
+    if settled:
+        return settled, "settled"
+    if not given:
+        return None
+    if len(given) == 1:
+        return given[0], "single"
+    return given[0], "unanimous" if len(set(given)) == 1 else "first"
+
+
+class _Row(NamedTuple):
+    """A pair of a sample, and what names its articles."""
+
+    pair: int
+    position: int
+    stratum: str
+    weight: float
+    settled: str
+    left: int
+    left_id: str
+    left_url: str
+    left_day: datetime.date
+    right: int
+    right_id: str
+    right_url: str
+    right_day: datetime.date
+
+
+# Of the fields of _Row. Objects of the models would take three times as long.
+_COLUMNS = (
+    *("pk", "position", "stratum", "weight", "settled"),
+    *("left", "left__external_id", "left__url", "left__date"),
+    *("right", "right__external_id", "right__url", "right__date"),
+)
+
+
+def _label(row: _Row, label: str, file: str) -> Label:
+    ends = (Named(row.left_id, row.left_url), Named(row.right_id, row.right_url))
+    days = abs((row.left_day - row.right_day).days)
+    return Label(row.position, ends, label, row.weight, row.stratum, days, file)
+
+
+def _weighted(found: Sequence[FoundPair], strata: Mapping[str, int]) -> list[FoundPair]:
+    """Return the pairs with weights that add up to the sizes of their strata."""
+    labelled = Counter(each.label.stratum for each in found)
+    return [
+        replace(each, label=replace(each.label, weight=strata[each.label.stratum] / labelled[each.label.stratum]))
+        for each in found
+    ]

@@ -1,0 +1,324 @@
+"""Draws a validation sample: pairs at random from each stratum, by their hash with the seed, and random other pairs.
+
+PostgreSQL counts the strata and chooses the pairs; memory holds no more than the sample. The same stored pairs and the
+same seed give the same sample.
+"""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Count
+
+from articles.models import Article
+from dedup.detection.passes import PASSES
+from dedup.models import DetectionRun, Pair, SampledPair, ValidationSample
+from dedup.research.strata import NOT_PROPOSED, Cell, Stratum, name_of, shared_out
+from dedup.research.windows import PairsOfDays
+
+# What strata can differ in.
+DIMENSIONS = ("band", "verdict", "newspaper", "days")
+BANDS = (0.6, 0.8, 0.9)
+NEAR_DAYS = 3
+SIZE = 200
+MOST_PAIRS = 10_000
+MOST_BANDS = 20
+MOST_DAYS = 36_500
+MOST_READERS = 20
+SEEDS = 2**31
+_NAME_CHARACTERS = 100
+
+
+class SampleError(ValueError):
+    """The sample cannot be drawn this way; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to draw: `size` pairs in all, or `per_stratum` from each stratum; and `not_proposed` others.
+
+    Strata are the combinations of what `by` names: the band of the score (`bands` are lower bounds, rising) that the
+    pass `pass_name` gave, or of the best score of all passes; the verdict; same or two newspapers; up to `near_days`
+    apart or further. The others are pairs that no pass proposes, up to `window_days` apart. Days are inclusive.
+    """
+
+    size: int | None = SIZE
+    per_stratum: int | None = None
+    pass_name: str = ""
+    bands: tuple[float, ...] = BANDS
+    by: tuple[str, ...] = DIMENSIONS
+    near_days: int = NEAR_DAYS
+    not_proposed: int = 0
+    window_days: int = NEAR_DAYS
+    readers: int = 1
+
+    def __post_init__(self) -> None:
+        if (self.size is None) == (self.per_stratum is None):
+            raise SampleError("give either the size of the sample or the number per stratum, not both")
+        for name, bound, value in (
+            ("the size of the sample", MOST_PAIRS, self.size),
+            ("the number per stratum", MOST_PAIRS, self.per_stratum),
+            ("the number of readers", MOST_READERS, self.readers),
+        ):
+            if value is not None and not 1 <= value <= bound:
+                raise SampleError(f"{name} is {value}; it must be from 1 to {bound:,}")
+        for name, bound, value in (
+            ("the number of pairs that no pass proposes", MOST_PAIRS, self.not_proposed),
+            ("the most days of near pairs", MOST_DAYS, self.near_days),
+            ("the window of pairs that no pass proposes", MOST_DAYS, self.window_days),
+        ):
+            if not 0 <= value <= bound:
+                raise SampleError(f"{name} is {value}; it must be from 0 to {bound:,}")
+        if self.pass_name and self.pass_name not in PASSES:
+            raise SampleError(f"there is no pass {self.pass_name!r}; choose one of {', '.join(PASSES)}")
+        if unknown := [each for each in self.by if each not in DIMENSIONS]:
+            raise SampleError(f"strata cannot differ in {unknown[0]!r}; choose among {', '.join(DIMENSIONS)}")
+        rising = all(low < high for low, high in zip((0.0, *self.bands), (*self.bands, 1.0), strict=True))
+        if len(self.bands) > MOST_BANDS or not rising:
+            given = ", ".join(f"{each:g}" for each in self.bands)
+            raise SampleError(
+                f"the score bands are {given}; give at most {MOST_BANDS} bounds above 0 and below 1, rising"
+            )
+
+
+class Chosen(NamedTuple):
+    """A drawn pair: its articles, the lower id first, and its stratum."""
+
+    left: int
+    right: int
+    stratum: Stratum
+
+
+@transaction.atomic
+def draw(plan: Plan, *, seed: int, name: str = "", user: Any = None) -> ValidationSample:
+    """Draw a sample and store it. Raises SampleError. Without a name, it is called by its number: "sample 3"."""
+    _check_name(name)
+    if not 0 <= seed < SEEDS:
+        raise SampleError(f"the seed is {seed}; it must be from 0 to {SEEDS - 1}")
+    strata, chosen = _of_proposed(plan, seed)
+    if plan.not_proposed:
+        others, drawn = _of_not_proposed(plan, seed)
+        strata, chosen = [*strata, others], [*chosen, *drawn]
+    if not chosen:
+        raise SampleError("no pass proposes any pair; start a run first")
+    random.Random(seed).shuffle(chosen)  # noqa: S311 - drawn again from the seed, not secret
+    sample = _stored(plan, strata, len(chosen), seed=seed, name=name, user=user)
+    revisions = _revisions([*{each.left for each in chosen}, *{each.right for each in chosen}])
+    SampledPair.objects.bulk_create(
+        SampledPair(
+            sample=sample,
+            position=position,
+            left_id=each.left,
+            right_id=each.right,
+            stratum=each.stratum.name,
+            weight=each.stratum.weight,
+            revision=max(revisions[each.left], revisions[each.right]),
+        )
+        for position, each in enumerate(chosen, start=1)
+    )
+    return sample
+
+
+def _check_name(name: str) -> None:
+    if len(name) > _NAME_CHARACTERS:
+        raise SampleError(f"the name has {len(name)} characters; at most {_NAME_CHARACTERS} are allowed")
+    if name.isdigit():
+        raise SampleError(f"the name {name!r} is a number, which names a sample already; add a letter")
+    if name and ValidationSample.objects.filter(name=name).exists():
+        raise SampleError(f"a sample is called {name!r} already; choose another name")
+
+
+def _stored(plan: Plan, strata: Sequence[Stratum], size: int, *, seed: int, name: str, user: Any) -> ValidationSample:
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    sample = ValidationSample(
+        # Until its number is known, a name that nobody can give.
+        name=name or str(random.SystemRandom().getrandbits(64)),
+        seed=seed,
+        options=asdict(plan),
+        strata=[asdict(each) for each in strata],
+        size=size,
+        readers=plan.readers,
+        run=run,
+        drawn_by=user,
+    )
+    try:
+        with transaction.atomic():
+            sample.save()
+            if not name:
+                sample.name = f"sample {sample.pk}"
+                sample.save(update_fields=["name"])
+    except IntegrityError:
+        raise SampleError(f"a sample is called {sample.name!r} already; choose another name") from None
+    return sample
+
+
+def _revisions(ids: Sequence[int]) -> dict[int, int]:
+    return dict(Article.objects.filter(pk__in=ids).order_by().values_list("pk", "revision"))
+
+
+# ---- pairs that a pass proposes ----------------------------------------------------------------------
+
+# The cell of each pair as a text that _cell reads: band, verdict, same newspaper, near; "-" for what is not told apart.
+_CELLS_SQL = """
+CREATE TEMPORARY TABLE sampled_cells ON COMMIT DROP AS
+SELECT pair.left_id, pair.right_id, concat_ws('|',
+    CASE WHEN 'band' = ANY (%(by)s) THEN coalesce(width_bucket(
+        CASE WHEN %(pass)s = '' THEN pair.best_score ELSE evidence.score END, %(bands)s::float8[]), -1)::text
+        ELSE '-' END,
+    CASE WHEN 'verdict' = ANY (%(by)s) THEN pair.verdict ELSE '-' END,
+    CASE WHEN 'newspaper' = ANY (%(by)s) THEN pair.same_newspaper::int::text ELSE '-' END,
+    CASE WHEN 'days' = ANY (%(by)s) THEN (pair.days_apart <= %(near)s)::int::text ELSE '-' END) AS cell
+FROM dedup_pair AS pair
+LEFT JOIN dedup_evidence AS evidence ON %(pass)s <> '' AND evidence.pair_id = pair.id
+    AND evidence.pass_name = %(pass)s AND NOT evidence.stale
+WHERE pair.best_score > 0
+"""
+_COUNT_SQL = "SELECT cell, count(*) FROM sampled_cells GROUP BY cell"
+# The pairs of each cell with the smallest hashes. Only hashes below a bound are sorted.
+_DRAW_SQL = """
+SELECT left_id, right_id, number
+FROM (
+    SELECT left_id, right_id, number, pairs, row_number() OVER (PARTITION BY number ORDER BY hash) AS place
+    FROM (
+        SELECT cells.left_id, cells.right_id, wanted.number, wanted.pairs, wanted.bound,
+            md5(concat_ws(' ', %(seed)s::text, cells.left_id, cells.right_id)) COLLATE "C" AS hash
+        FROM sampled_cells AS cells
+        JOIN unnest(%(cells)s::text[], %(pairs)s::bigint[], %(bounds)s::text[])
+            WITH ORDINALITY AS wanted (cell, pairs, bound, number) ON wanted.cell = cells.cell
+        OFFSET 0
+    ) AS hashed
+    WHERE hash < bound
+) AS placed
+WHERE place <= pairs
+ORDER BY number, place
+"""
+# How many pairs of a stratum are sorted to draw so many: these times as many, and these more. The chance that they are
+# too few is below 1 in 10 billion; then all are sorted.
+_TIMES, _MORE = 3, 50
+_NO_BOUND = "g"  # above every hexadecimal digit
+
+
+def _of_proposed(plan: Plan, seed: int) -> tuple[list[Stratum], list[Chosen]]:
+    """Return the strata of the proposed pairs, and the pairs drawn from them."""
+    by, near = list(plan.by), plan.near_days
+    asked: dict[str, Any] = {"by": by, "pass": plan.pass_name, "bands": list(plan.bands), "near": near}
+    with connection.cursor() as cursor:
+        cursor.execute(_CELLS_SQL, asked)
+        cursor.execute(_COUNT_SQL)
+        # The highest band first; by text otherwise.
+        counted = sorted(cursor.fetchall(), key=lambda row: (-(_cell(row[0]).band or 0), row[0]))
+        cells, sizes = [cell for cell, _ in counted], [size for _, size in counted]
+        numbers = _numbers(plan, sizes)
+        names = [name_of(_cell(cell), plan.bands, near, plan.pass_name) for cell in cells]
+        wanted = [plan.per_stratum or number for number in numbers]
+        strata = list(map(Stratum, names, sizes, wanted, numbers))
+        asked = {"seed": seed, "cells": cells, "pairs": numbers}
+        cursor.execute(_DRAW_SQL, {**asked, "bounds": list(map(_bound, numbers, sizes))})
+        drawn = cursor.fetchall()
+        if len(drawn) < sum(numbers):
+            cursor.execute(_DRAW_SQL, {**asked, "bounds": [_NO_BOUND] * len(cells)})
+            drawn = cursor.fetchall()
+        chosen = [Chosen(left, right, strata[number - 1]) for left, right, number in drawn]
+        cursor.execute("DROP TABLE sampled_cells")
+    return strata, chosen
+
+
+def _bound(number: int, size: int) -> str:
+    """Return the text below which the hashes of enough pairs are, to draw so many from a stratum of this size."""
+    share = (_TIMES * number + _MORE) / size
+    return f"{round(share * 2**32):08x}" if share < 1 else _NO_BOUND
+
+
+def _numbers(plan: Plan, sizes: Sequence[int]) -> list[int]:
+    """Return how many pairs to draw from strata of these sizes. Raises SampleError."""
+    if plan.size is None:
+        numbers = [min(plan.per_stratum or 0, size) for size in sizes]
+        if sum(numbers) > MOST_PAIRS:
+            raise SampleError(
+                f"{len(sizes)} strata with {plan.per_stratum} pairs each are {sum(numbers):,} pairs; a sample has at "
+                f"most {MOST_PAIRS:,}. Draw fewer per stratum"
+            )
+        return numbers
+    if plan.size < len(sizes):
+        raise SampleError(
+            f"the archive has {len(sizes)} strata, and a sample of {plan.size} would leave some out; draw at least "
+            f"{len(sizes)} pairs, or tell fewer strata apart"
+        )
+    return shared_out(plan.size, sizes)
+
+
+def _cell(written: str) -> Cell:
+    band, verdict, same, near = written.split("|")
+    return Cell(
+        None if band == "-" else int(band),
+        None if verdict == "-" else verdict,
+        None if same == "-" else same == "1",
+        None if near == "-" else near == "1",
+    )
+
+
+# ---- pairs that no pass proposes ---------------------------------------------------------------------
+
+# Articles by their day and position, from the index article_date.
+_NOT_PROPOSED_SQL = """
+SELECT least(one.id, other.id), greatest(one.id, other.id)
+FROM unnest(%(one_days)s::date[], %(one_offsets)s::int[], %(other_days)s::date[], %(other_offsets)s::int[])
+    WITH ORDINALITY AS asked (one_day, one_offset, other_day, other_offset, place)
+CROSS JOIN LATERAL (
+    SELECT id FROM articles_article WHERE date = asked.one_day ORDER BY id OFFSET asked.one_offset LIMIT 1
+) AS one
+CROSS JOIN LATERAL (
+    SELECT id FROM articles_article WHERE date = asked.other_day ORDER BY id OFFSET asked.other_offset LIMIT 1
+) AS other
+WHERE NOT EXISTS (
+    SELECT FROM dedup_pair AS pair
+    WHERE pair.left_id = least(one.id, other.id) AND pair.right_id = greatest(one.id, other.id) AND pair.best_score > 0
+)
+ORDER BY asked.place
+LIMIT %(wanted)s
+"""
+
+
+def _of_not_proposed(plan: Plan, seed: int) -> tuple[Stratum, list[Chosen]]:
+    """Return the stratum of the pairs inside the window that no pass proposes, and the pairs drawn from it."""
+    per_day = Article.objects.order_by("date").values_list("date").annotate(Count("pk"))
+    every = PairsOfDays([(day.toordinal(), count) for day, count in per_day], plan.window_days)
+    proposed = Pair.objects.proposed().filter(days_apart__lte=plan.window_days).count()
+    found = _not_proposed(every, plan.not_proposed, seed)
+    pairs = max(every.total - proposed, len(found))
+    stratum = Stratum(f"{NOT_PROPOSED} / 0-{plan.window_days} days", pairs, plan.not_proposed, len(found))
+    return stratum, [Chosen(left, right, stratum) for left, right in found]
+
+
+def _not_proposed(every: PairsOfDays, wanted: int, seed: int) -> list[tuple[int, int]]:
+    """Return random pairs that no pass proposes, each once; fewer than wanted if there are no more.
+
+    The first of a random order of all pairs; if too many of these are proposed, of a longer one.
+    """
+    looked_at = 0
+    found: list[tuple[int, int]] = []
+    while len(found) < wanted and looked_at < every.total:
+        looked_at = min(max(2 * wanted, 4 * looked_at), every.total)
+        rng = random.Random(f"{NOT_PROPOSED} {seed}")  # noqa: S311 - drawn again from the seed, not secret
+        places = [every.pair(number) for number in rng.sample(range(every.total), looked_at)]
+        with connection.cursor() as cursor:
+            cursor.execute(_NOT_PROPOSED_SQL, {"wanted": wanted, **_columns(places)})
+            found = cursor.fetchall()
+    return found
+
+
+def _columns(places: Sequence[Any]) -> dict[str, list[Any]]:
+    def days(side: int) -> Iterator[datetime.date]:
+        return (datetime.date.fromordinal(each[side].day) for each in places)
+
+    return {
+        "one_days": list(days(0)),
+        "one_offsets": [one.offset for one, _ in places],
+        "other_days": list(days(1)),
+        "other_offsets": [other.offset for _, other in places],
+    }

@@ -1,0 +1,1 @@
+"""The rows that leave: filters, exports and corpora."""

@@ -1,0 +1,152 @@
+"""What is written next to a corpus: the data dictionary, how it was made, counts, versions, the hash of each file."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from articles.models import Newspaper
+from articles.versions import versions
+from dedup.detection.clustering.policies import RULES
+from dedup.detection.runs.facts import run_summary
+from dedup.models import Cluster, Decision, DetectionRun, Profile
+from dedup.rows.corpus.columns import CORPUS, REMOVED, Column
+from dedup.rows.corpus.places import Asked
+
+# The format of the description. Raise it if a member changes its meaning.
+FORMAT = 1
+
+
+class Digested(io.RawIOBase):
+    """Passes on what is written, one write after the other, and counts and digests it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._stream.write(data)
+        self._digest.update(data)
+        self._size += memoryview(data).nbytes
+        return memoryview(data).nbytes
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        if not self._stream.closed:
+            self._stream.flush()
+
+    @property
+    def sha256(self) -> str:
+        """The digest of what was written."""
+        return self._digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that is complete: what it has, its number of rows, and the name that it is to have."""
+
+    written: Digested
+    name: str
+    content: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The articles that were chosen: those that stayed, and those that left, by reason. `other` of the other corpus."""
+
+    kept: int
+    removed: Counter[str]
+    other: Mapping[str, int]
+
+    @property
+    def chosen(self) -> int:
+        """How many articles were chosen."""
+        return self.kept + self.removed.total()
+
+
+def description(asked: Asked, other: str, counts: Counts, files: Sequence[WrittenFile], methods: str) -> dict[str, Any]:
+    """Return all of it, for JSON. The same state of the archive gives the same description."""
+    return {
+        "format": FORMAT,
+        "methods": f"{methods} {_what_became_of_copies(asked, counts)}",
+        "policy": {"name": asked.policy.value, "rule": RULES[asked.policy]},
+        "options": _options(asked, other),
+        "counts": {
+            "articles": counts.chosen,
+            "kept": counts.kept,
+            "removed": counts.removed.total(),
+            "removed_by_reason": dict(sorted(counts.removed.items())),
+            "other_corpus": dict(counts.other),
+        },
+        "clusters": _clusters(),
+        "run": _run(),
+        "versions": versions(),
+        "files": [_file(each) for each in files],
+        "columns": {"corpus": _dictionary(CORPUS), "removed": _dictionary(REMOVED)},
+    }
+
+
+def _what_became_of_copies(asked: Asked, counts: Counts) -> str:
+    kept = f"The corpus has {counts.kept:,} of these {counts.chosen:,} articles."
+    return f"{kept} Its policy for copies is {asked.policy.value}. {RULES[asked.policy]}"
+
+
+def _options(asked: Asked, other: str) -> dict[str, Any]:
+    part = asked.part
+    newspapers = None if part.newspaper_ids is None else _names(part.newspaper_ids)
+    return {
+        "since": part.since and part.since.isoformat(),
+        "until": part.until and part.until.isoformat(),
+        "newspapers": newspapers,
+        "clusters": "confirmed" if asked.confirmed_only else "proposed and confirmed",
+        "boilerplate": asked.boilerplate.value,
+        "against": other or None,
+    }
+
+
+def _names(newspaper_ids: Sequence[int]) -> list[str]:
+    return sorted(Newspaper.objects.filter(pk__in=newspaper_ids).values_list("name", flat=True))
+
+
+def _clusters() -> dict[str, Any]:
+    """Return the state of the clusters: how many, by which rule they keep an article, and the last decision."""
+    last = Decision.objects.order_by("-pk").values_list("pk", flat=True).first()
+    return {
+        "proposed": Cluster.objects.filter(state=Cluster.State.PROPOSED).count(),
+        "confirmed": Cluster.objects.filter(state=Cluster.State.CONFIRMED).count(),
+        "keep_rule": Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first(),
+        "last_decision": last,
+    }
+
+
+def _run() -> dict[str, Any] | None:
+    """Return the last finished run with its scope, its counts and the settings of every pass; None if there is none."""
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).order_by("-pk").first()
+    if run is None:
+        return None
+    return {"profile": run.profile_name, "boilerplate": run.boilerplate.value, **run_summary(run)}
+
+
+def _dictionary(columns: Sequence[Column]) -> list[dict[str, str]]:
+    return [{"name": each.name, "type": each.kind.value, "meaning": each.meaning} for each in columns]
+
+
+def _file(file: WrittenFile) -> dict[str, Any]:
+    return {
+        "name": file.name,
+        "content": file.content,
+        "rows": file.rows,
+        "bytes": file.written.tell(),
+        "sha256": file.written.sha256,
+    }

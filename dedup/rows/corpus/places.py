@@ -1,0 +1,169 @@
+"""Decides for a whole archive which articles leave a corpus, and keeps the decisions in temporary tables.
+
+The tables keep memory bounded: it holds one cluster and a batch of decisions at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+
+from articles.boilerplate.mode import Mode
+from articles.models import Newspaper
+from dedup.detection.article_sql import article_sql
+from dedup.detection.clustering.policies import Member, Policy, in_order, removals
+from dedup.rows.corpus.members import Part, WholeCluster, whole_clusters
+
+NOTHING_LEFT = "nothing but boilerplate"
+
+# Articles of clusters whose places are stored at a time.
+_AT_ONCE = 5_000
+
+_TABLES_SQL = """
+CREATE TEMPORARY TABLE corpus_other (article_id bigint PRIMARY KEY) ON COMMIT DROP;
+CREATE TEMPORARY TABLE corpus_cluster (
+    id bigint PRIMARY KEY, state text, kept bigint, copies integer, newspapers text[], first_published text
+) ON COMMIT DROP;
+CREATE TEMPORARY TABLE corpus_place (
+    article_id bigint PRIMARY KEY, cluster_id bigint, reason text, represented_by bigint
+) ON COMMIT DROP
+"""
+_DROP_SQL = "DROP TABLE corpus_other, corpus_cluster, corpus_place"
+_COPY_CLUSTERS_SQL = "COPY corpus_cluster (id, state, kept, copies, newspapers, first_published) FROM STDIN"
+_COPY_PLACES_SQL = "COPY corpus_place (article_id, cluster_id, reason, represented_by) FROM STDIN"
+_OTHERS_SQL = "SELECT article_id FROM corpus_other WHERE article_id = ANY (%(ids)s)"
+# The articles in no cluster, in two statements: those of the other corpus, and those without a text. By their primary
+# key, and by a scan.
+_ALONE_IN_OTHER_SQL = article_sql(
+    """
+INSERT INTO corpus_place (article_id, reason, represented_by)
+SELECT article.id, %(reason)s, article.id
+FROM corpus_other JOIN {articles} AS article ON article.id = corpus_other.article_id
+WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
+  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
+  AND {article.in_newspapers}
+ON CONFLICT DO NOTHING
+""",
+    "article",
+)
+_ALONE_AND_EMPTY_SQL = article_sql(
+    """
+INSERT INTO corpus_place (article_id, reason)
+SELECT article.id, %(reason)s
+FROM {articles} AS article
+WHERE (CASE %(mode)s WHEN 'story' THEN article.story_text WHEN 'topic' THEN article.topic_text END) = ''
+  AND (%(since)s::date IS NULL OR article.date >= %(since)s)
+  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
+  AND {article.in_newspapers}
+ON CONFLICT DO NOTHING
+""",
+    "article",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a corpus is made of. `also_in` is the reason given for what is in the other corpus; empty: there is none."""
+
+    policy: Policy
+    part: Part = field(default_factory=Part)
+    boilerplate: Mode = Mode.KEEP
+    confirmed_only: bool = False
+    also_in: str = ""
+
+
+class _Place(NamedTuple):
+    article: int
+    cluster: int
+    reason: str | None = None
+    represented_by: int | None = None
+
+
+@contextmanager
+def corpus_tables() -> Iterator[None]:
+    """Make the temporary tables, and drop them afterwards. All of it is one transaction."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(_TABLES_SQL)
+        yield
+        with connection.cursor() as cursor:
+            cursor.execute(_DROP_SQL)
+
+
+def decide_places(asked: Asked) -> None:
+    """Fill the tables: each cluster, and the place of each article of the part that is in one or leaves the corpus.
+
+    corpus_other must have the articles of the other corpus.
+    """
+    names = dict(Newspaper.objects.values_list("pk", "name"))
+    for batch in _batches(whole_clusters(confirmed_only=asked.confirmed_only, boilerplate=asked.boilerplate)):
+        _store(batch, asked, names)
+    bounds = asked.part.bounds()
+    with connection.cursor() as cursor:
+        if asked.also_in:
+            cursor.execute(_ALONE_IN_OTHER_SQL, {"reason": asked.also_in, **bounds})
+        if asked.boilerplate is not Mode.KEEP:
+            cursor.execute(_ALONE_AND_EMPTY_SQL, {"reason": NOTHING_LEFT, "mode": asked.boilerplate.value, **bounds})
+
+
+def _batches(clusters: Iterator[WholeCluster]) -> Iterator[list[WholeCluster]]:
+    batch: list[WholeCluster] = []
+    articles = 0
+    for cluster in clusters:
+        batch.append(cluster)
+        articles += len(cluster.members)
+        if articles >= _AT_ONCE:
+            yield batch
+            batch, articles = [], 0
+    yield batch
+
+
+def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str]) -> None:
+    others = _in_other([each.pk for cluster in clusters for each in cluster.members]) if asked.also_in else set()
+    with connection.cursor() as cursor:
+        with cursor.copy(_COPY_CLUSTERS_SQL) as copy:
+            for cluster in clusters:
+                copy.write_row(_facts(cluster, names))
+        with cursor.copy(_COPY_PLACES_SQL) as copy:
+            for cluster in clusters:
+                for place in _places(cluster, asked, others):
+                    copy.write_row(place)
+
+
+def _in_other(ids: list[int]) -> set[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(_OTHERS_SQL, {"ids": ids})
+        return {article for (article,) in cursor.fetchall()}
+
+
+def _facts(cluster: WholeCluster, names: dict[int, str]) -> tuple[Any, ...]:
+    ordered = in_order(cluster.members)
+    newspapers = list(dict.fromkeys(names[each.newspaper_id] for each in ordered))
+    first = cluster.times[ordered[0].pk]
+    return cluster.pk, cluster.state, cluster.kept, len(ordered) - 1, newspapers, first
+
+
+def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Iterator[_Place]:
+    """Yield the place of each article of the part. What the other corpus has goes before what is empty and copies."""
+    members = [each for each in cluster.members if asked.part.has(each)]
+    if in_other := [each for each in cluster.members if each.pk in others]:
+        first = in_order(in_other)[0].pk
+        for each in members:
+            yield _Place(each.pk, cluster.pk, asked.also_in, each.pk if each.pk in others else first)
+        return
+    gone = {each.article: each for each in removals(asked.policy, _with_text(members, cluster), cluster.kept)}
+    for each in members:
+        if each.pk in cluster.empty:
+            yield _Place(each.pk, cluster.pk, NOTHING_LEFT)
+        elif removal := gone.get(each.pk):
+            yield _Place(each.pk, cluster.pk, removal.reason.value, removal.represented_by)
+        else:
+            yield _Place(each.pk, cluster.pk)
+
+
+def _with_text(members: Sequence[Member], cluster: WholeCluster) -> list[Member]:
+    return [each for each in members if each.pk not in cluster.empty]

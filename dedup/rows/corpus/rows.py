@@ -1,0 +1,83 @@
+"""The rows of a corpus and of its list of removed articles. Both need the tables that places.py has filled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from django.db import connection, transaction
+
+from articles.files.exporting import ExportedRow, exported_rows
+from dedup.detection.article_sql import article_sql
+from dedup.rows.corpus.columns import CORPUS_NAMES, REMOVED_NAMES
+from dedup.rows.corpus.places import Asked
+
+# Articles whose places are looked up at a time, with their texts.
+_ARTICLES_AT_ONCE = 500
+_REMOVED_AT_ONCE = 2_000
+
+_PLACES_SQL = """
+SELECT place.article_id, place.reason IS NULL, cluster.id, cluster.state, cluster.kept, cluster.copies,
+       cluster.newspapers, cluster.first_published
+FROM corpus_place AS place LEFT JOIN corpus_cluster AS cluster ON cluster.id = place.cluster_id
+WHERE place.article_id = ANY (%(ids)s)
+"""
+# The columns of REMOVED, in their order.
+_REMOVED_SQL = article_sql(
+    """
+SELECT article.id, article.external_id, article.url, newspaper.name, article.date, article.headline,
+       place.cluster_id, place.reason,
+       other.id, other.external_id, other.url, other_newspaper.name, other.date
+FROM corpus_place AS place
+JOIN {articles} AS article ON article.id = place.article_id
+JOIN articles_newspaper AS newspaper ON newspaper.id = article.newspaper_id
+LEFT JOIN {articles} AS other ON other.id = place.represented_by
+LEFT JOIN articles_newspaper AS other_newspaper ON other_newspaper.id = other.newspaper_id
+WHERE place.reason IS NOT NULL
+ORDER BY article.date, article.id
+"""
+)
+_REASONS_SQL = "SELECT reason, count(*) FROM corpus_place WHERE reason IS NOT NULL GROUP BY reason ORDER BY reason"
+
+
+def corpus_rows(asked: Asked) -> Iterator[ExportedRow]:
+    """Yield the articles that stay, by day and id, with the columns of CORPUS."""
+    rows = exported_rows(asked.boilerplate, **asked.part.bounds(), columns=CORPUS_NAMES)
+    while batch := list(islice(rows, _ARTICLES_AT_ONCE)):
+        places = _places([row.values["id"] for row in batch])
+        for row in batch:
+            stays, *facts = places.get(row.values["id"], (True, None))
+            if stays:
+                yield ExportedRow(row.values | _cluster_values(row.values, facts), row.extra)
+
+
+def removed_rows() -> Iterator[dict[str, Any]]:
+    """Yield the articles that leave, by day and id, with the columns of REMOVED."""
+    with transaction.atomic(), connection.chunked_cursor() as cursor:
+        cursor.execute(_REMOVED_SQL)
+        while batch := cursor.fetchmany(_REMOVED_AT_ONCE):
+            for row in batch:
+                yield dict(zip(REMOVED_NAMES, row, strict=True))
+
+
+def removed_by_reason() -> Counter[str]:
+    """Return how many articles leave, by reason."""
+    with connection.cursor() as cursor:
+        cursor.execute(_REASONS_SQL)
+        return Counter(dict(cursor.fetchall()))
+
+
+def _places(ids: list[int]) -> dict[int, tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_PLACES_SQL, {"ids": ids})
+        return {article: tuple(place) for article, *place in cursor.fetchall()}
+
+
+def _cluster_values(article: dict[str, Any], facts: list[Any]) -> dict[str, Any]:
+    """Return the columns that a corpus adds; an article without a cluster is one by itself."""
+    if facts[0] is None:
+        first = article["published_at"] or article["date"]
+        facts = [None, None, article["id"], 0, [article["newspaper"]], first]
+    return dict(zip(CORPUS_NAMES[-len(facts) :], facts, strict=True))

@@ -1,0 +1,186 @@
+"""Writes a corpus: its file, the list of what was removed, and the description of both."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias, TypeVar, cast
+
+from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
+from articles.files.records import FileFormat
+from articles.files.whole_files import text_into, whole_bytes
+from articles.files.write_faults import writing
+from dedup.rows.corpus.columns import CORPUS, CORPUS_NAMES, REMOVED, REMOVED_NAMES
+from dedup.rows.corpus.description import Counts, Digested, WrittenFile, description
+from dedup.rows.corpus.other import OtherCorpus
+from dedup.rows.corpus.parquet import write_parquet
+from dedup.rows.corpus.places import Asked, corpus_tables, decide_places
+from dedup.rows.corpus.rows import corpus_rows, removed_by_reason, removed_rows
+from dedup.rows.exports.formats import FORMATS
+
+CorpusFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
+AnyRow = TypeVar("AnyRow")
+# To write to: the articles, the removed ones, and the description.
+Streams: TypeAlias = tuple[BinaryIO, BinaryIO, BinaryIO]
+
+# Lines of a file that are sent at once.
+_LINES_AT_ONCE = 50
+
+_ENDING = re.compile(r"\.(?P<format>jsonl|csv|parquet)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a corpus goes: folder/NAME.csv.gz, with NAME.removed.csv.gz and NAME.json next to it."""
+
+    path: Path
+    name: str
+    ending: str  # ".csv.gz"
+    file_format: CorpusFormat
+
+    @property
+    def removed(self) -> Path:
+        """The file of the removed articles."""
+        return self.path.with_name(f"{self.name}.removed{self.ending}")
+
+    @property
+    def described(self) -> Path:
+        """The description."""
+        return self.path.with_name(f"{self.name}.json")
+
+
+class Written(NamedTuple):
+    """What was written: the counts, and the description."""
+
+    counts: Counts
+    description: dict[str, Any]
+
+
+def target_named(name: str, file_format: CorpusFormat | None) -> Target:
+    """Return the target of a file name, whose ending may be left out if the format is given. Raises ValueError."""
+    ending = _ENDING.search(name)
+    if ending is None and file_format:
+        ending = _ENDING.search(name := f"{name}.{file_format}")
+    if ending is None or (ending["gzipped"] and ending["format"].lower() == "parquet"):
+        raise ValueError(f"{name} must end in .jsonl, .jsonl.gz, .csv, .csv.gz or .parquet")
+    found = ending["format"].lower()
+    if file_format not in (None, found):
+        raise ValueError(f"the format {file_format} contradicts {name}; leave the format out")
+    path = Path(name)
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.parent} does not exist or is not a folder; create it first")
+    stem = path.name[: -len(ending[0])]
+    return Target(path, stem, ending[0], found)  # type: ignore[arg-type]
+
+
+def write_corpus(
+    asked: Asked,
+    other: OtherCorpus | None,
+    target: Target,
+    *,
+    methods: str,
+    on_progress: Callable[[float], object] = lambda _articles: None,
+    opened: Callable[[Target], AbstractContextManager[Streams]] | None = None,
+) -> Written:
+    """Write the three files and return what they have. The description names the others by their hash.
+
+    `methods` is what a paper says of the run; `on_progress` is told how many more articles are done: half of
+    one when it is read, the rest when it is written, which some formats do after the last was read. `opened` opens the
+    files elsewhere than in folders. Raises UnwritableError, TooManyColumnsError and
+    UnreadableFileError.
+    """
+    with corpus_tables():
+        of_other = other.store() if other else {}
+        decide_places(asked)
+        with (opened or _whole_files)(target) as (articles, removals, described):
+            kept, gone = Digested(articles), Digested(removals)
+            rows = _Counted(corpus_rows(asked), lambda: on_progress(0.5))
+            with writing(target.path, target.path.parent):
+                _write_articles(rows, lambda: on_progress(0.5), target, cast("BinaryIO", kept))
+            with writing(target.removed, target.path.parent):
+                left_out = _Counted(removed_rows(), lambda: on_progress(1.0))
+                _write_removed(left_out, target, cast("BinaryIO", gone))
+            counts = Counts(rows.count, removed_by_reason(), of_other)
+            files = [
+                WrittenFile(kept, target.path.name, "corpus", counts.kept),
+                WrittenFile(gone, target.removed.name, "removed", counts.removed.total()),
+            ]
+            words = description(asked, other.name if other else "", counts, files, methods)
+            with writing(target.described, target.path.parent):
+                described.write(f"{json.dumps(words, indent=2, ensure_ascii=False)}\n".encode())
+                described.flush()
+    return Written(counts, words)
+
+
+@contextmanager
+def _whole_files(target: Target) -> Iterator[Streams]:
+    """Open the articles, the removed ones and the description; at the end they get their names, in this order.
+
+    The description comes last: with one, all files are of one export.
+    """
+    with (
+        whole_bytes(target.described) as described,
+        whole_bytes(target.removed) as removed,
+        whole_bytes(target.path) as articles,
+    ):
+        yield articles, removed, described
+        # From here until its own gets its name, a kill would leave the description of another corpus.
+        target.described.unlink(missing_ok=True)
+
+
+class _Counted(Iterable[AnyRow]):
+    """Rows that are counted while they are read."""
+
+    def __init__(self, rows: Iterator[AnyRow], on_row: Callable[[], object]) -> None:
+        self._rows = rows
+        self._on_row = on_row
+        self.count = 0
+
+    def __iter__(self) -> Iterator[AnyRow]:
+        for row in self._rows:
+            self.count += 1
+            self._on_row()
+            yield row
+
+
+def corpus_pieces(asked: Asked, content: str, file_format: FileFormat) -> Iterator[str]:
+    """Yield one file of a corpus in pieces, without writing any: its `content` is "articles" or "removed"."""
+    with corpus_tables():
+        decide_places(asked)
+        if content == "removed":
+            yield from FORMATS[file_format](REMOVED_NAMES, removed_rows())
+            return
+        lines = _article_lines(corpus_rows(asked), file_format)
+        while piece := list(islice(lines, _LINES_AT_ONCE)):
+            yield "".join(piece)
+
+
+def _article_lines(rows: Iterable[ExportedRow], file_format: FileFormat) -> Iterator[str]:
+    return json_lines(rows) if file_format == "jsonl" else csv_lines(rows, CORPUS_NAMES)
+
+
+def _write_articles(
+    rows: Iterable[ExportedRow], on_written: Callable[[], object], target: Target, raw: BinaryIO
+) -> None:
+    if target.file_format == "parquet":
+        with laid_out(rows, CORPUS_NAMES) as (extra, laid):
+            with_nulls = (chain(values, (cell or None for cell in cells)) for values, cells in laid)
+            write_parquet(raw, CORPUS, extra, _Counted(map(tuple, with_nulls), on_written))
+        raw.flush()
+        return
+    with text_into(raw, target.path) as file:
+        file.writelines(_Counted(_article_lines(rows, target.file_format), on_written))
+
+
+def _write_removed(rows: Iterable[dict[str, Any]], target: Target, raw: BinaryIO) -> None:
+    if target.file_format == "parquet":
+        write_parquet(raw, REMOVED, (), (tuple(row.values()) for row in rows))
+        raw.flush()
+        return
+    with text_into(raw, target.removed) as file:
+        file.writelines(FORMATS[target.file_format](REMOVED_NAMES, rows))
