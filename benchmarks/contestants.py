@@ -84,7 +84,7 @@ def run_datasketch(articles: int | None, config: MinhashConfig) -> Found:
     """
     corpus = read_texts(articles, config)
     parts = map(hash_sets, _shingles(corpus.texts, config))
-    sets = ((each.offsets, minhash._mix(each.values.view(np.uint32))) for each in parts)
+    sets = ((part.offsets, minhash._mix(part.values.view(np.uint32))) for part in parts)
     lists = (hashes[start:stop].tolist() for offsets, hashes in sets for start, stop in itertools.pairwise(offsets))
     return _datasketch_pairs(corpus, lists, config, hashfunc=int)
 
@@ -136,7 +136,7 @@ def run_rensa_of_texts(articles: int | None, config: MinhashConfig) -> Found:
     import rensa  # noqa: PLC0415 - as above
 
     corpus = read_texts(articles, config)
-    tokens = (list(each) for each in _tokens(corpus.texts, config.shingle))
+    tokens = (list(token) for token in _tokens(corpus.texts, config.shingle))
     signed = rensa.RMinHash.from_token_sets(tokens, config.slots, _SEED)
     index = rensa.RMinHashLSH(config.threshold, config.slots, config.slots // 4)
     index.insert_many(signed)

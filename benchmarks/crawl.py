@@ -165,7 +165,7 @@ def _postgres() -> psutil.Process:
 def _cpu(server: psutil.Process) -> float:
     times = server.cpu_times()
     own = times.user + times.system + times.children_user + times.children_system
-    return own + sum(each.cpu_times().user + each.cpu_times().system for each in server.children())
+    return own + sum(child.cpu_times().user + child.cpu_times().system for child in server.children())
 
 
 def add_newspapers(sites: int, port: int) -> None:

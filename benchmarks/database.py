@@ -210,7 +210,7 @@ def texts(ids: Sequence[int], prefix: int) -> list[str]:
             "SELECT id, left(normalized_text, %s) FROM articles_article WHERE id = ANY (%s)", [prefix, list(ids)]
         )
         by_id = dict(cursor.fetchall())
-    return [by_id[each] for each in ids]
+    return [by_id[id_] for id_ in ids]
 
 
 def lines(articles: int, prefix: int) -> list[str]:

@@ -96,7 +96,7 @@ def _figures(page: Any, options: argparse.Namespace) -> Iterator[str]:
     yield f"{options.questions} questions, each looked at for {options.think} ms"
     yield f"key to the next question on the screen: {_row(shown)}"
     yield f"key to the next key that counts: {_row(ready)}"
-    yield f"request that stores the answer, to its first byte: {_row([each for each in posts if each > 0])}"
+    yield f"request that stores the answer, to its first byte: {_row([post for post in posts if post > 0])}"
     yield _lost_keys(page, options.spacing)
 
 

@@ -65,7 +65,7 @@ class Clock:
 
     def read(self) -> float:
         """Return the time since they started."""
-        return 1000 * sum(times.user + times.system for each in self._processes for times in [each.cpu_times()])
+        return 1000 * sum(times.user + times.system for process in self._processes for times in [process.cpu_times()])
 
 
 def measured(name: str, ask: Callable[[], Any], repeat: int) -> Measured:

@@ -18,12 +18,16 @@ _POWERS = [10**power for power in range(-1, 9)]
 def trigram(results: Sequence[WindowResult]) -> str:
     """Return the CPU seconds of the trigram pass and the plain join by articles per day, one panel per corpus size."""
     points = []
-    for each in results:
-        if each.per_day is None or each.workers != "default":
+    for result in results:
+        if result.per_day is None or result.workers != "default":
             continue
-        where = {"articles": f"{each.articles:,} articles", "order": each.articles, "per_day": f"{each.per_day:,}"}
-        points.append({**where, "who": "plain join (extrapolated)", "cpu": each.plain_cpu, "label": ""})
-        points.append({**where, "who": "trigram pass", "cpu": each.usage.cpu, "label": f"{each.ratio:,.0f} ×"})
+        where = {
+            "articles": f"{result.articles:,} articles",
+            "order": result.articles,
+            "per_day": f"{result.per_day:,}",
+        }
+        points.append({**where, "who": "plain join (extrapolated)", "cpu": result.plain_cpu, "label": ""})
+        points.append({**where, "who": "trigram pass", "cpu": result.usage.cpu, "label": f"{result.ratio:,.0f} ×"})
     base = alt.Chart().encode(
         x=alt.X("per_day:O", title="articles a day", sort=_in_order(results), axis=alt.Axis(labelAngle=0)),
         y=alt.Y("cpu:Q", title="CPU seconds", scale=alt.Scale(type="log"), axis=alt.Axis(values=_POWERS, format="~s")),
@@ -39,7 +43,7 @@ def trigram(results: Sequence[WindowResult]) -> str:
     labels = base.transform_filter("datum.label").mark_text(dy=-14, fontSize=12, fontWeight="bold", color=_OURS)
     labels = labels.encode(text="label:N")
     panels = alt.layer(marks, labels, data=alt.Data(values=points)).properties(width=230, height=260)
-    sizes = [f"{size:,} articles" for size in sorted({each.articles for each in results})]
+    sizes = [f"{size:,} articles" for size in sorted({result.articles for result in results})]
     faceted = panels.facet(facet=alt.Facet("articles:N", title=None, sort=sizes), columns=min(len(sizes), 4))
     threshold = f"similarity ≥ {results[0].threshold:g}"
     return _svg(faceted, f"CPU seconds of the plain self-join and of the trigram pass, {threshold}, ±3 days")
@@ -47,7 +51,7 @@ def trigram(results: Sequence[WindowResult]) -> str:
 
 def shingles(results: Sequence[ShingleResult]) -> str:
     """Return the contestants' CPU seconds for 10,000 articles over all time, one panel per corpus size."""
-    bars = [(f"{each.corpus:,} articles", each) for each in sorted(results, key=lambda each: each.corpus)]
+    bars = [(f"{result.corpus:,} articles", result) for result in sorted(results, key=lambda result: result.corpus)]
     return _svg(_bars(bars), "Character shingles of 5, Jaccard ≥ 0.75, candidates verified exactly")
 
 
@@ -84,7 +88,7 @@ def _bars(panelled: Sequence[tuple[str, ShingleResult]]) -> Any:
 
 
 def _in_order(results: Sequence[WindowResult]) -> list[str]:
-    return [f"{number:,}" for number in sorted({each.per_day for each in results if each.per_day is not None})]
+    return [f"{number:,}" for number in sorted({result.per_day for result in results if result.per_day is not None})]
 
 
 def _svg(chart: Any, title: str) -> str:

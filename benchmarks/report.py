@@ -38,22 +38,23 @@ def window_rows(results: Sequence[WindowResult]) -> list[tuple[str, ...]]:
     """Return the cells of the table of the trigram pass and the plain join."""
     return [
         (
-            f"{each.articles:,}",
-            "own" if each.per_day is None else f"{each.per_day:,}",
-            f"{each.threshold:g}",
-            each.workers,
-            f"{each.pairs:,}",
-            f"≈ {seconds(each.plain_cpu)}",
-            f"{seconds(each.usage.cpu)} ({seconds(each.usage.server_cpu)})",
-            seconds(each.startup_cpu),
-            seconds(each.usage.wall),
-            f"{each.usage.command_memory:,.0f} ({each.usage.server_memory:,.0f})",
-            f"{each.found:,}",
-            f"{each.slice_agreed} of {each.slice_found}" + (f", {each.slice_extra} more" if each.slice_extra else ""),
-            f"{each.ratio:,.0f} ×",
-            f"{each.pass_ratio:,.0f} ×",
+            f"{result.articles:,}",
+            "own" if result.per_day is None else f"{result.per_day:,}",
+            f"{result.threshold:g}",
+            result.workers,
+            f"{result.pairs:,}",
+            f"≈ {seconds(result.plain_cpu)}",
+            f"{seconds(result.usage.cpu)} ({seconds(result.usage.server_cpu)})",
+            seconds(result.startup_cpu),
+            seconds(result.usage.wall),
+            f"{result.usage.command_memory:,.0f} ({result.usage.server_memory:,.0f})",
+            f"{result.found:,}",
+            f"{result.slice_agreed} of {result.slice_found}"
+            + (f", {result.slice_extra} more" if result.slice_extra else ""),
+            f"{result.ratio:,.0f} ×",
+            f"{result.pass_ratio:,.0f} ×",
         )
-        for each in results
+        for result in results
     ]
 
 
@@ -61,20 +62,20 @@ def shingle_rows(results: Sequence[ShingleResult]) -> list[tuple[str, ...]]:
     """Return the cells of the table of the contestants over shingles."""
     return [
         (
-            each.measured_of,
-            LABELS[each.name],
-            f"{each.found:,}",
-            _share(each.recall),
-            _share(each.recall_in_window),
-            seconds(each.usage.wall),
-            f"{seconds(each.usage.cpu)} ({seconds(each.usage.server_cpu)})",
-            "" if each.core is None else seconds(each.core * each.articles),
-            seconds(each.shingles_cpu),
-            seconds(each.signatures_cpu),
-            *(_ratios(each, rival, results) for rival in ("datasketch", "rensa")),
-            f"{each.usage.command_memory:,.0f}",
+            result.measured_of,
+            LABELS[result.name],
+            f"{result.found:,}",
+            _share(result.recall),
+            _share(result.recall_in_window),
+            seconds(result.usage.wall),
+            f"{seconds(result.usage.cpu)} ({seconds(result.usage.server_cpu)})",
+            "" if result.core is None else seconds(result.core * result.articles),
+            seconds(result.shingles_cpu),
+            seconds(result.signatures_cpu),
+            *(_ratios(result, rival, results) for rival in ("datasketch", "rensa")),
+            f"{result.usage.command_memory:,.0f}",
         )
-        for each in results
+        for result in results
     ]
 
 
@@ -82,18 +83,18 @@ def threshold_rows(results: Sequence[ThresholdResult]) -> list[tuple[str, ...]]:
     """Return the cells of the table of the exact join and LSH by threshold."""
     return [
         (
-            f"{each.articles:,}",
-            f"±{each.days}" if each.days <= _YEAR else "any",
-            f"{each.threshold:g}",
-            "exact join" if each.rows is None else f"MinHash, bands of {each.rows}",
-            f"{each.candidates:,}",
-            f"{each.found:,}",
-            _share(each.recall),
-            seconds(each.core_cpu),
-            seconds(each.core_cpu - each.shingles_cpu),
-            f"{each.memory:,.0f}",
+            f"{result.articles:,}",
+            f"±{result.days}" if result.days <= _YEAR else "any",
+            f"{result.threshold:g}",
+            "exact join" if result.rows is None else f"MinHash, bands of {result.rows}",
+            f"{result.candidates:,}",
+            f"{result.found:,}",
+            _share(result.recall),
+            seconds(result.core_cpu),
+            seconds(result.core_cpu - result.shingles_cpu),
+            f"{result.memory:,.0f}",
         )
-        for each in results
+        for result in results
     ]
 
 

@@ -119,8 +119,8 @@ def table(results: Sequence[Measured]) -> Table:
     shown = Table(title="CPU seconds of all processes; wall seconds in brackets; memory in MB")
     for heading in _HEADINGS:
         shown.add_column(heading, justify="right")
-    for each in results:
-        for row in _rows(each):
+    for result in results:
+        for row in _rows(result):
             shown.add_row(*row)
     return shown
 

@@ -21,13 +21,15 @@ OTHERS_HEAD = (
 
 def whole_sheets(results: Sequence[WholeResult]) -> list[Sheet]:
     """Return the tables; those without rows too."""
-    sizes = [f"{each.articles:,}" for each in results]
+    sizes = [f"{result.articles:,}" for result in results]
     runs = [f"{size}{said}" for size in sizes for said in _RUNS.values()]
     return [
-        Sheet("From the file to the clusters", STEP_HEAD, [row for each in results for row in step_rows(each)]),
+        Sheet("From the file to the clusters", STEP_HEAD, [row for result in results for row in step_rows(result)]),
         Sheet("Wall seconds of each phase", ("phase", *runs), phase_rows(results)),
         Sheet("Pages: median milliseconds on the server (queries)", ("page", *sizes), page_rows(results)),
-        Sheet("Other tools on the same articles", OTHERS_HEAD, [row for each in results for row in other_rows(each)]),
+        Sheet(
+            "Other tools on the same articles", OTHERS_HEAD, [row for result in results for row in other_rows(result)]
+        ),
     ]
 
 
@@ -48,8 +50,8 @@ def step_rows(result: WholeResult) -> list[tuple[str, ...]]:
 def phase_rows(results: Sequence[WholeResult]) -> list[tuple[str, ...]]:
     """Return a row of wall seconds for each phase, and one for their sum; each corpus has a column for each run."""
     columns = []
-    for each in results:
-        by_step = {step.name: step.phases for step in each.steps}
+    for result in results:
+        by_step = {step.name: step.phases for step in result.steps}
         columns += [by_step.get(name, {}) for name in _RUNS]
     names = dict.fromkeys(name for column in columns for name in column)
     rows = [(name, *(f"{column[name]:.1f}" if name in column else "" for column in columns)) for name in names]
@@ -58,7 +60,7 @@ def phase_rows(results: Sequence[WholeResult]) -> list[tuple[str, ...]]:
 
 def page_rows(results: Sequence[WholeResult]) -> list[tuple[str, ...]]:
     """Return a row for each page; each corpus has a column."""
-    columns = [{page.name: f"{page.milliseconds:,.0f} ({page.queries})" for page in each.pages} for each in results]
+    columns = [{page.name: f"{page.milliseconds:,.0f} ({page.queries})" for page in result.pages} for result in results]
     names = dict.fromkeys(name for column in columns for name in column)
     return [(name, *(column.get(name, "") for column in columns)) for name in names]
 

@@ -60,9 +60,9 @@ def extract_batch(
             results.append(Stored("known") if page.url in known else _extracted(page, rules))
         except (ExtractionError, RejectedArticleError) as error:
             results.append(Stored("rejected", reason=str(error)))
-    incoming = [each for each in results if isinstance(each, IncomingArticle)]
+    incoming = [result for result in results if isinstance(result, IncomingArticle)]
     ready = iter(_prepared(incoming))
-    return [next(ready) if isinstance(each, IncomingArticle) else each for each in results]
+    return [next(ready) if isinstance(result, IncomingArticle) else result for result in results]
 
 
 class _Rules:
@@ -100,7 +100,7 @@ def _extracted(page: ArchivedPage, rules: _Rules) -> IncomingArticle:
 
 
 def _prepared(articles: Sequence[IncomingArticle]) -> list[ReadyArticle]:
-    namings = [Naming.of(each.newspaper, each.url) for each in articles]
+    namings = [Naming.of(article.newspaper, article.url) for article in articles]
     prepared = prepare_all(list(zip(articles, namings, papers_for(namings), strict=True)))
     return [ReadyArticle(_bare(each), ready) for each, ready in zip(articles, prepared, strict=True)]
 

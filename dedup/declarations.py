@@ -85,8 +85,8 @@ class Settings:
     """A dataclass whose fields are all made by `setting`; their values are checked when one is made."""
 
     def __post_init__(self) -> None:
-        for each in dataclasses.fields(self):
-            _check(each.name, getattr(self, each.name), type(each.default), each.metadata["setting"])
+        for field in dataclasses.fields(self):
+            _check(field.name, getattr(self, field.name), type(field.default), field.metadata["setting"])
 
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
@@ -94,7 +94,7 @@ AnySettings = TypeVar("AnySettings", bound=Settings)
 
 def settings_of(config: type[Settings]) -> dict[str, tuple[dataclasses.Field[Any], Setting]]:
     """Return the fields of a config class by name, each with what is declared about it."""
-    return {each.name: (each, each.metadata["setting"]) for each in dataclasses.fields(config)}
+    return {field.name: (field, field.metadata["setting"]) for field in dataclasses.fields(config)}
 
 
 def make_config(config: type[AnySettings], values: dict[str, Any]) -> AnySettings:

@@ -47,7 +47,7 @@ def is_local(host: str) -> bool:
 
 def hosts_elsewhere(hosts: Iterable[str], origins: Iterable[str]) -> list[str]:
     """Return the names of ALLOWED_HOSTS, and of the origins in CSRF_TRUSTED_ORIGINS, that other machines use."""
-    return [host for host in (*hosts, *(urlsplit(each).hostname or "" for each in origins)) if not is_local(host)]
+    return [host for host in (*hosts, *(urlsplit(origin).hostname or "" for origin in origins)) if not is_local(host)]
 
 
 def refuse_insecure(*, serving: bool) -> None:
@@ -59,7 +59,7 @@ def refuse_insecure(*, serving: bool) -> None:
     if settings.TRIAL:
         return
     found = [
-        each for each in run_checks(tags=[Tags.security], include_deployment_checks=True) if not each.is_silenced()
+        check for check in run_checks(tags=[Tags.security], include_deployment_checks=True) if not check.is_silenced()
     ]
     if not serving and not settings.SERVES_OTHERS:
         found = [each for each in found if each.id not in _DEBUG]

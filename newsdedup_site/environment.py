@@ -150,7 +150,9 @@ def email(name: str) -> dict[str, Any]:
     value = text(name)
     if value.partition("://")[0] not in MAIL_SCHEMES:
         # No part of the value is named: it contains a password.
-        raise ImproperlyConfigured(f"{name} must begin with one of {', '.join(f'{each}://' for each in MAIL_SCHEMES)}.")
+        raise ImproperlyConfigured(
+            f"{name} must begin with one of {', '.join(f'{scheme}://' for scheme in MAIL_SCHEMES)}."
+        )
     try:
         entry: dict[str, Any] = environ.Env.email_url_config(value)
     except ValueError:

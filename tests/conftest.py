@@ -34,8 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests that take long, unless they are asked for."""
     if not config.getoption("--soak"):
-        left_out = [each for each in items if each.get_closest_marker("soak")]
-        items[:] = [each for each in items if not each.get_closest_marker("soak")]
+        left_out = [item for item in items if item.get_closest_marker("soak")]
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
         config.hook.pytest_deselected(items=left_out)
 
 

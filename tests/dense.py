@@ -41,7 +41,7 @@ def write_crowd(
 
 def write_group(*articles: Article, run: DetectionRun | None = None) -> DetectionRun:
     """Store the dense group of these articles, each paired with the first and with the next one."""
-    pairs = [*((articles[0], each) for each in articles[1:]), *pairwise(articles)]
+    pairs = [*((articles[0], article) for article in articles[1:]), *pairwise(articles)]
     run = write_crowd(pairs, articles, run=run)
     update_groups()
     return run

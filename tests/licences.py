@@ -54,7 +54,11 @@ def licence_of(metadata: Message) -> str:
         each.rpartition(" :: ")[2] for each in metadata.get_all("Classifier", []) if each.startswith("License ::")
     ]
     # The classifier of the LGPL says which version, the field next to it does not.
-    for said in [*(each for each in classifiers if "Lesser" in each), metadata.get("License") or "", *classifiers]:
+    for said in [
+        *(classifier for classifier in classifiers if "Lesser" in classifier),
+        metadata.get("License") or "",
+        *classifiers,
+    ]:
         meant = WORDINGS.get(said.strip(), said.strip())
         if _SPDX.fullmatch(meant):
             return meant
@@ -74,7 +78,7 @@ def by_licence(names: Iterable[str]) -> dict[str, list[str]]:
 def asks_for_gpl(expression: str) -> bool:
     """Return whether an SPDX expression leaves no choice but the GPL or AGPL; the LGPL is another licence."""
     choices = re.split(r"\s+OR\s+", expression.strip("()"))
-    return all(re.search(r"(?<!L)GPL-", each) for each in choices)
+    return all(re.search(r"(?<!L)GPL-", choice) for choice in choices)
 
 
 def table() -> str:

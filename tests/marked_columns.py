@@ -21,7 +21,7 @@ ORDER BY table_name, ordinal_position
 
 def columns_with(*markers: str) -> set[str]:
     """Return the columns, as table.column, with a value that has one of these texts, whatever its case or packing."""
-    wanted = [each.casefold() for each in markers]
+    wanted = [marker.casefold() for marker in markers]
     found = set()
     with connection.cursor() as cursor:
         cursor.execute(_COLUMNS_SQL)

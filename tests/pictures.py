@@ -152,13 +152,13 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         windows = {role: window_of(role, browser, address) for role in ("editor", "admin")}
         reader = browser.new_page()
-        for each in pictures():
-            page = windows[each.role].new_page()
-            page.goto(address + each.address)
-            each.act(page)
+        for picture in pictures():
+            page = windows[picture.role].new_page()
+            page.goto(address + picture.address)
+            picture.act(page)
             png = compact(page.screenshot(), reader)
-            (FOLDER / f"{each.name}.png").write_bytes(png)
-            print(f"{each.name}.png: {len(png):,} bytes")
+            (FOLDER / f"{picture.name}.png").write_bytes(png)
+            print(f"{picture.name}.png: {len(png):,} bytes")
             page.close()
         browser.close()
 

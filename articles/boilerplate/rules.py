@@ -134,10 +134,10 @@ class _Week:
         self.boilerplate: set[UUID] = set()
         self._commons: dict[tuple[int, int], int] = {}
         sentences = [_sentences(text) for text in texts]
-        holders = Counter(digest for each in sentences for digest in dict(each))
+        holders = Counter(digest for sentence in sentences for digest in dict(sentence))
         # For each article: the total length of its sentences, and those that another article has too.
-        self._characters = [sum(dict(each).values()) for each in sentences]
-        self._shared = [{digest: size for digest, size in each if holders[digest] > 1} for each in sentences]
+        self._characters = [sum(dict(sentence).values()) for sentence in sentences]
+        self._shared = [{digest: size for digest, size in sentence if holders[digest] > 1} for sentence in sentences]
         for place, text in enumerate(texts):
             if any(holders[digest] >= self._least for digest in self._shared[place]):
                 self._locate(place, text, sentences[place], holders)
@@ -194,8 +194,8 @@ class _Week:
             first = candidate.articles[0]
             for article, sentences in candidate.places.items():
                 kept = article == first or self._are_copies(first, article, digest)
-                marks[article] += [Mark(each.start, each.end, kept) for each in sentences]
-        return [sorted(each) for each in marks]
+                marks[article] += [Mark(sentence.start, sentence.end, kept) for sentence in sentences]
+        return [sorted(mark) for mark in marks]
 
     def _left(self, article: int, digest: UUID) -> int:
         """Return how many characters an article has apart from boilerplate and this sentence."""

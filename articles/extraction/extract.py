@@ -146,7 +146,7 @@ def extract_article(
 def _found(page: lxml.html.HtmlElement, declared: Declared) -> FoundText:
     """Return the article's text on a page whose noise was removed, with a doubt about it. Raises ExtractionError."""
     subject = terms([*declared.headlines, *declared.meta("description", "og:description", "twitter:description")])
-    found = find_text(page, {each.casefold() for each in declared.headlines}, subject)
+    found = find_text(page, {headline.casefold() for headline in declared.headlines}, subject)
     body = declared_text(declared)
     if letters(found.text) < MIN_DECLARED_SHARE * letters(body) or (body and is_offer(found.text)):
         found = FoundText(body, declared=True)

@@ -86,9 +86,9 @@ def collect_paragraphs(frame: Element, prose: Mapping[Element, int]) -> list[Par
 
     Paragraphs are of one make if they and the elements around them have the same tags and classes.
     """
-    cards = {link for link in frame.iter("a") if any(each.tag in BLOCKS for each in link.iterdescendants("*"))}
+    cards = {link for link in frame.iter("a") if any(element.tag in BLOCKS for element in link.iterdescendants("*"))}
     others = {each for each in frame.iter("article") if each is not frame}
-    if sum(prose[each] for each in others) > prose[frame] / 2:
+    if sum(prose[other] for other in others) > prose[frame] / 2:
         others = set()
     blocks = _commonest(list(_prose_blocks(frame, prose)), prose)
     if not blocks:
@@ -134,7 +134,9 @@ def _make(block: Element) -> tuple[str, ...]:
 
 def _outside(block: Element, frame: Element, *, preceding: bool) -> Iterator[Element]:
     """Yield what is before the block, or after it, in the frame, except for plain text right next to it."""
-    yield from (each for each in block.itersiblings(preceding=preceding) if each.tag not in _TEXT_TAGS)
+    yield from (
+        itersibling for itersibling in block.itersiblings(preceding=preceding) if itersibling.tag not in _TEXT_TAGS
+    )
     for around in block.iterancestors():
         if around is frame or block is frame:
             break
@@ -187,7 +189,7 @@ def drop_next_articles(page: Element, prose: Mapping[Element, int], headlines: C
     Return whether there were any.
     """
     headings = list(page.iter("h1"))
-    own = next((each for each in headings if squeeze(each.text_content()).casefold() in headlines), None)
+    own = next((heading for heading in headings if squeeze(heading.text_content()).casefold() in headlines), None)
     if own is None:
         return False
     found = False

@@ -75,7 +75,7 @@ def read_declared(page: lxml.html.HtmlElement, url: str) -> Declared:
         language=re.split("[-_]", locale)[0],
         locale=locale,
         canonical_url=_canonical_url(page, data, metas, base),
-        amp_url=next(filter(None, (_article_url(each, base) for each in _links(page, "amphtml"))), None),
+        amp_url=next(filter(None, (_article_url(link, base) for link in _links(page, "amphtml"))), None),
     )
 
 
@@ -139,7 +139,7 @@ def _linked_data(page: lxml.html.HtmlElement) -> Iterator[dict[str, Any]]:
 def _named(authors: Any, known: Mapping[str, Any]) -> Any:
     """Return the authors, with the names of those that are only references to other objects of the page."""
     if isinstance(authors, list):
-        return [_named(each, known) for each in authors if not isinstance(each, list)]
+        return [_named(author, known) for author in authors if not isinstance(author, list)]
     if isinstance(authors, dict) and "name" not in authors and isinstance(authors.get("@id"), str):
         return authors | {"name": known.get(authors["@id"])}
     return authors

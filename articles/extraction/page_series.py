@@ -87,7 +87,7 @@ def next_page(body: bytes, url: str, content_type: str, first_url: str, number: 
     `first_url` is the URL of its first page. A link to another article, as rel=next is on many sites, is none.
     """
     wanted = number + 1
-    if not any(page_number(each, first_url) == wanted for each in _hrefs(body, url, wanted)):
+    if not any(page_number(href, first_url) == wanted for href in _hrefs(body, url, wanted)):
         return None  # true of almost all pages, and found without parsing them
     try:
         links = list(_links(parse_page(body, content_type), url))
@@ -111,7 +111,7 @@ def page_number(url: str, first_url: str) -> int:
     place, first = _place(url), _place(first_url)
     if place is None or first is None or place.host != first.host:
         return 0
-    needed = {each for each in first.parameters if not _counts_first(each)}
+    needed = {parameter for parameter in first.parameters if not _counts_first(parameter)}
     added = place.parameters - needed
     if needed - place.parameters or not (first.stem or needed):
         return 0
@@ -239,7 +239,7 @@ def _place(url: str) -> _Place | None:
         return None
     host = parts.netloc.lower().removeprefix("www.")
     stem = _EXTENSION.sub("", unquote(parts.path).rstrip("/")).rstrip("/")
-    kept = (each.text for each in read_parameters(host, parts.path, parts.query) if not each.dropped)
+    kept = (parameter.text for parameter in read_parameters(host, parts.path, parts.query) if not parameter.dropped)
     return _Place(host, stem, frozenset(kept)) if host else None
 
 

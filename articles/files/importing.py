@@ -174,8 +174,8 @@ class Rehearsal:
         self._met: set[UUID] = set()
 
     def __call__(self, batch: Sequence[Prepared], _again: Again) -> list[Stored]:
-        stored = known_keys({key for each in batch for key in each.own_keys})
-        return [self._outcome(each, stored) for each in batch]
+        stored = known_keys({key for prepared in batch for key in prepared.own_keys})
+        return [self._outcome(prepared, stored) for prepared in batch]
 
     def _outcome(self, article: Prepared, stored: Collection[UUID]) -> Stored:
         met = any(key in stored or key in self._met for key in article.own_keys)

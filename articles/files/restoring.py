@@ -68,8 +68,8 @@ def _details(values: Mapping[str, object]) -> Details:
 
 
 def _urls(values: Mapping[str, object]) -> Iterator[SeenURL]:
-    for each in _objects(values, "urls"):
-        url, kind = _text(each, "url"), _text(each, "kind")
+    for item_ in _objects(values, "urls"):
+        url, kind = _text(item_, "url"), _text(item_, "kind")
         if fault := url_fault(url):
             raise RejectedArticleError(f"urls: {fault}")
         if kind not in ArticleURL.Kind.values:
@@ -79,8 +79,8 @@ def _urls(values: Mapping[str, object]) -> Iterator[SeenURL]:
 
 
 def _headlines(values: Mapping[str, object]) -> Iterator[SeenHeadline]:
-    for each in _objects(values, "headlines"):
-        headline, url, day = _text(each, "headline"), _text(each, "url"), _text(each, "date")
+    for item_ in _objects(values, "headlines"):
+        headline, url, day = _text(item_, "headline"), _text(item_, "url"), _text(item_, "date")
         if fault := url_fault(url):
             raise RejectedArticleError(f"headlines: {fault}")
         try:

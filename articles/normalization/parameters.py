@@ -122,15 +122,19 @@ def _has_words(last: str) -> bool:
 
 def _without_doubtful(path: str, found: Sequence[Parameter], kept: Collection[str]) -> Iterator[Parameter]:
     """Yield the parameters; those that may name a story are dropped only if something else names it."""
-    doubtful = {each.name for each in found if not each.dropped and each.name not in kept and _is_doubtful(each.name)}
+    doubtful = {
+        parameter.name
+        for parameter in found
+        if not parameter.dropped and parameter.name not in kept and _is_doubtful(parameter.name)
+    }
     if not doubtful:
         yield from found
         return
     last = path.rstrip("/").rpartition("/")[2].lower()
-    by_number = any(not each.dropped and _OF_STORY.fullmatch(each.name) for each in found)
+    by_number = any(not parameter.dropped and _OF_STORY.fullmatch(parameter.name) for parameter in found)
     named = _NamedBy(names_a_story(path), _has_words(last), by_number)
-    for each in found:
-        yield each._replace(dropped=_is_decoration(each, named)) if each.name in doubtful else each
+    for parameter in found:
+        yield parameter._replace(dropped=_is_decoration(parameter, named)) if parameter.name in doubtful else parameter
 
 
 class _NamedBy(NamedTuple):

@@ -170,7 +170,7 @@ def dropped_parameters(url: str, kept: Collection[str] = ()) -> dict[str, str]:
     if place is None or place.site in _YOUTUBE:
         return {}
     parameters = read_parameters(place.site, place.path, place.query, kept)
-    return {each.name: each.text.partition("=")[2] for each in parameters if each.dropped}
+    return {parameter.name: parameter.text.partition("=")[2] for parameter in parameters if parameter.dropped}
 
 
 def has_decoration(url: str) -> bool:
@@ -327,7 +327,7 @@ def _lossy_path(path: str) -> str:
 
 def _lossy_query(place: _Place, path: str, query: str, kept: Collection[str]) -> str:
     parameters = read_parameters(place.site, path, query, kept) if query else ()
-    return "&".join(sorted({each.text for each in parameters if not each.dropped}))
+    return "&".join(sorted({parameter.text for parameter in parameters if not parameter.dropped}))
 
 
 def _lossy_state(place: _Place, path: str, query: str, kept: Collection[str]) -> str:

@@ -129,7 +129,7 @@ class FoundWeek:
     @property
     def counts(self) -> MarkedWeek:
         """The counts for people."""
-        found = [each for each in self.sentences if each.kind is SentenceKind.BOILERPLATE]
+        found = [sentence for sentence in self.sentences if sentence.kind is SentenceKind.BOILERPLATE]
         return MarkedWeek(len(self.ids), len(self.changed), len(found))
 
 
@@ -218,8 +218,8 @@ def _differences(
 
 def _store_marks(weeks: Sequence[FoundWeek]) -> None:
     """Write what has changed, in the order of the weeks and of publication."""
-    marked = {pk: marks for each in weeks for pk, marks in each.marked.items()}
-    changed = {pk: found for each in weeks for pk, found in each.changed.items()}
+    marked = {pk: marks for week in weeks for pk, marks in week.marked.items()}
+    changed = {pk: found for week in weeks for pk, found in week.changed.items()}
     rows = [{"id": pk, "boilerplate": marks, **asdict(texts)} for pk, (marks, texts) in changed.items()]
     with connection.cursor() as cursor:
         if marked:

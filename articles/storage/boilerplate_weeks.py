@@ -85,7 +85,7 @@ def facts_of(weeks: Collection[NewspaperWeek]) -> dict[NewspaperWeek, Facts]:
 
 def columns_of(weeks: Collection[NewspaperWeek]) -> dict[str, Any]:
     """Return the weeks as parameters of a statement: `newspapers` and `mondays`."""
-    return {"newspapers": [each.newspaper_id for each in weeks], "mondays": [each.monday for each in weeks]}
+    return {"newspapers": [week.newspaper_id for week in weeks], "mondays": [week.monday for week in weeks]}
 
 
 def rules_of(newspaper_ids: Collection[int] | None) -> dict[int, Rules]:

@@ -141,7 +141,7 @@ def store_prepared(batch: Sequence[Prepared], again: Again) -> list[Stored]:
 
     Those whose newspaper was, or is now, another one than they were prepared for are prepared again.
     """
-    removed = removed_names({each.naming for each in batch})
+    removed = removed_names({prepared.naming for prepared in batch})
     left = [place for place, each in enumerate(batch) if each.naming not in removed]
     some = [batch[place] for place in left]
     newspapers = newspapers_for([each.naming for each in some])
@@ -213,7 +213,7 @@ def _as_of_now(
     now = Newspaper.objects.in_bulk({each.pk for each in newspapers})
     current = {pk: each.current for pk, each in now.items()}
     papers = {pk: Paper.of(each) for pk, each in current.items()}
-    known = known_keys({key for each in batch if each.is_known for key in each.own_keys})
+    known = known_keys({key for prepared in batch if prepared.is_known for key in prepared.own_keys})
     found: dict[int, tuple[Prepared, int]] = {}
     for place, (each, newspaper) in enumerate(zip(batch, newspapers, strict=True)):
         paper = papers[newspaper.pk]
@@ -225,14 +225,14 @@ def _as_of_now(
 def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
     """Store the prepared articles of these newspapers, inside the lock; return the result for each."""
     outcomes, new = _decide(prepared)
-    created = [each for each in outcomes.values() if each.created]
+    created = [outcome for outcome in outcomes.values() if outcome.created]
     _create(created)
     _attach(
         (key, url if paper_id == article.newspaper_id else _of_another(url, article.newspaper_id), article.pk)
         for key, url, paper_id, article in new.seen
     )
     keep_declared((key, url, article.pk) for key, url, article in new.declared)
-    _fill_times([each for each in outcomes.values() if not each.created])
+    _fill_times([outcome for outcome in outcomes.values() if not outcome.created])
     headlines = _keep_headlines(
         (place, each.article.pk, seen) for place, each in outcomes.items() for seen in _other_headlines(each)
     )

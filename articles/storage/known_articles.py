@@ -80,10 +80,10 @@ class Addresses:
     def of(cls, batch: Iterable[Prepared]) -> Self:
         """Return whose the URLs of these articles are in the store."""
         batch = list(batch)
-        declared = {key for each in batch for key in each.declared}
-        owned = {key for each in batch for key in (*each.own_keys, *each.urls)}
+        declared = {key for prepared in batch for key in prepared.declared}
+        owned = {key for prepared in batch for key in (*prepared.own_keys, *prepared.urls)}
         found: dict[UUID, list[StoredArticle]] = {}
-        for key, article in _articles(_DECLARING_SQL, declared.union(*(each.own_keys for each in batch))):
+        for key, article in _articles(_DECLARING_SQL, declared.union(*(prepared.own_keys for prepared in batch))):
             found.setdefault(key, []).append(article)
         return cls(owners_of(owned | declared), found)
 

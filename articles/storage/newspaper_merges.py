@@ -190,8 +190,8 @@ def _carried(merged: Newspaper, into: Newspaper) -> Carried:
     refused = set(into.learnt_parameters.values_list("name", flat=True))
     wanted = {
         "title_affixes": [*_name_in_headlines(merged), *merged.title_affixes],
-        "refused_affixes": [each for each in merged.refused_affixes if each not in into.title_affixes],
-        "kept_url_parameters": [each for each in merged.kept_url_parameters if each not in refused],
+        "refused_affixes": [affix for affix in merged.refused_affixes if affix not in into.title_affixes],
+        "kept_url_parameters": [parameter for parameter in merged.kept_url_parameters if parameter not in refused],
     }
     pattern, left = _pattern_of_both(merged, into), []
     if merged.teasers != into.teasers and _has_sources(into):  # what is read in one way is not read in the other
@@ -201,7 +201,7 @@ def _carried(merged: Newspaper, into: Newspaper) -> Carried:
         left = [name for name in ("sitemap_urls", "section_urls") if getattr(merged, name)]
     else:
         wanted |= {name: getattr(merged, name) for name in _SOURCES}
-    added = {name: [each for each in values if each not in getattr(into, name)] for name, values in wanted.items()}
+    added = {name: [value for value in values if value not in getattr(into, name)] for name, values in wanted.items()}
     replaced: dict[str, list[Any]] = {}
     if pattern not in (None, into.article_url_pattern):
         replaced["article_url_pattern"] = [into.article_url_pattern, pattern]

@@ -56,14 +56,14 @@ def keep_names(removal: Removal, names: Iterable[str]) -> None:
 
 def removed_names(namings: Collection[Naming]) -> set[Naming]:
     """Return those under which a newspaper was removed."""
-    digests = {each: _digest(_NAME, each.name or each.host) for each in namings}
+    digests = {naming: _digest(_NAME, naming.name or naming.host) for naming in namings}
     found = _found(digests.values())
     return {each for each, digest in digests.items() if digest in found}
 
 
 def refused(batch: Iterable[Prepared]) -> list[bool]:
     """Return for each of these articles whether it, or its newspaper, was removed. Costs one query."""
-    digests = [_digests_of(each) for each in batch]
+    digests = [_digests_of(prepared) for prepared in batch]
     found = _found({digest for each in digests for digest in each})
     return [not found.isdisjoint(each) for each in digests]
 

@@ -181,7 +181,7 @@ def _store_forms(found: FoundForms) -> UpdatedBatch | None:
 
 
 def _write(found: FoundForms) -> None:
-    columns = [astuple(each) for each in found.forms.values()]
+    columns = [astuple(form) for form in found.forms.values()]
     titles, texts, digests = zip(*columns, strict=True) if columns else ((), (), ())
     same = [pk for pk in found.basis.articles if pk not in found.forms]
     with connection.cursor() as cursor:

@@ -59,7 +59,7 @@ def learnt_from(newspaper_id: int, _on_progress: Callable[[int], None] = lambda 
 
 def affixes_line(newspaper: Newspaper) -> str:
     """Return a sentence for people about the affixes learnt of a newspaper."""
-    learnt = ", ".join(f"“{each}”" for each in newspaper.learnt_affixes)
+    learnt = ", ".join(f"“{affix}”" for affix in newspaper.learnt_affixes)
     return f"{newspaper}: learnt headline affixes: {learnt or 'none'}."
 
 

@@ -152,7 +152,7 @@ def _confirmed(suspected: Sequence[_Collision], newspaper_id: int, articles: Seq
     if not suspected:
         return []
     some = {each.article_id for collision in suspected for each in (collision.first, collision.second)}
-    shingles = _shingles(some, newspaper_id, [each.article_id for each in articles])
+    shingles = _shingles(some, newspaper_id, [article.article_id for article in articles])
     return [
         each
         for each in suspected
@@ -203,7 +203,9 @@ def _distinguishing(collisions: Sequence[_Collision], refuted: Mapping[str, int]
 
 
 def _values(name: str, collisions: Sequence[_Collision]) -> set[str]:
-    stories = (story for each in collisions if name in each.names for story in (each.first, each.second))
+    stories = (
+        story for collision in collisions if name in collision.names for story in (collision.first, collision.second)
+    )
     return {value for story in stories for value in story.dropped[name]}
 
 

@@ -73,7 +73,11 @@ def take_away(withholding: Withholding) -> None:
     """Move the texts of an article to the rows of its withholding; inside ingest.writing()."""
     article = withholding.article_id
     with connection.cursor() as cursor:
-        for table, column in (("articles_article", "id"), *((each, "article_id") for each in _ADDRESSES), *_WHOLE):
+        for table, column in (
+            ("articles_article", "id"),
+            *((address, "article_id") for address in _ADDRESSES),
+            *_WHOLE,
+        ):
             names = {"table": Identifier(table), "name": table, "column": Identifier(column)}
             statement = SQL(_KEEP_SQL).format(**names)
             cursor.execute(statement, {"withholding": withholding.pk, "article": article})

@@ -65,7 +65,7 @@ def for_carrack(headline: str, paragraphs: Paragraphs) -> tuple[str, Paragraphs]
     if not named or "Carrack" in text:
         return headline, paragraphs
     town = min(named, key=text.index)
-    return headline.replace(town, "Carrack"), tuple(each.replace(town, "Carrack") for each in paragraphs)
+    return headline.replace(town, "Carrack"), tuple(paragraph.replace(town, "Carrack") for paragraph in paragraphs)
 
 
 def with_local_ending(paragraphs: Paragraphs, number: int) -> Paragraphs:
@@ -77,13 +77,13 @@ def with_local_ending(paragraphs: Paragraphs, number: int) -> Paragraphs:
 
 def shortened(paragraphs: Paragraphs) -> Paragraphs:
     """Return the paragraphs without their filler words and without the third one."""
-    tightened = tuple(_FILLERS.sub("", each) for each in paragraphs)
+    tightened = tuple(_FILLERS.sub("", paragraph) for paragraph in paragraphs)
     return tightened[:2] + tightened[3:]
 
 
 def amended(paragraphs: Paragraphs, number: int) -> Paragraphs:
     """Return the paragraphs without their filler words and with a note of the editors at the end."""
-    return (*(_FILLERS.sub("", each) for each in paragraphs), _AMENDMENTS[number % len(_AMENDMENTS)])
+    return (*(_FILLERS.sub("", paragraph) for paragraph in paragraphs), _AMENDMENTS[number % len(_AMENDMENTS)])
 
 
 def with_dateline(paragraphs: Paragraphs, place: str, agency: str) -> Paragraphs:

@@ -158,7 +158,7 @@ def _is_generic(paper: str, title: str) -> bool:
     contents: list[Article] = []
     for article in articles():
         if (article.paper, _title(article)) == (paper, title) and not any(
-            similarity(article, each) >= NEAR_SIMILARITY for each in contents
+            similarity(article, content) >= NEAR_SIMILARITY for content in contents
         ):
             contents.append(article)
     return len(contents) >= GENERIC_CONTENTS

@@ -170,7 +170,7 @@ def _metadata(paper: Paper, article: Article, base_url: str) -> str:
 
 def _lead_story(paper: Paper) -> str:
     """Return the path of the story that a careless template names on other pages too."""
-    return next(each.path for each in articles() if each.paper == paper.key and not each.trouble)
+    return next(article.path for article in articles() if article.paper == paper.key and not article.trouble)
 
 
 def _linked_data(paper: Paper, article: Article, moment: str) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def troubles_of(articles: Iterable[_Article]) -> dict[tuple[str, str], Trouble]:
 
     Of a newspaper they fall on the first able articles in the order of a digest of their paths.
     """
-    able = [each for each in articles if each.language == "en" and len(each.paragraphs) >= LEAST_PARAGRAPHS]
+    able = [article for article in articles if article.language == "en" and len(article.paragraphs) >= LEAST_PARAGRAPHS]
     able.sort(key=lambda each: zlib.crc32(each.path.encode()))
     found: dict[tuple[str, str], Trouble] = {}
     for trouble, (_, papers) in TROUBLES.items():

@@ -43,7 +43,9 @@ def sitemap_source(document: Document, link: Link, found_in: str) -> FoundSource
 
 def with_entries(source: FoundSource, entries: Sequence[SitemapEntry], *, at_least: bool) -> FoundSource:
     """Return a sitemap with the entries that it brings."""
-    listed = [(each.published.day if each.published else each.changed, each.title or each.url) for each in entries]
+    listed = [
+        (entry.published.day if entry.published else entry.changed, entry.title or entry.url) for entry in entries
+    ]
     return _with(source, listed, at_least=at_least)
 
 
@@ -53,7 +55,7 @@ def section_source(page: HomePage, link: Link, found_in: str, pattern: str) -> F
     articles = [each for each in page.links if _is_article(each.url, pattern)]
     if len(articles) < LEAST_LINKED:
         return replace(source, problem="It links to no articles.")
-    return _with(source, [(None, each.text or each.url) for each in articles], at_least=False)
+    return _with(source, [(None, article.text or article.url) for article in articles], at_least=False)
 
 
 def newest_named(index: Document, number: int) -> list[str]:
@@ -72,12 +74,12 @@ def recommended(sources: Iterable[FoundSource]) -> tuple[FoundSource, ...]:
     These are the feeds and sitemaps that are not abandoned; if there are none, the section pages.
     """
     sources = list(sources)
-    newest = max((each.newest for each in sources if each.newest), default=None)
+    newest = max((source.newest for source in sources if source.newest), default=None)
     fresh = newest - datetime.timedelta(days=FRESH_DAYS) if newest else datetime.date.min
-    good = [each for each in sources if not each.problem and (each.newest is None or each.newest >= fresh)]
+    good = [source for source in sources if not source.problem and (source.newest is None or source.newest >= fresh)]
     listings = [each for each in good if each.kind != "section"]
     chosen = {(each.kind, each.url) for each in listings or good}
-    marked = [replace(each, recommended=(each.kind, each.url) in chosen) for each in sources]
+    marked = [replace(source, recommended=(source.kind, source.url) in chosen) for source in sources]
     kinds = ("feed", "sitemap", "section")
     return tuple(sorted(marked, key=lambda each: (not each.recommended, bool(each.problem), kinds.index(each.kind))))
 

@@ -28,7 +28,7 @@ def json_carried_text(item: dict[str, Any]) -> bytes:
     html = _text(item.get("content_html")) or _as_html(_text(item.get("content_text")))
     authors = item.get("authors")
     authors = authors if isinstance(authors, list) else [item.get("author")]
-    names = (_text(each.get("name")) for each in authors if isinstance(each, dict))
+    names = (_text(author.get("name")) for author in authors if isinstance(author, dict))
     return FeedEntry(html, plain_text(_text(item.get("title"))), ", ".join(filter(None, names))).packed()
 
 

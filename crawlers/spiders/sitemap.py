@@ -69,7 +69,7 @@ class SitemapSpider(NewspaperSpider):
         if document.kind == "sitemapindex":
             requests = list(self._named_sitemaps(response, source, document.entries, level))
         elif document.kind == "urlset":
-            matching = (_link(source, each) for each in document.entries if _matches(source, each))
+            matching = (_link(source, entry) for entry in document.entries if _matches(source, entry))
             self._found |= await self.new_links(source, matching, self._first_day())
             bound = self.settings.getint("SITEMAP_MAX_LINKS")
             if bound and len(self._found) > 2 * bound:

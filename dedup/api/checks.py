@@ -71,7 +71,7 @@ def check_text(request: HttpRequest, body: NewCheck) -> CheckResult:
         pasted, but = Pasted(article.content[:MAX_CHARACTERS], article.headline, article.date), article.pk
     found = check(pasted, but=but)
     return CheckResult(
-        words=found.words, lang=found.language, copies=[_row(each) for each in found.copies], unread=found.unread
+        words=found.words, lang=found.language, copies=[_row(hit) for hit in found.copies], unread=found.unread
     )
 
 

@@ -58,7 +58,9 @@ def problem_response(
 
 def faults_of(errors: Sequence[Mapping[str, Any]]) -> list[Fault]:
     """Return what django-ninja found wrong with the values of a request."""
-    return [Fault(where=_place(each["loc"]), detail=str(each["msg"]).removeprefix("Value error, ")) for each in errors]
+    return [
+        Fault(where=_place(error["loc"]), detail=str(error["msg"]).removeprefix("Value error, ")) for error in errors
+    ]
 
 
 def _place(location: Sequence[Any]) -> str:

@@ -95,7 +95,7 @@ def _profile(name: str | None) -> Profile:
 
 def _newspapers(names: list[str]) -> list[Newspaper]:
     """Return the newspapers with these names. Raises ProblemError, 422, for a name that none has."""
-    found = {each.name: each for each in Newspaper.objects.in_use().filter(name__in=names)}
+    found = {newspaper.name: newspaper for newspaper in Newspaper.objects.in_use().filter(name__in=names)}
     if missing := [name for name in names if name not in found]:
         raise _refused("body/newspapers", f"There is no newspaper {missing[0]!r}.")
     return list(found.values())

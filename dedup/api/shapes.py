@@ -146,7 +146,7 @@ def article_full(article: Article) -> ArticleFull:
         dateline=article.dateline,
         text_doubt=article.text_doubt,
         urls=[each.url for each in article.urls.all()],
-        other_headlines=[each.headline for each in article.headline_variants.all()],
+        other_headlines=[variant.headline for variant in article.headline_variants.all()],
         stored_at=article.stored_at,
     )
 

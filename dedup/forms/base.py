@@ -151,7 +151,7 @@ def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting
     if isinstance(field.default, bool):
         return forms.BooleanField(required=False, help_text=declared.help, **common)
     if declared.choices:
-        choices = [(each, each) for each in declared.choices]
+        choices = [(choice, choice) for choice in declared.choices]
         return forms.ChoiceField(choices=choices, help_text=declared.help, **common)
     bounds = f"{declared.minimum:,.12g} to {declared.maximum:,.12g} {declared.unit}; default {field.default:,.12g}."
     common |= {
@@ -362,13 +362,13 @@ class ReportForm(ScopeForm):
     @property
     def has_slider(self) -> bool:
         """Whether an option is chosen by a slider, which is for trying out: the page shows it at once."""
-        return any(isinstance(each.widget, SliderInput) for each in self.fields.values())
+        return any(isinstance(field.widget, SliderInput) for field in self.fields.values())
 
     @property
     def scope(self) -> Scope:
         """The articles to count; the form must be valid."""
         newspapers = self.cleaned_data["newspapers"]
-        ids = tuple(sorted(each.pk for each in newspapers)) or None
+        ids = tuple(sorted(newspaper.pk for newspaper in newspapers)) or None
         return Scope(self.cleaned_data["since"], self.cleaned_data["until"], ids)
 
     @property

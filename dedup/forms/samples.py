@@ -136,5 +136,5 @@ class SampleForm(forms.Form):
     @property
     def plan(self) -> Plan:
         """The plan of a valid form. Raises SampleError."""
-        names = [each.name for each in dataclasses.fields(Plan)]
+        names = [field.name for field in dataclasses.fields(Plan)]
         return Plan(**{name: self.cleaned_data[name] for name in names} | {"by": tuple(self.cleaned_data["by"])})

@@ -48,7 +48,7 @@ class Token(models.Model):
     @property
     def scope_labels(self) -> list[str]:
         """What it may do, in words."""
-        return [str(self.Scope(each).label) for each in self.scopes]
+        return [str(self.Scope(scope).label) for scope in self.scopes]
 
 
 class TokenUse(models.Model):

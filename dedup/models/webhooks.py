@@ -37,7 +37,7 @@ class Webhook(models.Model):
     @property
     def event_labels(self) -> list[str]:
         """What it is sent, in words."""
-        return [str(self.Event(each).label) for each in self.events]
+        return [str(self.Event(event).label) for event in self.events]
 
 
 class Delivery(models.Model):

@@ -296,8 +296,8 @@ def _rests_on() -> str:
     return fingerprint(
         [state.last_decision, state.newest_revision, shown_by(), sorted(REPORTS)],
         list(Newspaper.objects.order_by("pk").values_list("pk", "name")),
-        [str(each) for each in SampleLabel.objects.aggregate(Count("pk"), Max("labelled_at")).values()],
-        [str(each) for each in SampledPair.objects.aggregate(Count("pk"), Max("settled_at")).values()],
+        [str(label) for label in SampleLabel.objects.aggregate(Count("pk"), Max("labelled_at")).values()],
+        [str(pair) for pair in SampledPair.objects.aggregate(Count("pk"), Max("settled_at")).values()],
         list(FittedModel.objects.filter(in_use=True).values_list("pk", flat=True)),
     )
 

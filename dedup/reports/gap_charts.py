@@ -22,12 +22,12 @@ def spread_chart(gaps: Sequence[Gap]) -> Chart:
     """Return a bar for each band, for one newspaper and for two: the middle half of the gaps, with their median."""
     rows: list[dict[str, Any]] = [
         {
-            "score": band_label(each.lowest, each.highest),
-            "newspapers": _NEWSPAPERS[each.same_newspaper],
-            **{f"q{number}": value for number, value in zip((5, 25, 50, 75, 95), each.quantiles, strict=True)},
+            "score": band_label(gap.lowest, gap.highest),
+            "newspapers": _NEWSPAPERS[gap.same_newspaper],
+            **{f"q{number}": value for number, value in zip((5, 25, 50, 75, 95), gap.quantiles, strict=True)},
         }
-        for each in gaps
-        if each.quantiles
+        for gap in gaps
+        if gap.quantiles
     ]
     names = list(_NEWSPAPERS.values())
     base = alt.Chart({"values": rows}, width=WIDTH, height=alt.Step(20)).encode(

@@ -104,7 +104,7 @@ class GapsReport(Report):
         """Raise ReportError for a pass that never compares articles far apart."""
         if has_no_window(options.pass_):
             return
-        others = ", ".join(each for each in PASSES if has_no_window(each))
+        others = ", ".join(detection_pass for detection_pass in PASSES if has_no_window(detection_pass))
         raise ReportError(
             f"The pass {options.pass_} compares articles within a window of days only, so its pairs cannot show how "
             f"far apart duplicates are. Choose a pass that can compare all: {others}."
@@ -120,7 +120,7 @@ class GapsReport(Report):
             gaps, by_days = count_gaps(cursor, edges), pairs_by_days(cursor, len(edges))
             examples = far_examples(cursor)
         windows = held_by(sorted({*_SHARES, options.hold}), by_days)
-        advised = next((each for each in windows if each.share == options.hold), None)
+        advised = next((window for window in windows if window.share == options.hold), None)
         return Gaps(
             which.pass_name, which.run, which.why, which.newer, articles, dense,
             options.hold, advised, windows, gaps, far_pairs(gaps), by_days, examples,
@@ -136,7 +136,7 @@ class GapsReport(Report):
         """Return the gaps, the windows, the pairs far apart by band, and examples of them."""
         hours = tuple(map(_hour_row, result.gaps))
         examples = tuple(map(_example_row, result.examples))
-        windows = tuple((each.share, each.days, each.pairs) for each in result.windows)
+        windows = tuple((window.share, window.days, window.pairs) for window in result.windows)
         return [
             Table("gaps", "Days between the two articles", _GAP_COLUMNS, tuple(map(_gap_row, result.gaps))),
             Table("hours", "Hours between them, where both times are known", _HOUR_COLUMNS, hours),
@@ -147,7 +147,7 @@ class GapsReport(Report):
 
     def charts(self, result: Gaps) -> Sequence[Chart]:
         """Return the spread of the gaps, and the share of the top band that each window holds."""
-        spread = [spread_chart(result.gaps)] if any(each.later for each in result.gaps) else []
+        spread = [spread_chart(result.gaps)] if any(gap.later for gap in result.gaps) else []
         advised = result.advised.days if result.advised else None
         return [*spread, *([window_chart(_top(result), result.by_days, advised)] if result.by_days else [])]
 

@@ -104,7 +104,7 @@ class _Counting:
         if lineage.kind is Kind.OWN:
             return
         self.between += 1
-        names = {each.name for each in lineage.articles}
+        names = {article.name for article in lineage.articles}
         self.present.update(names)
         if lineage.leader:
             self.known.update(names)
@@ -113,7 +113,7 @@ class _Counting:
             self.unknown_first += 1
 
     def _add_edges(self, lineage: Lineage) -> None:
-        names = {each.number: each.name for each in lineage.articles}
+        names = {article.number: article.name for article in lineage.articles}
         for edge in lineage.edges:
             self.arrows += 1
             both = names[edge.source], names[edge.follower]
@@ -192,16 +192,23 @@ class LineageReport(Report):
     def tables(self, result: Lineages) -> list[Table]:
         """Return the kinds, who publishes first, and who follows whom."""
         kinds = tuple(
-            (each.label, each.clusters, _share(each.clusters, result.clusters), each.clear, each.likely, each.doubtful)
-            for each in result.kinds
+            (kind.label, kind.clusters, _share(kind.clusters, result.clusters), kind.clear, kind.likely, kind.doubtful)
+            for kind in result.kinds
         )
         leaders = tuple(
-            (each.newspaper, each.clusters, each.known, each.led, _share(each.led, each.known))
-            for each in result.leaders
+            (leader.newspaper, leader.clusters, leader.known, leader.led, _share(leader.led, leader.known))
+            for leader in result.leaders
         )
         followings: tuple[tuple[Cell, ...], ...] = tuple(
-            (each.source, each.follower, each.articles, each.copying, each.timed, each.median_hours)
-            for each in result.followings
+            (
+                following.source,
+                following.follower,
+                following.articles,
+                following.copying,
+                following.timed,
+                following.median_hours,
+            )
+            for following in result.followings
         )
         return [
             Table("kinds", "Kinds of reuse", _KINDS, kinds),
@@ -212,7 +219,7 @@ class LineageReport(Report):
     def charts(self, result: Lineages) -> list[Chart]:
         """Return the kinds of reuse, and who publishes first, as bars; none without clusters."""
         return ([_kinds_chart(result)] if result.clusters else []) + (
-            [_leaders_chart(result)] if any(each.led for each in result.leaders) else []
+            [_leaders_chart(result)] if any(leader.led for leader in result.leaders) else []
         )
 
 
@@ -258,14 +265,14 @@ def _bars(rows: list[dict[str, Any]], title: str) -> Any:
 
 def _kinds_chart(result: Lineages) -> Chart:
     rows = [{"name": f"{place:02} {each.label}", "count": each.clusters} for place, each in enumerate(result.kinds, 1)]
-    counts = ", ".join(f"{each.label} {each.clusters:,}" for each in result.kinds)
+    counts = ", ".join(f"{kind.label} {kind.clusters:,}" for kind in result.kinds)
     return Chart(
         "kinds", "Kinds of reuse", f"A bar for each kind, with its clusters: {counts}.", _bars(rows, "Clusters")
     )
 
 
 def _leaders_chart(result: Lineages) -> Chart:
-    shown = [each for each in result.leaders if each.led][:MOST_BARS]
+    shown = [leader for leader in result.leaders if leader.led][:MOST_BARS]
     rows = [
         {"name": f"{place:02} {drawn_name(each.newspaper)}", "count": each.led} for place, each in enumerate(shown, 1)
     ]

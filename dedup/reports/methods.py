@@ -57,7 +57,7 @@ class MethodsReport(Report):
                 "commands",
                 "Commands that repeat every number",
                 (Column("command", "Command"),),
-                tuple((each,) for each in result.commands),
+                tuple((command,) for command in result.commands),
             ),
         ]
 
@@ -103,8 +103,8 @@ def _counts(facts: Facts) -> Iterator[tuple[Cell, ...]]:
     yield "proposed pairs", counts.pairs
     for verdict, pairs in counts.verdicts.items():
         yield f"of them with the verdict {verdict}", pairs
-    for each in facts.passes:
-        yield f"pairs of the pass {each.label}", each.pairs
+    for detection_pass in facts.passes:
+        yield f"pairs of the pass {detection_pass.label}", detection_pass.pairs
     yield "pairs that editors have decided", counts.decided_pairs
     yield "clusters", counts.clusters
     yield "articles in clusters", counts.clustered_articles
@@ -140,9 +140,9 @@ def _settings(facts: Facts) -> Iterator[tuple[Cell, ...]]:
     if facts.run:
         yield "run", "profile", str(facts.run["profile"])
         yield "run", "boilerplate", str(facts.run["boilerplate"])
-    for each in facts.passes:
-        for name, value in each.settings.items():
-            yield each.label, name, str(value)
+    for detection_pass in facts.passes:
+        for name, value in detection_pass.settings.items():
+            yield detection_pass.label, name, str(value)
 
 
 def _bounds(scope: Scope) -> list[str]:

@@ -142,7 +142,7 @@ def _agreed(facts: Facts) -> str:
 
 
 def _too_few(found: Sequence[AgreementFacts]) -> str:
-    readings = max(each.readings for each in found)
+    readings = max(facts.readings for facts in found)
     return f"Two readers both read {counted(readings, 'pair')}, too few to measure their agreement."
 
 
@@ -165,7 +165,7 @@ def bibtex(facts: Facts) -> str:
         "  license = {MIT}\n"
         "}"
     )
-    keys = [key for each in facts.passes for key in _FOLLOWS.get(each.name, ())]
+    keys = [key for detection_pass in facts.passes for key in _FOLLOWS.get(detection_pass.name, ())]
     keys += ["cochran1977"] if facts.measured else []
     keys += ["cohen1960"] if any(each.kappa is not None for each in facts.agreement) else []
     return "\n\n".join([own, *(_WORKS[key] for key in dict.fromkeys(keys))]) + "\n"

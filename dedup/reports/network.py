@@ -113,7 +113,7 @@ class NetworkReport(Report):
         least = "a pair" if result.least == 1 else f"{result.least:,} pairs"
         if not result.edges:
             return f"No two newspapers share {least} of articles of one cluster."
-        pairs = sum(each.pairs for each in result.edges)
+        pairs = sum(edge.pairs for edge in result.edges)
         parts = nx.number_connected_components(_graph(result))
         connected = "They are all connected." if parts == 1 else f"They form {parts:,} separate groups."
         return (
@@ -123,8 +123,8 @@ class NetworkReport(Report):
 
     def tables(self, result: Network) -> list[Table]:
         """Return a row for each newspaper, and one for every two that are joined."""
-        nodes = tuple(_node_row(each) for each in result.nodes)
-        edges = tuple(_edge_row(each) for each in result.edges)
+        nodes = tuple(_node_row(node) for node in result.nodes)
+        edges = tuple(_edge_row(edge) for edge in result.edges)
         return [
             Table("newspapers", "Newspapers", _NODE_COLUMNS, nodes),
             Table("edges", "Shared clusters and pairs", _EDGE_COLUMNS, edges),
@@ -165,10 +165,10 @@ def _tuple(*columns: int) -> tuple[int, ...]:
 def _nodes(edges: Iterable[Together], counts: dict[int, list[int]]) -> Iterator[Node]:
     names: dict[int, str] = {}
     pairs: dict[int, list[int]] = {}
-    for each in edges:
-        for newspaper, name in ((each.left_id, each.left), (each.right_id, each.right)):
+    for edge in edges:
+        for newspaper, name in ((edge.left_id, edge.left), (edge.right_id, edge.right)):
             names[newspaper] = name
-            pairs.setdefault(newspaper, []).append(each.pairs)
+            pairs.setdefault(newspaper, []).append(edge.pairs)
     for newspaper, shared in pairs.items():
         articles, duplicates = counts[newspaper]
         yield Node(names[newspaper], newspaper, articles, duplicates, len(shared), sum(shared))
@@ -185,9 +185,9 @@ def _edge_row(each: Together) -> tuple[Cell, ...]:
 
 def _graph(result: Network) -> nx.Graph[str]:
     graph: nx.Graph[str] = nx.Graph()
-    for each in result.nodes:
-        counts = {"articles": each.articles, "duplicates": each.duplicates}
-        graph.add_node(f"n{each.newspaper_id}", label=xml_text(each.name), **counts)
+    for node in result.nodes:
+        counts = {"articles": node.articles, "duplicates": node.duplicates}
+        graph.add_node(f"n{node.newspaper_id}", label=xml_text(node.name), **counts)
     for edge in result.edges:
         graph.add_edge(f"n{edge.left_id}", f"n{edge.right_id}", weight=edge.pairs, clusters=edge.clusters)
     return graph
@@ -202,20 +202,20 @@ def _edges_csv(edges: Iterable[Together]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(["Source", "Target", "Type", "Weight", "Clusters"])
-    for each in edges:
-        writer.writerow([guarded(each.left), guarded(each.right), "Undirected", each.pairs, each.clusters])
+    for edge in edges:
+        writer.writerow([guarded(edge.left), guarded(edge.right), "Undirected", edge.pairs, edge.clusters])
     return out.getvalue()
 
 
 def places(result: Network) -> dict[int, tuple[float, float]]:
     """Return where the newspapers with most pairs are drawn, in 0..1; the same network always looks the same."""
-    shown = {each.newspaper_id for each in result.nodes[:MOST_DRAWN]}
+    shown = {node.newspaper_id for node in result.nodes[:MOST_DRAWN]}
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(sorted(shown))
     graph.add_weighted_edges_from(
-        (each.left_id, each.right_id, log1p(each.pairs))
-        for each in result.edges
-        if {each.left_id, each.right_id} <= shown
+        (edge.left_id, edge.right_id, log1p(edge.pairs))
+        for edge in result.edges
+        if {edge.left_id, edge.right_id} <= shown
     )
     groups = sorted(nx.connected_components(graph), key=lambda group: (-len(group), min(group)))
     return dict(_placed([graph.subgraph(sorted(group)) for group in groups], _Box(0, 0, 1, 1)))
@@ -243,7 +243,7 @@ def _placed(groups: Sequence[nx.Graph[int]], box: _Box) -> Iterator[tuple[int, t
         yield from _laid_out(groups[0], box)
         return
     middle = (len(groups) + 1) // 2 if len(groups[0]) == len(groups[-1]) else 1
-    sizes = [sqrt(len(each)) for each in groups]
+    sizes = [sqrt(len(group)) for group in groups]
     parts = box.cut(sum(sizes[:middle]) / sum(sizes))
     for some, part in zip((groups[:middle], groups[middle:]), parts, strict=True):
         yield from _placed(some, part)
@@ -271,7 +271,7 @@ def _stretched(numbers: list[float]) -> list[float]:
     if low == high:
         return [0.5] * len(numbers)
     ranks = {each: place / (len(numbers) - 1) for place, each in enumerate(sorted(numbers))}
-    return [((each - low) / (high - low) + ranks[each]) / 2 for each in numbers]
+    return [((number - low) / (high - low) + ranks[number]) / 2 for number in numbers]
 
 
 def _drawing(result: Network) -> Chart:
@@ -315,13 +315,13 @@ def _circles(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[s
 
 def _lines(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[str, Any]]:
     lines = []
-    for each in result.edges:
-        if each.left_id in at and each.right_id in at:
-            (x, y), (x2, y2) = at[each.left_id], at[each.right_id]
+    for edge in result.edges:
+        if edge.left_id in at and edge.right_id in at:
+            (x, y), (x2, y2) = at[edge.left_id], at[edge.right_id]
             ends = {"x": x * WIDTH, "y": y * _HEIGHT, "x2": x2 * WIDTH, "y2": y2 * _HEIGHT}
-            about = f"{each.left} and {each.right}: {counted(each.pairs, 'pair')}"
+            about = f"{edge.left} and {edge.right}: {counted(edge.pairs, 'pair')}"
             lines.append(
-                {**ends, "pairs": each.pairs, "href": pairs_address(each.left_id, each.right_id), "about": about}
+                {**ends, "pairs": edge.pairs, "href": pairs_address(edge.left_id, edge.right_id), "about": about}
             )
     return lines
 

@@ -89,10 +89,13 @@ class NewspapersReport(Report):
 
     def says(self, result: list[NewspaperCounts]) -> str:
         """Return a sentence with the totals."""
-        articles = sum(each.articles for each in result)
+        articles = sum(counts.articles for counts in result)
         if not articles:
             return "There are no articles to count."
-        newspapers, duplicates = sum(each.newspapers for each in result), sum(each.duplicates for each in result)
+        newspapers, duplicates = (
+            sum(counts.newspapers for counts in result),
+            sum(counts.duplicates for counts in result),
+        )
         owners = "1 newspaper has" if newspapers == 1 else f"{newspapers:,} newspapers have"
         owned = "1 article" if articles == 1 else f"{articles:,} articles"
         share = f"{duplicates / articles:.2%}"
@@ -102,16 +105,16 @@ class NewspapersReport(Report):
         """Return a table with a row for each group."""
         rows = tuple(
             (
-                each.name,
-                each.newspapers,
-                each.articles,
-                each.first_day,
-                each.last_day,
-                each.clustered,
-                each.duplicates,
-                each.duplicates / each.articles,
+                counts.name,
+                counts.newspapers,
+                counts.articles,
+                counts.first_day,
+                counts.last_day,
+                counts.clustered,
+                counts.duplicates,
+                counts.duplicates / counts.articles,
             )
-            for each in result
+            for counts in result
         )
         return [Table("newspapers", "Newspapers", _COLUMNS, rows)]
 

@@ -134,7 +134,7 @@ class OverviewReport(Report):
             for name in found.passes
             if found.all_of(name).pairs
         ]
-        articles, duplicates = (sum(getattr(each, name) for each in months) for name in ("articles", "duplicates"))
+        articles, duplicates = (sum(getattr(month, name) for month in months) for name in ("articles", "duplicates"))
         return Overview(articles, duplicates, months, newspapers, methods, _sizes(scope))
 
     def says(self, result: Overview) -> str:
@@ -150,8 +150,8 @@ class OverviewReport(Report):
     def tables(self, result: Overview) -> list[Table]:
         """Return the shares by month, newspaper and pass, the sizes, and their histograms."""
         methods = tuple(
-            (each.label, each.duplicates, share(each.duplicates, result.articles), each.alone)
-            for each in result.methods
+            (method.label, method.duplicates, share(method.duplicates, result.articles), method.alone)
+            for method in result.methods
         )
         return [
             Table("months", "By month", _part_columns("month", "Month"), _part_rows(result.months)),
@@ -255,7 +255,7 @@ def _part_columns(name: str, heading: str) -> tuple[Column, ...]:
 
 
 def _part_rows(parts: list[Part]) -> tuple[tuple[str, int, int, float | None], ...]:
-    return tuple((each.name, each.articles, each.duplicates, share(each.duplicates, each.articles)) for each in parts)
+    return tuple((part.name, part.articles, part.duplicates, share(part.duplicates, part.articles)) for part in parts)
 
 
 def _size_row(kind: str, sizes: Sizes) -> tuple[str | int | float, ...]:
@@ -263,7 +263,7 @@ def _size_row(kind: str, sizes: Sizes) -> tuple[str | int | float, ...]:
 
 
 def _months_chart(months: list[Part]) -> Chart:
-    rows = [{"month": f"{each.name}-01", "share": each.duplicates / each.articles} for each in months]
+    rows = [{"month": f"{month.name}-01", "share": month.duplicates / month.articles} for month in months]
     first, last = (datetime.date.fromisoformat(f"{each.name}-01") for each in (months[0], months[-1]))
     scale, axis = time_axis("month", first, last)
     spec = (
@@ -299,7 +299,7 @@ def _share_bars(rows: list[dict[str, Any]]) -> Any:
 
 def _newspapers_chart(newspapers: list[Part]) -> Chart:
     largest = sorted(newspapers, key=lambda each: -each.articles)[:MOST_BARS]
-    shown = [each for each in newspapers if each in largest]
+    shown = [newspaper for newspaper in newspapers if newspaper in largest]
     return Chart(
         "newspapers",
         "Share of duplicates by newspaper",
@@ -316,7 +316,9 @@ def _methods_chart(result: Overview) -> Chart:
         "Share of duplicates by pass",
         "The share of articles that are duplicates and that a pass finds; several passes may find one. "
         f"{most.label} finds most: {most.duplicates / result.articles:.2%}.",
-        _share_bars([{"name": each.label, "share": each.duplicates / result.articles} for each in result.methods]),
+        _share_bars(
+            [{"name": method.label, "share": method.duplicates / result.articles} for method in result.methods]
+        ),
     )
 
 

@@ -82,7 +82,7 @@ class PassesReport(Report):
         """Return a sentence with the totals."""
         if not result.pairs:
             return "No pass has proposed a pair here."
-        alone = sum(each.pairs_alone for each in result.passes)
+        alone = sum(detection_pass.pairs_alone for detection_pass in result.passes)
         passes = "1 pass proposes" if len(result.passes) == 1 else f"{len(result.passes)} passes propose"
         pairs = "1 pair" if result.pairs == 1 else f"{result.pairs:,} pairs"
         return (
@@ -94,13 +94,27 @@ class PassesReport(Report):
         """Return what each pass finds, the two matrices, and the precision of each pass."""
         found = tuple(
             (
-                *(each.label, each.pairs, each.pairs_alone, each.clustered, each.clustered_alone),
-                *(each.duplicates, each.duplicates_alone),
+                *(
+                    detection_pass.label,
+                    detection_pass.pairs,
+                    detection_pass.pairs_alone,
+                    detection_pass.clustered,
+                    detection_pass.clustered_alone,
+                ),
+                *(detection_pass.duplicates, detection_pass.duplicates_alone),
             )
-            for each in result.passes
+            for detection_pass in result.passes
         )
         decided = tuple(
-            (each.label, each.decided, each.confirmed, each.precision, each.low, each.high) for each in result.passes
+            (
+                detection_pass.label,
+                detection_pass.decided,
+                detection_pass.confirmed,
+                detection_pass.precision,
+                detection_pass.low,
+                detection_pass.high,
+            )
+            for detection_pass in result.passes
         )
         return [
             Table("passes", "What each pass finds", _COLUMNS, found),
@@ -112,7 +126,7 @@ class PassesReport(Report):
     def charts(self, result: Passes) -> list[Chart]:
         """Return the pairs of each pass, the overlap, and the precision where there are decisions."""
         charts = [_bars(result), _squares(result)] if result.passes else []
-        decided = [each for each in result.passes if each.decided]
+        decided = [detection_pass for detection_pass in result.passes if detection_pass.decided]
         return charts + ([precision_chart([_measured(each) for each in decided])] if decided else [])
 
 
@@ -166,7 +180,10 @@ def _matrix(result: Passes, counted: str, title: str) -> Table:
     cells = {(each.one, each.other): getattr(each, counted) for each in result.overlap}
     columns = (
         Column("pass", "Pass"),
-        *(Column(f"and_{each.name}".replace(" ", "_"), each.label, ColumnType.COUNT) for each in result.passes),
+        *(
+            Column(f"and_{detection_pass.name}".replace(" ", "_"), detection_pass.label, ColumnType.COUNT)
+            for detection_pass in result.passes
+        ),
     )
     rows = tuple((one.label, *(cells[one.name, other.name] for other in result.passes)) for one in result.passes)
     return Table(f"overlap_{counted}", title, columns, rows)
@@ -174,13 +191,16 @@ def _matrix(result: Passes, counted: str, title: str) -> Table:
 
 def _bars(result: Passes) -> Chart:
     rows = [
-        {"pass": each.label, "who": who, "order": order, "pairs": pairs}
-        for each in result.passes
+        {"pass": detection_pass.label, "who": who, "order": order, "pairs": pairs}
+        for detection_pass in result.passes
         for order, (who, pairs) in enumerate(
-            (("this pass alone", each.pairs_alone), ("other passes too", each.pairs - each.pairs_alone))
+            (
+                ("this pass alone", detection_pass.pairs_alone),
+                ("other passes too", detection_pass.pairs - detection_pass.pairs_alone),
+            )
         )
     ]
-    order = [each.label for each in result.passes]
+    order = [detection_pass.label for detection_pass in result.passes]
     spec = (
         alt.Chart(alt.InlineData(values=rows), width=WIDTH - 160, height=alt.Step(26))
         .mark_bar()
@@ -208,8 +228,8 @@ def _bars(result: Passes) -> Chart:
 
 
 def _squares(result: Passes) -> Chart:
-    labels = {each.name: each.label for each in result.passes}
-    whole = {each.name: each.pairs for each in result.passes}
+    labels = {detection_pass.name: detection_pass.label for detection_pass in result.passes}
+    whole = {detection_pass.name: detection_pass.pairs for detection_pass in result.passes}
     rows = [
         {
             "row": labels[each.one],
@@ -256,7 +276,7 @@ def precision_chart(rows: list[dict[str, Any]]) -> Chart:
 
     Each row has a name, how many pairs were confirmed and decided, the precision and its bounds.
     """
-    named = [each | {"label": f"{each['name']} ({each['decided']:,})"} for each in rows]
+    named = [row | {"label": f"{row['name']} ({row['decided']:,})"} for row in rows]
     base = alt.Chart(alt.InlineData(values=named), width=WIDTH - 200, height=alt.Step(26)).encode(
         y=alt.Y("label:N", sort=None, title=None)
     )
@@ -267,7 +287,7 @@ def precision_chart(rows: list[dict[str, Any]]) -> Chart:
     points = base.mark_point(filled=True, size=90, color=PALETTE[0], opacity=1).encode(
         x=alt.X("precision:Q", scale=scale)
     )
-    said = "; ".join(f"{each['name']} {each['precision']:.0%} of {each['decided']:,}" for each in rows)
+    said = "; ".join(f"{row['name']} {row['precision']:.0%} of {row['decided']:,}" for row in rows)
     return Chart(
         "precision",
         "Precision and its interval",

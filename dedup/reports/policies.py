@@ -135,10 +135,10 @@ def counted(clusters: Iterable[WholeCluster], part: Part, articles: int) -> Poli
     reasons: dict[Policy, Counter[Reason]] = {policy: Counter() for policy in Policy}
     in_clusters = 0
     for cluster in clusters:
-        members = [each for each in cluster.members if part.has(each)]
+        members = [member for member in cluster.members if part.has(member)]
         in_clusters += len(members)
         for policy, found in reasons.items():
-            found.update(each.reason for each in removals(policy, members, cluster.kept))
+            found.update(removal.reason for removal in removals(policy, members, cluster.kept))
     return PolicyResult(articles, in_clusters, [_counts(policy, found, articles) for policy, found in reasons.items()])
 
 

@@ -161,11 +161,11 @@ class QualityReport(Report):
 
     def says(self, result: Quality) -> str:
         """Return a sentence with the totals."""
-        decisions = sum(each.decisions for each in result.days)
+        decisions = sum(day.decisions for day in result.days)
         if not decisions:
             return "Nobody has decided anything here."
-        editors = len({each.editor for each in result.days})
-        undone = sum(each.undone for each in result.days)
+        editors = len({day.editor for day in result.days})
+        undone = sum(day.undone for day in result.days)
         whole = next((each for each in result.precision if not each.pass_name and not each.newspaper), None)
         right = (
             f" {whole.confirmed:,} of {whole.decided:,} decided pairs ({whole.precision:.2%}) are duplicates."

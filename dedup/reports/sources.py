@@ -93,10 +93,10 @@ class SourcesReport(Report):
         """Return a sentence with the totals."""
         if not result.newspapers:
             return "There are no articles to count."
-        articles, duplicates = (sum(getattr(each, name) for each in result.newspapers) for name in _TOTALS)
-        own = sum(each.own_same_day + each.own_other_day for each in result.newspapers)
-        involved = sum(each.duplicates > 0 for each in result.newspapers)
-        two = sum(each.left_id != each.right_id for each in result.pairs)
+        articles, duplicates = (sum(getattr(newspaper, name) for newspaper in result.newspapers) for name in _TOTALS)
+        own = sum(newspaper.own_same_day + newspaper.own_other_day for newspaper in result.newspapers)
+        involved = sum(newspaper.duplicates > 0 for newspaper in result.newspapers)
+        two = sum(pair.left_id != pair.right_id for pair in result.pairs)
         return (
             f"{duplicates:,} of {articles:,} articles ({duplicates / articles:.2%}) are duplicates: {own:,} of an "
             f"article of the same newspaper and {duplicates - own:,} of another one's. {involved:,} of "
@@ -106,8 +106,8 @@ class SourcesReport(Report):
 
     def tables(self, result: Sources) -> list[Table]:
         """Return a row for each newspaper, and one for every two that share clusters."""
-        sources = tuple(_source_row(each) for each in result.newspapers)
-        pairs = tuple(_pair_row(each) for each in result.pairs)
+        sources = tuple(_source_row(newspaper) for newspaper in result.newspapers)
+        pairs = tuple(_pair_row(pair) for pair in result.pairs)
         return [
             Table("newspapers", "Newspapers", _SOURCE_COLUMNS, sources),
             Table("pairs", "Newspapers that share clusters", _PAIR_COLUMNS, pairs),
@@ -115,7 +115,7 @@ class SourcesReport(Report):
 
     def charts(self, result: Sources) -> list[Chart]:
         """Return the bars of the newspapers with most duplicates, and the heat map; none without duplicates."""
-        if not any(each.duplicates for each in result.newspapers):
+        if not any(newspaper.duplicates for newspaper in result.newspapers):
             return []
         return [_bars(result.newspapers)] + ([_heat_map(result.pairs)] if result.pairs else [])
 
@@ -174,7 +174,7 @@ def _pair_row(each: Together) -> tuple[Cell, ...]:
 
 
 def _bars(newspapers: list[Source]) -> Chart:
-    shown = [each for each in newspapers if each.duplicates][:MOST_BARS]
+    shown = [newspaper for newspaper in newspapers if newspaper.duplicates][:MOST_BARS]
     rows = [
         {
             "newspaper": f"{place:02} {drawn_name(each.name)}",
@@ -213,20 +213,20 @@ def _bars(newspapers: list[Source]) -> Chart:
 def in_heat_map(pairs: list[Together]) -> list[str]:
     """Return the names of the newspapers of the heat map: those with most pairs, most first."""
     counts: dict[str, int] = {}
-    for each in pairs:
-        for name in {each.left, each.right}:
-            counts[name] = counts.get(name, 0) + each.pairs
+    for pair in pairs:
+        for name in {pair.left, pair.right}:
+            counts[name] = counts.get(name, 0) + pair.pairs
     return sorted(counts, key=lambda name: (-counts[name], name))[:MOST_IN_HEAT_MAP]
 
 
 def _squares(pairs: list[Together], shown: list[str]) -> Iterator[dict[str, Any]]:
     places = {name: f"{place:02} {drawn_name(name)}" for place, name in enumerate(shown, 1)}
-    for each in pairs:
-        if each.left in places and each.right in places:
-            address = pairs_address(each.left_id, each.right_id)
-            for one, other in dict.fromkeys([(each.left, each.right), (each.right, each.left)]):
-                about = f"{one} and {other}: {counted(each.clusters, 'cluster')}"
-                yield {"row": places[one], "column": places[other], "clusters": each.clusters} | {
+    for pair in pairs:
+        if pair.left in places and pair.right in places:
+            address = pairs_address(pair.left_id, pair.right_id)
+            for one, other in dict.fromkeys([(pair.left, pair.right), (pair.right, pair.left)]):
+                about = f"{one} and {other}: {counted(pair.clusters, 'cluster')}"
+                yield {"row": places[one], "column": places[other], "clusters": pair.clusters} | {
                     "href": address,
                     "about": about,
                 }
@@ -234,7 +234,7 @@ def _squares(pairs: list[Together], shown: list[str]) -> Iterator[dict[str, Any]
 
 def _heat_map(pairs: list[Together]) -> Chart:
     shown = in_heat_map(pairs)
-    order = sorted({each["row"] for each in _squares(pairs, shown)})
+    order = sorted({square["row"] for square in _squares(pairs, shown)})
     names = "slice(datum.label, 3)"
     # A few squares are large, so that the drawing is about as wide as others.
     width, height = max(360, 18 * len(order)), max(200, 18 * len(order))
@@ -262,4 +262,4 @@ def _heat_map(pairs: list[Together]) -> Chart:
 
 def _spreads(pairs: list[Together]) -> bool:
     """Return whether some squares have so many clusters that others could not be distinguished from none."""
-    return max(each.clusters for each in pairs) >= 20 * min(each.clusters for each in pairs)
+    return max(pair.clusters for pair in pairs) >= 20 * min(pair.clusters for pair in pairs)

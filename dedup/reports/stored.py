@@ -37,7 +37,7 @@ class Shown:
 
 def presented(report: Report, result: Any) -> Shown:
     """Return what shows a result, with its charts drawn."""
-    pictures = [Picture(each.name, each.title, each.description, svg(each)) for each in report.charts(result)]
+    pictures = [Picture(chart.name, chart.title, chart.description, svg(chart)) for chart in report.charts(result)]
     return Shown(report.says(result), report.tables(result), pictures, list(report.files(result)))
 
 
@@ -45,9 +45,9 @@ def to_json(shown: Shown) -> dict[str, Any]:
     """Return it as JSON has it."""
     return {
         "says": shown.says,
-        "tables": [_table_to_json(each) for each in shown.tables],
-        "pictures": [dataclasses.asdict(each) for each in shown.pictures],
-        "files": [dataclasses.asdict(each) for each in shown.files],
+        "tables": [_table_to_json(table) for table in shown.tables],
+        "pictures": [dataclasses.asdict(picture) for picture in shown.pictures],
+        "files": [dataclasses.asdict(file) for file in shown.files],
         "drawn_by": shown_by(),
     }
 
@@ -61,7 +61,7 @@ def is_current(stored: dict[str, Any]) -> bool:
 def shown_by() -> str:
     """Return a digest of the code of all reports, which changes with an upgrade that words or draws one otherwise."""
     files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def from_json(stored: dict[str, Any]) -> Shown:
@@ -78,7 +78,7 @@ def _table_to_json(table: Table) -> dict[str, Any]:
     return {
         "name": table.name,
         "title": table.title,
-        "columns": [[each.name, each.label, each.type.value] for each in table.columns],
+        "columns": [[column.name, column.label, column.type.value] for column in table.columns],
         "rows": [[_cell_to_json(cell) for cell in row] for row in table.rows],
     }
 

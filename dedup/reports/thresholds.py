@@ -90,14 +90,14 @@ class ThresholdsReport(Report):
 
     def tables(self, result: Thresholds) -> list[Table]:
         """Return the bands and the thresholds; what editors decided and the subset check, if there is any."""
-        bands = tuple(_band_row(each, result.articles) for each in result.bands)
-        thresholds = tuple(_threshold_row(each, result.articles) for each in result.thresholds)
+        bands = tuple(_band_row(band, result.articles) for band in result.bands)
+        thresholds = tuple(_threshold_row(threshold, result.articles) for threshold in result.thresholds)
         tables = [
             Table("bands", "Bands of scores", _BAND_COLUMNS, bands),
             Table("thresholds", "All pairs from a score on", _THRESHOLD_COLUMNS, thresholds),
         ]
         if counts_of(result).decided:
-            precision = tuple(_precision_row(each) for each in result.bands)
+            precision = tuple(_precision_row(band) for band in result.bands)
             tables.append(Table("precision", "Pairs that editors decided", _PRECISION_COLUMNS, precision))
         if result.subset:
             rows = tuple(dataclasses.astuple(each) for each in result.subset)
@@ -201,16 +201,16 @@ def _subset_sentences(subset: Sequence[Subset]) -> Iterator[str]:
 def _pairs_chart(result: Thresholds) -> Chart:
     """Return a bar for each band, the highest first, with its exact and partial pairs."""
     rows = [
-        {"score": each.label, "kind": kind, "pairs": pairs, "order": order}
-        for each in result.bands
-        for order, (kind, pairs) in enumerate((("exact", each.counts.exact), ("partial", each.counts.partial)))
+        {"score": band.label, "kind": kind, "pairs": pairs, "order": order}
+        for band in result.bands
+        for order, (kind, pairs) in enumerate((("exact", band.counts.exact), ("partial", band.counts.partial)))
     ]
     bars = (
         alt.Chart({"values": rows}, width=WIDTH, height=alt.Step(32))
         .mark_bar()
         .encode(
             x=alt.X("pairs:Q", title="Pairs"),
-            y=alt.Y("score:N", title=None, sort=[each.label for each in result.bands]),
+            y=alt.Y("score:N", title=None, sort=[band.label for band in result.bands]),
             color=alt.Color(
                 "kind:N",
                 scale=alt.Scale(domain=["exact", "partial"], range=[PALETTE[0], PALETTE[1]]),
@@ -230,10 +230,10 @@ def _pairs_chart(result: Thresholds) -> Chart:
 def _precision_chart(result: Thresholds) -> Chart:
     """Return the share of confirmed pairs of each band among the decided ones, with its interval."""
     names = ("score", "pairs", "decided", "confirmed", "precision", "low", "high")
-    rows = [dict(zip(names, _precision_row(each), strict=True)) for each in result.bands if each.counts.decided]
+    rows = [dict(zip(names, _precision_row(band), strict=True)) for band in result.bands if band.counts.decided]
     scale = alt.Scale(domain=[0, 1])
     base = alt.Chart({"values": rows}, width=WIDTH, height=alt.Step(32)).encode(
-        y=alt.Y("score:N", title=None, sort=[each.label for each in result.bands])
+        y=alt.Y("score:N", title=None, sort=[band.label for band in result.bands])
     )
     share = alt.X("precision:Q", title="Confirmed, of the decided", scale=scale, axis=alt.Axis(format=".0%"))
     layers = alt.layer(

@@ -130,7 +130,7 @@ def far_pairs(gaps: Sequence[Gap]) -> list[FarPairs]:
         FarPairs(one.lowest, one.highest, one.later + other.later, one.far + other.far)
         for one, other in zip(gaps[::2], gaps[1::2], strict=True)
     ]
-    return [*bands, FarPairs(gaps[-1].lowest, 1.0, sum(each.later for each in bands), sum(each.far for each in bands))]
+    return [*bands, FarPairs(gaps[-1].lowest, 1.0, sum(band.later for band in bands), sum(band.far for band in bands))]
 
 
 def pairs_by_days(cursor: Any, band: int) -> list[tuple[int, int]]:

@@ -177,7 +177,7 @@ def _scaled(prior: VerdictModel, pairs: _Pairs) -> VerdictModel:
         pairs.question,
         Logistic(
             shift + scale * asked.intercept,
-            tuple(scale * each for each in asked.coefficients),
+            tuple(scale * coefficient for coefficient in asked.coefficients),
             tuple(tuple(scale**2 * each for each in row) for row in asked.covariance),
             asked.places,
         ),

@@ -76,17 +76,17 @@ def advice(decided: Sequence[DecidedPair], proposed: Mapping[Cell, int], wanted:
     `proposed` has the number of pairs that the pass proposes by cell, decided ones included. Thresholds are the lower
     ends of the bands. One with fewer than LEAST_DECIDED decided pairs is never advised.
     """
-    decisions = Counter(_cell(each) for each in decided)
+    decisions = Counter(_cell(pair) for pair in decided)
     weights = {cell: max(proposed.get(cell, 0), count) / count for cell, count in decisions.items()}
     total = sum(proposed.values())
     lowest = min((band for band, _ in [*proposed, *decisions]), default=BANDS)
     steps = tuple(_step(band, decided, proposed, weights) for band in range(lowest, BANDS + 1))
-    enough = [each for each in steps if each.decided >= LEAST_DECIDED]
+    enough = [step for step in steps if step.decided >= LEAST_DECIDED]
     advised = next((each for each in enough if each.precision is not None and each.precision >= wanted), None)
     covered = sum(count for cell, count in proposed.items() if cell in decisions)
     return Advice(
         len(decided),
-        sum(each.duplicate for each in decided),
+        sum(pair.duplicate for pair in decided),
         total,
         1 - covered / total if total else 0.0,
         _says(len(decided), enough, advised, wanted),
@@ -102,10 +102,10 @@ def _cell(each: DecidedPair) -> Cell:
 def _step(
     band: int, decided: Sequence[DecidedPair], proposed: Mapping[Cell, int], weights: Mapping[Cell, float]
 ) -> Step:
-    chosen = [each for each in decided if band_of(each.score) >= band]
+    chosen = [pair for pair in decided if band_of(pair.score) >= band]
     amounts = [weights[_cell(each)] for each in chosen]
     right = sum(amount for each, amount in zip(chosen, amounts, strict=True) if each.duplicate)
-    duplicates = sum(weights[_cell(each)] for each in decided if each.duplicate)
+    duplicates = sum(weights[_cell(pair)] for pair in decided if pair.duplicate)
     precision, low, high = precision_interval(right, amounts) if chosen else (None, None, None)
     pairs = sum(count for (other, _), count in proposed.items() if other >= band)
     kept = right / duplicates if duplicates else None
@@ -120,7 +120,7 @@ def precision_interval(right: float, weights: Sequence[float]) -> tuple[float, f
     """
     whole = sum(weights)
     share = min(right / whole, 1.0)
-    count = whole * whole / sum(each * each for each in weights)
+    count = whole * whole / sum(weight * weight for weight in weights)
     return share, *interval(count, share * count)
 
 

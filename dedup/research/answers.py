@@ -39,16 +39,16 @@ class Answer:
 
 def numbers_of(answers: Sequence[Answer]) -> dict[str, Any]:
     """Return all numbers on the verdicts: shares in 0..1, None for a share of nothing, and 95% intervals."""
-    labels, weights = [each.label for each in answers], [each.weight for each in answers]
-    duplicates = [each.verdict == VerdictKind.DUPLICATE for each in answers]
-    versions = [each.verdict == VerdictKind.VERSION for each in answers]
+    labels, weights = [answer.label for answer in answers], [answer.weight for answer in answers]
+    duplicates = [answer.verdict == VerdictKind.DUPLICATE for answer in answers]
+    versions = [answer.verdict == VerdictKind.VERSION for answer in answers]
     return {
         "verdict": score_numbers(labels, weights, duplicates),
         "versions_as_negatives": score_numbers(labels, weights, duplicates, counted=ALL_LABELS),
         "version_verdict": _version_numbers(labels, weights, versions),
         "confusion": _confusion_numbers(answers),
         "calibration": {
-            "versions_left_out": _calibration_numbers([each for each in answers if each.label in COUNTED]),
+            "versions_left_out": _calibration_numbers([answer for answer in answers if answer.label in COUNTED]),
             "versions_as_negatives": _calibration_numbers(answers),
         },
     }
@@ -87,12 +87,12 @@ def _version_numbers(labels: Sequence[str], weights: Sequence[float], calls: Seq
 
 def _confusion_numbers(answers: Sequence[Answer]) -> dict[str, Any]:
     """Return, for each label, its pairs, their weight, and the shares of it that got each verdict or none."""
-    labels, weights = [each.label for each in answers], [each.weight for each in answers]
-    found = confusion(labels, [each.verdict or NOT_PROPOSED for each in answers], weights)
+    labels, weights = [answer.label for answer in answers], [answer.weight for answer in answers]
+    found = confusion(labels, [answer.verdict or NOT_PROPOSED for answer in answers], weights)
     result: dict[str, Any] = {}
     for label, cells in found.items():
         pairs = labels.count(label)
-        weight = sum(each.weight for each in answers if each.label == label)
+        weight = sum(answer.weight for answer in answers if answer.label == label)
         result[label] = {"pairs": pairs, "weight": round(weight, 4)}
         for outcome, cell in cells.items():
             result[label][outcome] = {"pairs": cell.pairs, **with_interval("share", cell.share, known=pairs > 0)}
@@ -101,7 +101,7 @@ def _confusion_numbers(answers: Sequence[Answer]) -> dict[str, Any]:
 
 def _calibration_numbers(answers: Sequence[Answer]) -> dict[str, Any]:
     """Return how honest the probabilities of proposed pairs are, weighted and not; the others have none."""
-    proposed = [each for each in answers if each.probability is not None]
+    proposed = [answer for answer in answers if answer.probability is not None]
     probabilities = [each.probability or 0.0 for each in proposed]
     truths = [each.label == "D" for each in proposed]
     return {

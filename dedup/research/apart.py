@@ -89,7 +89,7 @@ def read_corpora(named: Sequence[Sequence[str]]) -> dict[str, Corpus]:
 
 def _names(corpora: Sequence[Corpus]) -> list[str]:
     """Return a name for each corpus: that of its file of articles, and those of its labels where they share one."""
-    names = [_stem(each.articles) for each in corpora]
+    names = [_stem(corpus.articles) for corpus in corpora]
     told_apart = [
         f"{name}: {', '.join(map(_stem, each.paths))}" if names.count(name) > 1 else name
         for name, each in zip(names, corpora, strict=True)

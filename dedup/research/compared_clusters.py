@@ -69,18 +69,18 @@ def read_clusters(path: Path) -> tuple[list[Clustered], list[Problem]]:
 
 def find_clustered(rows: Sequence[Clustered], problems: Sequence[Problem], path: Path) -> FoundClusters:
     """Return the rows whose article is stored. Raises LabelsError if there is none."""
-    stored = stored_articles(each.named for each in rows)
+    stored = stored_articles(row.named for row in rows)
     clusters: dict[int, Cluster] = {}
     bad = list(problems)
-    for each in rows:
+    for row in rows:
         try:
-            article = stored(each.named)
+            article = stored(row.named)
         except NotFoundError as error:
-            bad.append(Problem(each.line, str(error), stored=False, file=path.name))
+            bad.append(Problem(row.line, str(error), stored=False, file=path.name))
             continue
-        if clusters.setdefault(article, each.cluster) != each.cluster:
-            reason = f"{each.named} is in the cluster {clusters[article]!r} too; leave it in one cluster"
-            bad.append(Problem(each.line, reason, file=path.name))
+        if clusters.setdefault(article, row.cluster) != row.cluster:
+            reason = f"{row.named} is in the cluster {clusters[article]!r} too; leave it in one cluster"
+            bad.append(Problem(row.line, reason, file=path.name))
     if not clusters:
         raise LabelsError(f"{path} names no stored article{_for_example(bad)}")
     return FoundClusters(clusters, sorted(bad, key=lambda each: each.line))
@@ -92,11 +92,11 @@ def compared(found: FoundClusters) -> dict[str, Any]:
     An article that is in no stored cluster is alone. Shares are 0..1, None for a share of nothing.
     """
     ours = dict(_stored(list(found.clusters)))
-    agreement = agreement_of([ours.get(each, -each) for each in found.clusters], list(found.clusters.values()))
+    agreement = agreement_of([ours.get(cluster, -cluster) for cluster in found.clusters], list(found.clusters.values()))
     return {
         "articles": agreement.articles,
-        "not_stored": sum(not each.stored for each in found.problems),
-        "bad": sum(each.stored for each in found.problems),
+        "not_stored": sum(not problem.stored for problem in found.problems),
+        "bad": sum(problem.stored for problem in found.problems),
         "clusters": agreement.clusters,
         "clusters_in_file": agreement.reference_clusters,
         "pairs": agreement.pairs,
@@ -105,7 +105,7 @@ def compared(found: FoundClusters) -> dict[str, Any]:
         "pairwise": _rounded(agreement.pairwise),
         "adjusted_rand_index": round(agreement.rand, 4),
         "b_cubed": _rounded(agreement.b_cubed),
-        "problems": [asdict(each) for each in found.problems],
+        "problems": [asdict(problem) for problem in found.problems],
     }
 
 

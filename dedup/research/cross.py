@@ -48,7 +48,7 @@ def fitted_on(corpora: Sequence[Sequence[Sample]]) -> VerdictModel:
 
 def answers_by(model: VerdictModel, samples: Sequence[Sample]) -> list[Answer]:
     """Return the answers that a model gives."""
-    return [_answer_by(model, each) for each in samples]
+    return [_answer_by(model, sample) for sample in samples]
 
 
 def _answer_by(model: VerdictModel, sample: Sample) -> Answer:
@@ -63,10 +63,10 @@ def cross_table(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
     """Return, for each corpus, the numbers of each model that judges it: that in use, and those of _trained_for."""
     names = list(corpora)
     wanted = dict.fromkeys(sources for name in names for _, sources in _trained_for(name, names))
-    models = {sources: _fitted([corpora[each] for each in sources]) for sources in wanted}
+    models = {sources: _fitted([corpora[source] for source in sources]) for sources in wanted}
     return {
         name: [
-            _row(FittedOn.IN_USE, (), [each.answer for each in samples]),
+            _row(FittedOn.IN_USE, (), [sample.answer for sample in samples]),
             *(_judged(kind, sources, models[sources], samples) for kind, sources in _trained_for(name, names)),
         ]
         for name, samples in corpora.items()
@@ -79,7 +79,7 @@ def _trained_for(name: str, names: Sequence[str]) -> Iterator[tuple[FittedOn, tu
     if others:
         yield FittedOn.OTHERS, others
     if len(others) > 1:
-        yield from ((FittedOn.ONE, (each,)) for each in others)
+        yield from ((FittedOn.ONE, (other,)) for other in others)
     yield FittedOn.ALL, tuple(names)
 
 
@@ -100,7 +100,7 @@ def _judged(
 
 
 def _row(kind: FittedOn, sources: tuple[str, ...], answers: Sequence[Answer]) -> dict[str, Any]:
-    near = [each for each in answers if each.days <= NEAR_DAYS]
+    near = [answer for answer in answers if answer.days <= NEAR_DAYS]
     return {
         "model": str(kind),
         "fitted_on": list(sources),

@@ -70,20 +70,20 @@ def _drawn(prior: VerdictModel, samples: Sequence[Sample], places: Sequence[int]
 
 def decided(prior: VerdictModel, samples: Sequence[Sample]) -> tuple[VerdictModel, Extent]:
     """Return the prior adjusted to decisions on these pairs; unchanged if they are too few, as in fit_verdicts."""
-    labels = ["D" if each.answer.label == "D" else "N" for each in samples]
+    labels = ["D" if sample.answer.label == "D" else "N" for sample in samples]
     if min(labels.count("D"), labels.count("N")) < LEAST_OF_EACH:
         return prior, Extent.NOTHING
-    found = adjusted(prior, [each.features or () for each in samples], labels, [1.0] * len(samples))
+    found = adjusted(prior, [sample.features or () for sample in samples], labels, [1.0] * len(samples))
     return found.model, found.extent
 
 
 def _scored(answers: Sequence[Answer]) -> tuple[float, float, float]:
-    called = [each.verdict == VerdictKind.DUPLICATE for each in answers]
-    return point_score([each.label for each in answers], [each.weight for each in answers], called)
+    called = [answer.verdict == VerdictKind.DUPLICATE for answer in answers]
+    return point_score([answer.label for answer in answers], [answer.weight for answer in answers], called)
 
 
 def _point(size: int, draws: Sequence[_Draw]) -> dict[str, Any]:
-    before, after = (np.array([getattr(each, when) for each in draws]) for when in ("before", "after"))
+    before, after = (np.array([getattr(draw, when) for draw in draws]) for when in ("before", "after"))
     change = after[:, 2] - before[:, 2]
     return {
         "decisions": size,
@@ -92,7 +92,7 @@ def _point(size: int, draws: Sequence[_Draw]) -> dict[str, Any]:
         "f1_without": _spread(before[:, 2]),
         "f1_change": _spread(change),
         "worse": int((change < 0).sum()),
-        "adjusted": {str(extent): sum(each.extent == extent for each in draws) for extent in Extent},
+        "adjusted": {str(extent): sum(draw.extent == extent for draw in draws) for extent in Extent},
     }
 
 

@@ -122,7 +122,11 @@ def _for_example(problems: Sequence[Problem]) -> str:
     if not problems:
         return ": the file is empty"
     first = problems[0]
-    where = f"line {first.line} of {first.file}" if len({each.file for each in problems}) > 1 else f"line {first.line}"
+    where = (
+        f"line {first.line} of {first.file}"
+        if len({problem.file for problem in problems}) > 1
+        else f"line {first.line}"
+    )
     return f", for example {where}: {first.reason}"
 
 

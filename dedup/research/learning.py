@@ -166,7 +166,7 @@ def agreement(training: TrainingSet, tested: Sequence[HeldOut]) -> tuple[int, in
 
     They agree if both call the pair a duplicate, or neither does. Versions are neither, and are left out.
     """
-    counted = [each for each in tested if training.pairs[each.place].label != "V"]
+    counted = [out for out in tested if training.pairs[out.place].label != "V"]
     answers = [(each, training.pairs[each.place].label == "D") for each in counted]
     before = sum((each.old is VerdictKind.DUPLICATE) == answer for each, answer in answers)
     after = sum((each.new is VerdictKind.DUPLICATE) == answer for each, answer in answers)
@@ -175,7 +175,7 @@ def agreement(training: TrainingSet, tested: Sequence[HeldOut]) -> tuple[int, in
 
 def drawn_support(training: TrainingSet, tested: Sequence[HeldOut]) -> Support:
     """Return what the answers say about the verdicts that change, of the pairs that chance chose."""
-    drawn = [each for each in tested if each.place in training.drawn and each.old is not each.new]
+    drawn = [out for out in tested if out.place in training.drawn and out.old is not out.new]
     return support_of((training.pairs[each.place].label, each.old, each.new, 1.0) for each in drawn)
 
 

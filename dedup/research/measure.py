@@ -156,10 +156,10 @@ def run_facts(run: DetectionRun, *, stored: bool) -> dict[str, Any]:
 def _label_facts(what: Detected, judged: Sequence[Judged]) -> dict[str, Any]:
     return {
         "read": len(what.found) + len(what.problems),
-        "bad": sum(each.stored for each in what.problems),
-        "not_stored": sum(not each.stored for each in what.problems),
+        "bad": sum(problem.stored for problem in what.problems),
+        "not_stored": sum(not problem.stored for problem in what.problems),
         **counts_of(judged),
-        "problems": [asdict(each) for each in what.problems],
+        "problems": [asdict(problem) for problem in what.problems],
     }
 
 

@@ -46,14 +46,14 @@ def sides_of(labels: Sequence[Label]) -> Sides:
     is_damaged: dict[Named, bool] = {}
     kept: list[Label] = []
     duplicates = [each for each in labels if each.label == "D"]
-    for each in duplicates:
-        first, second = each.ends
+    for duplicate in duplicates:
+        first, second = duplicate.ends
         known = is_damaged.get(first), is_damaged.get(second)
         if known[0] is not None and known[0] == known[1]:
             continue
         is_damaged[first] = known[0] if known[0] is not None else known[1] is False
         is_damaged[second] = not is_damaged[first]
-        kept.append(each)
+        kept.append(duplicate)
     if not kept:
         raise LabelsError("the labels name no duplicate (D) to damage; add some")
     damaged = frozenset(named for named, yes in is_damaged.items() if yes)
@@ -67,7 +67,7 @@ def noise_table(corpus: Corpus, how: Detection, *, others: int, seed: int) -> di
     weighted, 0..1, with 95% intervals over the pairs.
     """
     sides = sides_of(corpus.labels)
-    named = {end for each in sides.labels for end in each.ends}
+    named = {end for label in sides.labels for end in label.ends}
     with TemporaryDirectory() as folder:
         chosen = Path(folder) / "chosen.jsonl.gz"
         count = _write(chosen, _slice(corpus.articles, named, others, seed))

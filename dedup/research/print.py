@@ -183,17 +183,17 @@ def cell(value: float | None, interval: Sequence[float] | None) -> str:
 
 
 def _print_errors(errors: Sequence[dict[str, Any]], stream: TextIO) -> None:
-    false = sum(each["kind"] == "false duplicate" for each in errors)
+    false = sum(error["kind"] == "false duplicate" for error in errors)
     stream.write(f"{false} false and {len(errors) - false} missed duplicates, largest weight first:\n")
-    for each in errors:
-        lead = f"{each['kind']} (line {each['line']}, label {each['label']}, weight {each['weight']:g})"
+    for error in errors:
+        lead = f"{error['kind']} (line {error['line']}, label {error['label']}, weight {error['weight']:g})"
         verdict = (
-            f"{each['verdict']} {each['probability']:.2f}, duplicate {each['duplicate_probability']:.2f}; "
-            f"found by {', '.join(each['passes'])}"
-            if each["verdict"]
+            f"{error['verdict']} {error['probability']:.2f}, duplicate {error['duplicate_probability']:.2f}; "
+            f"found by {', '.join(error['passes'])}"
+            if error["verdict"]
             else "no pass proposed it"
         )
         stream.write(f"\n{lead}: {verdict}\n")
-        for article in each["articles"]:
+        for article in error["articles"]:
             headline = article["headline"] or "(no title)"
             stream.write(f"  {article['date']}  {article['newspaper']}: {headline}\n")

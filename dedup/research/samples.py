@@ -34,7 +34,7 @@ class SampleReading:
     @property
     def labels(self) -> list[Label]:
         """The labels alone."""
-        return [each.label for each in self.pairs]
+        return [pair.label for pair in self.pairs]
 
     def says(self) -> str:
         """Return in a sentence where the labels come from."""
@@ -56,7 +56,7 @@ def find_sample(named: str) -> ValidationSample:
     samples = ValidationSample.objects.all()
     found = samples.filter(name=named).first() if number is None else samples.filter(pk=number).first()
     if found is None:
-        known = ", ".join(f"{each.pk} ({each.name})" for each in samples[:10])
+        known = ", ".join(f"{sample.pk} ({sample.name})" for sample in samples[:10])
         raise LabelsError(
             f"there is no validation sample {named!r}; "
             + (f"the latest are {known}" if known else "draw one with manage.py export_validation")
@@ -137,8 +137,8 @@ def _label(row: _Row, label: str, file: str) -> Label:
 
 def _weighted(found: Sequence[FoundPair], strata: Mapping[str, int]) -> list[FoundPair]:
     """Return the pairs with weights that add up to the sizes of their strata."""
-    labelled = Counter(each.label.stratum for each in found)
+    labelled = Counter(pair.label.stratum for pair in found)
     return [
-        replace(each, label=replace(each.label, weight=strata[each.label.stratum] / labelled[each.label.stratum]))
-        for each in found
+        replace(pair, label=replace(pair.label, weight=strata[pair.label.stratum] / labelled[pair.label.stratum]))
+        for pair in found
     ]

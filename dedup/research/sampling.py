@@ -80,7 +80,7 @@ class Plan:
             raise SampleError(f"strata cannot differ in {unknown[0]!r}; choose among {', '.join(DIMENSIONS)}")
         rising = all(low < high for low, high in zip((0.0, *self.bands), (*self.bands, 1.0), strict=True))
         if len(self.bands) > MOST_BANDS or not rising:
-            given = ", ".join(f"{each:g}" for each in self.bands)
+            given = ", ".join(f"{band:g}" for band in self.bands)
             raise SampleError(
                 f"the score bands are {given}; give at most {MOST_BANDS} bounds above 0 and below 1, rising"
             )
@@ -140,7 +140,7 @@ def _stored(plan: Plan, strata: Sequence[Stratum], size: int, *, seed: int, name
         name=name or str(random.SystemRandom().getrandbits(64)),
         seed=seed,
         options=asdict(plan),
-        strata=[asdict(each) for each in strata],
+        strata=[asdict(stratum) for stratum in strata],
         size=size,
         readers=plan.readers,
         run=run,
@@ -314,7 +314,7 @@ def _not_proposed(every: PairsOfDays, wanted: int, seed: int) -> list[tuple[int,
 
 def _columns(places: Sequence[Any]) -> dict[str, list[Any]]:
     def days(side: int) -> Iterator[datetime.date]:
-        return (datetime.date.fromordinal(each[side].day) for each in places)
+        return (datetime.date.fromordinal(place[side].day) for place in places)
 
     return {
         "one_days": list(days(0)),

@@ -145,8 +145,8 @@ def _ratio(strata: Sequence[Tally], whole: tuple[int, int, int]) -> Estimated | 
     the sum over strata of N² (1 - n / N) s² / n, divided by the square of the whole, with s² the variance of e among
     the labelled pairs. There, half a pair of either label is added to those called duplicates, and to the others.
     """
-    strata = [each for each in strata if each.labelled]
-    sizes = [each.pairs / each.labelled for each in strata]
+    strata = [tally for tally in strata if tally.labelled]
+    sizes = [tally.pairs / tally.labelled for tally in strata]
     part = sum(size * each.called_duplicates for size, each in zip(sizes, strata, strict=True))
     total = sum(
         size * count * counts
@@ -157,7 +157,7 @@ def _ratio(strata: Sequence[Tally], whole: tuple[int, int, int]) -> Estimated | 
         return None
     share = part / total
     residuals = [(value - share) * counts for value, counts in zip((1, 0, 0), whole, strict=True)]
-    variance = sum(_variance(each, residuals) for each in strata) / total**2
+    variance = sum(_variance(tally, residuals) for tally in strata) / total**2
     reach = _NORMAL_95 * sqrt(variance)
     return Estimated(share, max(share - reach, 0.0), min(share + reach, 1.0))
 

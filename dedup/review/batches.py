@@ -202,7 +202,7 @@ def decide(batch_id: int, *, user: Any, note: str = "") -> Decision:
         if batch.decision_id:
             raise StaleBatchError(f"Batch {batch_id} is already decided, by decision {batch.decision_id}.")
         answers = answers_of(batch)
-        if missing := sum(each.decision is None for each in answers):
+        if missing := sum(answer.decision is None for answer in answers):
             raise StaleBatchError(
                 f"{missing} of the {batch.drawn} drawn questions have no answer yet. Answer them first."
             )
@@ -226,10 +226,10 @@ WHERE item.id = answered.item
 
 def _close(batch: Batch, decision: Decision, answers: Sequence[SampleAnswer], outcome: Outcome) -> None:
     batch.decision = decision
-    batch.wrong = sum(not each.is_right for each in answers)
+    batch.wrong = sum(not answer.is_right for answer in answers)
     batch.left_out = outcome.left_out
     batch.save(update_fields=["decision", "wrong", "left_out"])
-    items, decisions = [each.item for each in answers], [each.decision for each in answers]
+    items, decisions = [answer.item for answer in answers], [answer.decision for answer in answers]
     with connection.cursor() as cursor:
         cursor.execute(_ANSWERED_SQL, {"items": items, "decisions": decisions})
 
@@ -330,7 +330,7 @@ def sample_of(batch: Batch) -> Sample:
     if batch.wrong is not None:
         return Sample(batch.drawn, batch.drawn, batch.wrong, upper_bound(batch.drawn, batch.wrong), None)
     answers = answers_of(batch)
-    answered = [each for each in answers if each.decision]
+    answered = [answer for answer in answers if answer.decision]
     wrong = sum(not each.is_right for each in answered)
-    waiting = next((each for each in answers if not each.decision), None)
+    waiting = next((answer for answer in answers if not answer.decision), None)
     return Sample(batch.drawn, len(answered), wrong, upper_bound(len(answered), wrong), waiting)

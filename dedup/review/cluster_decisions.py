@@ -108,5 +108,5 @@ def _held(members: list[int]) -> Iterator[tuple[int, int]]:
         cursor.execute(_SPOKEN_OF_SQL, {"articles": members})
         spoken_of = set(cursor.fetchall())
     for place, article in enumerate(firsts[1:], 1):
-        before = ((each, article) for each in reversed(firsts[:place]))
+        before = ((first, article) for first in reversed(firsts[:place]))
         yield next((ends for ends in before if ends not in spoken_of), (firsts[place - 1], article))

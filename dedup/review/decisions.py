@@ -117,7 +117,7 @@ def confirm_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, 
         members = members_as_seen(cluster_id, seen)
         # Linking each article to the first is enough; all pairs of 1,000 articles would be half a million.
         found = Pair.objects.among(members).order_by().values_list("left", "right")
-        links = dict.fromkeys([*((members[0], each) for each in members[1:]), *found], Link.Kind.MUST)
+        links = dict.fromkeys([*((members[0], member) for member in members[1:]), *found], Link.Kind.MUST)
         decision = Decision(kind=Decision.Kind.CONFIRM_CLUSTER, cluster_number=cluster_id, articles=members)
         return append_decision(decision, links, user=user, note=note)
 
@@ -156,7 +156,7 @@ def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Dec
         if group.ruled_at:
             raise ReviewError("A rule says that the articles of this group are never duplicates. End the rule first.")
         members = sorted(GroupMember.objects.filter(group=group).values_list("article", flat=True))
-        links = dict.fromkeys(((members[0], each) for each in members[1:]), Link.Kind.MUST)
+        links = dict.fromkeys(((members[0], member) for member in members[1:]), Link.Kind.MUST)
         decision = Decision(kind=Decision.Kind.CONFIRM_GROUP, group_number=group_id, articles=members)
         confirmed = append_decision(decision, links, user=user, note=note)
         _refuse_contradictions(members[0])
@@ -179,11 +179,11 @@ def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> 
         lock_review()
         members = _members_with(cluster_id, article_id)
         confirmed = Cluster.objects.filter(pk=cluster_id, state=Cluster.State.CONFIRMED).exists()
-        others = [each for each in members if each != article_id]
+        others = [member for member in members if member != article_id]
         # If only this article connected the others, link them to each other.
         tie = Link.Kind.MUST if confirmed else Link.Kind.STAY
         links = dict.fromkeys(pairwise(loose_parts(others, confirmed=confirmed)), tie)
-        links |= {in_order(article_id, each): Link.Kind.CANNOT for each in others}
+        links |= {in_order(article_id, other): Link.Kind.CANNOT for other in others}
         decision = Decision(
             kind=Decision.Kind.TAKE_OUT, cluster_number=cluster_id, articles=members, article_id=article_id
         )

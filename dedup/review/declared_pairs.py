@@ -57,5 +57,5 @@ def latest_decision(left_id: int, right_id: int) -> int:
 
 def declaration_among(decisions_on_pair: Sequence[Decision], pair: Pair) -> Decision | None:
     """Return the decision that declared a pair without evidence, of all decisions on it with the latest first."""
-    own = [each for each in decisions_on_pair if each.pair_id == pair.pk]
+    own = [decision for decision in decisions_on_pair if decision.pair_id == pair.pk]
     return own[-1] if own else None

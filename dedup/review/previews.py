@@ -67,7 +67,7 @@ def _result(decision: Decision, known: Collection[int]) -> Preview:
     overridden = _overridden(decision)
     alone = [article for article in decision.articles if article not in of]
     return Preview(
-        clusters=[_together(each, known) for each in clusters],
+        clusters=[_together(cluster, known) for cluster in clusters],
         alone=Together(_articles(alone), len(alone)),
         overridden=overridden[:DECISIONS_SHOWN],
         overridden_left_out=max(len(overridden) - DECISIONS_SHOWN, 0),

@@ -47,8 +47,8 @@ def clusters(request: HttpRequest) -> HttpResponse:
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     page = page_of(filterset.qs.order_by(*ORDERING), request.GET.get("page"))
     # A separate query: joined, the articles of all clusters would be read and sorted.
-    kept = Cluster.objects.with_kept().in_bulk([each.pk for each in page.rows])
-    page = replace(page, rows=[kept[each.pk] for each in page.rows])
+    kept = Cluster.objects.with_kept().in_bulk([row.pk for row in page.rows])
+    page = replace(page, rows=[kept[row.pk] for row in page.rows])
     last_run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).order_by("-pk").first()
     context = {"filter": filterset, "page": page, "weak_tie": WEAK_PROBABILITY, "last_run": last_run}
     return render(request, "clusters/clusters.html", context)

@@ -45,7 +45,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     """Let the reader choose two articles, and show what every pass says of them and how they differ."""
     chosen = {side: _Chosen(request, side) for side in SIDES}
     boxes = list(chosen.values())
-    two = [each.article for each in boxes if each.article]
+    two = [box.article for box in boxes if box.article]
     context: dict[str, Any] = {}
     if len(two) == 2:
         left, right = sorted(two, key=lambda article: article.pk)

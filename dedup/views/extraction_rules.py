@@ -94,7 +94,7 @@ def _page(request: HttpRequest, newspaper: Newspaper, form: RuleForm, **context:
         "newspaper": newspaper,
         "form": form,
         "most": MAX_SELECTORS,
-        "history": [(each, _lines(each)) for each in history.rows],
+        "history": [(row, _lines(row)) for row in history.rows],
         "page": history,
         "outdated": outdated_texts([newspaper]).count(),
     }

@@ -84,7 +84,7 @@ def _questions(request: EditorRequest, filterset: PairFilter, counts: dict[str, 
     query = _with_tab(request, carried_query(request))
     rows = rows_of_tab(page.rows)
     if tab.blind:
-        rows = [each.as_undecided() for each in rows]
+        rows = [row.as_undecided() for row in rows]
     return {
         "chosen_tab": tab,
         "page": page,

@@ -123,7 +123,7 @@ def report_svg(request: HttpRequest, name: str) -> HttpResponse:
     found = _result(request, name)
     if isinstance(found, HttpResponse):
         return found
-    pictures = {each.name: each for each in found.shown.pictures}
+    pictures = {picture.name: picture for picture in found.shown.pictures}
     chart = request.GET.get("chart") or next(iter(pictures), "")
     if chart not in pictures:
         raise Http404(f"The report has no chart {chart!r}; it has {', '.join(pictures) or 'none'}")

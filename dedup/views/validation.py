@@ -67,7 +67,7 @@ def samples(request: EditorRequest) -> HttpResponse:
     """List the samples, the latest first, with how far they are read."""
     page = page_of(ValidationSample.objects.select_related("drawn_by"), request.GET.get("page"))
     progress = progress_of(page.rows, request.user.get_username())
-    rows = [(each, progress[each.pk]) for each in page.rows]
+    rows = [(row, progress[row.pk]) for row in page.rows]
     return render(request, "validation/samples.html", {"page": page, "rows": rows})
 
 

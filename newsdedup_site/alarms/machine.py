@@ -101,7 +101,7 @@ def _shipped() -> frozenset[tuple[str, str]]:
             folder = getattr(import_module(package or ""), "__path__", ())
         except (ImportError, ValueError):
             continue
-        found |= {(app.label, each.name) for each in pkgutil.iter_modules(folder) if each.name[0] not in "_~"}
+        found |= {(app.label, module.name) for module in pkgutil.iter_modules(folder) if module.name[0] not in "_~"}
     return frozenset(found)
 
 

@@ -40,9 +40,9 @@ def send_waiting(now: datetime.datetime) -> int:
     with transaction.atomic():
         waiting = AlarmNotice.objects.filter(mail=AlarmNotice.Mail.WAITING).order_by("pk")
         notices = list(waiting.select_related("alarm").select_for_update(of=("self",), skip_locked=True))
-        if not notices or not any(_is_due(each, now) for each in notices):
+        if not notices or not any(_is_due(notice, now) for notice in notices):
             return 0
-        rows = AlarmNotice.objects.filter(pk__in=[each.pk for each in notices])
+        rows = AlarmNotice.objects.filter(pk__in=[notice.pk for notice in notices])
         to = recipients()
         if not to:
             rows.update(mail=AlarmNotice.Mail.NONE)
@@ -98,7 +98,7 @@ def _context(notices: Sequence[AlarmNotice]) -> dict[str, object]:
     }
     parts = []
     for event, heading in headings.items():
-        of_event = [each for each in notices if each.event == event]
+        of_event = [notice for notice in notices if notice.event == event]
         kinds = list(dict.fromkeys(each.alarm.kind for each in of_event))
         groups = [_group([each for each in of_event if each.alarm.kind == kind], kind) for kind in kinds]
         if groups:

@@ -103,11 +103,11 @@ def numbers() -> Iterator[Reference]:
 
 
 def _foreign_keys(_sample: Sample) -> Found:
-    return together([rows(each.statement) for each in foreign_keys()])
+    return together([rows(key.statement) for key in foreign_keys()])
 
 
 def _numbers(_sample: Sample) -> Found:
-    return together([rows(each.statement) for each in numbers()])
+    return together([rows(number.statement) for number in numbers()])
 
 
 # The constraints that the database should have, by table and column.

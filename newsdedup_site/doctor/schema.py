@@ -88,7 +88,7 @@ def _unknown(app: str, name: str, known: Any, ours: set[str]) -> bool:
 
 
 def _settings(_sample: Sample) -> Found:
-    return listed(str(each.msg) for each in check_trigrams([DEFAULT_DB_ALIAS]))
+    return listed(str(trigram.msg) for trigram in check_trigrams([DEFAULT_DB_ALIAS]))
 
 
 def _expected_names() -> Iterator[tuple[str, str]]:
@@ -142,7 +142,7 @@ def _triggers(_sample: Sample) -> Found:
 
 def _sequences(_sample: Sample) -> Found:
     with connection.cursor() as cursor:
-        return listed([fault for each in _serials(cursor) if (fault := _behind(cursor, *each))])
+        return listed([fault for serial in _serials(cursor) if (fault := _behind(cursor, *serial))])
 
 
 def _serials(cursor: Any) -> Iterator[tuple[str, str, str]]:

@@ -99,10 +99,10 @@ def make_owned(folder: Path, user: pwd.struct_passwd | None) -> None:
 
 
 def check_reachable(folder: Path, user: pwd.struct_passwd) -> None:
-    for each in folder.parents:
-        status = each.stat()
+    for parent in folder.parents:
+        status = parent.stat()
         if not status.st_mode & 0o001 and status.st_uid != user.pw_uid:
             raise EmbeddedServerError(
-                f"The system user {user.pw_name}, which runs PostgreSQL for root, has no access to {each}. "
+                f"The system user {user.pw_name}, which runs PostgreSQL for root, has no access to {parent}. "
                 "Set NEWSDEDUP_HOME to a folder that other users may enter, or set DATABASE_URL."
             )

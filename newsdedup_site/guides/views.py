@@ -16,6 +16,6 @@ def help_page(request: HttpRequest, name: str = "editors") -> HttpResponse:
     page = documents().get(name)
     if page is None:
         raise Http404(f"docs/ has no page {name}.md")
-    others = [each for each in documents().values() if each.name not in GUIDES]
+    others = [document for document in documents().values() if document.name not in GUIDES]
     context = {"document": page, "html": html_of(name), "guides": GUIDES.items(), "others": others}
     return render(request, "guides/guide.html", context)

@@ -20,7 +20,7 @@ class Limit:
 
     def full_until(self, failures: Sequence[datetime], now: datetime) -> datetime | None:
         """Return when the next attempt is allowed, or None if it is allowed now. The order of failures is free."""
-        recent = sorted((each for each in failures if each > now - self.window), reverse=True)
+        recent = sorted((failure for failure in failures if failure > now - self.window), reverse=True)
         return recent[self.failures - 1] + self.window if len(recent) >= self.failures else None
 
 

@@ -116,9 +116,9 @@ def _nights(now: datetime.datetime) -> Iterator[Metric]:
     of_these = DetectionRun.objects.filter(state=DetectionRun.State.DONE, profile__in=profiles)
     latest = {run.profile_id: run for run in of_these.order_by("profile_id", "-pk").distinct("profile_id")}
     ages = [
-        ({"profile": each.name}, (now - latest[each.pk].started_at).total_seconds())
-        for each in profiles
-        if each.pk in latest
+        ({"profile": profile.name}, (now - latest[profile.pk].started_at).total_seconds())
+        for profile in profiles
+        if profile.pk in latest
     ]
     yield Metric(
         "nightly_run_age_seconds", "Seconds since the last finished run of a nightly profile began.", list(ages)

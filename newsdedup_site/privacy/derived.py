@@ -58,7 +58,7 @@ def forget_texts(articles: Collection[int], *, for_good: bool) -> None:
     lock_review()
     forms = set(HeadlineForm.objects.filter(article__in=articles).values_list("newspaper", "form"))
     unpropose(articles)
-    _recount_series(forms - {each for each in forms if not each[1]}, for_good=for_good)
+    _recount_series(forms - {form for form in forms if not form[1]}, for_good=for_good)
     _forget_sentences(articles, for_good=for_good)
     _forget_months(articles)
 

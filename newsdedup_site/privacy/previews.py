@@ -49,7 +49,7 @@ class Preview:
 
     @classmethod
     def of(cls, goes: Iterable[tuple[str, int]], changes: Iterable[tuple[str, int]]) -> Self:
-        return cls([each for each in goes if each[1]], [each for each in changes if each[1]])
+        return cls([goe for goe in goes if goe[1]], [change for change in changes if change[1]])
 
 
 def preview_newspaper(newspaper: Newspaper) -> Preview:

@@ -82,7 +82,7 @@ def begin_articles(articles: Collection[int], *, reason: str, user: Any = None) 
         raise RemovalError(f"{len(ids):,} articles were named; name 1 to {MAX_ARTICLES}")
     with writing():
         stored = set(Article.objects.filter(pk__in=ids).values_list("pk", flat=True))
-        if missing := [each for each in ids if each not in stored]:
+        if missing := [id_ for id_ in ids if id_ not in stored]:
             raise RemovalError(f"there is no article {missing[0]}")
         if Removal.objects.filter(state=Removal.State.RUNNING, article_ids__overlap=ids).exists():
             raise RemovalError("one of these articles is being removed already")
@@ -108,7 +108,7 @@ def _close(removal: Removal, family: list[Newspaper]) -> None:
     found = traces.traces_of_newspapers(family)
     others = Newspaper.objects.exclude(pk__in=ids)
     aliases = NewspaperAlias.objects.filter(newspaper__in=ids).values_list("alias", flat=True)
-    names = {*(each.name for each in family), *(each.host for each in family), *aliases}
+    names = {*(newspaper.name for newspaper in family), *(newspaper.host for newspaper in family), *aliases}
     shared = set(others.filter(Q(host__in=names) | Q(name__in=names)).values_list("host", flat=True))
     keep_names(removal, names - shared)
     traces.scrub_log_of(ids)
@@ -117,9 +117,9 @@ def _close(removal: Removal, family: list[Newspaper]) -> None:
     CrawlTurn.objects.filter(newspaper__in=ids, crawl__state="waiting").delete()
     NewspaperAlias.objects.filter(newspaper__in=ids).delete()
     SitePace.objects.filter(site__in=names - shared).delete()
-    for each in family:
-        Newspaper.objects.filter(pk=each.pk).update(
-            name=f"{PLACEHOLDER} newspaper {each.pk}", host="", crawl=False, feed_urls=[], sitemap_urls=[],
+    for newspaper in family:
+        Newspaper.objects.filter(pk=newspaper.pk).update(
+            name=f"{PLACEHOLDER} newspaper {newspaper.pk}", host="", crawl=False, feed_urls=[], sitemap_urls=[],
             section_urls=[], article_url_pattern="", owner="", edition="", title_affixes=[], learnt_affixes=[],
             refused_affixes=[], kept_url_parameters=[],
         )  # fmt: skip

@@ -82,8 +82,8 @@ def traces_of_articles(articles: Collection[int]) -> set[str]:
 def traces_of_newspapers(newspapers: Iterable[Newspaper]) -> set[str]:
     """Return the names and hosts of these newspapers that are long enough to recognise them."""
     found = set()
-    for each in newspapers:
-        found |= {each.name, each.host, *each.aliases.values_list("alias", flat=True)}
+    for newspaper in newspapers:
+        found |= {newspaper.name, newspaper.host, *newspaper.aliases.values_list("alias", flat=True)}
     return {name for name in found if len(name) >= _LEAST_NAME}
 
 
@@ -93,7 +93,7 @@ def scrub(traces: Collection[str]) -> None:
     if not traces:
         return
     # As JSON, a text is spelled with escapes.
-    spelled = {*traces, *(json.dumps(each, ensure_ascii=False)[1:-1] for each in traces)}
+    spelled = {*traces, *(json.dumps(trace, ensure_ascii=False)[1:-1] for trace in traces)}
     for place in PLACES:
         _empty(place, spelled)
     PageFetch.objects.filter(_any("url", traces)).delete()
@@ -128,7 +128,7 @@ def scrub_log_of(newspaper_ids: Collection[int]) -> None:
 
 def _scrub_log(model: type[Model], numbers: Iterable[int], **others: str) -> None:
     entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
-    entries.filter(object_id__in=[str(each) for each in numbers]).update(object_repr=REMOVED, **others)
+    entries.filter(object_id__in=[str(number) for number in numbers]).update(object_repr=REMOVED, **others)
 
 
 def _any(field: str, traces: Collection[str]) -> Q:
@@ -150,9 +150,9 @@ def _empty(place: Place, spelled: Collection[str]) -> None:
 def _forget_trials(spelled: Collection[str]) -> None:
     """Delete trials of newspapers, which fetch the texts of ten articles."""
     fields = ("found", "draft", "results")
-    rows = Trial.objects.annotate(**{f"{each}_text": Cast(each, TextField()) for each in fields})
+    rows = Trial.objects.annotate(**{f"{field}_text": Cast(field, TextField()) for field in fields})
     found = Q()
-    for name in ("url", "error", *(f"{each}_text" for each in fields)):
+    for name in ("url", "error", *(f"{field}_text" for field in fields)):
         found |= _any(name, spelled)
     rows.filter(found).delete()
 

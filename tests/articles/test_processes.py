@@ -53,14 +53,14 @@ def test_a_pool_starts_processes_only_for_many_tasks_and_keeps_them_for_tasks_of
         assert list(pool.results([4, 5], double, at_most=1)) == [(0, 8), (1, 10)]
         assert multiprocessing.active_children() == []
         assert sorted(pool.results([4, 5], double)) == [(0, 8), (1, 10)]
-        children = {each.pid for each in multiprocessing.active_children()}
+        children = {child.pid for child in multiprocessing.active_children()}
         assert len(children) == 2
         # Those that run already help with the smallest job.
         found = dict(pool.results([1, 2, 3], triple, at_most=1))
         assert [found[place][0] for place in range(3)] == [3, 6, 9]
         assert {process for _, process in found.values()} <= children
         assert [result[0] for _, result in pool.stream([7], triple, at_most=1)] == [21]
-        assert {each.pid for each in multiprocessing.active_children()} == children
+        assert {child.pid for child in multiprocessing.active_children()} == children
     assert multiprocessing.active_children() == []
 
 

@@ -106,7 +106,7 @@ def small_archive(store: StoreArticle) -> Stored:
     tenders = [store(headline=f"Tender {number}", newspaper="Evening Mail") for number in range(3)]
     write_group(*tenders, run=DetectionRun.objects.get())
     verdict = {"verdict": "template", "probability": 0.97, "duplicate_probability": 0.01}
-    Pair.objects.among([each.pk for each in tenders]).update(**verdict)
+    Pair.objects.among([tender.pk for tender in tenders]).update(**verdict)
     return Stored(first, second, other, cluster, series, sentence, furnished[1], DenseGroup.objects.get())
 
 

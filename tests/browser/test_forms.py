@@ -180,7 +180,7 @@ class Trial:
         page = self.page
         found = find(page, button)
         unfold(found)
-        wrong = [f"its own bound is refused: {each}" for each in refused_bounds(found)]
+        wrong = [f"its own bound is refused: {bound}" for bound in refused_bounds(found)]
         changed = self.fill(found, button.target)
         if invalid := invalid_fields(found):
             return [*wrong, f"the browser refuses {', '.join(invalid)}"]

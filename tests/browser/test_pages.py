@@ -111,7 +111,7 @@ def faults(page: Page) -> list[str]:
         page.emulate_media(color_scheme=scheme)
         options = {"resultTypes": ["violations"], "preload": False, **rules}
         violations = page.evaluate("async options => (await axe.run(options)).violations", options)
-        found += [(scheme, each) for each in violations]
+        found += [(scheme, violation) for violation in violations]
     page.emulate_media(color_scheme="light")
     return [
         f"{page.url} ({scheme}): {each['id']}: {node['html']}"

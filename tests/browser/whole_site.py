@@ -148,10 +148,10 @@ class Site:
     def rows(self) -> set[str]:
         """Return every stored row as a text."""
         with self.lock, connection.cursor() as cursor:
-            tables = [each for each in connection.introspection.table_names(cursor) if each not in _OWN]
+            tables = [name for name in connection.introspection.table_names(cursor) if name not in _OWN]
             parts = [
-                sql.SQL("SELECT {} || t::text FROM {} AS t").format(sql.Literal(f"{each} "), sql.Identifier(each))
-                for each in tables
+                sql.SQL("SELECT {} || t::text FROM {} AS t").format(sql.Literal(f"{table} "), sql.Identifier(table))
+                for table in tables
             ]
             cursor.execute(sql.SQL(" UNION ALL ").join(parts))
             return {row for (row,) in cursor.fetchall()}

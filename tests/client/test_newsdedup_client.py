@@ -60,8 +60,8 @@ def _reads(news: Client, rows: list[Any], cluster: Any) -> None:
     assert found is not None
     assert found["headline"] == "Night ferry cancelled"
     assert list(news.clusters(size_from=3)) == [news.cluster(cluster.pk)]
-    assert [each["id"] for each in news.cluster_articles(cluster.pk)] == [each.pk for each in rows[:3]]
-    assert sorted(each["articles"] for each in news.stories()) == [1, 1, 1, 1, 3]
+    assert [each["id"] for each in news.cluster_articles(cluster.pk)] == [row.pk for row in rows[:3]]
+    assert sorted(story["articles"] for story in news.stories()) == [1, 1, 1, 1, 3]
     assert news.check(FERRY, day="2026-03-02")["copies"][0]["same_text"]
     assert news.check_url(found["url"])["copies"] == []
     run = make_run()
@@ -80,14 +80,14 @@ def _writes(news: Client, pair: int) -> None:
     with pytest.raises(ChangedError, match="has changed since you read it"):
         news.decide(seen, "reject")
     assert news.undo(made["id"])["undoes"] == made["id"]
-    assert [each["kind"] for each in news.decisions(pair=pair)] == ["undo", "confirm"]
+    assert [decision["kind"] for decision in news.decisions(pair=pair)] == ["undo", "confirm"]
     asked = news.ask_for_run(new=True)
     assert asked["request"] is not None
     assert news.run_request(asked["request"]["id"])["new"]
     hook = news.make_webhook("https://receiver.example/")
     assert hook["secret"].startswith("whsec_")
     news.send_test(hook["id"])
-    assert [each["state"] for each in news.deliveries(hook["id"])] == ["waiting"]
+    assert [delivery["state"] for delivery in news.deliveries(hook["id"])] == ["waiting"]
     assert news.change_webhook(hook["id"], active=False)["active"] is False
     news.delete_webhook(hook["id"])
     assert list(news.webhooks()) == []

@@ -79,7 +79,7 @@ def _prepare(installation: Installation, url: str, chosen: Sequence[Subject]) ->
     done = installation.run("migrate", "--verbosity=0")
     if done.status:
         raise RuntimeError(done.errors)
-    make_states(installation, url, {each.state for each in chosen} | {each.reads for each in chosen})
+    make_states(installation, url, {subject.state for subject in chosen} | {subject.reads for subject in chosen})
 
 
 def _repeated(
@@ -107,17 +107,17 @@ def _print(console: Console, outcomes: Sequence[Outcome]) -> None:
     for head in heads:
         table.add_column(head, justify="right")
     groups: defaultdict[tuple[str, str], list[Outcome]] = defaultdict(list)
-    for each in outcomes:
-        groups[each.subject, each.fault].append(each)
+    for outcome in outcomes:
+        groups[outcome.subject, outcome.fault].append(outcome)
     for (subject, fault), some in sorted(groups.items()):
         rows = [each.differences for each in some]
         counts = (
             len(some),
             sum(each.hit for each in some),
             sum(each.resumed for each in some),
-            sum(len(each.lost) for each in rows),
-            sum(len(each.doubled) for each in rows),
-            sum(len(each.inconsistent) for each in rows),
+            sum(len(row.lost) for row in rows),
+            sum(len(row.doubled) for row in rows),
+            sum(len(row.inconsistent) for row in rows),
             sum(len(each.faults) for each in some),
         )
         table.add_row(subject, fault, *(f"{each:,}" for each in counts))

@@ -108,8 +108,8 @@ def crash(installation: Installation, subject: Subject, expected: Undisturbed, f
 def _begin(installation: Installation, subject: Subject, *, old: bool) -> None:
     installation.start()
     installation.put_back(subject.state)
-    for each in installation.output.iterdir():
-        shutil.rmtree(each) if each.is_dir() else each.unlink()
+    for path in installation.output.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     if old:
         for name in subject.written:
             if "." in name:

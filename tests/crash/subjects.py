@@ -60,7 +60,7 @@ def _detection_of(folder: Path) -> object:
         return None
     manifest = json.loads((folder / "manifest.json").read_text())
     del manifest["made_at"]
-    files = {str(each.relative_to(folder)): each.read_bytes() for each in sorted(folder.rglob("*.parquet"))}
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
     return manifest, files
 
 

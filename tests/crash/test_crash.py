@@ -71,7 +71,7 @@ def installation(
 
 
 def named(installation: Installation, name: str) -> Subject:
-    [found] = [each for each in subjects(installation.folder / "files") if each.name == name]
+    [found] = [subject for subject in subjects(installation.folder / "files") if subject.name == name]
     return found
 
 

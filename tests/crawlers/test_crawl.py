@@ -359,4 +359,4 @@ def test_what_a_crawl_stored_teaches_what_the_newspaper_puts_after_its_headlines
     assert crawl().stdout == (
         "Fjordbladet: 20 stored, 0 known, 0 failed\nFjordbladet: learnt headline affixes: “Sound Radio”.\n"
     )
-    assert set(Article.objects.values_list("normalized_title", flat=True)) == {each.lower() for each in sailings}
+    assert set(Article.objects.values_list("normalized_title", flat=True)) == {sailing.lower() for sailing in sailings}

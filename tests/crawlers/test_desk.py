@@ -186,7 +186,7 @@ def test_the_exit_status_of_a_crawl_decides_how_it_ended(
         Crawl.objects.update(state="running", finished_at=None, error="")
     supervisor._do(crawl, threading.Event())
     assert process.names == ["Fjordbladet"]
-    assert [(each.state, each.error) for each in Crawl.objects.order_by("pk")] == expected
+    assert [(item_.state, item_.error) for item_ in Crawl.objects.order_by("pk")] == expected
     if status == 3:
         assert queue.begin_crawl() is None
         with time_machine.travel(timezone.now() + queue.RETRY_AFTER * 2):

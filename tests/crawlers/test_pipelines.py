@@ -108,7 +108,7 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     refused, store = url_key(f"{URL}2"), article_store.store_prepared
 
     def refusing(batch: Sequence[Prepared], again: Any) -> list[Stored]:
-        if any(refused in each.own_keys for each in batch):
+        if any(refused in prepared.own_keys for prepared in batch):
             raise DataError("out of range")
         return store(batch, again)
 
@@ -127,8 +127,8 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     store_of_articles = article_store.ArticleStore()
     results = store_of_articles._written(waiting)
 
-    assert [getattr(each, "outcome", str(each)) for each in results] == ["created", "out of range", "created"]
-    assert [each.url for each in PendingLink.objects.all()] == [f"{URL}2"]
+    assert [getattr(result, "outcome", str(result)) for result in results] == ["created", "out of range", "created"]
+    assert [item_.url for item_ in PendingLink.objects.all()] == [f"{URL}2"]
     stored = Article.objects.order_by("url").values_list("url", "normalized_title", "newspaper")
     assert list(stored) == [(f"{URL}{number}", "last ferry", paper.pk) for number in (1, 3)]
     kept = ArticlePage.objects.get(article__url=f"{URL}3")

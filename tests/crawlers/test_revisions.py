@@ -43,7 +43,7 @@ def test_versions_are_kept_next_to_an_article_that_stays_as_it_was(site: Site, c
     site.add("/feed", rss(*(f"{site.url}/2024/05/{name}" for name in texts)), "application/rss+xml")
     newspaper(site, feed=["/feed"])
     crawl()
-    stored = {each.headline: each for each in Article.objects.all()}
+    stored = {item_.headline: item_ for item_ in Article.objects.all()}
     first = list(Article.objects.order_by("id").values())
     assert crawl("--spider", "revision").returncode != 0  # 0 days: nothing is fetched again
     Newspaper.objects.update(revision_days=3)

@@ -98,7 +98,7 @@ def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would
 
 
 async def collect(requests: AsyncIterator[Any]) -> list[Any]:
-    return [each async for each in requests]
+    return [request async for request in requests]
 
 
 def test_a_trial_of_teasers_asks_for_feeds_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from dedup.detection.kernels.tokens import distinct
 def recurring_texts(articles: Sequence[PreparedArticle], *, count: int = LEAST_KNOWN) -> dict[int, RecurringText]:
     """Return what recurs in each newspaper, as if it had `count` articles, which is enough to know."""
     texts = {}
-    for newspaper in {each.newspaper for each in articles}:
-        some = [each for each in articles if each.newspaper == newspaper]
+    for newspaper in {article.newspaper for article in articles}:
+        some = [article for article in articles if article.newspaper == newspaper]
         values = np.concatenate([each.masked for each in some])
         sets = ShingleSets(values, np.cumsum([0, *(len(each.masked) for each in some)], dtype=np.int64))
         days = np.array([each.date.toordinal() for each in some], dtype=np.int64)

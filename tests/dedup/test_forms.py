@@ -304,11 +304,11 @@ def test_a_report_counts_a_scope_with_options_of_its_own(store: StoreArticle) ->
     assert sliders == [name for name, each in form.fields.items() if isinstance(each.widget, SliderInput)] != []
     assert form.data[sliders[0]] == str(form.fields[sliders[0]].initial)
 
-    asked = query(newspapers=[str(each.pk) for each in reversed(papers)], since="2026-03-01", until="2026-03-09")
+    asked = query(newspapers=[str(paper.pk) for paper in reversed(papers)], since="2026-03-01", until="2026-03-09")
     form = ReportForm(asked, report=report)
     assert said(form) == {}
     first, last = (datetime.date(2026, 3, day) for day in (1, 9))
-    assert form.scope == Scope(first, last, tuple(sorted(each.pk for each in papers)))
+    assert form.scope == Scope(first, last, tuple(sorted(paper.pk for paper in papers)))
     assert dict(asked.lists()).keys() == {"newspapers", "since", "until"}  # what was sent is left as it was
 
     thresholds = ReportForm(query(subset_check="on"), report=REPORTS["thresholds"])

@@ -258,7 +258,9 @@ def test_the_rule_of_a_series_is_made_once_and_ended_once(prepare: Any, one: Any
 
 def readings_of(world: Desk) -> Any:
     readings = SecondReading.objects.filter(pair__in=world.pairs)
-    return state_of(world), tuple(sorted((each.user.username, each.kind) for each in readings.select_related("user")))
+    return state_of(world), tuple(
+        sorted((reading.user.username, reading.kind) for reading in readings.select_related("user"))
+    )
 
 
 def read_again(editor: int) -> Any:
@@ -313,7 +315,7 @@ def test_a_disagreement_is_settled_once() -> None:
 
 
 def begin(world: Desk) -> int:
-    return batches.begin("confirm", pairs=[each.pk for each in world.pairs], sample=20, user=world.editors[0]).size
+    return batches.begin("confirm", pairs=[pair.pk for pair in world.pairs], sample=20, user=world.editors[0]).size
 
 
 def two_pairs() -> Desk:
@@ -322,7 +324,7 @@ def two_pairs() -> Desk:
 
 
 def items_of(world: Desk) -> Any:
-    decisions_of = {each.pk: each.kind for each in Decision.objects.filter(articles__overlap=world.ids)}
+    decisions_of = {item_.pk: item_.kind for item_ in Decision.objects.filter(articles__overlap=world.ids)}
     found = Batch.objects.filter(items__pair__in=world.pairs).distinct()
     return state_of(world), tuple(
         (each.size, decisions_of.get(each.after, "none"), decisions_of.get(each.decision_id, "none")) for each in found
@@ -355,7 +357,7 @@ def decide_batch(editor: int) -> Any:
 
 def batch_of(world: Desk) -> Any:
     [batch] = Batch.objects.filter(items__pair=world.pairs[0])
-    states = sorted(Pair.objects.filter(pk__in=[each.pk for each in world.pairs]).values_list("state", flat=True))
+    states = sorted(Pair.objects.filter(pk__in=[pair.pk for pair in world.pairs]).values_list("state", flat=True))
     made = Decision.objects.filter(articles__overlap=world.ids, kind="batch")
     return tuple(states), batch.decision_id is not None, made.count(), faults()
 

@@ -447,7 +447,7 @@ def queue_due(_world: SimpleNamespace) -> None:
 
 
 def of_crawls(_world: SimpleNamespace) -> Any:
-    return tuple((each.state, each.turns.count()) for each in Crawl.objects.order_by("pk"))
+    return tuple((item_.state, item_.turns.count()) for item_ in Crawl.objects.order_by("pk"))
 
 
 @pytest.mark.parametrize(

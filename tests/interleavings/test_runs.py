@@ -284,6 +284,6 @@ def test_groups_are_updated_before_or_after_they_get_a_rule() -> None:
 
     def groups(world: Desk) -> Any:
         rows = DenseGroup.objects.filter(members__article__in=world.ids).distinct()
-        return tuple((each.size, each.ruled_by is not None) for each in rows), state_of(world)[0]
+        return tuple((row.size, row.ruled_by is not None) for row in rows), state_of(world)[0]
 
     Play(loose, (regroup, rule), groups, (RuleError,)).check()

@@ -37,7 +37,7 @@ def articles(count: int) -> list[Article]:
         )
         for place, number in zip(range(count), _numbers, strict=False)
     ]
-    stored = [each.article_id for each in store_articles(batch)]
+    stored = [article.article_id for article in store_articles(batch)]
     found = Article.objects.in_bulk(stored)
     return [found[pk] for pk in stored]
 
@@ -53,7 +53,7 @@ class Desk(NamedTuple):
 
     @property
     def ids(self) -> list[int]:
-        return [each.pk for each in self.articles]
+        return [article.pk for article in self.articles]
 
 
 def desk(count: int = 3, *, clustered: bool = True) -> Desk:
@@ -79,9 +79,11 @@ def state_of(world: Desk) -> Any:
     states = dict(Cluster.objects.in_bulk(list(clusters)))
     decisions = Decision.objects.filter(articles__overlap=world.ids)
     return (
-        tuple((place[each.left_id], place[each.right_id], each.state, each.implied) for each in pairs),
+        tuple((place[pair.left_id], place[pair.right_id], pair.state, pair.implied) for pair in pairs),
         tuple(sorted((tuple(found), states[number].state) for number, found in clusters.items())),
-        tuple(sorted((each.kind, each.decided_by.username) for each in decisions.select_related("decided_by"))),
+        tuple(
+            sorted((decision.kind, decision.decided_by.username) for decision in decisions.select_related("decided_by"))
+        ),
         faults(),
     )
 

@@ -59,7 +59,7 @@ def put_under_load(load: Load) -> Outcome:
         for arguments in (("find_duplicates", "--no-progress"), ("doctor",)):
             ended = site.manage(*arguments)
             outcome.faults += [f"{ended.command} ended with {ended.status}: {ended.output}"] if ended.status else []
-        outcome.faults += [f"the worker logged: {each}" for each in tracebacks(site.log("worker"))]
+        outcome.faults += [f"the worker logged: {traceback}" for traceback in tracebacks(site.log("worker"))]
         outcome.commands = Counter(each.command for each in site.commands)
     return outcome
 
@@ -78,7 +78,7 @@ def let_in(site: Installation, load: Load, outcome: Outcome, begin: Callable[[],
         _visit(_people(site, address, load, load.editors, load.readers), load.seconds, outcome.load)
     answers = [*alone.answers, *outcome.load.answers]
     outcome.faults += [*alone.faults, *outcome.load.faults, *lost_or_doubled(answers)]
-    outcome.faults += [f"the pages logged: {each}" for each in tracebacks(site.log("pages"))]
+    outcome.faults += [f"the pages logged: {traceback}" for traceback in tracebacks(site.log("pages"))]
     if deadlocks() > before:
         outcome.faults.append(f"PostgreSQL ended {deadlocks() - before} deadlocks")
 

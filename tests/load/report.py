@@ -25,15 +25,15 @@ def table(outcome: Outcome, rows: int = 16) -> str:
     rest = [seconds for name in names[rows:] for seconds in load[name]]
     rest_idle = [seconds for name in names[rows:] for seconds in idle.get(name, [])]
     lines.append(f"| {len(names[rows:])} others | {_cells(rest)} | {_cells(rest_idle)} |")
-    every = [[each.seconds for each in requests] for requests in (outcome.load.requests, outcome.idle)]
+    every = [[request.seconds for request in requests] for requests in (outcome.load.requests, outcome.idle)]
     lines.append(f"| all | {_cells(every[0])} | {_cells(every[1])} |")
     return "\n".join(lines)
 
 
 def _by_name(requests: Sequence[Request]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
-    for each in requests:
-        found.setdefault(each.name, []).append(each.seconds)
+    for request in requests:
+        found.setdefault(request.name, []).append(request.seconds)
     return found
 
 
@@ -45,8 +45,8 @@ def _cells(seconds: Sequence[float]) -> str:
 
 def summary(outcome: Outcome) -> str:
     """Return what happened in a few lines."""
-    told = Counter(each.told for each in outcome.load.answers)
-    statuses = Counter(each.status for each in outcome.load.requests)
+    told = Counter(answer.told for answer in outcome.load.answers)
+    statuses = Counter(request.status for request in outcome.load.requests)
     lines = [
         f"Requests by status: {', '.join(f'{status}: {number:,}' for status, number in sorted(statuses.items()))}",
         "Answers: " + ", ".join(f"{told[each]:,} {words}" for each, words in _TOLD.items()),

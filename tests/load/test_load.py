@@ -31,9 +31,9 @@ def test_no_answer_is_lost_when_editors_meet(store: StoreArticle) -> None:
     print(table(outcome), summary(outcome), sep="\n")
     assert outcome.faults == []
     assert broken_promises() == before
-    told = {each.told for each in outcome.load.answers}
+    told = {answer.told for answer in outcome.load.answers}
     assert "stored" in told
-    assert Decision.objects.count() >= sum(each.told == "stored" for each in outcome.load.answers) > 5
+    assert Decision.objects.count() >= sum(answer.told == "stored" for answer in outcome.load.answers) > 5
 
 
 def broken_promises() -> list[str]:

@@ -98,7 +98,7 @@ def _is_named_after(test: str, path: Path) -> bool:
 def _called_lines(source: str) -> set[int]:
     """Return the lines that run when a function is called, and not when the module is imported."""
     functions = (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef))
-    return {line for each in functions for line in range(each.body[0].lineno, (each.end_lineno or 0) + 1)}
+    return {line for function in functions for line in range(function.body[0].lineno, (function.end_lineno or 0) + 1)}
 
 
 def _users_lines(mutant: Mutant) -> set[int]:

@@ -62,7 +62,11 @@ def _killed_before(mutants: Sequence[Mutant]) -> dict[str, Judged]:
     rows = [json.loads(line) for file in _folder().glob("results-*.jsonl") for line in file.read_text().splitlines()]
     before = {each.key: each for each in (Judged(**row) for row in rows) if each.is_killed}
     # The number of a mutant holds until its module is changed.
-    return {each.key: before[each.key] for each in mutants if each.key in before and before[each.key].diff == each.diff}
+    return {
+        mutant.key: before[mutant.key]
+        for mutant in mutants
+        if mutant.key in before and before[mutant.key].diff == mutant.diff
+    }
 
 
 def _folder() -> Path:

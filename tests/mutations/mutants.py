@@ -66,7 +66,7 @@ class Module:
         wrapper.visit(visitor)
         self._faults = visitor.mutations
         positions = wrapper.resolve(PositionProvider)
-        self.spans = [_span(positions[each.original_node], each) for each in self._faults]
+        self.spans = [_span(positions[fault.original_node], fault) for fault in self._faults]
 
     def mutant(self, number: int) -> Mutant | None:
         """Return a mutant; None if its text is no Python, or no other than before."""

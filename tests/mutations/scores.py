@@ -57,10 +57,10 @@ class Score(NamedTuple):
     @classmethod
     def of(cls, judged: Iterable[Judged]) -> Score:
         rows = list(judged)
-        kinds = [each.kind for each in rows]
-        equivalent = sum(1 for each in rows if each.equivalent and not each.is_killed)
+        kinds = [row.kind for row in rows]
+        equivalent = sum(1 for row in rows if row.equivalent and not row.is_killed)
         counts = (kinds.count(kind) for kind in ("survived", "loop", "hung"))
-        return cls(len(rows), sum(each.is_killed for each in rows), *counts, equivalent)
+        return cls(len(rows), sum(row.is_killed for row in rows), *counts, equivalent)
 
     def said(self, *, without_equivalent: bool) -> str:
         """Return the share that was killed with its interval, such as "91.0 % (87.2–93.8)"."""

@@ -151,4 +151,4 @@ def _key_of_evidence() -> str:
 
 
 def test_every_promise_is_broken_once() -> None:
-    assert {each.name for each in INVARIANTS} == BREAKS.keys() | NOT_BROKEN_HERE
+    assert {invariant.name for invariant in INVARIANTS} == BREAKS.keys() | NOT_BROKEN_HERE

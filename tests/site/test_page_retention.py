@@ -102,9 +102,11 @@ def test_an_admin_sets_the_days_on_a_page_that_first_says_what_goes(pages: list[
 
 def test_every_setting_of_a_newspaper_is_a_field_of_a_page_of_an_admin(store: StoreArticle) -> None:
     newspaper, client, fields = store().newspaper, client_of("admin"), set()
-    for each in samples():
-        if ("newspaper" in each.name or each.name in ("crawl_schedule", "extraction_rule")) and "987654321" in each.url:
-            answer = client.get(each.url.replace("987654321", str(newspaper.pk)))
+    for sample in samples():
+        if (
+            "newspaper" in sample.name or sample.name in ("crawl_schedule", "extraction_rule")
+        ) and "987654321" in sample.url:
+            answer = client.get(sample.url.replace("987654321", str(newspaper.pk)))
             if answer.status_code == 200:
                 fields |= set(re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', answer.content.decode()))
     columns = {field.name for field in Newspaper._meta.concrete_fields if field.editable and not field.primary_key}

@@ -313,7 +313,7 @@ def test_a_role_replaces_the_others_and_leaves_groups_of_your_own() -> None:
         actions.set_role(mara, role)
         mara.refresh_from_db()
         assert (actions.role_of(mara), mara.is_staff) == (role, staff)
-        assert {each.name for each in mara.groups.all()} == {role, "night shift"}
+        assert {group.name for group in mara.groups.all()} == {role, "night shift"}
     mara.groups.set([own])
     assert actions.role_of(mara) == ""
 

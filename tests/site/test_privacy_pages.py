@@ -40,7 +40,7 @@ def test_others_than_admins_are_refused_and_nothing_happens(paper: Newspaper, ro
     for address in (f"/newspapers/{paper.pk}/remove/", f"/articles/{article.pk}/remove/"):
         for answer in (client.get(address), client.post(address, {"confirm": paper.name, **reason()})):
             assert answer.status_code == 403
-            assert "403.html" in {each.name for each in answer.templates}
+            assert "403.html" in {template.name for template in answer.templates}
     assert client.post(f"/articles/{article.pk}/withhold/", reason()).status_code == 403
     assert not Removal.objects.exists()
     assert not Withholding.objects.exists()

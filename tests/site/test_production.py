@@ -162,7 +162,10 @@ def cookies(response: http.client.HTTPResponse) -> dict[str, tuple[str, set[str]
     for header in response.headers.get_all("Set-Cookie", []):
         pair, *attributes = header.split("; ")
         name, _, value = pair.partition("=")
-        found[name] = value, {each for each in attributes if not each.startswith(("expires=", "Max-Age="))}
+        found[name] = (
+            value,
+            {attribute for attribute in attributes if not attribute.startswith(("expires=", "Max-Age="))},
+        )
     return found
 
 

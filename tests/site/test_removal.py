@@ -188,7 +188,7 @@ def test_nothing_of_a_removed_article_is_left_in_any_table(marked: Article, stor
     assert removal.state == "done"
     assert removal.counts == {"articles": 1, "pairs": 1, "evidence": 1, "tombstones": 1, "sampled pairs": 1}
     assert not Article.objects.filter(pk=number).exists()
-    assert Article.objects.filter(pk__in=[each.pk for each in others]).count() == 2
+    assert Article.objects.filter(pk__in=[other.pk for other in others]).count() == 2
     tombstone = Decision.objects.get()
     assert (tombstone.tombstone, tombstone.pair, tombstone.note, tombstone.decided_by) == (True, None, "", editor)
     assert (tombstone.kind, tombstone.articles) == ("confirm", [number, others[0].pk])
@@ -237,14 +237,14 @@ def test_clusters_and_questions_are_as_if_the_article_had_never_been_there(store
     assert list(Cluster.objects.all()) == []
     assert list(Membership.objects.all()) == []
     assert before == 2
-    assert [each.pair.left_id for each in OpenQuestion.objects.select_related("pair")] == [second.pk]
+    assert [item_.pair.left_id for item_ in OpenQuestion.objects.select_related("pair")] == [second.pk]
     assert Cluster.objects.filter(pk=cluster.pk).count() == 0
 
 
 def test_what_editors_tied_together_stays_together(store: StoreArticle, editor: User) -> None:
     gone, *others = (store(newspaper=name) for name in ("A Post", "B Post", "C Post", "D Post"))
     cluster = make_cluster(gone, *others)
-    made = decisions.confirm_cluster(cluster.pk, [gone.pk, *(each.pk for each in others)], user=editor, note="Yes")
+    made = decisions.confirm_cluster(cluster.pk, [gone.pk, *(other.pk for other in others)], user=editor, note="Yes")
 
     carry_out(begin_articles([gone.pk], reason="Order of a court"))
 
@@ -296,12 +296,12 @@ def test_a_removed_article_does_not_come_back_until_an_admin_allows_it(marked: A
     removal = carry_out(begin_articles([marked.pk], reason="Order of a court", user=editor))
     spellings = (URL, f"{URL}?utm_source=feed", f"{URL}/", f"{URL}-2")
     again = [incoming(url, "Selby Gazette") for url in spellings]
-    assert [(each.outcome, each.reason) for each in store_articles(again)] == [
+    assert [(article.outcome, article.reason) for article in store_articles(again)] == [
         *([("rejected", REFUSED)] * 3),
         ("created", ""),
     ]
     allow_again(removal, user=editor)
-    assert [each.outcome for each in store_articles(again[:1])] == ["created"]
+    assert [article.outcome for article in store_articles(again[:1])] == ["created"]
     assert (Removal.objects.get().lifted_by, RemovedIdentity.objects.count()) == (editor, 0)
     with pytest.raises(RemovalError, match="allowed to come again already"):
         allow_again(Removal.objects.get())
@@ -311,12 +311,12 @@ def test_a_removed_newspaper_does_not_come_back_under_its_name_or_host(marked: A
     Newspaper.objects.filter(pk=marked.newspaper_id).update(host="gazette.example")
     removal = begin_newspaper(marked.newspaper, reason="The contract has ended")
     fresh = [incoming("https://gazette.example/new"), incoming("https://wire.example/new", "Selby Gazette")]
-    assert [each.outcome for each in store_articles(fresh)] == ["rejected", "rejected"]
+    assert [article.outcome for article in store_articles(fresh)] == ["rejected", "rejected"]
     carry_out(removal)
-    assert [each.outcome for each in store_articles(fresh)] == ["rejected", "rejected"]
+    assert [article.outcome for article in store_articles(fresh)] == ["rejected", "rejected"]
     assert not Newspaper.objects.exists()
     allow_again(Removal.objects.get())
-    assert [each.outcome for each in store_articles(fresh)] == ["created", "created"]
+    assert [article.outcome for article in store_articles(fresh)] == ["created", "created"]
 
 
 def test_a_host_that_another_newspaper_has_too_is_not_refused(marked: Article, store: StoreArticle) -> None:

@@ -111,16 +111,16 @@ def test_every_address_is_open_to_the_roles_that_are_declared_and_to_no_other(
         monkeypatch.setattr(RightsMiddleware, "process_view", answered_at_once(RightsMiddleware.process_view))
     client = client_of(role)
     wrong = []
-    for each in samples():
-        if each.rule is None:
-            wrong.append((each.url, "has no rule"))
+    for sample in samples():
+        if sample.rule is None:
+            wrong.append((sample.url, "has no rule"))
             continue
         for method in ("GET", "POST"):
-            answer = client.generic(method, each.url)
-            found = seen(answer, each.url, is_page=not each.rule.is_form)
-            if found != expected(each.rule, role, method) or answer.status_code >= 500:
-                wrong.append((each.url, method, found, str(answer.status_code)))
-            if each.name in ("logout", "admin:logout"):
+            answer = client.generic(method, sample.url)
+            found = seen(answer, sample.url, is_page=not sample.rule.is_form)
+            if found != expected(sample.rule, role, method) or answer.status_code >= 500:
+                wrong.append((sample.url, method, found, str(answer.status_code)))
+            if sample.name in ("logout", "admin:logout"):
                 client = client_of(role)
     assert wrong == []
 
@@ -130,8 +130,8 @@ def test_no_address_refuses_a_link_with_a_blank_page(monkeypatch: pytest.MonkeyP
     above = middleware._page_above
     # Only what is sent to the page above it: what the others show is another question.
     monkeypatch.setattr(middleware, "_page_above", lambda path: sent.setdefault(path, above(path)))
-    forms = [each for each in samples() if each.rule and each.rule.is_form and ":" not in each.name]
-    answers = {each.url: client.get(each.url).status_code for each in forms if each.name != "logout"}
+    forms = [sample for sample in samples() if sample.rule and sample.rule.is_form and ":" not in sample.name]
+    answers = {form.url: client.get(form.url).status_code for form in forms if form.name != "logout"}
     assert [url for url, status in answers.items() if status == 405] == []
     assert len(sent) > 10
     # There, a link is answered: with a page, or because its row does not exist here.
@@ -215,7 +215,7 @@ def test_every_page_marks_its_entry_of_the_menu() -> None:
     tags = "".join(re.findall(r"""action="[^>]*>""", templates))
     only_forms = set(re.findall(r"url '(\w+)'", tags))
     only_forms -= set(re.findall(r"""href="\{% url '(\w+)'""", templates))
-    pages = {each.name for each in samples() if ":" not in each.name and not NO_PAGES.search(each.url)}
+    pages = {sample.name for sample in samples() if ":" not in sample.name and not NO_PAGES.search(sample.url)}
     entries = [entry for entries in (ROW, *(entries for _, entries in GROUPS)) for entry in entries]
     marked = [name for entry in entries for name in (entry.name, *entry.belonging)]
     assert pages - only_forms - set(marked) - OUTSIDE == set()
@@ -231,7 +231,7 @@ def test_static_files_need_no_login(client: Client) -> None:
 def test_every_form_is_guarded_against_other_sites() -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(make_user("root", is_staff=True, is_superuser=True))
-    answers = {each: client.post(each.url).status_code for each in samples()}
+    answers = {sample: client.post(sample.url).status_code for sample in samples()}
     # The API takes no cookie: without a token, a login is none.
     refusals = {True: {401, 403, 404, 405}, False: {403}}
     wrong = [each.url for each, status in answers.items() if status not in refusals[each.name.startswith("api:")]]
@@ -261,7 +261,9 @@ def test_what_the_settings_show_and_take(role: str, viewed: set[str], added: set
     models = {f"{each._meta.app_label}.{each._meta.model_name}" for each in admin.site._registry}
 
     def opened(suffix: str) -> set[str]:
-        return {each for each in models if client.get(f"/admin/{each.replace('.', '/')}/{suffix}").status_code == 200}
+        return {
+            model for model in models if client.get(f"/admin/{model.replace('.', '/')}/{suffix}").status_code == 200
+        }
 
     assert (opened(""), opened("add/")) == (viewed, added)
 

@@ -149,7 +149,7 @@ def test_the_doctor_finds_nothing_after_either(marked: Article, store: StoreArti
     others = [store(newspaper="Harbour Post", date=f"2026-03-0{day}") for day in (3, 4, 5)]
     cluster = make_cluster(marked, *others)
     user = make_user("ada", "editor")
-    decisions.confirm_cluster(cluster.pk, [marked.pk, *(each.pk for each in others)], user=user)
+    decisions.confirm_cluster(cluster.pk, [marked.pk, *(other.pk for other in others)], user=user)
     make_pair(others[0], others[1], trigram=0.9)
     before = faults()  # of pairs that no run has found
     withhold(marked.pk, reason="A dispute")

@@ -19,7 +19,7 @@ def datasketch_pairs(texts: Iterable[str], thresholds: Sequence[float]) -> dict[
     Its candidates are compared exactly, so each pair has the score that it is counted by.
     """
     shingles = [{text[at : at + SHINGLE] for at in range(max(len(text) - SHINGLE + 1, 1))} for text in texts if text]
-    sketches = [_sketch(each) for each in shingles]
+    sketches = [_sketch(shingle) for shingle in shingles]
     found = [_found(shingles, sketches, threshold) for threshold in thresholds]
     lost: list[int | None] = [len(pairs - lower) for pairs, lower in pairwise(found)]
     version = importlib.metadata.version("datasketch")
@@ -28,7 +28,7 @@ def datasketch_pairs(texts: Iterable[str], thresholds: Sequence[float]) -> dict[
 
 def _sketch(shingles: set[str]) -> MinHash:
     sketch = MinHash(num_perm=PERMUTATIONS)
-    sketch.update_batch([each.encode() for each in shingles])
+    sketch.update_batch([shingle.encode() for shingle in shingles])
     return sketch
 
 

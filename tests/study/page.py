@@ -61,9 +61,9 @@ def _websites(sources: dict[str, Any], network: dict[str, Any]) -> dict[str, int
         "edges": len(edges),
         "most_shared": max((each["pairs"] for each in network["edges"]), default=0),
         "groups": networkx.number_connected_components(networkx.Graph(edges)),
-        "duplicates": sum(each["duplicates"] for each in newspapers),
-        "own": sum(each["own_same_day"] + each["own_other_day"] for each in newspapers),
-        "others": sum(each["others_same_day"] + each["others_other_day"] for each in newspapers),
+        "duplicates": sum(newspaper["duplicates"] for newspaper in newspapers),
+        "own": sum(newspaper["own_same_day"] + newspaper["own_other_day"] for newspaper in newspapers),
+        "others": sum(newspaper["others_same_day"] + newspaper["others_other_day"] for newspaper in newspapers),
     }
 
 
@@ -105,18 +105,18 @@ def _exact(forms: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _thresholds(thresholds: list[dict[str, Any]], articles: int) -> Iterator[tuple[str, str]]:
-    for each in thresholds:
-        begin = f"t{each['lowest'] * 100:.0f}"
-        yield from ((f"{begin}_{name}", f"{each[name]:,}") for name in ("pairs", "exact", "partial", "new"))
-        yield f"{begin}_articles", f"{each['articles'] / articles:.2%}"
-        yield f"{begin}_headline_again", f"{each['headline_again'] / each['articles']:.2%}"
+    for threshold in thresholds:
+        begin = f"t{threshold['lowest'] * 100:.0f}"
+        yield from ((f"{begin}_{name}", f"{threshold[name]:,}") for name in ("pairs", "exact", "partial", "new"))
+        yield f"{begin}_articles", f"{threshold['articles'] / articles:.2%}"
+        yield f"{begin}_headline_again", f"{threshold['headline_again'] / threshold['articles']:.2%}"
 
 
 def _bands(bands: list[dict[str, Any]], articles: int) -> Iterator[str]:
     names = ("pairs", "exact", "partial", "same_headline", "same_text", "same_both", "new", "articles")
-    for each in bands:
-        cells = [f"{each[name]:,}" for name in names]
-        yield f"| {_label(each)} | {' | '.join(cells)} | {each['articles'] / articles:.2%} |"
+    for band in bands:
+        cells = [f"{band[name]:,}" for name in names]
+        yield f"| {_label(band)} | {' | '.join(cells)} | {band['articles'] / articles:.2%} |"
 
 
 def _label(band: dict[str, Any]) -> str:
@@ -153,7 +153,7 @@ def _datasketch(datasketch: dict[str, Any], thresholds: list[dict[str, Any]]) ->
 
 def _gaps(gaps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     yield "gaps", "\n".join(map(_gap, gaps))
-    below = [each for each in gaps if each["highest"] < 1]
+    below = [gap for gap in gaps if gap["highest"] < 1]
     for name, same in (("same", True), ("two", False)):
         medians = [each["quantiles"][2] for each in below if each["same_newspaper"] is same and each["quantiles"]]
         yield from {f"{name}_least": f"{min(medians):g}", f"{name}_most": f"{max(medians):g}"}.items()
@@ -172,8 +172,8 @@ def _gap(each: dict[str, Any]) -> str:
 
 def _far(name: str, far: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     *bands, in_all = far
-    for each in bands:
-        yield f"far{each['lowest'] * 100:.0f}_{name}", _far_of(**each)
+    for band in bands:
+        yield f"far{band['lowest'] * 100:.0f}_{name}", _far_of(**band)
     yield f"farall_{name}", _far_of(**in_all)
 
 

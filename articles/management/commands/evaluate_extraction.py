@@ -118,7 +118,7 @@ def _score_table(results: Mapping[str, Result]) -> Table:
     table = Table(Column("", no_wrap=True), *heads, box=SIMPLE_HEAD, pad_edge=False)
     for name, result in results.items():
         score, margin = asdict(result.score), asdict(result.margins)
-        figures = (f"{score[each]:.3f} ±{margin[each]:.3f}" for each in FIGURES)
+        figures = (f"{score[figure]:.3f} ±{margin[figure]:.3f}" for figure in FIGURES)
         facts = (result.right(fact) if known_facts(result.pages, fact) else None for fact in FACTS)
         counts = ("–" if count is None else f"{count:,}" for count in (result.lost, result.lost_silently, *facts))
         table.add_row(name, *figures, *counts, f"{result.milliseconds:.1f}")

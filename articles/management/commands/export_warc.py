@@ -43,8 +43,8 @@ class Command(LongCommand):
         with self.progress(options) as progress, whole_bytes(path) as stream:
             writer = PageWriter(stream, path.name)
             for page in progress.track(_portions(pages), total=pages.count(), description="pages"):
-                for each in _records(page):
-                    writer.write(each)
+                for record in _records(page):
+                    writer.write(record)
                     written += 1
         self.stderr.write(
             f"Pages written: {written:,}. Articles without a stored page: {scope.count() - pages.count():,}."
@@ -71,11 +71,11 @@ def _portions(pages: Any) -> Iterator[ArticlePage]:
 def _records(page: ArticlePage) -> Iterator[ArchivedPage]:
     """Yield a page and its further ones; none if its feed alone has the article, or if it is damaged."""
     parts: list[ArticlePage | FollowingPage] = [page, *page.following.all()]
-    for each in parts:
+    for part in parts:
         try:
-            body = gzip.decompress(each.body)
+            body = gzip.decompress(part.body)
         except (OSError, EOFError, zlib.error):
             continue
         if body:
-            first = page.url if each is not page else ""
-            yield ArchivedPage(each.url, each.content_type, body, page.fetched_at, first=first)
+            first = page.url if part is not page else ""
+            yield ArchivedPage(part.url, part.content_type, body, page.fetched_at, first=first)

@@ -83,7 +83,7 @@ class FileTally:
     def cells(self) -> list[str]:
         """Return the row of the table: the name, then REPORTED."""
         counts = (self.read, *(self.outcomes[each] for each in ("created", "known", "rejected")))
-        return [Path(self.name).name, *(f"{each:,}" for each in counts), f"{self.seconds:.1f}", f"{self.rate:,.0f}"]
+        return [Path(self.name).name, *(f"{count:,}" for count in counts), f"{self.seconds:.1f}", f"{self.rate:,.0f}"]
 
     def __str__(self) -> str:
         _, read, created, known, rejected, _, _ = self.cells()

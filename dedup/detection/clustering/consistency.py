@@ -29,7 +29,7 @@ class _Groups:
             self._enemies.setdefault(other, set()).add(one)
 
     def roots(self, articles: Articles) -> set[int]:
-        return {self._root(self._group_of.get(each, each)) for each in articles}
+        return {self._root(self._group_of.get(article, article)) for article in articles}
 
     def are_apart(self, roots: Collection[int]) -> bool:
         return any(not self._enemies.get(root, set()).isdisjoint(roots) for root in roots)

@@ -191,7 +191,7 @@ def _any(conditions: list[Composable]) -> Composable:
 
 def _article_doubt() -> Composable:
     """Return whether a row `article` is in doubt."""
-    fields = {each.field: Article._meta.get_field(each.field) for each in ARTICLE_DOUBTS}  # noqa: SLF001 - public
+    fields = {doubt.field: Article._meta.get_field(doubt.field) for doubt in ARTICLE_DOUBTS}  # noqa: SLF001 - public
     holds = {True: SQL("article.{}"), False: SQL("NOT (article.{} = '')")}
     return _any(
         [holds[found.empty_strings_allowed is False].format(Identifier(name)) for name, found in fields.items()]
@@ -222,7 +222,7 @@ def _number(doubt: ClusterDoubt) -> Composable:
 
 def cluster_is_doubted() -> Composable:
     """Return the condition that a row `cluster` of dedup_cluster is in doubt."""
-    return _any([SQL("{} > 0").format(_number(each)) for each in CLUSTER_DOUBTS])
+    return _any([SQL("{} > 0").format(_number(doubt)) for doubt in CLUSTER_DOUBTS])
 
 
 @cache
@@ -261,4 +261,4 @@ def doubts_of_cluster(cluster_id: int) -> list[Doubt]:
 
 def doubts_of_article(article: Article) -> list[str]:
     """Return what is uncertain about an article, in two words each."""
-    return [each.title for each in ARTICLE_DOUBTS if getattr(article, each.field)]
+    return [doubt.title for doubt in ARTICLE_DOUBTS if getattr(article, doubt.field)]

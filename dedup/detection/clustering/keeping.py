@@ -26,9 +26,9 @@ def kept_by(rule: str, candidates: Collection[Candidate]) -> int:
 
     An article that is withheld is kept only if all are.
     """
-    candidates = [each for each in candidates if not each.withheld] or candidates
-    by_id = {each.pk: each for each in candidates}
-    ordered = [by_id[pk] for pk in publication_order(each[:3] for each in candidates)]
+    candidates = [candidate for candidate in candidates if not candidate.withheld] or candidates
+    by_id = {candidate.pk: candidate for candidate in candidates}
+    ordered = [by_id[pk] for pk in publication_order(candidate[:3] for candidate in candidates)]
     if rule == KeepRule.AGENCY:
         return next((each for each in ordered if each.agency), ordered[0]).pk
     if rule == KeepRule.LONGEST:

@@ -78,15 +78,15 @@ def removals(policy: Policy, members: Collection[Member], kept: int) -> list[Rem
 
 def in_order(members: Collection[Member]) -> list[Member]:
     """Return articles in the order of publication."""
-    by_id = {each.pk: each for each in members}
-    return [by_id[pk] for pk in publication_order((each.pk, each.date, each.published_at) for each in members)]
+    by_id = {member.pk: member for member in members}
+    return [by_id[pk] for pk in publication_order((member.pk, member.date, member.published_at) for member in members)]
 
 
 def _all_but_one(ordered: Sequence[Member], kept: int) -> Iterator[Removal]:
-    stays = next((each for each in ordered if each.pk == kept), ordered[0])
-    for each in ordered:
-        if each is not stays:
-            yield Removal(each.pk, _relation(each, stays), stays.pk)
+    stays = next((member for member in ordered if member.pk == kept), ordered[0])
+    for member in ordered:
+        if member is not stays:
+            yield Removal(member.pk, _relation(member, stays), stays.pk)
 
 
 def _relation(article: Member, stays: Member) -> Reason:

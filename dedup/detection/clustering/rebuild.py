@@ -227,7 +227,7 @@ def _numbers(components: list[Component], before: dict[int, int]) -> list[int | 
     overlaps = sorted(
         (-shared, number, place)
         for place, component in enumerate(components)
-        for number, shared in Counter(before[each] for each in component.articles if each in before).items()
+        for number, shared in Counter(before[article] for article in component.articles if article in before).items()
     )
     numbers: list[int | None] = [None] * len(components)
     taken: set[int] = set()
@@ -283,7 +283,7 @@ def candidates_of(articles: Collection[int], rule: str) -> dict[int, Candidate]:
 def _row(component: Component, facts: _Facts) -> Cluster:
     """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps."""
     candidates = [facts.candidates[article] for article in component.articles]
-    days = [each.date for each in candidates]
+    days = [candidate.date for candidate in candidates]
     shown = [article for article in component.articles if not facts.candidates[article].withheld]
     chosen = [article for article in shown if article in facts.chosen]
     return Cluster(

@@ -86,7 +86,9 @@ def compare(
     matches = match_sentences(shorter, longer)
     replacements = [each for match in matches for each in match.replacements]
     if swapped:
-        replacements = [each._replace(left=each.right, right=each.left) for each in replacements]
+        replacements = [
+            replacement._replace(left=replacement.right, right=replacement.left) for replacement in replacements
+        ]
     matched = sum(match.equal for match in matches)
     exact = [match for match in matches if match.exact]
     texts = left_recurrence.text, right_recurrence.text
@@ -119,7 +121,7 @@ def compare(
         series_days=min(left_recurrence.days, right_recurrence.days),
         series_gap=left_recurrence.gap if left_recurrence.gap == right_recurrence.gap else 0,
         inserted_words=sum(match.inserted for match in matches),
-        changes=dict(Counter(each.change for each in replacements)),
+        changes=dict(Counter(replacement.change for replacement in replacements)),
         replacements=tuple(replacements),
         vocabularies=(left.vocabulary, right.vocabulary),
         earlier=_earlier(left, right),
@@ -172,7 +174,13 @@ def _moving_dates(replacements: Iterable[Replacement], left: datetime.date, righ
     if left == right:
         return 0
     one, other = str(left.day), str(right.day)
-    return len([each for each in replacements if one in each.left.split() and other in each.right.split()])
+    return len(
+        [
+            replacement
+            for replacement in replacements
+            if one in replacement.left.split() and other in replacement.right.split()
+        ]
+    )
 
 
 def _headline_similarity(left: PreparedArticle, right: PreparedArticle) -> float:

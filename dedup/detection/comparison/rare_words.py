@@ -87,11 +87,11 @@ def replaced_subjects(
     `common` are the words that are not rare in the newspaper of the left article, and in that of the right one.
     """
     replaced = (
-        each
-        for each in replacements
-        if each.change is not Change.SPELLING
-        and _lacks(right, each.left, common[0])
-        and _lacks(left, each.right, common[1])
+        replacement
+        for replacement in replacements
+        if replacement.change is not Change.SPELLING
+        and _lacks(right, replacement.left, common[0])
+        and _lacks(left, replacement.right, common[1])
     )
     return len(list(islice(replaced, MANY_REPLACED)))
 
@@ -104,9 +104,10 @@ def subject_exchanges(replacements: Sequence[Replacement], left: PreparedArticle
     if len(replacements) < _LEAST_OFTEN:
         return 0
     exchanged = Counter(
-        (each.left.casefold(), each.right.casefold())
-        for each in replacements
-        if each.change is not Change.SPELLING and each.left[0].casefold() != each.right[0].casefold()
+        (replacement.left.casefold(), replacement.right.casefold())
+        for replacement in replacements
+        if replacement.change is not Change.SPELLING
+        and replacement.left[0].casefold() != replacement.right[0].casefold()
     )
     often = sorted(
         [pair for pair, count in exchanged.items() if count >= _LEAST_OFTEN], key=lambda pair: -exchanged[pair]

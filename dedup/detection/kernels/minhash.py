@@ -173,7 +173,7 @@ def candidate_pairs(
     if some.any():
         meetings += [_meetings_of(np.flatnonzero(some), ~some, signed, band, starts, stops) for band in bands]
     for first, last in _blocks(meetings, len(signed)):
-        found = distinct(np.concatenate([_pairs(each, first, last) for each in meetings]))
+        found = distinct(np.concatenate([_pairs(meeting, first, last) for meeting in meetings]))
         left, right = found >> 32, found & 0xFFFFFFFF
         agreed = _agree(signed, left, right, least)
         yield left[agreed], right[agreed]
@@ -222,8 +222,8 @@ def _keys(signed: Signatures, band: IntArray) -> Packed:
 def _blocks(meetings: Sequence[_Meetings], count: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of left sets that have about _PAIRS_AT_ONCE pairs each."""
     load = np.zeros(count, dtype=np.int64)
-    for each in meetings:
-        load[each.lefts] += each.upper - each.lower
+    for meeting in meetings:
+        load[meeting.lefts] += meeting.upper - meeting.lower
     total = np.cumsum(load)
     first = 0
     while first < count and total[-1] > (before := total[first] - load[first]):

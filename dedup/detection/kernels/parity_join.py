@@ -299,7 +299,7 @@ def _passing(one: tuple[Bits, Bounds], other: tuple[Bits, Bounds], buffers: Buff
     """
     bounds = one[1] + other[1]
     tile = slice(bounds.size)
-    differing, count, some, distance = (each[tile].reshape(bounds.shape) for each in buffers)
+    differing, count, some, distance = (buffer[tile].reshape(bounds.shape) for buffer in buffers)
     distance.fill(0)
     for word, (mine, yours) in enumerate(zip(one[0], other[0], strict=True), start=1):
         np.bitwise_xor(mine, yours, out=differing)

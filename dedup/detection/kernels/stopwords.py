@@ -73,7 +73,7 @@ def stop_word_shingle_sets(texts: Sequence[str]) -> Ragged:
     Empty for a text in a language without a stop list (Sinhala, Tamil), and nearly empty for one written without
     blanks between words (Chinese, Japanese, Thai).
     """
-    marked = [_MarkedWords(each) for each in _stop_lists().words]
+    marked = [_MarkedWords(word) for word in _stop_lists().words]
     sets = [_shingles(text.split(), marked) for text in texts]
     offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
     return Ragged(np.concatenate([np.empty(0, dtype=np.int64), *sets]), offsets)

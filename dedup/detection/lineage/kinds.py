@@ -54,7 +54,7 @@ def cluster_kind(
     articles: Sequence[LineageArticle], marks: Mapping[str, TextMarks], ties: Collection[Tie]
 ) -> KindFound:
     """Return the kind of reuse of a cluster; the first rule that fits decides."""
-    if len({each.house for each in articles}) == 1:
+    if len({article.house for article in articles}) == 1:
         return KindFound(Kind.OWN, Confidence.CLEAR, ("All articles are of one newspaper or owner.",))
     of_others = [tie for tie in ties if tie.edge.kind is not Kind.OWN]
     return (
@@ -68,8 +68,10 @@ def cluster_kind(
 
 def _by_credit(articles: Sequence[LineageArticle], marks: Mapping[str, TextMarks]) -> KindFound | None:
     """Return wire or press release if an article says so itself."""
-    agencies = Counter(agency for agency, _ in {(each.agency, each.house) for each in articles if each.agency})
-    releases = {each.house for each in articles if each.text_key in marks and marks[each.text_key].release}
+    agencies = Counter(
+        agency for agency, _ in {(article.agency, article.house) for article in articles if article.agency}
+    )
+    releases = {article.house for article in articles if article.text_key in marks and marks[article.text_key].release}
     if agencies:
         agency, houses = agencies.most_common(1)[0]
         reason = f"{houses} newspapers credit {agency}." if houses > 1 else f"A newspaper credits {agency}."
@@ -93,8 +95,10 @@ def _by_newspapers(ties: Collection[Tie]) -> KindFound | None:
 
 def _by_release_marks(articles: Sequence[LineageArticle], marks: Mapping[str, TextMarks]) -> KindFound | None:
     """Return press release if texts of several newspapers have the marks of one, and nobody is credited."""
-    houses = {each.house for each in articles if each.text_key in marks and marks[each.text_key].release_marks}
-    if not houses or any(each.credited for each in marks.values()):
+    houses = {
+        article.house for article in articles if article.text_key in marks and marks[article.text_key].release_marks
+    }
+    if not houses or any(mark.credited for mark in marks.values()):
         return None
     reason = "A text ends as press releases do, with whom to contact, and names no other source."
     return KindFound(Kind.RELEASE, Confidence.LIKELY if len(houses) > 1 else Confidence.DOUBTFUL, (reason,))
@@ -104,7 +108,7 @@ def _by_burst(articles: Sequence[LineageArticle], ties: Collection[Tie]) -> Kind
     """Return wire if newspapers of three owners ran one text within hours."""
     near = {tie.edge.follower for tie in ties if tie.like.contains}
     near |= {tie.edge.source for tie in ties if tie.like.contains}
-    copies = sorted((each for each in articles if each.number in near), key=lambda each: each.moment)
+    copies = sorted((article for article in articles if article.number in near), key=lambda each: each.moment)
     span = datetime.timedelta(hours=BURST_HOURS)
     houses: Counter[str] = Counter()
     most, best = 0, slice(0)

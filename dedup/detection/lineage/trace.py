@@ -76,15 +76,15 @@ class _Tracer:
     """Finds the source of each article of a cluster."""
 
     def __init__(self, ordered: Sequence[LineageArticle], texts: Mapping[str, Text]) -> None:
-        self._articles = [each for each in ordered if each.text_key in texts]
+        self._articles = [article for article in ordered if article.text_key in texts]
         self._place = {each.number: place for place, each in enumerate(self._articles)}
         self._likenesses = Likenesses(texts)
         self._additions = Additions(texts)
         self._by_newspaper: dict[int, list[LineageArticle]] = defaultdict(list)
         self._first_with: dict[str, LineageArticle] = {}
-        for each in self._articles:
-            self._by_newspaper[each.newspaper].append(each)
-            self._first_with.setdefault(each.text_key, each)
+        for article in self._articles:
+            self._by_newspaper[article.newspaper].append(article)
+            self._first_with.setdefault(article.text_key, article)
         self.marks = {key: self._marks(text, self._first_with[key]) for key, text in texts.items()}
 
     def _marks(self, text: Text, first: LineageArticle) -> TextMarks:
@@ -97,9 +97,9 @@ class _Tracer:
 
     def ties(self) -> list[Tie]:
         """Return the edges in the order of their followers, at most one for each article, without circles."""
-        chosen = {each.number: choice for each in self._articles if (choice := self._source_of(each))}
+        chosen = {article.number: choice for article in self._articles if (choice := self._source_of(article))}
         _break_circles(chosen)
-        by_number = {each.number: each for each in self._articles}
+        by_number = {article.number: article for article in self._articles}
         return [self._tie(by_number[number], choice) for number, choice in chosen.items()]
 
     def _source_of(self, follower: LineageArticle) -> _Choice | None:
@@ -184,12 +184,12 @@ def _break_circles(chosen: dict[int, _Choice]) -> None:
 def _first(ordered: Sequence[LineageArticle], edges: Sequence[Edge]) -> tuple[int, ...]:
     """Return the articles that no other one certainly precedes, by its time or as its source."""
     led = {edge.follower for edge in edges if edge.direction is not Confidence.DOUBTFUL}
-    roots = [each for each in ordered if each.number not in led]
+    roots = [article for article in ordered if article.number not in led]
     return tuple(
-        each.number
-        for each in roots
-        if not any(time_order(other, each).sign < 0 for other in roots[:_COMPARED] if other is not each)
-    ) or tuple(each.number for each in roots)
+        root.number
+        for root in roots
+        if not any(time_order(other, root).sign < 0 for other in roots[:_COMPARED] if other is not root)
+    ) or tuple(root.number for root in roots)
 
 
 # Articles without a source that are compared with each other; only the earliest matter.
@@ -201,12 +201,12 @@ def _doubts(
 ) -> Iterator[str]:
     """Yield what a reader should know before trusting the lineage."""
     yield NO_ORIGIN
-    day_only = sum(each.time is None for each in ordered)
+    day_only = sum(article.time is None for article in ordered)
     if day_only:
         yield f"Only the day is known of {day_only:,} of {len(ordered):,} articles; a day cannot order its articles."
-    if zoneless := sum(each.time is not None and each.time.offset is None for each in ordered):
+    if zoneless := sum(article.time is not None and article.time.offset is None for article in ordered):
         yield f"The times of {zoneless:,} articles name no time zone."
-    if uncertain := sum(bool(each.date_doubt) for each in ordered):
+    if uncertain := sum(bool(article.date_doubt) for article in ordered):
         yield f"The dates of {uncertain:,} articles are uncertain."
     if len(first) > 1:
         yield f"Which of {len(first):,} articles came first is unknown."

@@ -117,7 +117,7 @@ class ContainmentPass:
         """Return the common shingles of one of several ranges. Memory: half a gigabyte."""
         low, high = HASHES * part // parts, HASHES * (part + 1) // parts
         ranges = read_hashes(window, connection, low=low, high=high, tally=tally)
-        return np.concatenate([common_hashes(each, config.most_articles) for each in ranges])
+        return np.concatenate([common_hashes(range_, config.most_articles) for range_ in ranges])
 
     def prepared(self, parts: Sequence[Hashes]) -> Hashes:
         """Return all common shingles, ascending and distinct."""
@@ -150,7 +150,7 @@ class ContainmentPass:
             tally.verified += part.candidates
             pairs = np.sort(np.stack([articles.ids[part.left], articles.ids[part.right]]), axis=0)
             columns = (pairs[0], pairs[1], part.scores, part.shared, part.shingles)
-            for left, right, score, shared, count in zip(*(each.tolist() for each in columns), strict=True):
+            for left, right, score, shared, count in zip(*(column.tolist() for column in columns), strict=True):
                 yield Candidate(left, right, self.name, score, {"shared": shared, "shingles": count})
 
     def explain(

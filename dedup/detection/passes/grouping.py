@@ -39,11 +39,11 @@ def grouped_candidates(
     left out.
     """
     for members in _groups(rows):
-        details = evidence([each.text for each in members])
+        details = evidence([member.text for member in members])
         crowded = len(members) > largest
         if crowded and not star:
             continue
-        pairs = ((members[0], each) for each in members[1:]) if crowded else combinations(members, 2)
+        pairs = ((members[0], member) for member in members[1:]) if crowded else combinations(members, 2)
         for first, second in pairs:
             if second.day >= window.first_day:
                 yield _candidate(first, second, pass_name, details)
@@ -66,7 +66,7 @@ def near_candidates(
                 begin += 1
             if day < window.first_day or end - begin > largest:
                 continue
-            details = shared_text([each.text for each in members[begin:end]])
+            details = shared_text([member.text for member in members[begin:end]])
             for position, second in today:
                 for first in members[begin:position]:
                     yield _candidate(first, second, pass_name, details)

@@ -296,9 +296,9 @@ class _Verifier:
 
     def _keep(self, ids: Sequence[int]) -> None:
         """Load the shingles of these articles, and keep those of earlier ones while the cache has space."""
-        held = {each: self._sets.pop(each) for each in ids if each in self._sets}
+        held = {id_: self._sets.pop(id_) for id_ in ids if id_ in self._sets}
         self._sets |= held
-        lacking = [each for each in ids if each not in held]
+        lacking = [id_ for id_ in ids if id_ not in held]
         texts = _texts(lacking, self._config, self._boilerplate, self._connection)
         sets = character_shingle_sets(list(texts.values()), self._config.shingle)
         # Copies, because a view would keep the whole array alive.

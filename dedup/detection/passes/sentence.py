@@ -189,7 +189,7 @@ class SentencePass:
             tally.verified += part.candidates
             pairs = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
             columns = (pairs[0], pairs[1], part.scores, part.shared, part.sentences)
-            for left, right, score, shared, count in zip(*(each.tolist() for each in columns), strict=True):
+            for left, right, score, shared, count in zip(*(column.tolist() for column in columns), strict=True):
                 yield Candidate(left, right, self.name, score, {"shared": shared, "sentences": count})
 
     def explain(

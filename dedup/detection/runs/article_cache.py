@@ -56,7 +56,7 @@ class ArticleCache:
             self._articles.move_to_end(known)
         # As plain rows: making objects of the models takes a third of the time.
         rows = list(Article.objects.filter(pk__in=wanted - fresh).values_list(*_COLUMNS))
-        affixes = {each.pk: each.affixes for each in Newspaper.objects.filter(pk__in={row[1] for row in rows})}
+        affixes = {item_.pk: item_.affixes for item_ in Newspaper.objects.filter(pk__in={row[1] for row in rows})}
         for *columns, revision in rows:
             stored = _stored(columns, affixes, revision)
             self._articles[stored.id] = _Cached(prepared(stored, self._known_words(), boilerplate), revision)

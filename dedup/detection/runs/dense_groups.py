@@ -61,11 +61,11 @@ def connected(kept: Iterable[KeptPair]) -> list[Part]:
 
     pairs: Counter[int] = Counter()
     passes: defaultdict[int, set[str]] = defaultdict(set)
-    for each in kept:
-        first, second = sorted((root(each.left), root(each.right)))
+    for pair in kept:
+        first, second = sorted((root(pair.left), root(pair.right)))
         parent[second] = first
-        pairs[each.left] += bool(each.passes)
-        passes[each.left].update(each.passes)
+        pairs[pair.left] += bool(pair.passes)
+        passes[pair.left].update(pair.passes)
     members: defaultdict[int, list[int]] = defaultdict(list)
     for article in sorted(parent):
         members[root(article)].append(article)
@@ -120,7 +120,7 @@ def _numbers(parts: Sequence[Part], groups: Mapping[int, DenseGroup], before: Ma
     overlaps = sorted(
         (groups[number].ruled_at is None, -shared, number, place)
         for place, part in enumerate(parts)
-        for number, shared in Counter(before[each] for each in part.articles if each in before).items()
+        for number, shared in Counter(before[article] for article in part.articles if article in before).items()
     )
     numbers: list[int | None] = [None] * len(parts)
     taken: set[int] = set()

@@ -206,8 +206,8 @@ def _scores_of_run(run: DetectionRun) -> Iterator[tuple[tuple[int, int], dict[st
 def _pair_lines(pairs: Any) -> Iterator[dict[str, Any]]:
     """Yield a line for each pair; the articles are looked up for _PAIRS_AT_ONCE pairs at a time."""
     block: list[tuple[tuple[int, int], dict[str, float]]] = []
-    for each in pairs:
-        block.append(each)
+    for pair in pairs:
+        block.append(pair)
         if len(block) == _PAIRS_AT_ONCE:
             yield from _lines_of(block)
             block = []

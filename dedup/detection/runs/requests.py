@@ -49,7 +49,7 @@ def _values(wanted: Wanted) -> dict[str, object]:
         "profile": wanted.profile,
         "since": wanted.since,
         "until": wanted.until,
-        "newspapers": sorted(each.pk for each in wanted.newspapers),
+        "newspapers": sorted(newspaper.pk for newspaper in wanted.newspapers),
         "new": wanted.new,
     }
 
@@ -66,7 +66,7 @@ def _going_on(wanted: Wanted) -> DetectionRun | None:
     asked = {
         "since": wanted.since and wanted.since.isoformat(),
         "until": wanted.until and wanted.until.isoformat(),
-        "newspapers": sorted(each.name for each in wanted.newspapers) or None,
+        "newspapers": sorted(newspaper.name for newspaper in wanted.newspapers) or None,
         "passes": None,
     }
     same = all(run.scope.get(name) == value for name, value in asked.items())

@@ -144,7 +144,7 @@ def _rows(spark: Any, bundle: Bundle) -> Any:
     types = {"probability": "double", "duplicate_probability": "double", "left_matched": "double",
              "right_matched": "double", "joins": "boolean", "verdict": "string"}  # fmt: skip
     folders = [each for each in (bundle.verdicts, bundle.group_checks) if any(files_of(each))]
-    parts = [spark.read.parquet(str(each)).withColumn("effect", f.lit("")).select(*_ROW) for each in folders]
+    parts = [spark.read.parquet(str(folder)).withColumn("effect", f.lit("")).select(*_ROW) for folder in folders]
     judged = reduce(lambda one, other: one.union(other), parts)
     links = spark.read.parquet(str(bundle.table("links")))
     for name, kind in types.items():

@@ -68,7 +68,7 @@ def clustering_of(rows: Sequence[Mapping[str, Any]], groups: Mapping[int, int] |
 
 def cluster_rows(components: Sequence[Component]) -> pa.Table:
     """Return the articles of clusters (CLUSTERS)."""
-    rows = [(article, each) for each in components for article in each.articles]
+    rows = [(article, component) for component in components for article in component.articles]
     return pa.table(
         {
             "article": [article for article, _ in rows],

@@ -90,11 +90,11 @@ class _Judge:
         """Return the verdicts on these pairs, by month."""
         found: dict[Ends, JudgedRow] = {}
         for month, ends in by_month(asked, self.days):
-            pairs = pa.Table.from_pylist([self._to_judge(*each) for each in ends], schema=TO_JUDGE)
+            pairs = pa.Table.from_pylist([self._to_judge(*end) for end in ends], schema=TO_JUDGE)
             learnt = learnt_from(self._work, month, (0, 1), pairs)
             made = verdicts(self._work, pairs, learnt, self._terms).to_pylist()
             known = {_ends(row): _judged(row) for row in made}
-            found |= {each: known[each] for each in ends}
+            found |= {end: known[end] for end in ends}
         return found
 
     def _to_judge(self, left: int, right: int) -> dict[str, int]:

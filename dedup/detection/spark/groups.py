@@ -35,7 +35,7 @@ def url_pairs(groups: pa.Table, config: UrlConfig, window: Window) -> pa.Table:
         groups,
         lambda group, members: grouped_candidates(
             "url",
-            [(group["normalized_url"], group["normalized_url"], each["id"], _day(each)) for each in members],
+            [(group["normalized_url"], group["normalized_url"], member["id"], _day(member)) for member in members],
             window=window,
             largest=config.largest_group,
             star=False,
@@ -50,7 +50,7 @@ def exact_pairs(groups: pa.Table, config: ExactConfig, window: Window) -> pa.Tab
         groups,
         lambda group, members: grouped_candidates(
             "exact",
-            [(group["digest"], _headline_of(each), each["id"], _day(each)) for each in members],
+            [(group["digest"], _headline_of(member), member["id"], _day(member)) for member in members],
             window=window,
             largest=config.largest_group,
             star=True,
@@ -65,7 +65,7 @@ def title_pairs(groups: pa.Table, config: TitleConfig, window: Window) -> pa.Tab
         groups,
         lambda group, members: near_candidates(
             "title",
-            [(group["normalized_title"], group["normalized_title"], each["id"], _day(each)) for each in members],
+            [(group["normalized_title"], group["normalized_title"], member["id"], _day(member)) for member in members],
             window=window,
             largest=config.largest_group,
             days_apart=config.days_apart,
@@ -85,10 +85,15 @@ def in_doubt(groups: pa.Table, pairs: pa.Table, config: TitleConfig) -> pa.Table
         for each in group["members"]:
             by_newspaper.setdefault(each["newspaper"], []).append(each)
         for newspaper, members in by_newspaper.items():
-            if len(members) >= config.generic_contents and any(each["id"] in paired for each in members):
+            if len(members) >= config.generic_contents and any(member["id"] in paired for member in members):
                 asked += [
-                    {"id": each["id"], "day": each["day"], "newspaper": newspaper, "title": group["normalized_title"]}
-                    for each in members
+                    {
+                        "id": member["id"],
+                        "day": member["day"],
+                        "newspaper": newspaper,
+                        "title": group["normalized_title"],
+                    }
+                    for member in members
                 ]
     return pa.Table.from_pylist(asked, schema=ASKED)
 
@@ -116,18 +121,18 @@ def _pairs_of(groups: pa.Table, find: Any) -> pa.Table:
     articles: dict[int, tuple[int, int]] = {}
     for group in groups.to_pylist():
         members = sorted(group["members"], key=lambda each: (each["day"], each["id"]))
-        articles |= {each["id"]: (each["newspaper"], each["day"]) for each in members}
+        articles |= {member["id"]: (member["newspaper"], member["day"]) for member in members}
         found += find(group, members)
     return pair_table(
-        _keys((each.left for each in found), articles),
-        _keys((each.right for each in found), articles),
+        _keys((candidate.left for candidate in found), articles),
+        _keys((candidate.right for candidate in found), articles),
         np.ones(len(found)),
-        [json.dumps(each.evidence, ensure_ascii=False) for each in found],
+        [json.dumps(candidate.evidence, ensure_ascii=False) for candidate in found],
     )
 
 
 def _keys(ids: Iterable[int], articles: Mapping[int, tuple[int, int]]) -> Keys:
-    rows = [(each, *articles[each]) for each in ids]
+    rows = [(id_, *articles[id_]) for id_ in ids]
     return Keys(*np.array(rows, dtype=np.int64).reshape(-1, 3).T)
 
 

@@ -65,7 +65,7 @@ class Judging:
             leftover = f.coalesce(noted, f.lit(0)).cast("bigint").alias("leftover")
             frames.append(found.select("left", "right", *days, leftover))
         every = reduce(lambda one, other: one.union(other), frames)
-        first = [f.first(each).alias(each) for each in days]
+        first = [f.first(day).alias(day) for day in days]
         once = every.groupBy("left", "right").agg(*first, f.max("leftover").alias("leftover"))
         units = self.spark.createDataFrame(list(self._units_of_days()), "day bigint, unit bigint, units bigint")
         placed = once.join(f.broadcast(units), f.greatest("left_day", "right_day") == f.col("day"))

@@ -58,7 +58,7 @@ def planned(manifest: Manifest, configs: Configs, *, tile_pairs: int) -> Plan:
     enabled = {name: config for name, config in configs.items() if config.enabled}
     counts = [count for _, count in manifest.days]
     pairs = {name: window_pairs(manifest, enabled[name]) for name in _QUADRATIC if name in enabled}
-    tiles = sum(-(-each // tile_pairs) for each in pairs.values())
+    tiles = sum(-(-pair // tile_pairs) for pair in pairs.values())
     judged = _PAIRS_AN_ARTICLE * manifest.articles
     an_article = _ARTICLE + sum(_SETS[name] for name in enabled)
     fixed = _FIXED + _FIXED_A_PASS * len(enabled)

@@ -64,7 +64,7 @@ def _forms(articles: pa.Table, affixes: Mapping[int, Sequence[str]]) -> list[str
 def shingle_sets(rows: pa.Table) -> ShingleSets:
     """Return the shingles of PREPARED rows."""
     blobs = rows["shingles"].to_pylist()
-    offsets = np.cumsum([0, *(len(each) // 4 for each in blobs)], dtype=np.int64)
+    offsets = np.cumsum([0, *(len(blob) // 4 for blob in blobs)], dtype=np.int64)
     return ShingleSets(np.frombuffer(b"".join(blobs), dtype="<u4"), offsets)
 
 

@@ -72,7 +72,7 @@ def counted_in_range(sent: pa.Table, width: int) -> pa.Table:
     counts = [_decompressed(row["counts"], np.dtype("<u2")) for row in rows]
     every = distinct(np.concatenate(members))
     total = np.zeros(len(every), dtype=np.int64)
-    places = [np.searchsorted(every, each) for each in members]
+    places = [np.searchsorted(every, member) for member in members]
     for place, count in zip(places, counts, strict=True):
         total[place] += count
     bounded = np.minimum(total, MOST_COUNTED).astype(np.uint16)
@@ -90,7 +90,7 @@ def counted_in_range(sent: pa.Table, width: int) -> pa.Table:
 def totals_of(received: pa.Table) -> Counts:
     """Return the counts over all parts of a part's distinct members, in their order."""
     rows = received.sort_by("range")["counts"].to_pylist()
-    return np.concatenate([np.empty(0, dtype=np.uint16), *(_decompressed(each, np.dtype("<u2")) for each in rows)])
+    return np.concatenate([np.empty(0, dtype=np.uint16), *(_decompressed(row, np.dtype("<u2")) for row in rows)])
 
 
 def counts_of_members(values: npt.NDArray[np.generic], held: Held, totals: Counts) -> Counts:

@@ -62,8 +62,8 @@ def met(groups: pa.Table, config: MinhashConfig) -> pa.Table:
     """Return which articles meet (MET), given the `members` (KEYS) of each key; some pairs more than once."""
     tables = [MET.empty_table()]
     for members in groups["members"].to_pylist():
-        ids = np.array([each["id"] for each in members], dtype=np.int64)
-        days = np.array([each["day"] for each in members], dtype=np.int64)
+        ids = np.array([member["id"] for member in members], dtype=np.int64)
+        days = np.array([member["day"] for member in members], dtype=np.int64)
         order = np.argsort(ids)
         ids, days = ids[order], days[order]
         one, other = np.triu_indices(len(ids), 1)

@@ -79,7 +79,7 @@ def _code() -> str:
 
 def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
     if place.is_dir():
-        for each in sorted(place.iterdir(), key=lambda entry: entry.name):
-            yield from _sources(each, f"{name}/{each.name}")
+        for path in sorted(place.iterdir(), key=lambda entry: entry.name):
+            yield from _sources(path, f"{name}/{path.name}")
     elif name.endswith((".py", ".json")):
         yield name, place.read_bytes()

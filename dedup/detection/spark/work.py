@@ -294,7 +294,7 @@ def judge(
     file: Path,
 ) -> Done:
     """Write the verdicts on the pairs of a unit."""
-    known = Learnt(read_all(learnt, RECURRING), read_all([forms_file(each) for each in learnt], FORMS))
+    known = Learnt(read_all(learnt, RECURRING), read_all([forms_file(path) for path in learnt], FORMS))
     found = verdicts(work, _read_pairs(pairs), known, terms)
     write(found, file)
     return Done(pairs=found.num_rows)

@@ -90,7 +90,7 @@ def _points(asked: Logistic, features: Sequence[float], names: Sequence[str]) ->
 
 def _rounded(points: Sequence[float]) -> list[int]:
     """Return points in hundredths whose sum is the rounded sum, by the largest remainder; what is zero stays zero."""
-    exact = [each * _CENTS for each in points]
+    exact = [point * _CENTS for point in points]
     whole = [math.floor(each) for each in exact]
     missing = round(math.fsum(exact)) - sum(whole)
     growing = sorted((place for place, each in enumerate(exact) if each), key=lambda at: whole[at] - exact[at])

@@ -34,8 +34,8 @@ def percentages(probabilities: Sequence[float]) -> list[str]:
     The first one is truncated, as everywhere, so that it never seems to reach a threshold that it misses. The others
     get what is left, by the largest remainder.
     """
-    whole = [math.floor(each * 100 + _TINY) for each in probabilities]
-    written = [_TINY < each < 0.01 for each in probabilities]
+    whole = [math.floor(probability * 100 + _TINY) for probability in probabilities]
+    written = [_TINY < probability < 0.01 for probability in probabilities]
     left = 100 - sum(whole) - any(written)
     growing = [place for place, small in enumerate(written) if place and not small and probabilities[place] > _TINY]
     growing.sort(key=lambda place: whole[place] - probabilities[place] * 100)

@@ -31,7 +31,7 @@ class ExportCommand(LongCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
-        fields = ", ".join(each for each in strict_filter(self.name, "").form.fields if each != "sort")
+        fields = ", ".join(field for field in strict_filter(self.name, "").form.fields if field != "sort")
         parser.add_argument(
             "--filter",
             default="",

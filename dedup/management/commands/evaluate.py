@@ -133,7 +133,7 @@ class Command(LongCommand):
         if options["format"] == "json":
             self.stdout.write(json.dumps(result, ensure_ascii=False))
         elif options["format"] == "svg":
-            charts = {each.name: each for each in evaluation_charts(result["thresholds"])}
+            charts = {chart.name: chart for chart in evaluation_charts(result["thresholds"])}
             self.stdout.write(svg(charts[options["chart"] or "verdict"]))
         else:
             print_report(result, cast("TextIO", self.stdout))
@@ -215,10 +215,10 @@ class Command(LongCommand):
             print_clusters(result, cast("TextIO", self.stdout))
 
     def _print_problems(self, problems: Sequence[dict[str, Any]]) -> None:
-        several = len({each["file"] for each in problems}) > 1
-        for each in problems[:_SHOWN_PROBLEMS]:
-            where = f"{each['file']}, line" if several else "line"
-            self.stderr.write(f"{where} {each['line']}: {each['reason']}")
+        several = len({problem["file"] for problem in problems}) > 1
+        for problem in problems[:_SHOWN_PROBLEMS]:
+            where = f"{problem['file']}, line" if several else "line"
+            self.stderr.write(f"{where} {problem['line']}: {problem['reason']}")
         if (more := len(problems) - _SHOWN_PROBLEMS) > 0:
             self.stderr.write(f"… and {more:,} more rows that do not count; --format json lists them all.")
 

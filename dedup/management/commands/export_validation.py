@@ -119,7 +119,7 @@ class Command(ProjectCommand):
                 write(piece)
 
     def _drawn(self, options: dict[str, Any]) -> ValidationSample:
-        given = {each.name: options[each.name] for each in fields(Plan) if options.get(each.name) is not None}
+        given = {field.name: options[field.name] for field in fields(Plan) if options.get(field.name) is not None}
         if "per_stratum" in given:
             given["size"] = None
         seed = secrets.randbelow(SEEDS) if options["seed"] is None else options["seed"]
@@ -143,7 +143,7 @@ def _check(options: dict[str, Any]) -> None:
         raise usage_error("--labels writes weights and no texts; leave out --blind and --texts.")
     if options["names"] == "splink" and options["texts"]:
         raise usage_error("Splink's labels have no texts; leave out --texts.")
-    drawing = [each.name for each in fields(Plan)] + ["seed", "name"]
+    drawing = [field.name for field in fields(Plan)] + ["seed", "name"]
     if options["sample"] and any(options.get(name) not in (None, "") for name in drawing):
         raise usage_error("--sample writes a sample that was drawn before; leave out the options of drawing.")
 
@@ -154,6 +154,6 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _numbers(text: str) -> tuple[float, ...]:
     try:
-        return tuple(float(each) for each in _names(text))
+        return tuple(float(name) for name in _names(text))
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not a list of numbers such as 0.6,0.8") from None

@@ -69,7 +69,7 @@ class Command(ProjectCommand):
             found = count(report, self._scope(options), own)
             text, shown = found.json, found.shown
         if options["extra_file"]:
-            files = {each.name: each.text for each in shown.files}
+            files = {file.name: file.text for file in shown.files}
             self.stdout.write(_chosen(files, options["extra_file"], "file", report), ending="")
         elif options["format"] == "json":
             self.stdout.write(text)
@@ -113,7 +113,7 @@ class Command(ProjectCommand):
 
 
 def _drawn(report: Report, shown: Shown, chart: str | None) -> str:
-    pictures = {each.name: each.svg for each in shown.pictures}
+    pictures = {picture.name: picture.svg for picture in shown.pictures}
     return _chosen(pictures, chart or next(iter(pictures), ""), "chart", report)
 
 

@@ -83,8 +83,8 @@ def _policies() -> Iterator[str]:
 def _columns(columns: Sequence[Column]) -> Iterator[str]:
     yield "| column | type | meaning |"
     yield "|---|---|---|"
-    for each in columns:
-        yield f"| `{each.name}` | {each.kind.value} | {each.meaning} |"
+    for column in columns:
+        yield f"| `{column.name}` | {column.kind.value} | {column.meaning} |"
 
 
 _TABLES: dict[str, Callable[[], Iterator[str]]] = {

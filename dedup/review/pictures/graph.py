@@ -92,7 +92,7 @@ _ORDER = {"apart": 0, "joins": 1, "rejected": 2, "held": 3, "confirmed": 4}
 
 def draw_graph(nodes: Sequence[Node], lines: Sequence[Line], parts: Sequence[Sequence[int]] = ()) -> Graph:
     """Return where the nodes and lines go; `parts` has the nodes' numbers of two parts to draw apart, if any."""
-    groups = [list(part) for part in parts] or [[each.number for each in nodes]]
+    groups = [list(part) for part in parts] or [[node.number for node in nodes]]
     if bridge := next((each for each in lines if each.bridge and len(groups) == 2), None):
         groups = [_facing(groups[0], bridge.left), _facing(groups[1], bridge.right)]
     radii = [_circle(len(group)) for group in groups]
@@ -112,7 +112,7 @@ def draw_graph(nodes: Sequence[Node], lines: Sequence[Line], parts: Sequence[Seq
     return Graph(
         width=round(width),
         height=round(height),
-        nodes=[DrawnNode(each, *_rounded(places[each.number]), _radius(each)) for each in nodes],
+        nodes=[DrawnNode(node, *_rounded(places[node.number]), _radius(node)) for node in nodes],
         lines=[_drawn(each, places, (width / 2, middle)) for each in ordered],
     )
 

@@ -131,13 +131,13 @@ def _marks(
 ) -> list[DrawnArticle]:
     marks: list[DrawnArticle] = []
     last: dict[str, float] = {}
-    for each in shown:
-        x = _x(moments[each.number], start, end)
-        if each.name in last and x < last[each.name] + _CLOSE:
-            x = min(last[each.name] + _CLOSE, _WIDTH - _RADIUS - 1)
-        last[each.name] = x
-        leads = len(first) == 1 and each.number == first[0]
-        marks.append(DrawnArticle(each, x, heights[each.name], each.time is not None, leads))
+    for article in shown:
+        x = _x(moments[article.number], start, end)
+        if article.name in last and x < last[article.name] + _CLOSE:
+            x = min(last[article.name] + _CLOSE, _WIDTH - _RADIUS - 1)
+        last[article.name] = x
+        leads = len(first) == 1 and article.number == first[0]
+        marks.append(DrawnArticle(article, x, heights[article.name], article.time is not None, leads))
     return marks
 
 

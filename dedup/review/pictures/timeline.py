@@ -104,13 +104,13 @@ class Timeline:
 def draw_timeline(events: Sequence[Event]) -> Timeline:
     """Return where the articles go; the newspapers come in the order of their first article."""
     counted: Counter[str] = Counter()
-    for each in events:
-        counted[each.newspaper] += each.articles
+    for event in events:
+        counted[event.newspaper] += event.articles
     ordered = sorted(events, key=lambda each: (each.day, each.time or datetime.time(12), each.newspaper))
     chosen = {name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:_MOST_LANES]}
     names = [name for name in dict.fromkeys(each.newspaper for each in ordered) if name in chosen]
-    first = min(each.day for each in events)
-    days = (max(each.day for each in events) - first).days + 1
+    first = min(event.day for event in events)
+    days = (max(event.day for event in events) - first).days + 1
     lanes, marks = [], []
     for place, name in enumerate(names):
         own = [each for each in ordered if each.newspaper == name]
@@ -118,7 +118,7 @@ def draw_timeline(events: Sequence[Event]) -> Timeline:
         lanes.append(Lane(name, counted[name], own[0].day, own[-1].day, y))
         marks += _marks(own, first, days, y)
     height = _TOP + _LANE * len(names) + _AXIS
-    hours = days == 1 and any(each.time for each in events)
+    hours = days == 1 and any(event.time for event in events)
     return Timeline(height, lanes, marks, _hours(first) if hours else _ticks(first, days), len(counted) - len(names))
 
 
@@ -130,15 +130,19 @@ def _x(day: datetime.date, time: datetime.time | None, first: datetime.date, day
 
 def _marks(events: Iterable[Event], first: datetime.date, days: int, y: float) -> list[Mark]:
     marks: list[Mark] = []
-    for each in sorted(events, key=lambda each: _x(each.day, each.time, first, days)):
-        x = _x(each.day, each.time, first, days)
+    for event in sorted(events, key=lambda event: _x(event.day, event.time, first, days)):
+        x = _x(event.day, event.time, first, days)
         last = marks[-1] if marks else None
         if last and x - last.x < _CLOSE:
             marks[-1] = Mark(
-                last.x, y, last.articles + each.articles, last.kept or each.kept, last.timed and each.time is not None
+                last.x,
+                y,
+                last.articles + event.articles,
+                last.kept or event.kept,
+                last.timed and event.time is not None,
             )
         else:
-            marks.append(Mark(x, y, each.articles, each.kept, each.time is not None))
+            marks.append(Mark(x, y, event.articles, event.kept, event.time is not None))
     return marks
 
 

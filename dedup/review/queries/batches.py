@@ -64,5 +64,5 @@ def _clusters_of(items: Sequence[BatchItem]) -> dict[int, int]:
 
 def _shared(pairs: Sequence[BatchItem], cluster_of: dict[int, int]) -> set[int]:
     """Return the clusters that hold both articles of a pair."""
-    ends = ([cluster_of.get(each) for each in item.articles] for item in pairs)
+    ends = ([cluster_of.get(article) for article in item.articles] for item in pairs)
     return {left for left, right in ends if left is not None and left == right}

@@ -114,10 +114,10 @@ def explained(article: Article) -> list[Explained]:
     rows = _repeated_in(article) if article.boilerplate else {}
     stretches: list[Explained] = []
     said = 0
-    for each in reversed(list(passages(MarkedText(article.content, article.boilerplate)))):
-        row = rows.get(text_digest(normalize_text(each.text))) if each.boilerplate else None
-        stretches.append(Explained(each.text, each.boilerplate, row if row and row.articles != said else None))
-        if each.text.strip():
+    for passage in reversed(list(passages(MarkedText(article.content, article.boilerplate)))):
+        row = rows.get(text_digest(normalize_text(passage.text))) if passage.boilerplate else None
+        stretches.append(Explained(passage.text, passage.boilerplate, row if row and row.articles != said else None))
+        if passage.text.strip():
             said = row.articles if row else 0
     return stretches[::-1]
 

@@ -102,7 +102,7 @@ class Checked:
     @property
     def likely(self) -> int:
         """The number of likely copies."""
-        return sum(each.likely for each in self.copies)
+        return sum(hit.likely for hit in self.copies)
 
 
 def check(pasted: Pasted, *, but: int | None = None) -> Checked:
@@ -120,7 +120,7 @@ def check(pasted: Pasted, *, but: int | None = None) -> Checked:
     named = [pk for pk in _with_headline(pasted.headline) if pk != but]
     chosen = list(dict.fromkeys([*best[:SHOWN], *named]))[: SHOWN + 5]
     copies = _copies(pasted, normalized, chosen, shares, equal)
-    clusters = {each.cluster_id for each in copies if each.likely and each.cluster_id}
+    clusters = {hit.cluster_id for hit in copies if hit.likely and hit.cluster_id}
     return Checked(
         words=count_words(pasted.content),
         language=detect_language(pasted.content),

@@ -82,8 +82,10 @@ class Ties:
     def others(self) -> list[tuple[int, str]]:
         """The other connections, by their first row: "7 (96%), 9 (not a duplicate)"."""
         found: dict[int, list[str]] = {}
-        for each in self.connections[LINKS_SHOWN:]:
-            found.setdefault(each.rows[0], []).append(f"{each.rows[1]} ({_WORDS.get(each.kind) or _percent(each)})")
+        for connection in self.connections[LINKS_SHOWN:]:
+            found.setdefault(connection.rows[0], []).append(
+                f"{connection.rows[1]} ({_WORDS.get(connection.kind) or _percent(connection)})"
+            )
         return [(number, ", ".join(texts)) for number, texts in sorted(found.items())]
 
 
@@ -152,15 +154,15 @@ def _note(found: dict[tuple[int, int], Connection], each: Connection) -> None:
 def _with_bridge(rows: list[Row], connections: list[Connection]) -> Ties:
     numbers = [row.number for row in rows]
     ties = [
-        Tie(*each.rows, each.chance, each.decided)
-        for each in connections
-        if each.kind in ("joins", "held", "confirmed")
+        Tie(*connection.rows, connection.chance, connection.decided)
+        for connection in connections
+        if connection.kind in ("joins", "held", "confirmed")
     ]
     bridge = weakest_bridge(numbers, ties)
     bridge_pair = None
-    for each in connections:
-        if bridge and each.rows == bridge.tie[:2]:
-            each.bridge, bridge_pair = True, each.pair_id
+    for connection in connections:
+        if bridge and connection.rows == bridge.tie[:2]:
+            connection.bridge, bridge_pair = True, connection.pair_id
     parts = parts_of(numbers, ties, at_most=PARTS_DRAWN) if len(rows) > MOST_NODES else []
     too_many = len(parts) > MOST_NODES
     graph = None if len(rows) < 2 or too_many else _graph(rows, connections, bridge, parts)
@@ -177,12 +179,12 @@ def _graph(
         _node(place, [by_number[each] for each in group], parts=bool(parts)) for place, group in enumerate(groups, 1)
     ]
     lines: dict[tuple[int, int], Connection] = {}
-    for each in connections:
-        left, right = (node_of[number] for number in each.rows)
+    for connection in connections:
+        left, right = (node_of[number] for number in connection.rows)
         ends = (min(left, right), max(left, right))
         known = lines.get(ends)
-        if left != right and (known is None or (each.bridge, each.weight) > (known.bridge, known.weight)):
-            lines[ends] = each
+        if left != right and (known is None or (connection.bridge, connection.weight) > (known.bridge, known.weight)):
+            lines[ends] = connection
     drawn = [Line(*ends, each.kind, each.chance, each.bridge) for ends, each in lines.items()]
     weak = bridge is not None and bridge.tie.strength < WEAK_PROBABILITY
     halves = [sorted({node_of[each] for each in part}) for part in bridge.parts] if bridge and weak else []

@@ -50,7 +50,7 @@ def disagreements() -> QuerySet[SecondReading]:
 def with_outcomes(readings: Iterable[SecondReading]) -> list[tuple[SecondReading, Decision | None]]:
     """Return these rows of disagreements(), each with the decision that settled it, or None."""
     readings = list(readings)
-    numbers: list[int | None] = [vars(each)["settled_by"] for each in readings]  # annotated
+    numbers: list[int | None] = [vars(reading)["settled_by"] for reading in readings]  # annotated
     found = Decision.objects.select_related("decided_by").in_bulk({each for each in numbers if each})
     return [(each, found.get(number or 0)) for each, number in zip(readings, numbers, strict=True)]
 
@@ -75,9 +75,15 @@ def _contested(user: Any) -> list[Change]:
     readings = _with_pairs(in_dispute().select_related("decision", "user")).filter(decision__decided_by=user)
     return [
         Change(
-            each.pair, each.decision, each.user, each.read_at, each.get_kind_display(), each.note, vars(each)["is_open"]
+            reading.pair,
+            reading.decision,
+            reading.user,
+            reading.read_at,
+            reading.get_kind_display(),
+            reading.note,
+            vars(reading)["is_open"],
         )
-        for each in readings.order_by("-id")[:CHANGES_SHOWN]
+        for reading in readings.order_by("-id")[:CHANGES_SHOWN]
     ]
 
 

@@ -66,13 +66,13 @@ def lineage_details(cluster: Cluster, page: str | None = None) -> LineageDetails
     """Return what the page of a cluster's lineage shows."""
     (traced,) = traced_clusters(Cluster.objects.filter(pk=cluster.pk))
     lineage = traced.lineage
-    shown = page_of_list([each.number for each in lineage.articles], page, ARTICLES_A_PAGE)
+    shown = page_of_list([article.number for article in lineage.articles], page, ARTICLES_A_PAGE)
     edges = {edge.follower: edge for edge in lineage.edges}
     leader = lineage.leader
     wanted = {*shown.rows, *(edges[number].source for number in shown.rows if number in edges)}
     wanted |= {leader.number} if leader else set()
     articles = Article.objects.without_texts().select_related("newspaper").in_bulk(wanted)
-    keys = {each.number: each.text_key for each in lineage.articles if each.number in wanted}
+    keys = {article.number: article.text_key for article in lineage.articles if article.number in wanted}
     sentences = {key: shown_sentences(traced.compared[key]) for key in set(keys.values()) if key in traced.compared}
     rows = [_row(number, edges.get(number), articles, keys, sentences, lineage) for number in shown.rows]
     return LineageDetails(

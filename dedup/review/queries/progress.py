@@ -70,7 +70,7 @@ def progress_of(user: Any, open_questions: int) -> Progress:
     in_sitting = sitting(times, now)
     return Progress(
         sitting=len(in_sitting),
-        today=sum(each >= midnight for each in times),
+        today=sum(time >= midnight for time in times),
         an_hour=pace(in_sitting),
         open=open_questions,
         missing=answers_missing(),

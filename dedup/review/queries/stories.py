@@ -162,7 +162,7 @@ def _story(article: Article, cluster: int | None, found: Mapping[int, _Sources])
         together.number,
         article,
         first_sentence(article),
-        sum(each.articles for each in together.sources),
+        sum(source.articles for source in together.sources),
         together.sources,
         together.changed_at,
         cluster,
@@ -177,7 +177,7 @@ def first_sentence(article: Article) -> str:
     beginning: str = getattr(article, "beginning", "")
     marks = [mark for mark in getattr(article, "marks", ()) if mark[1] <= len(beginning)]
     sentences = sentences_of(without_boilerplate(beginning, marks, Mode.TOPIC) if marks else beginning)
-    said = next((each for each in sentences if len(each) >= _LEAST_CHARACTERS), "")
+    said = next((sentence for sentence in sentences if len(sentence) >= _LEAST_CHARACTERS), "")
     if len(said) <= SENTENCE_CHARACTERS:
         return said
     return f"{said[:SENTENCE_CHARACTERS].rsplit(' ', 1)[0]}…"

@@ -52,7 +52,7 @@ class Progress:
 
 def progress_of(samples: Iterable[ValidationSample], reader: str) -> dict[int, Progress]:
     """Return how far these samples are read, by their number."""
-    sizes = {each.pk: each.size for each in samples}
+    sizes = {sample.pk: sample.size for sample in samples}
     with connection.cursor() as cursor:
         cursor.execute(_PROGRESS_SQL, {"samples": list(sizes), "reader": reader})
         return {number: Progress(sizes[number], complete, mine) for number, complete, mine in cursor.fetchall()}
@@ -173,8 +173,8 @@ def _stratum(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> Stratu
 
 
 def _label(label: PairLabel, place: int, strata: Sequence[StratumResult]) -> LabelResult:
-    counted = [(each.pairs, each.labelled, each.counts[place]) for each in strata]
-    return LabelResult(label, sum(each.counts[place] for each in strata), estimated_total(counted))
+    counted = [(result.pairs, result.labelled, result.counts[place]) for result in strata]
+    return LabelResult(label, sum(result.counts[place] for result in strata), estimated_total(counted))
 
 
 def tally_of(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> Tally:

@@ -57,7 +57,7 @@ def card_of(cluster: Cluster) -> Card:
     """Return the card of a cluster that exists."""
     articles = _articles(cluster)
     ids = sorted(articles)
-    order = publication_order((each.pk, each.date, each.published_at) for each in articles.values())
+    order = publication_order((article.pk, article.date, article.published_at) for article in articles.values())
     kept = articles[cluster.kept_id]
     by_text: dict[str, list[Article]] = {kept.content: []}
     for pk in order:
@@ -67,7 +67,7 @@ def card_of(cluster: Cluster) -> Card:
     same[1].sort(key=lambda each: each.pk != kept.pk)  # the kept one first, the others as they were
     return Card(
         article_ids=ids,
-        newspapers=len({each.newspaper_id for each in articles.values()}),
+        newspapers=len({article.newspaper_id for article in articles.values()}),
         kept=_text(kept, same[1]),
         others=[_text(kept, copies) for _, copies in others],
         left_out=sum(len(found) for _, found in texts[TEXTS_SHOWN + 1 :]),
@@ -93,7 +93,7 @@ def _articles(cluster: Cluster) -> dict[int, Article]:
 def _text(kept: Article, found: Sequence[Article]) -> Text:
     differences = compare_texts(*compared_texts((kept, found[0])))
     return Text(
-        copies=[_copy(kept, each) for each in found[:COPIES_SHOWN]],
+        copies=[_copy(kept, article) for article in found[:COPIES_SHOWN]],
         more=max(len(found) - COPIES_SHOWN, 0),
         words=differences.right_words,
         differences=differences,

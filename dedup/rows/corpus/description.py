@@ -92,7 +92,7 @@ def description(asked: Asked, other: str, counts: Counts, files: Sequence[Writte
         "clusters": _clusters(),
         "run": _run(),
         "versions": versions(),
-        "files": [_file(each) for each in files],
+        "files": [_file(file) for file in files],
         "columns": {"corpus": _dictionary(CORPUS), "removed": _dictionary(REMOVED)},
     }
 
@@ -139,7 +139,7 @@ def _run() -> dict[str, Any] | None:
 
 
 def _dictionary(columns: Sequence[Column]) -> list[dict[str, str]]:
-    return [{"name": each.name, "type": each.kind.value, "meaning": each.meaning} for each in columns]
+    return [{"name": column.name, "type": column.kind.value, "meaning": column.meaning} for column in columns]
 
 
 def _file(file: WrittenFile) -> dict[str, Any]:

@@ -160,8 +160,10 @@ def _by_external_id(external_ids: Collection[str]) -> dict[str, set[int]]:
 
 
 def _by_id(numbers: Collection[str]) -> dict[str, set[int]]:
-    stored = set(Article.objects.filter(pk__in=[int(each) for each in numbers]).order_by().values_list("pk", flat=True))
-    return {each: {int(each)} & stored for each in numbers}
+    stored = set(
+        Article.objects.filter(pk__in=[int(number) for number in numbers]).order_by().values_list("pk", flat=True)
+    )
+    return {number: {int(number)} & stored for number in numbers}
 
 
 def _named(row: Row) -> tuple[str, str]:

@@ -24,8 +24,8 @@ def write_parquet(file: BinaryIO, columns: Sequence[Column], extra: Sequence[str
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415
 
-    names = _distinct([each.name for each in columns], extra)
-    fields = [(each.name, _type(pa, each.kind)) for each in columns] + [(name, pa.string()) for name in names]
+    names = _distinct([column.name for column in columns], extra)
+    fields = [(column.name, _type(pa, column.kind)) for column in columns] + [(name, pa.string()) for name in names]
     schema = pa.schema(fields)
     rows = iter(rows)
     # zstd: R, DuckDB, pandas and polars read it, and texts take half the space of snappy.

@@ -149,21 +149,21 @@ def _facts(cluster: WholeCluster, names: dict[int, str]) -> tuple[Any, ...]:
 
 def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Iterator[_Place]:
     """Yield the place of each article of the part. What the other corpus has goes before what is empty and copies."""
-    members = [each for each in cluster.members if asked.part.has(each)]
-    if in_other := [each for each in cluster.members if each.pk in others]:
+    members = [member for member in cluster.members if asked.part.has(member)]
+    if in_other := [member for member in cluster.members if member.pk in others]:
         first = in_order(in_other)[0].pk
-        for each in members:
-            yield _Place(each.pk, cluster.pk, asked.also_in, each.pk if each.pk in others else first)
+        for member in members:
+            yield _Place(member.pk, cluster.pk, asked.also_in, member.pk if member.pk in others else first)
         return
     gone = {each.article: each for each in removals(asked.policy, _with_text(members, cluster), cluster.kept)}
-    for each in members:
-        if each.pk in cluster.empty:
-            yield _Place(each.pk, cluster.pk, NOTHING_LEFT)
-        elif removal := gone.get(each.pk):
-            yield _Place(each.pk, cluster.pk, removal.reason.value, removal.represented_by)
+    for member in members:
+        if member.pk in cluster.empty:
+            yield _Place(member.pk, cluster.pk, NOTHING_LEFT)
+        elif removal := gone.get(member.pk):
+            yield _Place(member.pk, cluster.pk, removal.reason.value, removal.represented_by)
         else:
-            yield _Place(each.pk, cluster.pk)
+            yield _Place(member.pk, cluster.pk)
 
 
 def _with_text(members: Sequence[Member], cluster: WholeCluster) -> list[Member]:
-    return [each for each in members if each.pk not in cluster.empty]
+    return [member for member in members if member.pk not in cluster.empty]

@@ -34,7 +34,7 @@ _COLUMNS = {
 
 def _rows(clusters: QuerySet[Any]) -> Iterator[dict[str, Any]]:
     for number, lineage, _ in traced_clusters(clusters):
-        articles = {each.number: each for each in lineage.articles}
+        articles = {article.number: article for article in lineage.articles}
         for edge in lineage.edges:
             source, follower = articles[edge.source], articles[edge.follower]
             yield {

@@ -100,7 +100,7 @@ class PairFilter(ListFilter):
         fields["other"].widget.choices = fields["newspaper"].widget.choices = Once(fields["newspaper"].choices)
         fields["pass_name"].choices = [
             ("", "any pass"),
-            *((each.name, each.label) for each in PASSES.values()),
+            *((detection_pass.name, detection_pass.label) for detection_pass in PASSES.values()),
         ]
 
     @property

@@ -65,15 +65,15 @@ class Command(ProjectCommand):
             sys.exit(_COULD_NOT_LOOK)
 
     def _print(self, findings: Sequence[Finding]) -> None:
-        for each in findings:
-            state = "ok   " if each.is_healthy else "ERROR" if each.found.error else "WRONG"
-            self.stdout.write(f"{state}  {each.invariant.name}: {each.invariant.promise}")
-            if each.found.waiting:
-                self.stdout.write(f"         {each.found.waiting}")
-            if each.found.error:
-                self.stdout.write(f"         This check could not be made: {each.found.error}")
-            elif not each.is_healthy:
-                self._print_faults(each)
+        for finding in findings:
+            state = "ok   " if finding.is_healthy else "ERROR" if finding.found.error else "WRONG"
+            self.stdout.write(f"{state}  {finding.invariant.name}: {finding.invariant.promise}")
+            if finding.found.waiting:
+                self.stdout.write(f"         {finding.found.waiting}")
+            if finding.found.error:
+                self.stdout.write(f"         This check could not be made: {finding.found.error}")
+            elif not finding.is_healthy:
+                self._print_faults(finding)
         self.stdout.write(_summary(findings))
 
     def _print_faults(self, finding: Finding) -> None:
@@ -87,18 +87,20 @@ class Command(ProjectCommand):
     def _print_json(self, findings: Sequence[Finding]) -> None:
         rows = [
             {
-                "name": each.invariant.name,
-                "promise": each.invariant.promise,
-                "faults": each.found.faults,
-                "examples": list(each.found.examples),
-                "waiting": each.found.waiting,
-                "error": each.found.error,
-                "repair": "" if not each.found.faults else each.invariant.repair,
-                "seconds": round(each.seconds, 3),
+                "name": finding.invariant.name,
+                "promise": finding.invariant.promise,
+                "faults": finding.found.faults,
+                "examples": list(finding.found.examples),
+                "waiting": finding.found.waiting,
+                "error": finding.found.error,
+                "repair": "" if not finding.found.faults else finding.invariant.repair,
+                "seconds": round(finding.seconds, 3),
             }
-            for each in findings
+            for finding in findings
         ]
-        self.stdout.write(json.dumps({"healthy": all(each.is_healthy for each in findings), "checks": rows}, indent=2))
+        self.stdout.write(
+            json.dumps({"healthy": all(finding.is_healthy for finding in findings), "checks": rows}, indent=2)
+        )
 
 
 def _summary(findings: Sequence[Finding]) -> str:

@@ -18,7 +18,7 @@ SENTENCES = (
     "The office answered that the tide tables left no other time, and that it had posted a notice in January.",
 )
 WHOLE = "\n\n".join(SENTENCES)
-HTML = "".join(f"<p>{each}</p>" for each in SENTENCES)
+HTML = "".join(f"<p>{sentence}</p>" for sentence in SENTENCES)
 OTHER = " ".join(
     f"Report number {number} about a school choir that sang in the town hall on a rainy evening." for number in range(6)
 )

@@ -68,7 +68,7 @@ UTILITY_CLASSES = (
     [
         in_wrappers(),
         in_wrappers() + f"<article><h1>Baker wins prize</h1><p>{OTHER}</p><p>{OTHER}</p></article>",
-        f"<div><h1>{HEADLINE}</h1></div><div class='paywall'>{''.join(f'<p>{each}</p>' for each in SENTENCES)}</div>",
+        f"<div><h1>{HEADLINE}</h1></div><div class='paywall'>{''.join(f'<p>{p}</p>' for p in SENTENCES)}</div>",
         UTILITY_CLASSES,
         NEXT_ARTICLE,
         f"<h1>{HEADLINE}</h1><div><template shadowrootmode=open>{'<br><br>'.join(SENTENCES)}</template></div>",
@@ -117,7 +117,7 @@ def test_a_short_article_is_paywalled_only_if_more_of_it_is_locked(words: int) -
 
 
 def test_a_text_that_was_sent_or_a_menu_that_sells_subscriptions_is_no_paywall() -> None:
-    text = "".join(f"<p>{each}</p>" for each in SENTENCES)
+    text = "".join(f"<p>{sentence}</p>" for sentence in SENTENCES)
     menu = "<header><nav>Already a subscriber? Log in to keep reading</nav></header>"
     assert extract(f"<article><h1>{HEADLINE}</h1><div class='paywall'>{text}</div></article>").paywalled is False
     assert extract(f"{menu}<article><h1>{HEADLINE}</h1>{text}</article>").paywalled is False

@@ -93,7 +93,7 @@ def test_the_table_names_each_file_and_their_sum(tmp_path: Path, run: Run) -> No
 
     cells = [line.split() for line in out.splitlines()]
     assert ["file", "read", "stored", "known", "rejected", "seconds", "articles/s"] in cells
-    assert [each[:5] for each in cells if each and each[0] in {"one.jsonl", "two.jsonl", "all"}] == [
+    assert [cell[:5] for cell in cells if cell and cell[0] in {"one.jsonl", "two.jsonl", "all"}] == [
         ["one.jsonl", "3", "2", "0", "1"],
         ["two.jsonl", "2", "1", "1", "0"],
         ["all", "5", "3", "1", "1"],
@@ -155,11 +155,11 @@ def test_bad_rows_are_listed_and_the_others_are_stored(tmp_path: Path, run: Run)
         9: "byte 1 of line 9 .*UTF-8",
         10: "line .*JSON.* 2;",
     }
-    assert [each["line"] for each in entries] == list(expected)
-    for each in entries:
-        assert re.match(expected[each["line"]], each["reason"]), each["reason"]
-    assert {each["file"] for each in entries} == {str(path)}
-    assert all(len(each["raw"]) <= 500 for each in entries)
+    assert [entry["line"] for entry in entries] == list(expected)
+    for entry in entries:
+        assert re.match(expected[entry["line"]], entry["reason"]), entry["reason"]
+    assert {entry["file"] for entry in entries} == {str(path)}
+    assert all(len(entry["raw"]) <= 500 for entry in entries)
     assert entries[0]["raw"] == json.dumps(row(2, url=""))
     assert "line 2" not in printed[1]
     assert re.search("^ +1  content .*NUL.*…$", printed[1], re.MULTILINE)
@@ -205,7 +205,7 @@ def test_a_newspaper_comes_from_the_row_then_the_option_then_the_host(tmp_path: 
     agency = row(3, newspaper=" Tide \n Agency ", url="https://tide.example/3")
     path.write_bytes(json_lines(row(1, newspaper=None), row(2, newspaper="", url=alert), agency))
     run(path)
-    assert [each.newspaper.name for each in Article.objects.order_by("id")] == [
+    assert [item_.newspaper.name for item_ in Article.objects.order_by("id")] == [
         "harbourpost.example",
         "skerrytimes.example",
         "Tide Agency",
@@ -213,7 +213,7 @@ def test_a_newspaper_comes_from_the_row_then_the_option_then_the_host(tmp_path: 
 
     path.write_bytes(json_lines(row(4, newspaper=None), row(5)))
     run(path, "--newspaper", "  Island  News ")
-    assert [each.newspaper.name for each in Article.objects.order_by("id")][3:] == ["Island News", "Harbour Post"]
+    assert [item_.newspaper.name for item_ in Article.objects.order_by("id")][3:] == ["Island News", "Harbour Post"]
 
 
 @pytest.mark.django_db

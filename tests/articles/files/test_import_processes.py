@@ -173,7 +173,7 @@ def test_of_a_known_row_only_its_url_time_and_headline_are_looked_at(monkeypatch
 @pytest.mark.django_db
 def test_a_known_article_that_vanishes_before_its_row_is_stored_is_stored_whole() -> None:
     def vanish(batch: Sequence[Prepared], again: Again) -> list[Stored]:
-        assert [each.is_known for each in batch] == [True, False]
+        assert [prepared.is_known for prepared in batch] == [True, False]
         Article.objects.all().delete()
         return store_prepared(batch, again)
 

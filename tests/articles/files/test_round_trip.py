@@ -272,7 +272,7 @@ def test_an_export_brings_a_known_article_its_other_urls_and_headlines() -> None
     import_text(line, "jsonl")
     article = Article.objects.get()
     assert list(article.urls.values_list("url", flat=True)) == ["https://a.example/1", "https://a.example/amp/1"]
-    found = [(each.headline, str(each.day), each.url) for each in article.headline_variants.all()]
+    found = [(variant.headline, str(variant.day), variant.url) for variant in article.headline_variants.all()]
     assert found == [("Ferry", "2026-03-02", "https://a.example/1"), ("Ferry again", "2026-03-04", again.url)]
 
 

@@ -37,7 +37,7 @@ def imported(folder: Path, *dates: str) -> str:
 
 
 def stored() -> list[tuple[str, str]]:
-    return [(str(each.date), str(each.publication_time)) for each in Article.objects.order_by("pk")]
+    return [(str(item_.date), str(item_.publication_time)) for item_ in Article.objects.order_by("pk")]
 
 
 def test_a_file_that_is_imported_again_fills_in_the_times_that_were_left_out(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_file_that_is_imported_again_fills_in_the_times_that_were_left_out(tmp
         ("2026-03-02", "None"),
         ("2026-03-02", "None"),
     ]
-    raised = [each.revision > revisions[each.pk] for each in Article.objects.order_by("pk")]
+    raised = [item_.revision > revisions[item_.pk] for item_ in Article.objects.order_by("pk")]
     assert raised == [True, False, False, False]
 
 

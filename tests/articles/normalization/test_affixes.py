@@ -15,7 +15,7 @@ OBJECTS = ("bridge", "garden", "hall", "market", "tower", "boat", "clock", "muse
 def headlines(count: int, form: str = "{}") -> list[str]:
     """Return the first `count` of 1,200 different headlines, in this form."""
     titles = [f"{subject} {verb} {thing}" for verb in VERBS for subject in SUBJECTS for thing in OBJECTS]
-    return [form.format(each.capitalize()) for each in titles[:count]]
+    return [form.format(title.capitalize()) for title in titles[:count]]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,9 @@ def test_an_affix_of_half_the_headlines_is_learnt(form: str) -> None:
 def test_affixes_of_other_scripts_and_domains_are_learnt(form: str, learnt: str) -> None:
     titles = headlines(30, form)
     assert learn_affixes(titles) == [learnt]
-    assert [normalize_title(each, [learnt]) for each in titles] == [normalize_title(each) for each in headlines(30)]
+    assert [normalize_title(title, [learnt]) for title in titles] == [
+        normalize_title(headline) for headline in headlines(30)
+    ]
 
 
 def test_spellings_of_an_affix_are_one_and_the_usual_one_is_learnt() -> None:
@@ -131,7 +133,7 @@ FORMS = ("{}", "{} | Example", "{} - News | Example", "Live: {}", "{} – Sport"
 
 def by_brute_force(titles: list[str], affix: str) -> bool:
     """Return whether an affix is in half of some window, by checking every window."""
-    distinct = list({re.sub(r"\d+", "0", normalize_text(each)): each for each in reversed(titles)}.values())[::-1]
+    distinct = list({re.sub(r"\d+", "0", normalize_text(title)): title for title in reversed(titles)}.values())[::-1]
     size = min(WINDOW, len(distinct))
     having = [affix in re.split(r" \| | - | – |: ", each) for each in distinct]
     counts = [sum(having[start : start + size]) for start in range(len(having) - size + 1)]
@@ -142,10 +144,10 @@ def by_brute_force(titles: list[str], affix: str) -> bool:
 def test_random_headlines_give_the_same_affixes_as_brute_force(seed: int) -> None:
     dice = random.Random(seed)
     titles = []
-    for each in headlines(dice.choice([20, 60, 300, 900])):
+    for headline in headlines(dice.choice([20, 60, 300, 900])):
         if not titles or dice.random() < 0.02:
             weights = [dice.random() ** 2 for _ in FORMS]
-        titles.append(dice.choices(FORMS, weights)[0].format(each))
+        titles.append(dice.choices(FORMS, weights)[0].format(headline))
         if dice.random() < 0.2:
             titles.append(dice.choice(titles))
     learnt = {part for affix in learn_affixes(titles) for part in affix.split(" | ")}

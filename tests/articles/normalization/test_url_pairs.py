@@ -159,7 +159,7 @@ def test_each_tracker_has_a_source_and_none_is_a_word_for_a_story() -> None:
         "id p pk cid aid nid story article noticia news nota item post page s v q n a t lang section gallery reference"
     )
     assert [word for word in words.split() if is_tracker(word)] == []
-    assert [each.dropped for each in read_parameters("example.com", "/story", "gallery=5&reference=6")] == [
+    assert [parameter.dropped for parameter in read_parameters("example.com", "/story", "gallery=5&reference=6")] == [
         False,
         False,
     ]

@@ -201,8 +201,8 @@ def test_an_article_that_moves_to_another_week_leaves_its_old_one(week: list[Art
     ]
     find()
 
-    assert [each.week for each in BoilerplateWeek.objects.all()] == [datetime.date(2026, 3, 30)]
-    assert [each.week for each in RepeatedSentence.objects.all()] == [datetime.date(2026, 3, 30)]
+    assert [item_.week for item_ in BoilerplateWeek.objects.all()] == [datetime.date(2026, 3, 30)]
+    assert [item_.week for item_ in RepeatedSentence.objects.all()] == [datetime.date(2026, 3, 30)]
 
 
 def test_newer_rules_make_all_weeks_outdated(week: list[Article], monkeypatch: pytest.MonkeyPatch) -> None:

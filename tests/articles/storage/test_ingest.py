@@ -119,7 +119,7 @@ def test_another_headline_of_a_known_article_is_kept_once_with_its_day() -> None
             incoming(headline="Ferry sails again"),
         ]
     )
-    assert [(each.outcome, each.headline) for each in results] == [
+    assert [(result.outcome, result.headline) for result in results] == [
         ("created", ""),
         ("known", "kept"),
         ("known", "kept"),
@@ -144,7 +144,7 @@ def test_another_headline_of_a_known_article_is_kept_once_with_its_day() -> None
 def test_an_article_keeps_a_bounded_number_of_headlines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "MAX_HEADLINE_VARIANTS", 2)
     results = store_articles([incoming(headline=f"{number} " + "x" * 1_990) for number in range(5)])
-    assert [each.headline for each in results] == ["", "kept", "kept", "not kept", "not kept"]
+    assert [result.headline for result in results] == ["", "kept", "kept", "not kept", "not kept"]
     assert [headline[0] for headline, _, _ in variants()] == ["1", "2"]
 
 
@@ -209,8 +209,8 @@ def test_the_front_page_as_canonical_of_every_article_does_not_merge_them(in_one
     ]
     results = store_articles(batch) if in_one_batch else [store_article(each) for each in batch]
 
-    assert [each.outcome for each in results] == ["created", "created", "created"]
-    assert len({each.article_id for each in results}) == 3
+    assert [result.outcome for result in results] == ["created", "created", "created"]
+    assert len({result.article_id for result in results}) == 3
     assert not ArticleURL.objects.filter(key=url_key("https://www.harbourpost.example/")).exists()
 
 
@@ -225,9 +225,9 @@ def test_one_story_as_canonical_of_every_article_loses_none_and_takes_no_url(in_
     results = store_articles(batch) if in_one_batch else [store_article(each) for each in batch]
     again = store_articles(batch)
 
-    assert [each.outcome for each in results] == ["created"] * 4
-    assert again == [Stored("known", each.article_id) for each in results]
-    assert [urls_of(each.article_id) for each in results] == [[(each.url, "page")] for each in batch]
+    assert [result.outcome for result in results] == ["created"] * 4
+    assert again == [Stored("known", result.article_id) for result in results]
+    assert [urls_of(result.article_id) for result in results] == [[(each.url, "page")] for each in batch]
 
 
 @pytest.mark.django_db
@@ -242,8 +242,8 @@ def test_the_page_under_a_declared_url_is_the_same_article_if_headline_or_text_a
     ]
     results = store_articles(batch) if in_one_batch else [store_article(each) for each in batch]
 
-    assert [each.outcome for each in results] == ["created", "known", "known", "known"]
-    assert {each.article_id for each in results} == {results[0].article_id}
+    assert [result.outcome for result in results] == ["created", "known", "known", "known"]
+    assert {result.article_id for result in results} == {results[0].article_id}
     assert [url for url, _ in urls_of(results[0].article_id)] == [each.url for each in batch]
     assert known_urls([FERRY]) == {FERRY}
 
@@ -270,7 +270,7 @@ def test_the_same_url_twice_in_a_batch_is_one_article_the_first() -> None:
     )
 
     first = Article.objects.get(url=FERRY)
-    assert [each.outcome for each in results] == ["created", "rejected", "known", "created"]
+    assert [result.outcome for result in results] == ["created", "rejected", "known", "created"]
     assert results[2].article_id == results[0].article_id == first.pk
     assert first.content == "The ferry to Little Skerry sails again."
 
@@ -432,9 +432,9 @@ def test_a_newspaper_is_found_by_name_then_by_host() -> None:
         ]
     )
 
-    papers = [Article.objects.get(pk=each.article_id).newspaper for each in results]
+    papers = [Article.objects.get(pk=result.article_id).newspaper for result in results]
     assert papers[:2] == [named, named]
-    assert [(each.name, each.host) for each in papers[2:]] == [("elsewhere.example", "elsewhere.example")] * 2
+    assert [(paper.name, paper.host) for paper in papers[2:]] == [("elsewhere.example", "elsewhere.example")] * 2
     assert Newspaper.objects.count() == 2
 
 
@@ -443,7 +443,7 @@ def test_a_newspaper_is_found_by_name_then_by_host() -> None:
 def test_a_newspaper_named_in_a_batch_is_found_by_its_host_in_all_of_it(named_first: bool) -> None:
     named, nameless = incoming(f"{FERRY}/1"), incoming(f"{FERRY}/2", newspaper="")
     store_articles([named, nameless] if named_first else [nameless, named])
-    assert {each.newspaper.name for each in Article.objects.all()} == {"Harbour Post"}
+    assert {item_.newspaper.name for item_ in Article.objects.all()} == {"Harbour Post"}
     assert Newspaper.objects.count() == 1
 
 

@@ -52,7 +52,7 @@ def drawn(chance: random.Random) -> IncomingArticle:
 
 
 def store_one_by_one(batch: Sequence[IncomingArticle]) -> list[Stored]:
-    newspapers = newspapers_for([Naming.of(each.newspaper, each.url) for each in batch])
+    newspapers = newspapers_for([Naming.of(article.newspaper, article.url) for article in batch])
     before = set(ArticleURL.objects.values_list("pk", flat=True))
     results = [store_one(each, paper) for each, paper in zip(batch, newspapers, strict=True)]
     new = list(ArticleURL.objects.exclude(pk__in=before))

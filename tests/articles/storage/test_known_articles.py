@@ -92,9 +92,9 @@ def test_a_url_that_many_articles_declare_is_declared_by_no_more_of_them(monkeyp
         for number in range(5)
     ]
     results = [*store_articles(batch[:4]), store_article(batch[4])]
-    assert [each.outcome for each in results] == ["created"] * 5
+    assert [result.outcome for result in results] == ["created"] * 5
     assert list(DeclaredURL.objects.order_by("pk").values_list("article", flat=True)) == [
-        each.article_id for each in results[:3]
+        result.article_id for result in results[:3]
     ]
     # Once each, however often it is seen, and never what belongs to an article.
     store_article(incoming(f"{FERRY}/0", other_urls=declared(FERRY, f"{FERRY}/1")))

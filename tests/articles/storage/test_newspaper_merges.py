@@ -96,7 +96,7 @@ def test_a_merge_moves_the_articles_and_marks_what_rests_on_their_newspaper(
 def test_a_merge_that_changes_no_rule_marks_the_moved_articles_alone(db: None, store: StoreArticle) -> None:
     moving, staying = store(newspaper="old"), store(newspaper=MAIN)
     merge_newspapers(moving.newspaper, staying.newspaper)
-    assert [each.pk for each in outdated_forms()] == [moving.pk]
+    assert [form.pk for form in outdated_forms()] == [moving.pk]
 
 
 def test_the_settings_are_taken_over_and_given_back(papers: tuple[Newspaper, Newspaper], store: StoreArticle) -> None:

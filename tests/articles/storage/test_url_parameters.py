@@ -128,7 +128,7 @@ def test_stored_urls_with_the_parameter_get_new_forms_and_others_keep_theirs() -
 def test_nothing_is_learnt_from_pages_that_may_be_one_story_or_none(
     first: IncomingArticle, second: IncomingArticle
 ) -> None:
-    assert [each.outcome for each in store_articles([first, second])] == ["created", "created"]
+    assert [article.outcome for article in store_articles([first, second])] == ["created", "created"]
     assert kept() == []
     assert not LearntParameter.objects.exists()
 

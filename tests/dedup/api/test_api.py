@@ -164,8 +164,8 @@ def test_articles_are_stored_found_and_listed_in_pages(admin: Caller, reader: Ca
     answer = admin.post("/articles", {"articles": rows})
     assert answer.status_code == 200
     results = answer.json()["results"]
-    assert [each["outcome"] for each in results] == ["created"] * 3 + ["known"] + ["rejected"] * 3
-    assert [each["article"] for each in results[2:4]] == [results[2]["article"]] * 2
+    assert [result["outcome"] for result in results] == ["created"] * 3 + ["known"] + ["rejected"] * 3
+    assert [result["article"] for result in results[2:4]] == [results[2]["article"]] * 2
     assert ["soon" in results[4]["reason"], "content is empty" in results[5]["reason"]] == [True, True]
     assert problem(reader.post("/articles", {"articles": rows}), 403)
 

@@ -112,7 +112,7 @@ def test_random_graphs_match_plain_search_and_keep_every_cannot_link(seed: int) 
     cannot = sorted({tuple(sorted(dice.sample(articles, 2))) for _ in range(12)})
     for component in members(edges, cannot=cannot):
         assert not [pair for pair in cannot if set(pair) <= set(component)]
-    joined = {article: each for each in members(edges, cannot=cannot) for article in each}
+    joined = {article: member for member in members(edges, cannot=cannot) for article in member}
     for edge in edges:  # every edge that was left out would have broken a cannot-link
         one, other = joined.get(edge.left, (edge.left,)), joined.get(edge.right, (edge.right,))
         if one != other:
@@ -201,7 +201,7 @@ def graphs(draw: st.DrawFn, *, shortest: int = 2) -> tuple[dict[int, set[int]], 
     likely = [
         ends
         for ends in combinations(texts, 2)
-        if len(texts[ends[0]] & texts[ends[1]]) >= 0.6 * min(len(texts[each]) for each in ends)
+        if len(texts[ends[0]] & texts[ends[1]]) >= 0.6 * min(len(texts[end]) for end in ends)
     ]
     chosen = draw(st.lists(st.sampled_from(likely), unique=True)) if likely else []
     scores = draw(st.lists(st.sampled_from([0.5, 0.7, 0.9]), min_size=len(chosen), max_size=len(chosen)))
@@ -220,7 +220,7 @@ def test_no_order_matters_and_decisions_hold(graph, must, cannot, apart, dice) -
     _, edges = graph
     found = cluster(edges, must, cannot, apart)
     assert cluster(*(dice.sample(each, len(each)) for each in (edges, must, cannot, apart))) == found
-    of = {article: each.articles for each in found.components for article in each.articles}
+    of = {article: component.articles for component in found.components for article in component.articles}
     assert all(right in of[left] for left, right in must)
     inside = [ends for ends in cannot if ends[1] in of.get(ends[0], ())]
     assert inside == sorted(inside, key=cannot.index)
@@ -233,7 +233,7 @@ def test_parts_that_nothing_connects_are_clustered_as_if_alone(graph, must, apar
     whole = cluster(edges, must, apart=apart).components
     alone = []
     for group in reachable([*edges, *(Edge(*ends, 1.0) for ends in must)]):
-        inside = [[each for each in pairs if {*each[:2]} <= {*group}] for pairs in (edges, must, apart)]
+        inside = [[pair for pair in pairs if {*pair[:2]} <= {*group}] for pairs in (edges, must, apart)]
         alone += cluster(inside[0], inside[1], apart=inside[2]).components
     assert sorted(alone, key=lambda each: each.articles) == whole
 
@@ -242,8 +242,8 @@ def test_parts_that_nothing_connects_are_clustered_as_if_alone(graph, must, apar
 def test_no_cluster_is_held_together_by_an_article_that_contains_strangers(graph) -> None:
     """Without near copies, every two members have an edge, or share as much as LEAST_IN_COMMON promises."""
     texts, edges = graph
-    edges = [each for each in edges if not each.is_near]
-    joined = {each[:2] for each in edges}
+    edges = [edge for edge in edges if not edge.is_near]
+    joined = {edge[:2] for edge in edges}
     for component in members(edges):
         for one, other in combinations(component, 2):
             common = len(texts[one] & texts[other]) / min(len(texts[one]), len(texts[other]))
@@ -289,7 +289,7 @@ def test_before_an_article_joins_a_dense_group_three_of_its_pairs_are_compared()
     assert unchecked(edges, in_one_group(3)) == [(1, 3)]
     asked = unchecked(edges, in_one_group(5))
     assert len([pair for pair in asked if 5 in pair]) == 2
-    assert not {each[:2] for each in edges} & set(asked)
+    assert not {edge[:2] for edge in edges} & set(asked)
 
 
 def test_before_two_parts_of_a_dense_group_join_six_pairs_are_compared_spread_over_both() -> None:

@@ -73,8 +73,8 @@ def test_of_less_than_two_articles_none_leaves(policy: Policy) -> None:
 
 def test_what_leaves_is_listed_in_the_order_of_publication() -> None:
     turned = [member(1, 7, 4), member(2, 7, 3), member(3, 7, 2, NOON)]
-    assert [each.article for each in removals(Policy.DROP_ALL_COPIES, turned, 1)] == [3, 2, 1]
-    assert [each.article for each in removals(Policy.ONE_PER_CLUSTER, turned, 1)] == [3, 2]
+    assert [removal.article for removal in removals(Policy.DROP_ALL_COPIES, turned, 1)] == [3, 2, 1]
+    assert [removal.article for removal in removals(Policy.ONE_PER_CLUSTER, turned, 1)] == [3, 2]
 
 
 def test_what_every_policy_promises() -> None:

@@ -213,7 +213,7 @@ class Draw:
         return " ".join(words) + "."
 
     def text(self, sentences: list[str]) -> str:
-        return "".join(each + self.dice.choice([" ", " ", "\n", "\n\n"]) for each in sentences)
+        return "".join(sentence + self.dice.choice([" ", " ", "\n", "\n\n"]) for sentence in sentences)
 
     def copy(self, sentences: list[str]) -> list[str]:
         kept = [self.edited(each) for each in sentences if self.dice.random() < 0.8]

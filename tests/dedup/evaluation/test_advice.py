@@ -62,11 +62,11 @@ def test_with_all_pairs_decided_every_step_is_a_plain_count(seed: int) -> None:
         DecidedPair(round(dice.uniform(0.4, 1.0), 3), dice.choice(("duplicate", "version")), dice.random() < 0.7)
         for _ in range(200)
     ]
-    found = advice(pairs, Counter((band_of(each.score), each.verdict) for each in pairs), 0.9)
+    found = advice(pairs, Counter((band_of(pair.score), pair.verdict) for pair in pairs), 0.9)
     assert found.uncovered == 0
     for step in found.steps:
-        above = [each for each in pairs if each.score >= step.threshold - 1e-9]
+        above = [pair for pair in pairs if pair.score >= step.threshold - 1e-9]
         right = sum(each.duplicate for each in above)
         assert (step.decided, step.pairs) == (len(above), len(above))
         assert step.precision == (pytest.approx(right / len(above)) if above else None)
-        assert step.kept == pytest.approx(right / sum(each.duplicate for each in pairs))
+        assert step.kept == pytest.approx(right / sum(pair.duplicate for pair in pairs))

@@ -26,7 +26,7 @@ def test_a_case_counted_by_hand() -> None:
 @pytest.mark.parametrize("apart", [True, False])
 def test_the_same_clustering_agrees_whatever_its_names_are(count: int, apart: bool) -> None:
     numbers = list(range(count)) if apart else [0] * count
-    found = agreement_of(numbers, [f"cluster {each}" for each in numbers])
+    found = agreement_of(numbers, [f"cluster {number}" for number in numbers])
     assert (found.rand, found.b_cubed.f1) == (1.0, 1.0)
     assert found.pairwise.f1 == (None if apart or count == 1 else 1.0)
 
@@ -45,7 +45,7 @@ def test_every_measure_is_that_of_its_definition(seed: int) -> None:
     dice = random.Random(seed)
     count = dice.randrange(2, 40)
     clusters = [dice.randrange(1, dice.randrange(2, 12)) for _ in range(count)]
-    reference = [each if dice.random() < 0.6 else dice.randrange(1, 12) for each in clusters]
+    reference = [cluster if dice.random() < 0.6 else dice.randrange(1, 12) for cluster in clusters]
     _check(agreement_of(clusters, reference), clusters, reference)
 
 

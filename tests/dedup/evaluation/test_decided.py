@@ -67,7 +67,7 @@ def test_pairs_decided_one_by_one_count_too(group: DenseGroup, user: User) -> No
     decisions.confirm_group(group.pk, seen=group.fingerprint, user=user)
     labels = decided_pairs().labels
     assert list(labels) == sorted(labels)
-    others = [each for each in ends() if each not in singly]
+    others = [end for end in ends() if end not in singly]
     assert set(labels) == {*singly, *spread(others, 20)}
 
 
@@ -75,8 +75,8 @@ def test_a_pair_that_joins_two_clusters_brings_no_more_than_one(articles: list[A
     for part in (articles[:20], articles[20:40]):
         confirm_cluster(make_cluster(*part), user)
     bridge = make_pair(articles[0], articles[20], trigram=0.9)
-    for each in articles[21:40]:
-        make_pair(articles[0], each, trigram=0.9)
+    for article in articles[21:40]:
+        make_pair(articles[0], article, trigram=0.9)
     assert len(decided_pairs().labels) == 19 + 19
     decisions.decide_pair(bridge.pk, "confirm", user=user)
     assert Pair.objects.filter(state="confirmed").count() == 19 + 19 + 20
@@ -89,11 +89,11 @@ def test_a_dissolved_cluster_and_an_article_taken_out_bring_twenty_each(articles
     cluster = make_cluster(*articles[:30])
     decisions.take_out(cluster.pk, articles[0].pk, user=user)
     assert len(decided_pairs().labels) == 20
-    for each in articles[2:30]:
-        make_pair(articles[1], each, trigram=0.9)
+    for article in articles[2:30]:
+        make_pair(articles[1], article, trigram=0.9)
     rebuild_clusters()
     cluster = Cluster.objects.get()
-    decisions.reject_cluster(cluster.pk, [each.pk for each in articles[1:30]], user=user)
+    decisions.reject_cluster(cluster.pk, [article.pk for article in articles[1:30]], user=user)
     found = decided_pairs()
     assert list(found.labels.values()) == ["N"] * 40
     assert len(found.left_out) == 9 + 8

@@ -250,15 +250,15 @@ def test_a_role_that_may_make_no_schema_is_told_what_to_do(files, monkeypatch) -
 def stored(store) -> dict[str, Article]:
     """Store the articles and run."""
     articles = {
-        each["id"]: store(
-            each["content"],
-            newspaper=each["newspaper"],
-            date=each["date"],
-            headline=each["headline"],
-            url=each["url"],
-            external_id=each["id"],
+        article["id"]: store(
+            article["content"],
+            newspaper=article["newspaper"],
+            date=article["date"],
+            headline=article["headline"],
+            url=article["url"],
+            external_id=article["id"],
         )
-        for each in ARTICLES
+        for article in ARTICLES
     }
     call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
     return articles

@@ -90,7 +90,7 @@ def test_corpora_are_measured_in_turn_and_judged_by_models_of_the_others(corpora
     alone = measured(f"--articles={articles}", "--labels", *labels)
     for key in ("verdict", "passes", "confusion", "calibration", "files", "labels", "about"):
         assert result["corpora"]["coast"][key] == alone[key]
-    assert {name: [each["model"] for each in models] for name, models in result["cross_corpus"].items()} == {
+    assert {name: [model["model"] for model in models] for name, models in result["cross_corpus"].items()} == {
         name: ["in use", "all others", "all, with its own"] for name in ("coast", "valley")
     }
     in_use, of_coast, _ = result["cross_corpus"]["valley"]
@@ -126,7 +126,7 @@ def test_corpora_of_one_file_of_articles_are_named_by_their_labels(corpora) -> N
 def test_the_learning_curve_starts_from_a_model_of_the_others(corpora) -> None:
     result = measured(*corpora["coast"], *corpora["valley"], "--learning-curve")
     # So few pairs leave none to draw.
-    assert {name: [each["decisions"] for each in points] for name, points in result["learning_curve"].items()} == {
+    assert {name: [point["decisions"] for point in points] for name, points in result["learning_curve"].items()} == {
         "coast": [0],
         "valley": [0],
     }

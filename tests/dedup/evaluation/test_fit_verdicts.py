@@ -240,7 +240,7 @@ def test_labels_teach_too_and_decisions_outweigh_them(decided, tmp_path) -> None
         {"a": "Carrack Harbour Post", "b": "gone", "label": "E"},
     ]
     path = tmp_path / "labels.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     output, errors = io.StringIO(), io.StringIO()
     call_command("fit_verdicts", f"--labels={path}", "--format=json", stdout=output, stderr=errors)
     result = json.loads(output.getvalue())
@@ -254,8 +254,10 @@ def test_one_decision_on_a_large_group_counts_as_twenty_pairs(decided, store) ->
     assert (before["decisions"], before["left_out"]) == (40, 0)
     copies = copies_of(store(STORY.format(place="Ottery", person="Ruth Vale", others="Ada Finch")), 200)
     HeadlineForm.objects.bulk_create(
-        HeadlineForm(article=each, newspaper_id=each.newspaper_id, date=each.date, form=each.headline, revision=0)
-        for each in copies
+        HeadlineForm(
+            article=copied, newspaper_id=copied.newspaper_id, date=copied.date, form=copied.headline, revision=0
+        )
+        for copied in copies
     )
     write_group(*copies)
     group = DenseGroup.objects.get()

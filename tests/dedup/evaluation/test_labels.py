@@ -49,7 +49,7 @@ def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
     path = tmp_path / "labels.jsonl"
     path.write_text(f'{line}\n{{"a": "1", "b": "2", "label": "D"}}\n')
     labels, problems = read_labels(path)
-    assert [each.line for each in labels] == [2]
+    assert [label.line for label in labels] == [2]
     [problem] = problems
     assert problem.line == 1
     assert re.search(reason, problem.reason)

@@ -56,7 +56,7 @@ def test_each_pair_has_one_damaged_side() -> None:
     a, b, c, d = (Named(name) for name in "abcd")
     pairs = [(a, b), (b, c), (c, a), (c, d)]
     sides = sides_of([Label(line, ends, "D") for line, ends in enumerate(pairs)] + [Label(9, (a, d), "N")])
-    assert ([each.ends for each in sides.labels], sides.left_out) == ([(a, b), (b, c), (c, d)], 1)
+    assert ([label.ends for label in sides.labels], sides.left_out) == ([(a, b), (b, c), (c, d)], 1)
     assert sides.damaged == {b, d}
     with pytest.raises(LabelsError, match="name no duplicate"):
         sides_of([Label(1, (a, b), "T")])

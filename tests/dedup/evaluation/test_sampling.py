@@ -95,7 +95,7 @@ def test_a_sample_stands_for_the_archive(store, monkeypatch: pytest.MonkeyPatch)
         make_pair(one, other, verdict=("duplicate", "similar")[place % 4 == 0], trigram=0.5 + (place % 50) / 100)
         for place, (one, other) in enumerate(rng.sample(every, 120))
     ]
-    true = {(each.left_id, each.right_id): each.pk % 3 == 0 for each in pairs}
+    true = {(pair.left_id, pair.right_id): pair.pk % 3 == 0 for pair in pairs}
 
     plan = Plan(size=60, not_proposed=30)
     sample = draw(plan, seed=7)
@@ -106,7 +106,7 @@ def test_a_sample_stands_for_the_archive(store, monkeypatch: pytest.MonkeyPatch)
         weights[each.stratum] += each.weight
     assert dict(weights) == pytest.approx({name: each["pairs"] for name, each in strata.items()})
     near = sum(abs((one.date - other.date).days) <= 3 for one, other in every)
-    proposed_near = sum(each.days_apart <= 3 for each in pairs)
+    proposed_near = sum(pair.days_apart <= 3 for pair in pairs)
     assert strata.pop("not proposed / 0-3 days") == {
         "name": "not proposed / 0-3 days", "pairs": near - proposed_near, "asked": 30, "drawn": 30,
     }  # fmt: skip
@@ -114,13 +114,13 @@ def test_a_sample_stands_for_the_archive(store, monkeypatch: pytest.MonkeyPatch)
     expected = Counter(
         " / ".join(
             [
-                next(name for low, name in BANDS if each.best_score >= low),
-                each.verdict,
-                "same newspaper" if each.same_newspaper else "two newspapers",
-                "0-3 days" if each.days_apart <= 3 else "4+ days",
+                next(name for low, name in BANDS if pair.best_score >= low),
+                pair.verdict,
+                "same newspaper" if pair.same_newspaper else "two newspapers",
+                "0-3 days" if pair.days_apart <= 3 else "4+ days",
             ]
         )
-        for each in pairs
+        for pair in pairs
     )
     assert {name: each["pairs"] for name, each in strata.items()} == expected
     others = [each for each in drawn if each.stratum.startswith("not proposed")]

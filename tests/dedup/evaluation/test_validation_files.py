@@ -106,7 +106,7 @@ def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path
     assert (problems, unknown) == ([], [])
     reading = read_sample(sample)
     key = lambda each: (each.left, each.right, each.label.label, each.label.weight, each.label.stratum)  # noqa: E731
-    assert [key(each) for each in found] == [key(each) for each in reading.pairs]
+    assert [key(each) for each in found] == [key(pair) for pair in reading.pairs]
     assert sum(each.weight for each in labels) == pytest.approx(10)
     # No label changes anything but labels.
     assert [list(model.objects.order_by("pk").values()) for model in (Pair, Decision, Article)] == before
@@ -259,7 +259,7 @@ def test_a_note_is_replaced_only_by_a_file_that_has_notes(two, tmp_path: Path) -
         assert f"{SampleLabel.objects.get().labelled_at:%H:%M}" == "09:02"
         # Each reader has labels of their own.
         assert imported(sample, file, row, reader=" otto ") == Imported(1, 0, 0, 0)
-    assert {each[3] for each in labels()} == {"ines", "otto"}
+    assert {label[3] for label in labels()} == {"ines", "otto"}
 
 
 def test_every_wrong_row_is_named_with_its_line_and_the_remedy(two, tmp_path: Path) -> None:

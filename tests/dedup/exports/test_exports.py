@@ -136,7 +136,7 @@ def test_rows_are_read_in_batches(decided: list[Pair], monkeypatch: pytest.Monke
     ) as queries:
         assert len(list(EXPORTS["pairs"].rows(Pair.objects.all()))) == 4
     # One for all pairs; for each of two batches, the scores, and the decisions of those that have one.
-    assert len([each for each in queries if each["sql"].startswith(("SELECT", "\nSELECT", "DECLARE"))]) == 4
+    assert len([query for query in queries if query["sql"].startswith(("SELECT", "\nSELECT", "DECLARE"))]) == 4
 
 
 def test_every_column_is_documented() -> None:

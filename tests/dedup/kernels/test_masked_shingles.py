@@ -123,7 +123,7 @@ def test_words_are_those_of_the_shingles() -> None:
 def test_the_quick_test_finds_every_character_that_is_a_word_by_itself() -> None:
     alone = regex.compile(rf"[{_SOLO}]")
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-    assert [each for each in characters if alone.match(each) and not _UNSPACED.match(each)] == []
+    assert [character for character in characters if alone.match(character) and not _UNSPACED.match(character)] == []
 
 
 @pytest.mark.parametrize("kept", [3, 300_000])

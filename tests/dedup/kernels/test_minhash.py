@@ -246,7 +246,7 @@ def test_shingles_are_all_consecutive_characters(texts: list[str], size: int) ->
     members = [set(each.tolist()) for each in character_shingle_sets(texts, size)]
     shingles = character_shingles(texts, size)
     hashes = [set(each.tolist()) for each in np.split(shingles.hashes, shingles.offsets[1:-1])][: len(texts)]
-    assert [len(each) for each in members] == [len(each) for each in hashes] == [len(each) for each in expected]
+    assert [len(member) for member in members] == [len(digest) for digest in hashes] == [len(each) for each in expected]
     for one, other in combinations(range(len(texts)), 2):
         shared = len(expected[one] & expected[other])
         assert len(members[one] & members[other]) == len(hashes[one] & hashes[other]) == shared

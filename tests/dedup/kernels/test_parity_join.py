@@ -16,7 +16,7 @@ UNIVERSE = 4096
 def ragged(sets: list[set[int]]) -> Ragged:
     values = [sorted(each) for each in sets]
     return Ragged(
-        np.array([member for each in values for member in each], dtype=np.int32),
+        np.array([member for value in values for member in value], dtype=np.int32),
         np.cumsum([0, *map(len, values)]).astype(np.int64),
     )
 

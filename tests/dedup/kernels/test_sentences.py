@@ -93,8 +93,8 @@ def test_long_sentences_and_sentences_with_names_have_more_weight() -> None:
 
 def corpus_of(sets: list[dict[int, float]]) -> SentenceSets:
     members = [sorted(each.items()) for each in sets]
-    values = np.array([key for each in members for key, _ in each], dtype=np.int64)
-    weights = np.array([weight for each in members for _, weight in each], dtype=np.float32)
+    values = np.array([key for member in members for key, _ in member], dtype=np.int64)
+    weights = np.array([weight for member in members for _, weight in member], dtype=np.float32)
     return SentenceSets(Ragged(values, np.cumsum([0, *map(len, members)])), weights)
 
 

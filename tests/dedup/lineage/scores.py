@@ -61,8 +61,8 @@ class Scores:
 def score(scenarios: Iterable[Scenario]) -> Scores:
     """Trace the scenarios and compare."""
     scores = Scores()
-    for each in scenarios:
-        _count(scores, each, trace(each.articles, each.texts))
+    for scenario in scenarios:
+        _count(scores, scenario, trace(scenario.articles, scenario.texts))
     return scores
 
 

@@ -57,7 +57,7 @@ def small_corpus(alike, store):
 
 
 def test_the_registry_names_each_pass_as_it_names_itself() -> None:
-    assert [each.name for each in PASSES.values()] == list(PASSES)
+    assert [detection_pass.name for detection_pass in PASSES.values()] == list(PASSES)
 
 
 @EVERY_PASS

@@ -39,7 +39,7 @@ def test_exact_ignores_case_and_punctuation_on_any_day_in_any_newspaper(store) -
 def test_exact_pairs_a_large_group_only_with_its_first_article(store) -> None:
     ids = [store("This page could not be found. Please try the search instead.").pk for _ in range(5)]
     assert len(pairs(largest_group=5)) == 10
-    assert pairs(largest_group=4) == {(ids[0], each) for each in ids[1:]}
+    assert pairs(largest_group=4) == {(ids[0], id_) for id_ in ids[1:]}
 
 
 def test_exact_ignores_very_short_texts(store) -> None:

@@ -117,7 +117,7 @@ def test_thresholds_nest_and_no_score_is_below_them(store) -> None:
         bands = [found(MinhashConfig(threshold=each, slots=slots, recall=recall)) for each in thresholds]
         assert all(min(scores.values()) >= each for each, scores in zip(thresholds, bands, strict=True) if scores)
         assert all(set(higher) <= set(lower) for lower, higher in pairwise(bands))
-        assert len({len(each) for each in bands}) > 3
+        assert len({len(band) for band in bands}) > 3
 
 
 def test_a_window_is_inclusive_and_bounds_the_later_article_by_the_block(store) -> None:
@@ -154,7 +154,7 @@ def test_all_pairs_of_many_equal_articles_within_the_window_are_found(store) -> 
     text = "The ferry sails at noon on weekdays until the end of May."
     ids = [store(text, date=f"2026-03-{day:02}").pk for day in range(1, 29) for _ in range(3)]
     assert len(found(MinhashConfig(dense_from=1_000))) == len(ids) * (len(ids) - 1) // 2
-    assert found(MinhashConfig()).keys() == {(ids[0], each) for each in ids[1:]}  # a dense group
+    assert found(MinhashConfig()).keys() == {(ids[0], id_) for id_ in ids[1:]}  # a dense group
     same_day = found(MinhashConfig(day_window=0))
     assert len(same_day) == 28 * 3
     assert set(same_day.values()) == {1.0}

@@ -147,6 +147,6 @@ def check_lineage() -> None:
     assert (found.arrows, found.unordered) == (len(edges), doubtful.sum())
     ordered = edges[~doubtful & (edges["source_newspaper"] != edges["follower_newspaper"])]
     followed = ordered.groupby(["source_newspaper", "follower_newspaper"]).size().to_dict()
-    assert {(each.source, each.follower): each.articles for each in found.followings} == followed
-    assert {each.newspaper: each.clusters for each in found.leaders} == present
-    assert sum(each.led for each in found.leaders) == found.between - found.unknown_first
+    assert {(following.source, following.follower): following.articles for following in found.followings} == followed
+    assert {leader.newspaper: leader.clusters for leader in found.leaders} == present
+    assert sum(leader.led for leader in found.leaders) == found.between - found.unknown_first

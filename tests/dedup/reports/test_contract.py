@@ -71,7 +71,7 @@ def some_articles(store: StoreArticle) -> None:
 
 
 def test_the_registry_names_each_report_as_it_names_itself() -> None:
-    assert [each.name for each in REPORTS.values()] == list(REPORTS)
+    assert [report.name for report in REPORTS.values()] == list(REPORTS)
 
 
 @EVERY_REPORT
@@ -172,10 +172,10 @@ def test_a_report_counts_a_pass_by_default_that_is_part_of_runs(report: Report) 
 
 def test_an_option_has_one_type_in_all_reports() -> None:
     types: dict[str, set[type]] = {}
-    for each in REPORTS.values():
-        for name, (field, _) in settings_of(each.options_class).items():
+    for report in REPORTS.values():
+        for name, (field, _) in settings_of(report.options_class).items():
             types.setdefault(name, set()).add(type(field.default))
-    assert all(len(each) == 1 for each in types.values())
+    assert all(len(type_) == 1 for type_ in types.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,11 +82,11 @@ def test_sources_counts_whose_duplicates_they_are_and_of_which_day(archive: dict
         "newspapers have duplicates, and 2 combinations of two newspapers share a cluster."
     )
     # An article counts by its own day, even if the one that represents its cluster does not count.
-    later, [*_, last] = (each.rows for each in shown("sources", Scope(datetime.date(2026, 3, 3))).tables)
+    later, [*_, last] = (table.rows for table in shown("sources", Scope(datetime.date(2026, 3, 3))).tables)
     assert [row[1:4] for row in later] == [(2, 2, 1.0), (3, 1, 1 / 3), (2, 0, 0.0)]
     assert last[2:4] == (1, 1)
     inland = Scope(newspaper_ids=(archive["i1"].newspaper_id,))
-    assert [rows(each) for each in shown("sources", inland).tables] == [
+    assert [rows(table) for table in shown("sources", inland).tables] == [
         [["Inland Courier", 3, 3, 1.0, 0, 0, 2, 1]],
         [["Inland Courier", "Inland Courier", 1, 1, None, None, None]],
     ]
@@ -215,13 +215,13 @@ def test_quality_counts_decisions_paces_agreement_and_precision(archive: dict[st
         "1 editor made 6 decisions; 1 of them was undone. 3 of 4 decided pairs (75.00%) are duplicates."
     )
     april = QualityReport().result(Scope(datetime.date(2026, 4, 1)), None)
-    assert [(each.decisions, each.undone) for each in april.days] == [(2, 1)]
+    assert [(day.decisions, day.undone) for day in april.days] == [(2, 1)]
 
 
 def test_a_long_pause_ends_a_sitting_and_few_answers_have_no_pace() -> None:
     begin = datetime.datetime(2026, 5, 4, 9, tzinfo=datetime.UTC)
     minutes = [0, 10, 20, 60, 65, 70]
-    answers = [("ella", begin + datetime.timedelta(minutes=each)) for each in minutes] + [("vera", begin)]
+    answers = [("ella", begin + datetime.timedelta(minutes=minute)) for minute in minutes] + [("vera", begin)]
     ella, vera = paces(answers)
     assert (ella.answers, ella.sittings, ella.hours, ella.an_hour) == (6, 2, 0.5, 8.0)
     assert (vera.answers, vera.sittings, vera.hours, vera.an_hour) == (1, 1, 0.0, None)

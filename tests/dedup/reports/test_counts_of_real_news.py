@@ -66,20 +66,25 @@ def articles_of(scope: Scope) -> pd.DataFrame:
 
 def check_sources(scope: Scope, articles: pd.DataFrame) -> None:
     found = REPORTS["sources"].result(scope, None)
-    for each in found.newspapers:
-        own = articles[articles["paper"] == each.name]
+    for newspaper in found.newspapers:
+        own = articles[articles["paper"] == newspaper.name]
         copies = own[own["duplicate"]]
-        same_paper, same_day = copies["kept_paper"] == each.name, copies["kept_date"] == copies["date"]
+        same_paper, same_day = copies["kept_paper"] == newspaper.name, copies["kept_date"] == copies["date"]
         kinds = [sum(one & other) for one in (same_paper, ~same_paper) for other in (same_day, ~same_day)]
-        assert [each.own_same_day, each.own_other_day, each.others_same_day, each.others_other_day] == kinds
-        assert (each.articles, each.duplicates) == (len(own), len(copies))
-    assert {each.name for each in found.newspapers} == set(articles["paper"])
+        assert [
+            newspaper.own_same_day,
+            newspaper.own_other_day,
+            newspaper.others_same_day,
+            newspaper.others_other_day,
+        ] == kinds
+        assert (newspaper.articles, newspaper.duplicates) == (len(own), len(copies))
+    assert {newspaper.name for newspaper in found.newspapers} == set(articles["paper"])
     clusters, pairs, firsts = together(articles)
-    assert {(each.left, each.right): each.clusters for each in found.pairs} == clusters
-    assert {(each.left, each.right): each.pairs for each in found.pairs} == pairs
-    for each in found.pairs:
-        both = (each.left, each.right)
-        counted = (each.left_first, each.right_first, each.same_day)
+    assert {(pair.left, pair.right): pair.clusters for pair in found.pairs} == clusters
+    assert {(pair.left, pair.right): pair.pairs for pair in found.pairs} == pairs
+    for pair in found.pairs:
+        both = (pair.left, pair.right)
+        counted = (pair.left_first, pair.right_first, pair.same_day)
         assert counted == tuple(firsts[both, order] for order in (-1, 1, 0))
     check_network(scope, articles, clusters, pairs)
 
@@ -90,7 +95,7 @@ def together(articles: pd.DataFrame) -> tuple[Counter[Any], Counter[Any], Counte
     pairs: Counter[Any] = Counter()
     firsts: Counter[Any] = Counter()
     for _, members in articles.dropna(subset="cluster").groupby("cluster"):
-        two = [tuple(sorted(each)) for each in combinations(members["paper"], 2)]
+        two = [tuple(sorted(combination)) for combination in combinations(members["paper"], 2)]
         pairs.update(two)
         clusters.update(set(two))
         first = members.groupby("paper")["date"].min()
@@ -102,7 +107,7 @@ def together(articles: pd.DataFrame) -> tuple[Counter[Any], Counter[Any], Counte
 def check_network(scope: Scope, articles: pd.DataFrame, clusters: Counter[Any], pairs: Counter[Any]) -> None:
     found = REPORTS["network"].result(scope, NetworkOptions(least=3))
     edges = {both: count for both, count in pairs.items() if count >= 3 and both[0] != both[1]}
-    assert {(each.left, each.right): (each.clusters, each.pairs) for each in found.edges} == {
+    assert {(edge.left, edge.right): (edge.clusters, edge.pairs) for edge in found.edges} == {
         both: (clusters[both], count) for both, count in edges.items()
     }
     for node in found.nodes:
@@ -124,20 +129,25 @@ def check_passes(scope: Scope, articles: pd.DataFrame) -> pd.DataFrame:
     found_articles = found_articles[["id", "pass_name"]].drop_duplicates()
     found_articles["passes"] = found_articles.groupby("id")["pass_name"].transform("count")
     result = REPORTS["passes"].result(scope, None)
-    assert {each.name for each in result.passes} == set(evidence["pass_name"])
+    assert {detection_pass.name for detection_pass in result.passes} == set(evidence["pass_name"])
     assert result.pairs == evidence["pair"].nunique()
-    for each in result.passes:
-        own = evidence[evidence["pass_name"] == each.name]
+    for detection_pass in result.passes:
+        own = evidence[evidence["pass_name"] == detection_pass.name]
         alone = own[own["passes"] == 1]
-        copies = found_articles[found_articles["pass_name"] == each.name]
-        assert (each.pairs, each.pairs_alone) == (len(own), len(alone))
-        assert (each.clustered, each.clustered_alone) == (sum(own["clustered"]), sum(alone["clustered"]))
-        assert (each.duplicates, each.duplicates_alone) == (len(copies), sum(copies["passes"] == 1))
+        copies = found_articles[found_articles["pass_name"] == detection_pass.name]
+        assert (detection_pass.pairs, detection_pass.pairs_alone) == (len(own), len(alone))
+        assert (detection_pass.clustered, detection_pass.clustered_alone) == (
+            sum(own["clustered"]),
+            sum(alone["clustered"]),
+        )
+        assert (detection_pass.duplicates, detection_pass.duplicates_alone) == (len(copies), sum(copies["passes"] == 1))
         states = own[~own["pair__implied"]]["pair__state"]
-        assert each.confirmed == sum(states == "confirmed")
-        assert each.decided == sum(states.isin(["confirmed", "rejected", "template"]))
-        if each.decided:
-            assert (each.low, each.high) == pytest.approx(wilson(each.confirmed, each.decided))
+        assert detection_pass.confirmed == sum(states == "confirmed")
+        assert detection_pass.decided == sum(states.isin(["confirmed", "rejected", "template"]))
+        if detection_pass.decided:
+            assert (detection_pass.low, detection_pass.high) == pytest.approx(
+                wilson(detection_pass.confirmed, detection_pass.decided)
+            )
     for each in result.overlap:
         for counted, rows, key in ((each.pairs, evidence, "pair"), (each.duplicates, found_articles, "id")):
             one, other = (set(rows[rows["pass_name"] == name][key]) for name in (each.one, each.other))
@@ -159,7 +169,7 @@ def check_overview(scope: Scope, articles: pd.DataFrame, found_articles: pd.Data
         (result.newspapers, articles["paper"]),
     ):
         counted = articles.groupby(key)["duplicate"].agg(["count", "sum"])
-        assert {each.name: (each.articles, each.duplicates) for each in parts} == {
+        assert {part.name: (part.articles, part.duplicates) for part in parts} == {
             name: tuple(row) for name, row in zip(counted.index, counted.to_numpy(), strict=True)
         }
     assert {each.name: each.duplicates for each in result.methods if each.duplicates} == dict(
@@ -181,9 +191,9 @@ def check_terms(scope: Scope, articles: pd.DataFrame) -> None:
     left = articles[~articles["duplicate"]]
     before, after = (Counter(" ".join(each["normalized_text"]).split()) for each in (articles, left))
     moves = {word: abs(after[word] / after.total() - times / before.total()) for word, times in before.items()}
-    assert [each.word for each in result.terms] == sorted(moves, key=lambda word: (-moves[word], word))[:50]
-    for each in result.terms:
-        assert (each.before, each.after) == (before[each.word], after[each.word])
+    assert [term.word for term in result.terms] == sorted(moves, key=lambda word: (-moves[word], word))[:50]
+    for term in result.terms:
+        assert (term.before, term.after) == (before[term.word], after[term.word])
     assert (result.words_before, result.words_after) == (before.total(), after.total())
 
 

@@ -108,9 +108,9 @@ def brute_force(articles: Sequence[IncomingArticle]) -> ExactCopies:
         again = {place for place, key in enumerate(keys) if counts[key] > 1}
         return Groups(sum(count > 1 for count in counts.values()), len(again)), again
 
-    headline, headlines = groups([each.headline for each in articles])
-    text, texts = groups([each.content for each in articles])
-    both, _ = groups([(each.headline, each.content) if each.headline else None for each in articles])
+    headline, headlines = groups([article.headline for article in articles])
+    text, texts = groups([article.content for article in articles])
+    both, _ = groups([(article.headline, article.content) if article.headline else None for article in articles])
     of_the_day = {
         later
         for later, each in enumerate(articles)

@@ -35,14 +35,14 @@ def printed(*options: str) -> str:
 @pytest.fixture
 def stored(store: StoreArticle) -> None:
     """Store the small corpus, run, and decide one pair."""
-    for each in ARTICLES:
+    for article in ARTICLES:
         store(
-            each["content"],
-            newspaper=each["newspaper"],
-            date=each["date"],
-            headline=each["headline"],
-            url=each["url"],
-            external_id=each["id"],
+            article["content"],
+            newspaper=article["newspaper"],
+            date=article["date"],
+            headline=article["headline"],
+            url=article["url"],
+            external_id=article["id"],
         )
     call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
     decide_pair(Pair.objects.get(verdict="duplicate").pk, "confirm", user=make_user("mara", "editor"))

@@ -18,7 +18,7 @@ def test_groups_that_no_line_joins_are_drawn_apart_and_inside():
         for one in group[:-1]
     ]
     at = places(Network(1, nodes, edges))
-    assert set(at) == {each.newspaper_id for each in nodes}
+    assert set(at) == {node.newspaper_id for node in nodes}
     assert all(0 <= place <= 1 for both in at.values() for place in both)
     boxes = [
         [(min(axis), max(axis)) for axis in zip(*(at[number] for number in group), strict=True)] for group in groups

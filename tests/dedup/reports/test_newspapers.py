@@ -46,7 +46,7 @@ def stored(store: StoreArticle) -> list[Article]:
     ],
 )
 def test_the_numbers_are_those_of_a_count_in_python(stored: list[Article], options: NewspapersOptions) -> None:
-    kept = {each.cluster.kept_id for each in Membership.objects.select_related("cluster")}
+    kept = {item_.cluster.kept_id for item_ in Membership.objects.select_related("cluster")}
     clustered = set(Membership.objects.values_list("article", flat=True))
     groups: dict[str, list[Article]] = {}
     for article in stored:

@@ -106,7 +106,7 @@ def test_stored_pairs_are_counted_by_band(by_hand: list[Pair], editor: User) -> 
     result = thresholds()
 
     assert (result.run, result.why, result.newer, result.articles) == (by_hand[0].evidence.get().run_id, "", 0, 7)
-    assert [(each.lowest, each.highest, each.counts) for each in result.bands] == [
+    assert [(band.lowest, band.highest, band.counts) for band in result.bands] == [
         # pairs, exact, partial, same headline, text, both, new, articles, their headline or text again, decided, right
         (0.95, 1.0, Counts(4, 3, 1, 2, 3, 1, 0, 4, 3, 3, 1, 1)),
         (0.9, 0.95, Counts(2, 0, 2, 1, 0, 0, 1, 1, 0, 0, 2, 0)),
@@ -114,14 +114,14 @@ def test_stored_pairs_are_counted_by_band(by_hand: list[Pair], editor: User) -> 
         (0.8, 0.85, Counts(1, 0, 1, 0, 0, 0, 1)),
         (0.75, 0.8, Counts(1, 0, 1, 0, 0, 0, 1, 1)),
     ]
-    assert [(each.lowest, each.counts.partial, each.counts.articles) for each in result.thresholds] == [
+    assert [(row.lowest, row.counts.partial, row.counts.articles) for row in result.thresholds] == [
         (0.95, 1, 4), (0.9, 3, 5), (0.85, 3, 5), (0.8, 4, 5), (0.75, 5, 6),
     ]  # fmt: skip
     assert result.thresholds[-1].counts == Counts(8, 3, 5, 3, 3, 1, 3, 6, 3, 3, 3, 1)
-    precision = next(each for each in ThresholdsReport().tables(result) if each.name == "precision")
+    precision = next(table for table in ThresholdsReport().tables(result) if table.name == "precision")
     assert precision.rows[1] == ("0.90–0.95", 2, 2, 0, 0.0, *interval(2, 0))
     assert precision.rows[2] == ("0.85–0.90", 0, 0, 0, None, None, None)
-    assert [each.name for each in ThresholdsReport().charts(result)] == ["bands", "precision"]
+    assert [chart.name for chart in ThresholdsReport().charts(result)] == ["bands", "precision"]
     assert (
         ThresholdsReport()
         .says(result)
@@ -132,10 +132,10 @@ def test_stored_pairs_are_counted_by_band(by_hand: list[Pair], editor: User) -> 
     )
     # The later article is of the days, both are of the newspapers, and shares are of the articles of the days.
     since = thresholds(Scope(since=datetime.date(2026, 6, 1)))
-    assert [each.counts.pairs for each in since.bands] == [0, 1, 0, 1, 1]
+    assert [band.counts.pairs for band in since.bands] == [0, 1, 0, 1, 1]
     assert (since.articles, since.thresholds[-1].counts.articles) == (3, 2)
     courier = thresholds(Scope(newspaper_ids=(other.newspaper_id,)))
-    assert [each.counts.pairs for each in courier.bands] == [1, 0, 0, 0, 1]
+    assert [band.counts.pairs for band in courier.bands] == [1, 0, 0, 0, 1]
 
 
 def test_gaps_are_counted_by_band_and_newspaper(by_hand: list[Pair]) -> None:
@@ -154,7 +154,7 @@ def test_gaps_are_counted_by_band_and_newspaper(by_hand: list[Pair]) -> None:
         FarPairs(0.75, 1.0, 7, 2),
     ]
     assert result.by_days == [(0, 1), (2, 2), (10, 1)]
-    assert [(each.share, each.days, each.pairs) for each in result.windows] == [
+    assert [(window.share, window.days, window.pairs) for window in result.windows] == [
         (0.5, 2, 3), (0.75, 2, 3), (0.9, 10, 4), (0.95, 10, 4), (0.98, 10, 4), (0.99, 10, 4), (1.0, 10, 4),
     ]  # fmt: skip
     assert result.advised == result.windows[4]
@@ -177,7 +177,7 @@ def test_gaps_are_counted_by_band_and_newspaper(by_hand: list[Pair]) -> None:
             "pairs published on different days, 2 (28.57%) are more than 60 days apart. These are the pairs of run "
         )
     )
-    assert [each.name for each in GapsReport().charts(result)] == ["spread", "window"]
+    assert [chart.name for chart in GapsReport().charts(result)] == ["spread", "window"]
 
 
 def test_the_pass_is_run_afresh_if_the_last_run_did_not_find_all(store: StoreArticle) -> None:
@@ -255,7 +255,7 @@ def test_one_article_has_no_pairs_and_an_empty_archive_no_articles(store: StoreA
     assert "so no window can be advised" in GapsReport().says(gaps())
     assert GapsReport().charts(gaps()) == ThresholdsReport().charts(result) == []
     # A pass whose pairs all have the same score has one band, and nothing to check.
-    assert [each.lowest for each in thresholds(pass_="exact", subset_check=True).bands] == [0.95]
+    assert [band.lowest for band in thresholds(pass_="exact", subset_check=True).bands] == [0.95]
 
 
 def test_pairs_that_a_lower_threshold_leaves_out_of_a_dense_group_are_not_missing(store: StoreArticle) -> None:
@@ -300,9 +300,9 @@ def brute_force(lowest: float) -> pd.DataFrame:
     articles = list(Article.objects.order_by("pk").values())
     sets = [
         {text[place : place + 5] for place in range(max(1, len(text) - 4))}
-        if (text := each["normalized_text"])
+        if (text := article["normalized_text"])
         else set()
-        for each in articles
+        for article in articles
     ]
     rows = []
     for (one, first), (two, second) in combinations(enumerate(articles), 2):

@@ -146,7 +146,7 @@ def test_the_counts_of_the_tabs_are_those_of_their_rows_without_what_this_user_p
     assert counted(other) == every
     decisions.decide_pair(pairs[0].pk, "confirm", user=other)
     assert counted(editor)["later"] == 2
-    batches.begin("confirm", pairs=[each.pk for each in pairs], sample=20, user=editor)
+    batches.begin("confirm", pairs=[pair.pk for pair in pairs], sample=20, user=editor)
     assert counted(editor)["sample"] == 2
     assert "sample" not in counted(other)
 
@@ -155,7 +155,7 @@ def test_the_questions_of_a_tab_come_in_its_order(store: StoreArticle, pairs: li
     small, large = (make_cluster(*(store() for _ in range(size)), score=0.95) for size in (3, 4))
     first, second, _ = pairs
     listed = lambda name: [question_of(row) for row in TABS[name].rows(editor)]  # noqa: E731
-    assert [each for each in listed("informative") if each.kind == "pair"] == [of_pair(each) for each in pairs]
+    assert [each for each in listed("informative") if each.kind == "pair"] == [of_pair(pair) for pair in pairs]
     assert listed("clusters") == [Question("cluster", large.pk), Question("cluster", small.pk)]
     with time_machine.travel(NOON, tick=False) as clock:
         for each in (of_pair(second), Question("cluster", small.pk), of_pair(first)):
@@ -309,12 +309,12 @@ def test_a_card_folds_equal_texts_and_puts_the_kept_article_first(copies: list[A
     decisions.keep_article(cluster.pk, copies[0].pk, user=editor)
     cluster.refresh_from_db()
     card = card_of(cluster)
-    assert card.article_ids == sorted(each.pk for each in copies)
+    assert card.article_ids == sorted(copied.pk for copied in copies)
     assert (card.newspapers, card.left_out, card.doubts) == (2, 0, [])
     # The kept one first, then by publication.
-    assert [each.article for each in card.kept.copies] == [copies[0], copies[3], copies[4]]
+    assert [copied.article for copied in card.kept.copies] == [copies[0], copies[3], copies[4]]
     assert (card.kept.number, card.kept.more, card.kept.words) == (3, 0, 13)
-    assert [[each.article for each in text.copies] for text in card.others] == [[copies[1]], [copies[2]]]
+    assert [[copied.article for copied in text.copies] for text in card.others] == [[copies[1]], [copies[2]]]
     assert [text.words for text in card.others] == [14, 7]
     assert all(each.same_headline for text in (card.kept, *card.others) for each in text.copies)
 
@@ -333,5 +333,5 @@ def test_a_card_of_plain_copies_says_in_which_headlines_they_differ(store: Store
     made = [store(SAME, newspaper=name, headline=head) for name, head in (("A", "Pier"), ("B", "Pier"), ("C", "Ferry"))]
     card = card_of(make_cluster(*made, score=0.95))
     assert card.doubts == []
-    assert [each.same_headline for each in card.kept.copies] == [True, True, False]
+    assert [copied.same_headline for copied in card.kept.copies] == [True, True, False]
     assert [(segment.text, segment.kind) for segment in card.kept.copies[2].headline if segment.text.strip()] != []

@@ -27,7 +27,7 @@ def pairs_of(store: StoreArticle, count: int) -> list[Pair]:
 
 
 def begin(pairs: list[Pair], user: User, *, kind: str = "confirm", clusters: tuple[int, ...] = ()) -> Batch:
-    return batches.begin(kind, pairs=[each.pk for each in pairs], clusters=clusters, sample=20, user=user)
+    return batches.begin(kind, pairs=[pair.pk for pair in pairs], clusters=clusters, sample=20, user=user)
 
 
 def answer_sample(batch: Batch, user: User, kind: str = "confirm") -> None:
@@ -40,8 +40,8 @@ def answer_sample(batch: Batch, user: User, kind: str = "confirm") -> None:
 
 
 def states(pairs: list[Pair]) -> list[str]:
-    rows = dict(Pair.objects.filter(pk__in=[each.pk for each in pairs]).values_list("pk", "state"))
-    return [rows[each.pk] for each in pairs]
+    rows = dict(Pair.objects.filter(pk__in=[pair.pk for pair in pairs]).values_list("pk", "state"))
+    return [rows[pair.pk] for pair in pairs]
 
 
 def test_a_batch_is_one_decision_after_its_sample_and_one_undo(store: StoreArticle, editor: User) -> None:
@@ -115,7 +115,7 @@ def test_what_would_join_groups_that_decisions_separate_is_left_out(store: Store
 
 def test_cards_confirm_their_clusters_and_a_rejecting_batch_leaves_them_out(store: StoreArticle, editor: User) -> None:
     clusters = [make_cluster(*(store(newspaper=f"Paper {n}") for n in range(3))) for _ in range(21)]
-    numbers = tuple(each.pk for each in clusters)
+    numbers = tuple(cluster.pk for cluster in clusters)
     pair = pairs_of(store, 1)
     batch = begin(pair, editor, clusters=numbers)
     asked = next_question(editor, SAMPLE, skip=[Question("pair", pair[0].pk), Question("cluster", numbers[0])])
@@ -171,5 +171,5 @@ def test_single_decisions_during_a_batch_are_never_overridden(store: StoreArticl
     except batches.StaleBatchError:  # the other was quicker with all of them
         assert len(made) == len(free)
     other.join()
-    singly = {each.pair_id for each in made}
+    singly = {decision.pair_id for decision in made}
     assert states(free) == ["rejected" if each.pk in singly else "confirmed" for each in free]

@@ -76,7 +76,7 @@ def test_merged_clusters_are_one_whatever_was_said_before(store: StoreArticle, u
     unsure = decisions.decide_pair(Pair.objects.get(left=a, right=b).pk, "unsure", user=user)
 
     shown = preview(lambda: merge_clusters(first.pk, second.pk, ids(a, b), user=user), ids(a, b, c, d))
-    assert [(each.number, each.size) for each in shown.clusters] == [(first.pk, 4)]
+    assert [(cluster.number, cluster.size) for cluster in shown.clusters] == [(first.pk, 4)]
     assert [each.decision for each in shown.overridden] == [rejected]
     assert clusters() == [ids(a, b), ids(c, d)]
 

@@ -284,7 +284,7 @@ def test_undo_brings_back_what_stood_before(four, editor) -> None:
     assert clusters() == [tuple(four)]
     decisions.undo(confirmed.pk, user=editor)
     assert pair(four[0], four[1]).state == "undecided"
-    assert [each.kind for each in Decision.objects.order_by("pk")] == ["confirm", "take_out", "undo", "undo"]
+    assert [item_.kind for item_ in Decision.objects.order_by("pk")] == ["confirm", "take_out", "undo", "undo"]
 
 
 def test_a_decision_is_undone_once(four, editor) -> None:
@@ -385,7 +385,7 @@ def test_two_editors_at_once_end_with_both_decisions_in_the_history(store) -> No
 
 def test_every_decision_stores_what_it_is_about_and_what_it_says(store, editor) -> None:
     articles = [store() for _ in range(6)]
-    a, b, c, d, e, f = ids = [each.pk for each in articles]
+    a, b, c, d, e, f = ids = [article.pk for article in articles]
     number, other = make_cluster(*articles[:4]).pk, make_cluster(*articles[4:]).pk
     write_group(store(), store())
     group = DenseGroup.objects.get()
@@ -452,7 +452,7 @@ def test_a_decision_of_an_hour_ago_or_on_other_articles_is_not_taken_for_the_sam
     one, other = make_cluster(*first).pk, make_cluster(*second).pk
 
     def confirm(number: int, articles: list[Article]) -> int:
-        return decisions.confirm_cluster(number, [each.pk for each in articles], user=editor).pk
+        return decisions.confirm_cluster(number, [article.pk for article in articles], user=editor).pk
 
     with time_machine.travel(dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC), tick=False) as clock:
         made = confirm(one, first)
@@ -470,7 +470,7 @@ def test_a_dense_group_confirms_all_of_its_articles_and_no_other(store, editor) 
     stranger = make_pair(articles[0], store(), verdict="similar", trigram=0.5)
     group = DenseGroup.objects.get()
     decisions.confirm_group(group.pk, seen=group.fingerprint, user=editor)
-    assert clusters() == [tuple(each.pk for each in articles)]
+    assert clusters() == [tuple(article.pk for article in articles)]
     assert set(Pair.objects.exclude(pk=stranger.pk).values_list("state", flat=True)) == {"confirmed"}
     assert Pair.objects.get(pk=stranger.pk).state == "undecided"
 
@@ -480,7 +480,7 @@ def test_the_decisions_on_a_pair_are_its_own_and_those_that_link_its_articles(st
     cluster = make_cluster(*articles)
     first, last = pair(articles[0].pk, articles[1].pk), pair(articles[0].pk, articles[2].pk)
     of_pair = decisions.decide_pair(first.pk, "unsure", user=editor)
-    of_cluster = decisions.confirm_cluster(cluster.pk, [each.pk for each in articles], user=editor)
+    of_cluster = decisions.confirm_cluster(cluster.pk, [article.pk for article in articles], user=editor)
     undone = decisions.undo(of_pair.pk, user=editor)
     assert list(decisions.decisions_on(first)) == [undone, of_cluster, of_pair]
     assert list(decisions.decisions_on(last)) == [of_cluster]
@@ -493,7 +493,7 @@ def test_the_decisions_on_a_pair_are_its_own_and_those_that_link_its_articles(st
 @override_settings(SECOND_READINGS=1.0)
 def test_whoever_writes_no_note_leaves_none(store, editor) -> None:
     articles = [store() for _ in range(4)]
-    ids = [each.pk for each in articles]
+    ids = [article.pk for article in articles]
     first, second = make_cluster(*articles[:2]).pk, make_cluster(*articles[2:]).pk
     write_group(store(), store())
     group = DenseGroup.objects.get()

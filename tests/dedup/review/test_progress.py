@@ -17,7 +17,7 @@ NOW = datetime.datetime(2026, 3, 2, 15, 0, tzinfo=datetime.UTC)
 
 
 def minutes_ago(*numbers: float) -> list[datetime.datetime]:
-    return [NOW - datetime.timedelta(minutes=each) for each in numbers]
+    return [NOW - datetime.timedelta(minutes=number) for number in numbers]
 
 
 def test_a_sitting_ends_with_a_pause_of_half_an_hour() -> None:

@@ -93,7 +93,9 @@ def test_every_waiting_pair_is_covered_by_exactly_one_question(seed: int, editor
 
 def answer(rng: random.Random, made: list[Decision], editor: User) -> Decision:
     """Make a random decision, or undo one."""
-    undoable = [each for each in made if each.is_undoable and not Decision.objects.filter(undoes=each).exists()]
+    undoable = [
+        decision for decision in made if decision.is_undoable and not Decision.objects.filter(undoes=decision).exists()
+    ]
     if undoable and rng.random() < 0.25:
         return decisions.undo(rng.choice(undoable).pk, user=editor)
     clusters = list(Cluster.objects.order_by("pk"))
@@ -128,7 +130,7 @@ def test_what_is_asked_first_and_what_is_nearly_certain(editor: User, store: Sto
     assert tab_counts(editor) | {"later": 0} == tab_counts(editor)
     assert [tab_counts(editor)[name] for name in COUNTED] == [4, 1, 2, 0]
     # A pair inside that was judged a template: not a clear case any more.
-    _, second, third, _ = (each.article for each in copies.memberships.order_by("article"))
+    _, second, third, _ = (membership.article for membership in copies.memberships.order_by("article"))
     make_pair(second, third, verdict="template", probability=0.6, duplicate_probability=0.3, trigram=0.7)
     Profile.objects.update(asked_from=0.01)
     update_questions(rebuild_clusters().articles)

@@ -101,7 +101,7 @@ def test_a_decision_on_a_cluster_that_cannot_be_made(
     store: StoreArticle, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     articles = [store() for _ in range(3)]
-    ids = [each.pk for each in articles]
+    ids = [article.pk for article in articles]
     number = make_cluster(*articles).pk
     stale = decisions.StaleClusterError
     seen_two = (
@@ -149,7 +149,7 @@ def test_a_split_or_a_merger_that_cannot_be_made(
     store: StoreArticle, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     articles = [store() for _ in range(4)]
-    ids = [each.pk for each in articles]
+    ids = [article.pk for article in articles]
     number = make_cluster(*articles).pk
     split: Callable[..., str] = lambda *part: refused(  # noqa: E731
         lambda: cluster_decisions.split_cluster(number, part, ids, user=editor)
@@ -171,7 +171,7 @@ def test_a_split_or_a_merger_that_cannot_be_made(
 
 def test_a_confirmation_of_a_group_that_cannot_be_made(store: StoreArticle, editor: User) -> None:
     articles = [store() for _ in range(4)]
-    ids = [each.pk for each in articles]
+    ids = [article.pk for article in articles]
     write_group(*articles)
     rebuild_clusters()
     group = DenseGroup.objects.get()
@@ -224,7 +224,7 @@ def test_a_rule_on_a_group_that_cannot_be_made_or_ended(store: StoreArticle, edi
     group.refresh_from_db()
     assert (group.ruled_by, group.ruled_at) == (other, NOON)
     noted = Decision.objects.values("kind", "group_number", "articles", "decided_by").latest("pk")
-    ids = [each.pk for each in articles]
+    ids = [article.pk for article in articles]
     assert noted == {"kind": "rule_group", "group_number": group.pk, "articles": ids, "decided_by": other.pk}
     end(group.pk)
     group.refresh_from_db()

@@ -33,4 +33,4 @@ def test_a_rule_parts_the_undecided_pairs_within_its_series_and_no_other(store: 
     assert make_rule(ruled.pk, user=editor) == 1
     verdicts = dict(Pair.objects.values_list("pk", "verdict"))
     assert (verdicts[reached.pk], verdicts[similar.pk]) == ("template", "template")
-    assert {verdicts[each.pk] for each in others} == {"duplicate"}
+    assert {verdicts[other.pk] for other in others} == {"duplicate"}

@@ -38,16 +38,16 @@ def store_archive(seed: int, *, days: int = DAYS) -> None:
 
 def _store(articles: Sequence[Any]) -> None:
     for start in range(0, len(articles), 100):
-        assert {each.outcome for each in store_articles(articles[start : start + 100])} == {"created"}
+        assert {article.outcome for article in store_articles(articles[start : start + 100])} == {"created"}
 
 
 def _decide() -> None:
     editor = get_user_model().objects.create_user("mara")
     pairs = list(Pair.objects.proposed().order_by("left", "right"))
-    for each in pairs[::23]:
-        decisions.decide_pair(each.pk, "confirm", user=editor)
-    for each in pairs[7::23]:
-        decisions.decide_pair(each.pk, "reject", user=editor)
+    for pair in pairs[::23]:
+        decisions.decide_pair(pair.pk, "confirm", user=editor)
+    for pair in pairs[7::23]:
+        decisions.decide_pair(pair.pk, "reject", user=editor)
     largest = Cluster.objects.order_by("-size", "pk")[0]
     decisions.take_out(largest.pk, largest.memberships.order_by("article").last().article_id, user=editor)
     make_rule(Series.objects.order_by("-articles", "pk")[0].pk, user=editor)

@@ -31,7 +31,7 @@ def articles(store: StoreArticle) -> list[Article]:
 
 
 def crowds() -> dict[tuple[str, int], int]:
-    return {(each.pass_name, each.article_id): each.near for each in CrowdedArticle.objects.all()}
+    return {(item_.pass_name, item_.article_id): item_.near for item_ in CrowdedArticle.objects.all()}
 
 
 def groups() -> list[tuple[int, list[int]]]:

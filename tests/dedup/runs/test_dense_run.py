@@ -148,5 +148,5 @@ def test_equal_texts_hang_on_the_first_one(store: StoreArticle) -> None:
     group = DenseGroup.objects.get()
     assert (group.size, group.pairs) == (70, 69)
     ends = set(Evidence.objects.values_list("pair__left", "pair__right"))
-    assert ends == {(articles[0].pk, each.pk) for each in articles[1:]}
+    assert ends == {(articles[0].pk, article.pk) for article in articles[1:]}
     assert [cluster.size for cluster in Cluster.objects.all()] == [70]

@@ -59,7 +59,7 @@ def pair_rows() -> list[tuple[Any, ...]]:
 
 
 def test_a_block_is_stored_with_its_mark_and_counts_what_the_pass_did(articles: list[Article]) -> None:
-    a, b, c = (each.pk for each in articles)
+    a, b, c = (article.pk for article in articles)
     run = make_run()
     found = [Candidate(a, b, "title", 0.75, {"words": "Fähre", "shared": 3}), Candidate(a, c, "title", 1.0)]
     tally = Tally(candidates=7, verified=5, crowded={b: 60})
@@ -99,7 +99,7 @@ def test_what_is_found_again_renews_its_evidence_and_only_raises_the_score_of_th
     articles: list[Article], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evidence, "_COPIED_AT_ONCE", 1)
-    a, b, c = (each.pk for each in articles)
+    a, b, c = (article.pk for article in articles)
     first, second = make_run(), make_run()
     ends = []
     with transaction.atomic():
@@ -124,7 +124,7 @@ def test_what_is_found_again_renews_its_evidence_and_only_raises_the_score_of_th
 
 
 def test_a_pair_that_is_proposed_again_is_noted_for_the_clusters(articles: list[Article]) -> None:
-    a, b, c = (each.pk for each in articles)
+    a, b, c = (article.pk for article in articles)
     for ends in ((0, 1), (0, 2), (1, 2)):
         make_pair(articles[ends[0]], articles[ends[1]], trigram=0.5)
     Pair.objects.filter(left=a, right=b).update(best_score=0)
@@ -174,7 +174,7 @@ def test_evidence_is_stale_if_the_settings_of_the_run_would_have_found_it(
     articles: list[Article], earlier: DetectionRun
 ) -> None:
     run = make_run()
-    one, other = sorted(each.newspaper_id for each in articles[:2])
+    one, other = sorted(article.newspaper_id for article in articles[:2])
     same, comparable = {"same_runs": [earlier.pk]}, {"comparable_runs": [earlier.pk]}
 
     def own(lowest: float, days: float, *, hiding: bool = False, of: tuple[int, int] = (one, other)) -> dict[str, Any]:
@@ -211,8 +211,8 @@ def test_evidence_is_stale_if_the_settings_of_the_run_would_have_found_it(
 
 def test_evidence_is_stale_only_inside_what_the_run_covered(articles: list[Article], earlier: DetectionRun) -> None:
     run = make_run()
-    one, other = (each.newspaper_id for each in articles[:2])
-    revision = max(each.revision for each in articles[:2])
+    one, other = (article.newspaper_id for article in articles[:2])
+    revision = max(article.revision for article in articles[:2])
     same = {"same_runs": [earlier.pk]}
     cases = [
         # The day of the later article counts.
@@ -233,7 +233,7 @@ def test_evidence_is_stale_only_inside_what_the_run_covered(articles: list[Artic
 
 
 def crowd(run: DetectionRun, *articles: Article, by: str = "trigram", first_day: datetime.date = FOURTH) -> None:
-    store_crowded(run.pk, by, {each.pk: 60 for each in articles}, only_new=False)
+    store_crowded(run.pk, by, {article.pk: 60 for article in articles}, only_new=False)
     RunBlock.objects.create(
         run=run, pass_name=by, first_day=first_day, last_day=first_day, candidates=0, verified=0, pairs=0, seconds=0
     )
@@ -243,7 +243,7 @@ def test_inside_a_dense_group_only_the_same_settings_keep_the_same_pairs(
     articles: list[Article], earlier: DetectionRun
 ) -> None:
     one, other, _ = articles
-    newest = max(each.revision for each in articles)
+    newest = max(article.revision for article in articles)
     same, comparable = {"same_runs": [earlier.pk]}, {"comparable_runs": [earlier.pk]}
 
     def marked(*crowded: Article, in_block_of: datetime.date = FOURTH, by: str = "trigram", **values: Any) -> bool:
@@ -328,7 +328,7 @@ def test_days_and_newspapers_are_corrected_of_articles_that_have_changed(article
     a, b, c = articles
     first, second, third = make_pair(a, b), make_pair(a, c), make_pair(b, c)
     facts = lambda: [  # noqa: E731
-        (each.days_apart, each.same_newspaper) for each in Pair.objects.order_by("left_id", "right_id")
+        (item_.days_apart, item_.same_newspaper) for item_ in Pair.objects.order_by("left_id", "right_id")
     ]
     assert facts() == [(2, False), (2, True), (0, False)]
     Pair.objects.filter(pk__in=(first.pk, third.pk)).update(days_apart=9)

@@ -74,9 +74,9 @@ def rows(*, stale: bool = False) -> tuple:
             for each in evidence
         ),
         sorted(
-            (*sorted((url[each.left_id], url[each.right_id])), each.best_score, each.verdict, each.joins)
-            for each in Pair.objects.all()
-            if each.best_score
+            (*sorted((url[item_.left_id], url[item_.right_id])), item_.best_score, item_.verdict, item_.joins)
+            for item_ in Pair.objects.all()
+            if item_.best_score
         ),
         sorted(
             sorted(url[each] for each in cluster.memberships.values_list("article", flat=True))
@@ -211,9 +211,9 @@ def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monk
 def test_runs_from_a_day_on_end_where_a_run_of_all_ends(seed, dense) -> None:
     articles = sorted(invented(seed, 60), key=lambda each: each.date)
     day = articles[30].date
-    store_articles([each for each in articles if each.date < day])
+    store_articles([article for article in articles if article.date < day])
     find_duplicates("--passes", EVERY)
-    store_articles([each for each in articles if each.date >= day])
+    store_articles([article for article in articles if article.date >= day])
     find_duplicates("--since", day.isoformat(), "--passes", EVERY)
     step_by_step, dense_groups = rows(), groups()
     forget_runs()

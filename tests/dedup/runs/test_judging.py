@@ -122,7 +122,7 @@ def test_a_verdict_is_stored_with_how_much_of_each_article_the_other_has(store, 
 
 def test_nothing_is_judged_again_while_nothing_changes(corpus, monkeypatch) -> None:
     find_duplicates()
-    assert {each.month.isoformat() for each in NewspaperMonth.objects.all()} == {"2026-03-01"}
+    assert {item_.month.isoformat() for item_ in NewspaperMonth.objects.all()} == {"2026-03-01"}
     Pair.objects.update(reasons=["kept"])
     find_duplicates()
     assert set(map(tuple, Pair.objects.values_list("reasons", flat=True))) == {("kept",)}

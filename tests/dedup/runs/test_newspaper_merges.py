@@ -111,12 +111,12 @@ def state() -> dict[str, Any]:
         for pair in Pair.objects.proposed()
     }
     evidence = sorted(
-        (url[each.pair.left_id], url[each.pair.right_id], each.pass_name, each.score, json.dumps(each.details))
-        for each in Evidence.objects.filter(stale=False).select_related("pair")
+        (url[item_.pair.left_id], url[item_.pair.right_id], item_.pass_name, item_.score, json.dumps(item_.details))
+        for item_ in Evidence.objects.filter(stale=False).select_related("pair")
     )
     clusters = sorted(
-        (url[each.kept_id], each.size, each.lowest_score, sorted(url[pk] for pk in members(each)))
-        for each in Cluster.objects.all()
+        (url[item_.kept_id], item_.size, item_.lowest_score, sorted(url[pk] for pk in members(item_)))
+        for item_ in Cluster.objects.all()
     )
     forms = ("newspaper__name", "normalized_title", "normalized_text", "story_text", "topic_text", "boilerplate")
     return {

@@ -27,10 +27,10 @@ def test_a_run_stores_and_prints_its_phases_in_order(store) -> None:
     call_command("find_duplicates", stdout=output, stderr=io.StringIO())
     run = DetectionRun.objects.get()
     phases = list(run.phases.all())
-    assert [each.name for each in phases] == [name for name in PHASES if name in run.counts["phases"]]
+    assert [phase.name for phase in phases] == [name for name in PHASES if name in run.counts["phases"]]
     took = (run.finished_at - run.started_at).total_seconds()
     # Reports are counted after its end.
-    assert 0 < sum(each.seconds for each in phases if each.name != "reports") <= took
+    assert 0 < sum(phase.seconds for phase in phases if phase.name != "reports") <= took
     printed = output.getvalue()
     places = [printed.index(name) for name in ("Where the time went", "Merged newspapers", "Storing pairs", "Counting")]
     assert places == sorted(places)

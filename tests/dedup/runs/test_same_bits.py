@@ -136,14 +136,14 @@ def copies(*names: str) -> Iterator[list[str]]:
     connection.close()  # a database in use cannot be copied
     with psycopg.connect(url_of("postgres"), autocommit=True) as server:
         try:
-            for each in databases:
-                server.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(each)))
+            for database in databases:
+                server.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(database)))
                 template = Identifier(original)
-                server.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(each), template))
+                server.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(database), template))
             yield databases
         finally:
-            for each in databases:
-                server.execute(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(each)))
+            for database in databases:
+                server.execute(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(database)))
 
 
 def everything(database: str) -> Store:
@@ -198,8 +198,8 @@ def without_blocks(store: Store) -> Store:
     """Return the same rows without what describes the blocks of a run."""
     for run in store["dedup_detectionrun"].values():
         for counted in run["counts"].get("passes", {}).values():
-            for each in OF_BLOCKS:
-                counted.pop(each)
+            for block in OF_BLOCKS:
+                counted.pop(block)
     return {table: rows for table, rows in store.items() if table != BLOCKS}
 
 
@@ -230,11 +230,11 @@ def test_runs_of_the_same_articles_end_with_the_same_bits(news) -> None:
 def has_everything(store: Store) -> None:
     """Check that all that a verdict rests on occurs, so that equal rows mean something."""
     pairs, evidence = store["dedup_pair"].values(), store["dedup_evidence"].values()
-    assert {each["verdict"] for each in pairs} >= {"duplicate", "version", "template", "similar"}
-    assert {each["state"] for each in pairs} >= {"undecided", "confirmed", "rejected"}
+    assert {pair["verdict"] for pair in pairs} >= {"duplicate", "version", "template", "similar"}
+    assert {pair["state"] for pair in pairs} >= {"undecided", "confirmed", "rejected"}
     assert {each["pass_name"] for each in evidence if not each["stale"]} == {*PASSES, DENSE_GROUPS}
     assert any(each["stale"] for each in evidence)
-    reasons = " ".join(reason for each in pairs for reason in each["reasons"])
+    reasons = " ".join(reason for pair in pairs for reason in pair["reasons"])
     for part in ("replaced", "again and again", "Headlines of this form", "An editor ruled"):
         assert part in reasons
     assert len({each["month"] for each in store["dedup_newspapermonth"].values()}) >= 3

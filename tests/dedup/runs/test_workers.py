@@ -197,7 +197,7 @@ def test_one_process_stops_between_batches_and_keeps_its_blocks(store, monkeypat
         "forms", "shingles", "trigram", "storing", "stale", "best scores", "groups", "series", "recurring", "verdicts",
         "group checks", "clusters", "questions", "counts", "reports",
     ]  # fmt: skip
-    assert {each.state for each in run.phases.all()} == {"done"}
+    assert {phase.state for phase in run.phases.all()} == {"done"}
 
 
 def is_alive(pid: int) -> bool:

@@ -41,7 +41,7 @@ def corpus(seed: int, kind: type[np.generic]) -> Sets:
         texts.append(sorted(members))
     keys = sorted((rng.randrange(700_000, 700_060), rng.randrange(10**9), rng.randrange(1, 9)) for _ in texts)
     days, ids, newspapers = (np.array(each) for each in zip(*keys, strict=True))
-    values = np.concatenate([np.array(each, dtype=kind) for each in texts])
+    values = np.concatenate([np.array(text, dtype=kind) for text in texts])
     weights = np.array([rng.uniform(0.2, 3.0) for _ in values], dtype=np.float32)
     offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     return Sets(Keys(ids, newspapers, days), Ragged(values, offsets), weights)
@@ -130,7 +130,7 @@ def test_packed_numbers_come_back(width: int) -> None:
 def test_minhash_in_parts_finds_every_similar_pair() -> None:
     rng = random.Random(8)
     texts = [" ".join(f"{rng.randrange(10**6):x}" for _ in range(40)) for _ in range(30)]
-    texts += [f"{each} {rng.choice(['north', 'south'])}" for each in texts[:20]] + ["", texts[0]] + [texts[1]] * 14
+    texts += [f"{text} {rng.choice(['north', 'south'])}" for text in texts[:20]] + ["", texts[0]] + [texts[1]] * 14
     articles = pa.table(
         {"id": range(len(texts)), "newspaper": [1] * len(texts), "day": [9] * len(texts), "text": texts},
         schema=pa.schema([(name, pa.int64()) for name in KEYS] + [("text", pa.string())]),

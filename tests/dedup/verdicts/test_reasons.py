@@ -86,7 +86,7 @@ def said(left: str, right: str, preparer: Preparer | None = None) -> list[str]:
 
 
 def arrows(sentences: list[str]) -> list[str]:
-    return [each for each in sentences if "→" in each or "replaced" in each]
+    return [sentence for sentence in sentences if "→" in sentence or "replaced" in sentence]
 
 
 @pytest.mark.parametrize("forms", [*ONE_FACT, *OF_ANOTHER_KIND], ids=lambda forms: forms[0])

@@ -24,7 +24,7 @@ def test_percentages_add_up(probabilities: list[float], written: list[str]) -> N
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=4).filter(any))
 def test_whatever_they_are(weights: list[int]) -> None:
-    probabilities = [each / sum(weights) for each in weights]
+    probabilities = [weight / sum(weights) for weight in weights]
     written = percentages(probabilities)
     whole = sum(int(each[:-1]) for each in written if each != "under 1%")
 

@@ -159,7 +159,7 @@ def test_a_weekly_column_is_not_a_duplicate() -> None:
     ]
     verdict = judgement_of(compared(*columns))
     assert verdict.kind != VerdictKind.DUPLICATE
-    assert any(re.search("on 4 other days within 60 days, about every 7 days", each) for each in verdict.reasons)
+    assert any(re.search("on 4 other days within 60 days, about every 7 days", reason) for reason in verdict.reasons)
 
 
 def test_two_days_of_a_live_blog_are_not_duplicates() -> None:
@@ -233,7 +233,7 @@ def test_reasons_name_what_is_replaced() -> None:
 def test_numbers_in_a_row_are_replaced_one_for_one() -> None:
     place = "boats at the old quay on the hill behind the harbour of the town, as in every year"
     counts = (", ".join(str(first + number) for number in range(12)) for first in (1200, 3400))
-    left, right = (article(f"They counted {each} {place}.", "") for each in counts)
+    left, right = (article(f"They counted {count} {place}.", "") for count in counts)
     assert "12 numbers replaced: 1200 → 3400, 1201 → 3401, 1202 → 3402 and 9 more." in reasons_for(
         compared(left, right)
     )
@@ -318,7 +318,7 @@ def test_probabilities_add_up() -> None:
 
 def test_features_without_series() -> None:
     row = features_of(compared(*RATES))
-    alone = features_of(compare(*[Preparer().prepare(each) for each in RATES[:2]]))
+    alone = features_of(compare(*[Preparer().prepare(rate) for rate in RATES[:2]]))
     assert row != pytest.approx(alone)
     assert without_series(row) == pytest.approx(alone)
 

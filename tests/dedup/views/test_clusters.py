@@ -245,7 +245,7 @@ def test_a_weakly_held_cluster_is_split_where_it_is_weak(editor_client: Client, 
     assert (page.count('class="node"'), page.count('class="node node-kept"')) == (4, 1)
     assert re.findall(r">(\d and \d)</a>", page) == ["2 and 3", "1 and 2", "3 and 4", "4 and 5"]
     ticked = editor_client.get(reverse("cluster", args=[cluster.pk]), {"tick": "part"}).content.decode()
-    assert re.findall(r'value="(\d+)" form="decide" checked', ticked) == [str(each.pk) for each in halves[:2]]
+    assert re.findall(r'value="(\d+)" form="decide" checked', ticked) == [str(halve.pk) for halve in halves[:2]]
 
     sent = dict(re.findall(r'name="(seen|tick)" value="([^"]+)">', page.split('id="split-here"')[1]))
     assert sent["tick"] == listed_ids(*halves[:2])
@@ -253,7 +253,7 @@ def test_a_weakly_held_cluster_is_split_where_it_is_weak(editor_client: Client, 
     assert [each.size for each in preview.context["preview"].clusters] == [3, 2]
     asked = preview.content.decode()
     assert f'action="/clusters/{cluster.pk}/split/?size_from=2"' in asked
-    assert (Decision.objects.count(), members(cluster)) == (0, {each.pk for each in halves})
+    assert (Decision.objects.count(), members(cluster)) == (0, {halve.pk for halve in halves})
 
     carried = dict(re.findall(r'type="hidden" name="(seen|tick)" value="([^"]+)"', asked))
     answer = editor_client.post(reverse("cluster_split", args=[cluster.pk]) + "?size_from=2", carried)
@@ -270,7 +270,7 @@ def test_two_clusters_are_merged_after_a_preview(editor_client: Client, store: S
     sent = {"seen": decisions.seen_as(members(one)), "other": str(other.pk), "note": "Same wire."}
     preview = editor_client.post(reverse("cluster_preview", args=[one.pk, "merge"]), sent)
     assert "Quay shut" in preview.content.decode()
-    assert [(each.number, each.size) for each in preview.context["preview"].clusters] == [(one.pk, 5)]
+    assert [(cluster.number, cluster.size) for cluster in preview.context["preview"].clusters] == [(one.pk, 5)]
     assert Cluster.objects.count() == 2
 
     answer = editor_client.post(reverse("cluster_merge", args=[one.pk]), sent)

@@ -89,7 +89,7 @@ def test_every_pass_says_why_it_left_a_pair_out(visitor: Client, missed: tuple[A
 
 def test_a_proposed_pair_leads_to_its_page(editor_client: Client, missed: tuple[Article, Article]) -> None:
     pair = make_pair(*missed, trigram=0.8)
-    page = compare(editor_client, *(each.pk for each in missed))
+    page = compare(editor_client, *(article.pk for article in missed))
     assert f'href="/pairs/{pair.pk}/"' in page
     assert said(page)["Similar text"][0] == "proposed"
     assert "would not" in said(page)["Similar text"][1]

@@ -136,12 +136,12 @@ def test_counts_the_pairs_of_other_passes_too(
     editor_client: Client, articles: list[Article], group: DenseGroup
 ) -> None:
     assert "With the pairs that other passes found" not in shown(editor_client, group)
-    numbers = {each.pk: each for each in articles}
+    numbers = {article.pk: article for article in articles}
     proposed = set(Pair.objects.values_list("left", "right"))
     ends = next(
         (left, right) for left in numbers for right in numbers if left < right and (left, right) not in proposed
     )
-    make_pair(*(numbers[each] for each in ends), url=1.0)
+    make_pair(*(numbers[end] for end in ends), url=1.0)
     page = shown(editor_client, group)
     assert "7 of 10 possible pairs" in page
     assert "the group has 8 pairs." in page

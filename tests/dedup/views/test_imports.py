@@ -90,7 +90,9 @@ def test_a_file_is_previewed_then_imported_and_its_rejects_are_taken_home(
     assert "hx-get" not in page.content.decode()
     sent = b"".join(client.get(f"/imports/{kept.pk}/rejects.jsonl").streaming_content)  # type: ignore[attr-defined]
     rejects = [json.loads(line) for line in sent.splitlines()]
-    assert [(each["file"], each["line"]) for each in rejects] == [("articles.jsonl.gz", line) for line in (8, 9, 10)]
+    assert [(reject["file"], reject["line"]) for reject in rejects] == [
+        ("articles.jsonl.gz", line) for line in (8, 9, 10)
+    ]
     assert sum(kept.reasons.values()) == 3
 
     # The same file again: nothing is stored twice. It is cancelled after its first batch, then resumed.

@@ -82,9 +82,9 @@ def test_page_files_and_command_give_the_same_edges(visitor: Client, cluster: Cl
     assert [each for each in everything if each["cluster"] == cluster.pk] == edges
     assert len(everything) == 3
     assert [int(row["follower"]) for row in csv.DictReader(io.StringIO(table.decode()))] == [
-        each["follower"] for each in edges
+        edge["follower"] for edge in edges
     ]
-    of_telegraph = next(each for each in edges if each["follower_newspaper"] == "Coast Telegraph")
+    of_telegraph = next(edge for edge in edges if edge["follower_newspaper"] == "Coast Telegraph")
     assert (of_telegraph["source_newspaper"], of_telegraph["hours"], of_telegraph["direction"]) == (
         "Harbour Post",
         3.5,
@@ -103,15 +103,15 @@ def test_the_report_counts_what_the_export_has(cluster: Cluster, store: StoreArt
 
     result = LineageReport().result(Scope(), Settings())
 
-    kinds = {each["cluster"]: each["cluster_kind"] for each in edges}
+    kinds = {edge["cluster"]: edge["cluster_kind"] for edge in edges}
     assert {each.kind: each.clusters for each in result.kinds if each.clusters} == Counter(kinds.values())
     assert (result.clusters, result.between, result.arrows) == (3, 2, len(edges))
-    assert result.unordered == sum(each["direction"] == "doubtful" for each in edges)
-    ordered = [each for each in edges if each["direction"] != "doubtful"]
+    assert result.unordered == sum(edge["direction"] == "doubtful" for edge in edges)
+    ordered = [edge for edge in edges if edge["direction"] != "doubtful"]
     followed = Counter((each["source_newspaper"], each["follower_newspaper"]) for each in ordered)
     del followed["Harbour Post", "Harbour Post"]
-    assert {(each.source, each.follower): each.articles for each in result.followings} == followed
-    telegraph = next(each for each in result.followings if each.follower == "Coast Telegraph")
+    assert {(following.source, following.follower): following.articles for following in result.followings} == followed
+    telegraph = next(following for following in result.followings if following.follower == "Coast Telegraph")
     assert (telegraph.copying, telegraph.timed, telegraph.median_hours) == (1, 1, 3.5)
-    assert sum(each.led for each in result.leaders) == result.between - result.unknown_first
+    assert sum(leader.led for leader in result.leaders) == result.between - result.unknown_first
     assert LineageReport().result(Scope(newspaper_ids=()), Settings()).clusters == 0

@@ -41,7 +41,7 @@ def papers(store: StoreArticle) -> tuple[Newspaper, Newspaper]:
 
 
 def chosen(papers: tuple[Newspaper, Newspaper]) -> dict[str, int]:
-    return dict(zip(("merged", "into"), (each.pk for each in papers), strict=True))
+    return dict(zip(("merged", "into"), (paper.pk for paper in papers), strict=True))
 
 
 def test_the_page_shows_what_will_happen_then_merges_and_undoes(
@@ -110,7 +110,7 @@ def test_merged_newspapers_are_listed_nowhere(admin_client: Client, papers: tupl
     ]
 
     def listing() -> list[str]:
-        return [each for each in addresses if f"{papers[0]}<" in admin_client.get(each).content.decode()]
+        return [address for address in addresses if f"{papers[0]}<" in admin_client.get(address).content.decode()]
 
     make_run()  # without one, the queue leads to the first run
     assert listing() == addresses
@@ -124,7 +124,7 @@ def test_merged_newspapers_are_listed_nowhere(admin_client: Client, papers: tupl
 
 def test_the_admin_leads_to_the_page(admin_client: Client, papers: tuple[Newspaper, Newspaper]) -> None:
     rows = reverse("admin:articles_newspaper_changelist")
-    action = {"action": "merge", "_selected_action": [each.pk for each in papers]}
+    action = {"action": "merge", "_selected_action": [paper.pk for paper in papers]}
     assert admin_client.post(rows, action).headers["Location"] == f"{PAGE}?merged={papers[0].pk}&into={papers[1].pk}"
     one = admin_client.post(rows, {**action, "_selected_action": [papers[1].pk]})
     assert one.headers["Location"] == f"{PAGE}?merged={papers[1].pk}"

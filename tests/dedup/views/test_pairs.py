@@ -537,7 +537,7 @@ def test_why_a_pair_has_its_verdict(editor_client: Client, pair: Pair, django_as
     now = judge_now(pair.left_id, pair.right_id)
     assert now is not None
     parts = re.findall(r'<span class="share">(.*?)</span>', page)
-    assert parts == [each.percentage + " " + each.label for each in why(pair).shares]
+    assert parts == [share.percentage + " " + share.label for share in why(pair).shares]
     # The table and its bars say the same, and end with the probability.
     table = page.split("<tbody>")[1].split("</table>")[0]
     points = [float(each.replace("−", "-")) for each in re.findall(r'<td class="number">([+−][\d.]+)</td>', table)]

@@ -320,7 +320,7 @@ def test_a_filter_finds_the_same_whether_few_or_many_rows_pass(
 ) -> None:
     rebuild_clusters()
     update_questions(None)
-    paper = {each.name: each.pk for each in Newspaper.objects.all()}
+    paper = {item_.name: item_.pk for item_ in Newspaper.objects.all()}
     both = f"newspaper={paper['Harbour Post']}&other={paper['Coast Telegraph']}"
     filters = [
         "headline=pier",

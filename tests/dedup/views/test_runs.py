@@ -111,7 +111,7 @@ def test_an_admin_queues_a_run_once_and_takes_it_back(client: Client, store: Sto
     Worker.objects.create(name="one", seen_at=timezone.now())
     assert "A worker answers" in text_of(client, f"{address}state/")
     assert client.post(f"{address}cancel/")["Location"] == "/runs/"
-    assert [each.new for each in RunRequest.objects.all()] == [True]
+    assert [item_.new for item_ in RunRequest.objects.all()] == [True]
     assert DBTaskResult.objects.count() == 1
     assert client.get(f"{address}state/")["HX-Refresh"] == "true"
 

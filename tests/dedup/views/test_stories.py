@@ -49,7 +49,7 @@ def test_a_cluster_is_one_story_with_its_newspapers(ferry: list[Article], visito
 
 
 def test_search_and_filter_look_at_every_article_of_a_story(ferry: list[Article], visitor: Client) -> None:
-    papers = {each.name: each.pk for each in Newspaper.objects.all()}
+    papers = {item_.name: item_.pk for item_ in Newspaper.objects.all()}
 
     def found(query: str) -> list[str]:
         page = visitor.get(f"/stories/?{query}").content.decode()
@@ -65,8 +65,8 @@ def test_search_and_filter_look_at_every_article_of_a_story(ferry: list[Article]
 def test_a_story_keeps_its_address(ferry: list[Article], visitor: Client) -> None:
     first, *others = ferry
     Cluster.objects.update(kept=others[0])
-    for each in others:
-        answer = visitor.get(f"/stories/{each.pk}/")
+    for other in others:
+        answer = visitor.get(f"/stories/{other.pk}/")
         assert (answer.status_code, answer["Location"]) == (302, f"/stories/{first.pk}/")
     page = visitor.get(f"/stories/{first.pk}/").content.decode()
     assert "<h1" in page
@@ -81,11 +81,11 @@ def test_the_feed_has_each_story_once_and_is_not_sent_twice(ferry: list[Article]
     assert answer["Content-Type"] == "application/atom+xml; charset=utf-8"
     feed = feedparser.parse(answer.content)
     assert not feed.bozo
-    assert [each.title for each in feed.entries] == ["Prize for rye bread", "Ferry stays in port (4)"]
+    assert [entry.title for entry in feed.entries] == ["Prize for rye bread", "Ferry stays in port (4)"]
     ferry_story = feed.entries[1]
     assert ferry_story.id == f"http://testserver/stories/{ferry[0].pk}/"
     assert ferry_story.link == "https://harbour.example/ferry"
-    assert [each.term for each in ferry_story.tags] == ["Harbour Post", "Inland Courier", "Dock <Daily>"]
+    assert [tag.term for tag in ferry_story.tags] == ["Harbour Post", "Inland Courier", "Dock <Daily>"]
     assert "Dock &lt;Daily&gt;</a>" in ferry_story.summary
     assert "second sentence" not in answer.content.decode()
     assert visitor.get("/stories/feed.atom", headers={"if-none-match": answer["ETag"]}).status_code == 304

@@ -37,7 +37,7 @@ from tests.factories import make_cluster, make_pair, make_user
 
 pytestmark = pytest.mark.django_db
 URL = "https://receiver.example/hooks?of=newsdedup"
-EVERY = [each for each in Webhook.Event.values if each != "alarm"]
+EVERY = [value for value in Webhook.Event.values if value != "alarm"]
 
 
 class Receiver:
@@ -103,7 +103,7 @@ def test_exactly_what_happens_to_clusters_is_queued(mara: User, store: StoreArti
     assert Delivery.objects.count() == 4
 
     Delivery.objects.all().delete()
-    confirm_cluster(pair.pk, [each.pk for each in articles[:2]], user=mara)
+    confirm_cluster(pair.pk, [article.pk for article in articles[:2]], user=mara)
     assert queued() == [("cluster.confirmed", [pair.pk])]
     Delivery.objects.all().delete()
     keep_article(three.pk, articles[4].pk, user=mara)
@@ -264,7 +264,7 @@ def test_webhooks_in_the_browser(receiver: Receiver) -> None:
     assert clients[ada].post(f"{path}test/").status_code == 404
     clients[ada].post(f"{path}delete/")
     assert not Webhook.objects.exists()
-    assert [(each.user, each.object_id) for each in LogEntry.objects.order_by("pk")] == [
+    assert [(item_.user, item_.object_id) for item_ in LogEntry.objects.order_by("pk")] == [
         (vera, str(vera.pk)), (vera, str(vera.pk)), (ada, str(vera.pk)), (ada, str(vera.pk))
     ]  # fmt: skip
 
@@ -304,6 +304,6 @@ def test_what_was_delivered_long_ago_is_forgotten(mara: User, receiver: Receiver
         send_test(hook)
     Webhook.objects.filter(pk=hook.pk).update(active=True)
     make_cluster(store(), store())
-    assert [each.event for each in hook.deliveries.order_by("pk")] == ["test", "cluster.new"]
+    assert [delivery.event for delivery in hook.deliveries.order_by("pk")] == ["test", "cluster.new"]
     delete_webhook(hook, by=mara)
     assert not Delivery.objects.exists()

@@ -172,7 +172,7 @@ def _make_room(bundle: Bundle) -> None:
     bundle.root.mkdir(parents=True, exist_ok=True)
     ours = {bundle.manifest, bundle.articles, bundle.urls, bundle.stages, bundle.results, *map(bundle.table, TABLES)}
     ours.update(_unfinished(bundle))
-    if others := sorted(each.name for each in bundle.root.iterdir() if each not in ours):
+    if others := sorted(path.name for path in bundle.root.iterdir() if path not in ours):
         raise BundleError(f"{bundle.root} holds {others[0]}, which is not of an export; name a new or an empty folder")
     _remove(bundle)
     for folder in (bundle.articles, bundle.urls):

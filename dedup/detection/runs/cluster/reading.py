@@ -26,7 +26,7 @@ JOIN dedup_pair AS pair ON pair.left_id = asked.left_id AND pair.right_id = aske
 
 def months_in(folder: Path) -> list[str]:
     """Return the months that a folder of results has, in order: 2026-03."""
-    return sorted(each.name.removeprefix("month=") for each in folder.glob("month=*"))
+    return sorted(path.name.removeprefix("month=") for path in folder.glob("month=*"))
 
 
 def of_month(folder: Path, month: str) -> Path:

@@ -58,7 +58,7 @@ def links_have_changed(known: Mapping[str, str]) -> bool:
 
 
 def _newspapers() -> list[tuple[Any, ...]]:
-    return [(each.pk, each.name, each.affixes) for each in Newspaper.objects.order_by("pk")]
+    return [(item_.pk, item_.name, item_.affixes) for item_ in Newspaper.objects.order_by("pk")]
 
 
 def _links() -> list[tuple[Any, ...]]:
