@@ -16,7 +16,7 @@ from django_tasks_db.models import DBTaskResult
 from articles.models import Article, Newspaper
 from dedup.models import FittedModel, Pair, Profile
 from dedup.review.decisions import decide_pair, undo
-from dedup.runs.tasks import find_duplicates_task, nightly_task
+from dedup.detection.runs.tasks import find_duplicates_task, nightly_task
 from dedup.verdicts.model import default_model, dump_model
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
