@@ -6,7 +6,7 @@ import sys
 from importlib.util import find_spec
 from types import TracebackType
 
-_OWN = ("articles", "client", "crawlers", "dedup", "newsdedup_site", "tests")
+_OWN = ("articles", "benchmarks", "client", "crawlers", "dedup", "newsdedup_site", "tests")
 
 
 def need(*names: str) -> None:
@@ -19,7 +19,7 @@ def need(*names: str) -> None:
 def _say(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
     name = (getattr(error, "name", None) or "").partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and name not in _OWN:
-        listed = "requirements-benchmarks.txt" if ".benchmarks" in _module() else "requirements-dev.txt"
+        listed = "requirements-benchmarks.txt" if _module().startswith("benchmarks") else "requirements-dev.txt"
         print(f"{name} is not installed, which {_module()} needs. Install it: pip install -r {listed}", file=sys.stderr)
     elif isinstance(error, MemoryError):
         print(f"Memory ran out during {_module()}. Free some, or run it where there is more.", file=sys.stderr)
@@ -33,5 +33,5 @@ def _module() -> str:
 
 
 # While Python looks for the module of `python -m`, it imports its packages with this in place of the name.
-if sys.argv[0] == "-m" and _module().startswith("tests"):
+if sys.argv[0] == "-m" and _module().startswith(("benchmarks", "tests")):
     sys.excepthook = _say

@@ -5,6 +5,7 @@ from importlib import import_module
 from itertools import combinations
 
 import pytest
+from dedup.verdicts.model import default_model, dump_model
 from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
@@ -14,10 +15,9 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from articles.models import Article, Newspaper
+from dedup.detection.runs.tasks import find_duplicates_task, nightly_task
 from dedup.models import FittedModel, Pair, Profile
 from dedup.review.decisions import decide_pair, undo
-from dedup.detection.runs.tasks import find_duplicates_task, nightly_task
-from dedup.verdicts.model import default_model, dump_model
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 

@@ -1,4 +1,4 @@
-"""Every program, `python -m tests.NAME`, says in a sentence that a package is missing or memory ran out."""
+"""Every program, `python -m NAME`, says in a sentence that a package is missing or memory ran out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-PROGRAMS = sorted(path.parent.name for path in CHECKOUT.glob("tests/*/__main__.py"))
+PROGRAMS = [
+    "benchmarks",
+    *sorted(f"tests.{path.parent.name}" for path in CHECKOUT.glob("tests/*/__main__.py")),
+]
 # What Python loads first: each package that requirements.txt does not list is missing, or takes all memory.
 BARE = """
 import sys
@@ -35,9 +38,9 @@ def run(program: str, folder: Path, error: str) -> subprocess.CompletedProcess[s
     code = BARE.format(missing=f"name.partition('.')[0] in {missing}", error=error)
     (folder / "sitecustomize.py").write_text(code, encoding="utf-8")
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), "NEWSDEDUP_HOME": str(folder / "home")}
-    command = [sys.executable, "-m", f"tests.{program}", *(["--minutes", "0"] if program == "fuzz" else [])]
+    command = [sys.executable, "-m", program, *(["--minutes", "0"] if program == "tests.fuzz" else [])]
     return subprocess.run(
-        [*command, *([] if program == "fuzz" else ["--help"])],
+        [*command, *([] if program == "tests.fuzz" else ["--help"])],
         cwd=CHECKOUT,
         env=environment,
         capture_output=True,
@@ -48,7 +51,7 @@ def run(program: str, folder: Path, error: str) -> subprocess.CompletedProcess[s
 
 
 def test_the_programs_are_known() -> None:
-    assert {"benchmarks", "crash", "fuzz", "load", "mutations", "upgrades"} <= set(PROGRAMS)
+    assert {f"tests.{name}" for name in ("crash", "fuzz", "load", "mutations", "upgrades")} <= set(PROGRAMS)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -56,13 +59,13 @@ def test_a_program_says_which_package_it_needs(program: str, tmp_path: Path) -> 
     ended = run(program, tmp_path, "ModuleNotFoundError(name=name)")
     if ended.returncode:
         [sentence] = ended.stderr.splitlines()
-        assert re.search(rf"is not installed, which tests.{program} needs\. Install it: pip install -r req", sentence)
+        assert re.search(rf"is not installed, which {program} needs\. Install it: pip install -r req", sentence)
     else:
         assert ended.stdout.startswith("usage: ")  # its help needs none
 
 
 def test_a_program_says_that_memory_ran_out(tmp_path: Path) -> None:
-    ended = run("fuzz", tmp_path, "MemoryError")
+    ended = run("tests.fuzz", tmp_path, "MemoryError")
     assert (ended.returncode, ended.stderr) == (
         1,
         "Memory ran out during tests.fuzz. Free some, or run it where there is more.\n",
