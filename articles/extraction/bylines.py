@@ -21,9 +21,8 @@ from articles.extraction.names import (
     person_names,
     squash,
 )
+from articles.fields import LIMITS
 
-# The longest byline that can be stored.
-MAX_BYLINE_LENGTH = 500
 # A line of names is among the first lines, after a standfirst, or the last.
 _FIRST_LINES = 3
 # A dateline is at the very beginning.
@@ -168,7 +167,7 @@ def clean_byline(authors: Sequence[str], sites: Sequence[str] = ()) -> str:
 def _joined(names: Sequence[str]) -> str:
     """Return the names, separated by commas, as many as can be stored."""
     fitting = list(names)
-    while len(", ".join(fitting)) > MAX_BYLINE_LENGTH:
+    while len(", ".join(fitting)) > LIMITS["byline"]:
         fitting.pop()
     return ", ".join(fitting)
 

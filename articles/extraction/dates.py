@@ -18,6 +18,7 @@ import lxml.html
 from articles.extraction.html import squeeze
 from articles.extraction.metadata import Declared
 from articles.extraction.written_dates import Place, WrittenDay, place_of, proven_order, written_days
+from articles.fields import LIMITS
 from articles.loading import when_used
 from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime, possible_time
@@ -40,7 +41,6 @@ UNSET = datetime.date(1970, 1, 1)
 MAX_DAYS_AHEAD = 2
 # Two time zones may write the same moment as two days.
 MAX_DAYS_APART = 1
-MAX_DOUBT_CHARACTERS = 200
 # Where a day next to the headline is looked for: elements after it, texts in one element, letters in such a line.
 MAX_ELEMENTS_AFTER = 60
 MAX_PIECES = 20
@@ -299,7 +299,7 @@ def _unlikely(source: DateSource, day: datetime.date) -> str:
 def _sentence(doubts: Sequence[str]) -> str:
     """Return the doubts, as many as fit."""
     distinct = list(dict.fromkeys(doubts))
-    while len("; ".join(distinct)) > MAX_DOUBT_CHARACTERS:
+    while len("; ".join(distinct)) > LIMITS["date_doubt"]:
         distinct.pop()
     return "; ".join(distinct)
 

@@ -22,6 +22,7 @@ from articles.extraction.offers import is_offer
 from articles.extraction.relevance import terms
 from articles.extraction.rules import NO_RULE, ExtractionRule, drop_selected, read_by_rule
 from articles.extraction.text_doubts import text_doubt
+from articles.fields import FoundDetails
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime
@@ -65,14 +66,13 @@ class ExtractionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractedArticle:
+class ExtractedArticle(FoundDetails):
     """The article on a page.
 
     `text` is plain and never empty; blank lines separate its paragraphs, line ends the lines of lists and tables.
     Unknown fields are empty, or None. URLs are absolute, and as the page declares them: the writer of articles decides
-    whether to believe them. `time` is on the day `date` by its source's clock. `date_doubt` explains to people why the
-    day may be wrong, or why there is none; `text_doubt` why the text may not be the whole article, or not this one, and
-    is empty if nothing speaks against it; `paywalled` means that the text is only the beginning.
+    whether to believe them. `time` is on the day `date` by its source's clock; without a day, `date_doubt` says why.
+    `text_doubt` is empty if nothing speaks against the text.
     """
 
     text: str
@@ -81,14 +81,7 @@ class ExtractedArticle:
     date_source: DateSource | None
     canonical_url: str | None
     amp_url: str | None = None
-    language: str = ""
-    byline: str = ""
-    agency: str = ""
-    dateline: str = ""
-    date_doubt: str = ""
     time: PublicationTime | None = None
-    paywalled: bool = False
-    text_doubt: str = ""
 
 
 def extract_article(

@@ -17,7 +17,7 @@ from articles.extraction.page_chrome import without_page_chrome
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters, normalize_text
 
-# A longer text is no article, see MAX_CONTENT_CHARACTERS in articles/storage/incoming.py.
+# A longer text is no article, see `content` in articles/fields.py.
 MAX_FEED_CHARACTERS = 1_000_000
 # A shorter text is a teaser, and no article of its own.
 MIN_LETTERS_ALONE = 120

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
+from articles.fields import FIELDS, FROM_FILES, NAMES, Field
 from articles.files.cells import is_export
-from articles.files.extra_columns import OWN_COLUMNS, extra_columns
+from articles.files.extra_columns import extra_columns
 from articles.files.records import RAW_CHARACTERS, Record, UnreadableFileError, kind_of
 from articles.files.restoring import restored_article
 from articles.models import Article, ArticleURL
 from articles.normalization.times import PublicationTime, parse_date
 from articles.normalization.values import plain_text
 from articles.storage.incoming import (
-    MAX_AGENCY_CHARACTERS,
-    MAX_BYLINE_CHARACTERS,
-    MAX_DATELINE_CHARACTERS,
     Details,
     IncomingArticle,
     RejectedArticleError,
@@ -27,25 +26,8 @@ from articles.storage.incoming import (
 # The accepted column names of each field, the preferred one first. Case, blanks, underscores and hyphens
 # make no difference (publishedAt, PUBLISHED_AT).
 COLUMNS = {
-    "date": ("date", "published", "published_at", "pubdate", "time", "timestamp"),
-    "published_at": ("published_at",),
-    "headline": ("headline", "title"),
-    "url": ("url", "link"),
-    "content": ("content", "text"),
-    "description": ("description", "summary"),
-    "newspaper": ("newspaper", "source", "publisher"),
-    "external_id": ("external_id", "id"),
-    "language": ("language",),
-    "byline": ("byline",),
-    "agency": ("agency",),
-    "dateline": ("dateline",),
-}
-# What a detail must be to get into its field; other values are kept as extra columns.
-_FITS: dict[str, Callable[[str], object]] = {
-    "language": re.compile("[a-z]{2,3}").fullmatch,
-    "byline": lambda text: not text_fault("byline", text, MAX_BYLINE_CHARACTERS),
-    "agency": lambda text: not text_fault("agency", text, MAX_AGENCY_CHARACTERS),
-    "dateline": lambda text: not text_fault("dateline", text, MAX_DATELINE_CHARACTERS),
+    **{field.name: field.columns for field in FIELDS if field.columns},
+    "description": ("description", "summary"),  # a teaser, for an article without a text
 }
 
 
@@ -54,8 +36,8 @@ def check_columns(header: Sequence[str]) -> None:
     columns = _columns(tuple(header))
     wanted = {"url": ["url"], "date": ["date"], "content": ["content", "description"]}
     for field, any_of in wanted.items():
-        if not any(columns[each] for each in any_of):
-            accepted = ", ".join(name for each in any_of for name in COLUMNS[each])
+        if not any(columns[either] for either in any_of):
+            accepted = ", ".join(name for either in any_of for name in COLUMNS[either])
             present = ", ".join(header)[:RAW_CHARACTERS]
             fault = f"its header has no {field} column ({accepted}), only {present}"
             raise UnreadableFileError(f"{fault}; rename or add one")
@@ -64,7 +46,7 @@ def check_columns(header: Sequence[str]) -> None:
 def column_uses(names: Sequence[str]) -> dict[str, str]:
     """Return what each of these columns of a file becomes: its fields, or empty if it is kept as it is."""
     if is_export(names):
-        return {name: name if name in OWN_COLUMNS else "" for name in names}
+        return {name: name if name in NAMES else "" for name in names}
     uses: dict[str, list[str]] = {name: [] for name in names}
     for field, columns in _columns(tuple(names)).items():
         for name in columns:
@@ -88,6 +70,7 @@ def article_in(record: Record, newspaper: str) -> IncomingArticle:
     if not url:
         raise RejectedArticleError("url is missing; every article needs its URL")
     day, time, doubt = row.date()
+    found: dict[str, Any] = {field.name: row.detail(field) for field in FROM_FILES}
     return IncomingArticle(
         date=day,
         headline=plain_text(row.text("headline")),
@@ -96,14 +79,7 @@ def article_in(record: Record, newspaper: str) -> IncomingArticle:
         newspaper=" ".join(row.newspaper().split()) or newspaper,
         external_id=row.external_id(),
         kind=ArticleURL.Kind.IMPORT,
-        details=Details(
-            language=row.detail("language"),
-            byline=row.detail("byline"),
-            agency=row.detail("agency"),
-            dateline=row.detail("dateline"),
-            date_source=Article.DateSource.IMPORT,
-            date_doubt=doubt,
-        ).with_time(time),
+        details=Details(date_source=Article.DateSource.IMPORT, date_doubt=doubt, **found).with_time(time),
         extra_columns=row.extra_columns(record),
     )
 
@@ -170,11 +146,11 @@ class _Row:
                 return text
         return ""
 
-    def detail(self, field: str) -> str:
-        """Return the first text that fits into the field; anything else counts as absent."""
-        for name in self._columns[field]:
+    def detail(self, field: Field) -> str:
+        """Return the first text that fits into the field; anything else counts as absent, and is an extra column."""
+        for name in self._columns[field.name]:
             value = self._values[name]
-            if isinstance(value, str) and (text := " ".join(value.split())) and _FITS[field](text):
+            if isinstance(value, str) and (text := " ".join(value.split())) and _fits(text, field):
                 self._used.add(name)
                 return text
         return ""
@@ -210,6 +186,11 @@ def _columns(names: tuple[str, ...]) -> dict[str, list[str]]:
         field: [name for each in accepted for name in by_form.get(_form(each), [])]
         for field, accepted in COLUMNS.items()
     }
+
+
+def _fits(text: str, field: Field) -> bool:
+    matches = not field.pattern or re.fullmatch(field.pattern, text)
+    return bool(matches) and not text_fault(field.name, text, field.limit)
 
 
 def _form(name: str) -> str:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -20,19 +21,17 @@ from django.db.models.functions import JSONObject
 
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
+from articles.fields import NAMES
 from articles.files.cells import guarded
-from articles.files.extra_columns import OWN_COLUMNS, exported_members
+from articles.files.extra_columns import exported_members
 from articles.files.json_members import Member, object_of, plain
 from articles.files.records import FileFormat
 from articles.files.write_faults import writing
 from articles.models import Article, ArticleURL, HeadlineVariant
 from articles.querysets import TIME_COLUMNS
 
-# Columns of an export that are fields of an article under the same name.
-_FIELDS = (
-    *("external_id", "headline", "url", "language", "byline", "agency", "dateline"),
-    *("date_source", "date_doubt", "text_doubt", "paywalled"),
-)
+# What is read for the fields that are not in a column of the same name.
+_READ = {"published_at": TIME_COLUMNS, "newspaper": ("newspaper__name",), "urls": (), "headlines": ()}
 # Articles fetched from the database at a time.
 _AT_ONCE = 500
 # A spreadsheet takes 16,384 columns, most programs fewer.
@@ -53,7 +52,7 @@ class TooManyColumnsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ExportedRow:
-    """An article in an export: the values of OWN_COLUMNS, and its extra columns."""
+    """An article in an export: the values of its fields, and its extra columns."""
 
     values: dict[str, Any]
     extra: list[Member]
@@ -65,7 +64,7 @@ def exported_rows(
     since: datetime.date | None = None,
     until: datetime.date | None = None,
     newspaper_ids: Collection[int] | None = None,
-    columns: Collection[str] = OWN_COLUMNS,
+    columns: Collection[str] = NAMES,
 ) -> Iterator[ExportedRow]:
     """Yield a row for each article that is not withheld, by day and id, all as of the same moment.
 
@@ -77,9 +76,7 @@ def exported_rows(
         scope = Article.objects.in_scope(since, until, newspaper_ids).filter(withheld=False)
         articles = scope.select_related("newspaper")
         wanted = articles.order_by("date", "id").only(
-            *_FIELDS,
-            *TIME_COLUMNS,
-            *("date", "content", "boilerplate", "extra_columns", "newspaper__name"),
+            *chain.from_iterable(_READ.get(name, (name,)) for name in NAMES), "boilerplate", "extra_columns"
         )
         wanted = wanted.annotate(seen_urls=ArraySubquery(_URLS), seen_headlines=ArraySubquery(_HEADLINES))
         for article in wanted.iterator(_AT_ONCE):
@@ -87,16 +84,15 @@ def exported_rows(
 
 
 def _values(article: Any, boilerplate: Mode) -> dict[str, Any]:
-    values = {name: getattr(article, name) for name in _FIELDS} | {
-        "id": article.pk,
+    written = {
         "date": article.date.isoformat(),
         "published_at": str(article.publication_time or ""),
         "newspaper": article.newspaper.name,
         "content": without_boilerplate(article.content, article.boilerplate, boilerplate),
-        "urls": [{"url": each["url"], "kind": each["kind"]} for each in article.seen_urls],
-        "headlines": [{name: each[name] for name in ("headline", "date", "url")} for each in article.seen_headlines],
+        "urls": [{name: url[name] for name in ("url", "kind")} for url in article.seen_urls],
+        "headlines": [{name: seen[name] for name in ("headline", "date", "url")} for seen in article.seen_headlines],
     }
-    return {name: values[name] for name in OWN_COLUMNS}
+    return {name: written[name] if name in written else getattr(article, name) for name in NAMES}
 
 
 def json_lines(rows: Iterable[ExportedRow]) -> Iterator[str]:
@@ -106,7 +102,7 @@ def json_lines(rows: Iterable[ExportedRow]) -> Iterator[str]:
         yield f"{own[:-1]}, {object_of(row.extra)[1:]}\n" if row.extra else f"{own}\n"
 
 
-def csv_lines(rows: Iterable[ExportedRow], columns: Sequence[str] = OWN_COLUMNS) -> Iterator[str]:
+def csv_lines(rows: Iterable[ExportedRow], columns: Sequence[str] = NAMES) -> Iterator[str]:
     """Yield the rows of a CSV file. Its extra columns are those with a value, in the order of their first values.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front; an import takes it away. The header

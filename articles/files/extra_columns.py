@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from articles.fields import NAMES
 from articles.files.json_members import Member, members_of, object_of
 from articles.storage.incoming import (
     MAX_EXTRA_CHARACTERS,
@@ -17,12 +18,6 @@ from articles.storage.incoming import (
 )
 
 PREFIX = "extra."
-# The columns of an export that do not come from a file's other columns, in their order.
-OWN_COLUMNS = (
-    *("id", "external_id", "date", "published_at", "headline", "url", "content"),
-    *("language", "byline", "agency", "dateline", "newspaper"),
-    *("date_source", "date_doubt", "text_doubt", "paywalled", "urls", "headlines"),
-)
 
 
 def extra_columns(members: Iterable[Member], in_fields: Collection[str]) -> str:
@@ -46,7 +41,7 @@ def extra_columns(members: Iterable[Member], in_fields: Collection[str]) -> str:
     return text
 
 
-def exported_members(extra: str, own: Collection[str] = OWN_COLUMNS) -> list[Member]:
+def exported_members(extra: str, own: Collection[str] = NAMES) -> list[Member]:
     """Return the columns that an export with these own columns writes for a text that extra_columns returned."""
     return [member.under(PREFIX) if _needs_prefix(member.name, own) else member for member in members_of(extra)]
 
@@ -57,7 +52,7 @@ def _stored(member: Member) -> Member:
     return member.without(PREFIX) if is_prefixed else member
 
 
-def _needs_prefix(name: str, own: Collection[str] = OWN_COLUMNS) -> bool:
+def _needs_prefix(name: str, own: Collection[str] = NAMES) -> bool:
     """Return whether a name is that of an own column, or would become one when prefixes are removed."""
     while name.startswith(PREFIX):
         name = name.removeprefix(PREFIX)

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from articles.files.extra_columns import OWN_COLUMNS, extra_columns
+from articles.fields import FOUND, NAMES, Kind
+from articles.files.extra_columns import extra_columns
 from articles.files.records import Record, kind_of
 from articles.models import Article, ArticleURL
 from articles.normalization.times import parse_date
@@ -31,7 +32,7 @@ def restored_article(record: Record, newspaper: str) -> IncomingArticle:
     UnreadableDayError. The checks of ingest come later.
     """
     values = record.values
-    own = [name for name in OWN_COLUMNS if name in values]
+    own = [name for name in NAMES if name in values]
     return IncomingArticle(
         date=parse_day(_text(values, "date")),
         headline=_text(values, "headline"),
@@ -55,16 +56,10 @@ def _details(values: Mapping[str, object]) -> Details:
         raise RejectedArticleError(f"date_source is {source[:50]!r}, not one of {known}")
     written = _text(values, "published_at")
     time = parse_date(written, "published_at")[1] if written else None
-    return Details(
-        language=_text(values, "language"),
-        byline=_text(values, "byline"),
-        agency=_text(values, "agency"),
-        dateline=_text(values, "dateline"),
-        date_source=source,
-        date_doubt=_text(values, "date_doubt"),
-        text_doubt=_text(values, "text_doubt"),
-        paywalled=_flag(values, "paywalled"),
-    ).with_time(time)
+    found: dict[str, Any] = {
+        field.name: (_flag if field.kind == Kind.YES_NO else _text)(values, field.name) for field in FOUND
+    }
+    return Details(date_source=source, **found).with_time(time)
 
 
 def _urls(values: Mapping[str, object]) -> Iterator[SeenURL]:

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models.functions import MD5, Upper
 from django.utils import timezone
 
+from articles.fields import FIELDS, LIMITS
 from articles.models.newspapers import Newspaper
 from articles.normalization.times import Precision, PublicationTime, is_before
 from articles.querysets import ArticleQuerySet
@@ -34,7 +35,9 @@ class Article(models.Model):
         IMPORT = "import", "the imported file"
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="articles")
-    external_id = models.CharField(max_length=200, blank=True, help_text="Its id in the collection it came from.")
+    external_id = models.CharField(
+        max_length=LIMITS["external_id"], blank=True, help_text="Its id in the collection it came from."
+    )
     date = models.DateField(help_text="The publication date.")
     published_at = models.DateTimeField(
         null=True,
@@ -70,19 +73,27 @@ class Article(models.Model):
     )
     normalizer_version = models.PositiveSmallIntegerField(editable=False)
     stored_at = models.DateTimeField(auto_now_add=True)
-    language = models.CharField(max_length=8, blank=True, help_text="The detected ISO 639 code; empty if uncertain.")
+    language = models.CharField(
+        max_length=LIMITS["language"], blank=True, help_text="The detected ISO 639 code; empty if uncertain."
+    )
     byline = models.TextField(blank=True, help_text="The authors, as the page names them.")
-    agency = models.CharField(max_length=100, blank=True, help_text="The news agency credited with the text.")
-    dateline = models.CharField(max_length=200, blank=True, help_text="The place and date before the first sentence.")
+    agency = models.CharField(
+        max_length=LIMITS["agency"], blank=True, help_text="The news agency credited with the text."
+    )
+    dateline = models.CharField(
+        max_length=LIMITS["dateline"], blank=True, help_text="The place and date before the first sentence."
+    )
     date_source = models.CharField(
         max_length=8,
         blank=True,
         choices=DateSource.choices,
         help_text="Where the date was read, and the time of publication if it is known.",
     )
-    date_doubt = models.CharField(max_length=200, blank=True, help_text="Why the date may be wrong; empty if certain.")
+    date_doubt = models.CharField(
+        max_length=LIMITS["date_doubt"], blank=True, help_text="Why the date may be wrong; empty if certain."
+    )
     text_doubt = models.CharField(
-        max_length=300,
+        max_length=LIMITS["text_doubt"],
         blank=True,
         default="",
         db_default="",
@@ -171,13 +182,8 @@ class Article(models.Model):
                 operation=pgtrigger.Insert
                 | pgtrigger.UpdateOf(  # type: ignore[no-untyped-call]
                     "newspaper_id",
-                    "date",
-                    "published_at",
-                    "content",
-                    "normalized_title",
-                    "normalized_text",
-                    "story_text",
-                    "topic_text",
+                    *(field.name for field in FIELDS if field.is_compared),
+                    *("normalized_title", "normalized_text", "story_text", "topic_text"),
                 ),
                 func="NEW.revision = nextval('articles_article_revision'); RETURN NEW;",
             ),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from articles.fields import FOUND, LIMITS, FoundDetails
 from articles.models import Article, ArticleURL
 from articles.normalization.logins import without_login
 from articles.normalization.times import Precision, PublicationTime
@@ -16,17 +17,10 @@ if TYPE_CHECKING:  # slow to import, and only needed by those who extract
     from articles.extraction.extract import ExtractedArticle
     from articles.extraction.kept_pages import RawPage
 
-MAX_CONTENT_CHARACTERS = 1_000_000
-MAX_HEADLINE_CHARACTERS = 2_000
-MAX_URL_CHARACTERS = 2_000
-MAX_EXTERNAL_ID_CHARACTERS = 200
-MAX_NEWSPAPER_CHARACTERS = 200
-MAX_BYLINE_CHARACTERS = 500
-MAX_AGENCY_CHARACTERS = 100
-MAX_DATELINE_CHARACTERS = 200
-MAX_LANGUAGE_CHARACTERS = 8
-MAX_DATE_DOUBT_CHARACTERS = 200
-MAX_TEXT_DOUBT_CHARACTERS = 300
+MAX_HEADLINE_CHARACTERS = LIMITS["headline"]
+MAX_URL_CHARACTERS = LIMITS["url"]
+MAX_NEWSPAPER_CHARACTERS = LIMITS["newspaper"]
+_OWN_TEXTS = ("content", "headline", "external_id", "newspaper")
 # Of the columns of a file that have no field here. A text that is as long as an article is still kept.
 MAX_EXTRA_COLUMNS = 200
 MAX_EXTRA_NAME_CHARACTERS = 200
@@ -66,22 +60,11 @@ class SeenHeadline:
         object.__setattr__(self, "url", without_login(self.url))
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
-    """What is stored along with an article's text; empty if unknown.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details(FoundDetails):
+    """What is stored along with an article's text; `date_source` is a value of Article.DateSource, empty if unknown."""
 
-    `language` is an ISO 639 code, `date_source` a value of Article.DateSource; `date_doubt` and `text_doubt` explain to
-    people why the day and the text may be wrong.
-    """
-
-    language: str = ""
-    byline: str = ""
-    agency: str = ""
-    dateline: str = ""
     date_source: str = ""
-    date_doubt: str = ""
-    text_doubt: str = ""
-    paywalled: bool = False
     published_at: datetime.datetime | None = None
     published_offset: int | None = None
     published_precision: Precision = Precision.DAY
@@ -167,16 +150,9 @@ class IncomingArticle:
 
 def extracted_details(article: ExtractedArticle) -> Details:
     """Return what was extracted from a page apart from headline, text and day."""
-    details = Details(
-        language=article.language,
-        byline=article.byline,
-        agency=article.agency,
-        dateline=article.dateline,
-        date_source=article.date_source or "",
-        date_doubt=article.date_doubt,
-        text_doubt=article.text_doubt[:MAX_TEXT_DOUBT_CHARACTERS],
-        paywalled=article.paywalled,
-    )
+    found = {field.name: getattr(article, field.name) for field in FOUND}
+    found["text_doubt"] = article.text_doubt[: LIMITS["text_doubt"]]
+    details = Details(date_source=article.date_source or "", **found)
     return details.with_time(article.time)
 
 
@@ -186,19 +162,12 @@ def check_article(incoming: IncomingArticle) -> None:
         raise RejectedArticleError(fault)
     if not incoming.content.strip():
         raise RejectedArticleError("content is empty; every article needs a text")
+    details = incoming.details
     bounds = (
-        ("content", incoming.content, MAX_CONTENT_CHARACTERS),
-        ("headline", incoming.headline, MAX_HEADLINE_CHARACTERS),
-        ("id", incoming.external_id, MAX_EXTERNAL_ID_CHARACTERS),
-        ("newspaper", incoming.newspaper, MAX_NEWSPAPER_CHARACTERS),
-        ("byline", incoming.details.byline, MAX_BYLINE_CHARACTERS),
-        ("agency", incoming.details.agency, MAX_AGENCY_CHARACTERS),
-        ("dateline", incoming.details.dateline, MAX_DATELINE_CHARACTERS),
-        ("language", incoming.details.language, MAX_LANGUAGE_CHARACTERS),
-        ("date_doubt", incoming.details.date_doubt, MAX_DATE_DOUBT_CHARACTERS),
-        ("text_doubt", incoming.details.text_doubt, MAX_TEXT_DOUBT_CHARACTERS),
+        *(("id" if name == "external_id" else name, getattr(incoming, name), LIMITS[name]) for name in _OWN_TEXTS),
+        *((field.name, getattr(details, field.name), field.limit) for field in FOUND if field.limit),
         ("extra_columns", incoming.extra_columns, MAX_EXTRA_CHARACTERS),
-        *(("headline", each.headline, MAX_HEADLINE_CHARACTERS) for each in incoming.headlines),
+        *(("headline", seen.headline, MAX_HEADLINE_CHARACTERS) for seen in incoming.headlines),
     )
     for name, value, limit in bounds:
         if fault := text_fault(name, value, limit):

@@ -4,14 +4,13 @@ import datetime
 from dataclasses import replace
 
 from articles.extraction.extract import ExtractedArticle, ExtractionError
-from articles.models import Article
+from articles.fields import LIMITS
 from articles.storage.incoming import MAX_DAYS_AHEAD, Details, ListedDate, extracted_details
 
 # A feed may list an article some days after it appeared; a larger difference is worth a check.
 MAX_DAYS_APART = 3
 # The first web page. An earlier day belongs to an archive, or is the zero of a clock: 1970-01-01, 1901-12-13.
 FIRST_WEB_DAY = datetime.date(1991, 8, 6)
-MAX_DOUBT_CHARACTERS = Article._meta.get_field("date_doubt").max_length  # noqa: SLF001 - Django's public API
 
 
 def dated_details(
@@ -27,7 +26,7 @@ def dated_details(
     day, doubt = judge_day(article.date, listed, fetched)
     details = extracted_details(article)
     doubts = "; ".join(filter(None, [details.date_doubt, doubt]))
-    details = replace(details, date_doubt=doubts[:MAX_DOUBT_CHARACTERS])
+    details = replace(details, date_doubt=doubts[: LIMITS["date_doubt"]])
     if listed and listed.day == day and (day != article.date or (listed.time and not article.time)):
         details = replace(details, date_source=listed.source).with_time(listed.time)
     return day, details

@@ -12,14 +12,16 @@ from typing import Any, LiteralString
 from django.db import connection
 from psycopg.sql import SQL, Composed, Identifier
 
+from articles.fields import FIELDS
 from articles.models import Article, Withholding
 
 PLACEHOLDER = "Withheld"
-# The fields of an article with words of it, or found in them.
-TEXTS = (
-    *("external_id", "headline", "url", "content", "normalized_title", "normalized_text", "text_digest"),
-    *("byline", "agency", "dateline", "date_doubt", "text_doubt", "extra_columns"),
-)
+# The columns of an article with words of it, or found in them, and what they hold without.
+_EMPTY: dict[str, str | None] = {
+    **dict.fromkeys((field.name for field in FIELDS if field.has_words), ""),
+    **dict.fromkeys(("normalized_title", "normalized_text", "extra_columns"), ""),
+    "text_digest": None,
+}
 # The trigger on articles empties these when the content changes, so they are written after it.
 MARKS = ("boilerplate", "story_text", "story_digest", "topic_text", "topic_digest")
 
@@ -38,14 +40,6 @@ INSERT INTO articles_withheldrow (withholding_id, "table", row)
 SELECT %(withholding)s, {name}, to_jsonb(kept) FROM {table} AS kept WHERE {column} = %(article)s
 """
 _DELETE_SQL: LiteralString = "DELETE FROM {table} WHERE {column} = ANY (%(articles)s::bigint[])"
-_BLANK_SQL: LiteralString = """
-UPDATE articles_article
-SET withheld = true, headline = %(placeholder)s, external_id = '', url = '', content = '', normalized_title = '',
-    normalized_text = '', text_digest = NULL, byline = '', agency = '', dateline = '', date_doubt = '',
-    text_doubt = '', extra_columns = '', boilerplate = '[]', story_text = NULL, story_digest = NULL, topic_text = NULL,
-    topic_digest = NULL
-WHERE id = ANY (%(articles)s::bigint[])
-"""
 # The form is what the pass on URLs compares: no two articles may share it.
 _BLANK_URLS_SQL: LiteralString = """
 UPDATE articles_articleurl SET url = '', normalized_url = 'withheld ' || key
@@ -86,19 +80,22 @@ def take_away(withholding: Withholding) -> None:
 
 def blank(articles: Collection[int], placeholder: str) -> None:
     """Delete the texts of these articles for good, and show this instead; inside ingest.writing()."""
-    values: dict[str, Any] = {"articles": list(articles), "placeholder": placeholder}
+    values = {"articles": list(articles)}
     with connection.cursor() as cursor:
         for table, column in reversed(_WHOLE):
             cursor.execute(SQL(_DELETE_SQL).format(table=Identifier(table), column=Identifier(column)), values)
-        for statement in (_BLANK_URLS_SQL, _BLANK_DECLARED_SQL, _BLANK_SQL):
+        for statement in (_BLANK_URLS_SQL, _BLANK_DECLARED_SQL):
             cursor.execute(statement, values)
+    marks: dict[str, Any] = {**dict.fromkeys(MARKS), "boilerplate": []}
+    shown = {**_EMPTY, **marks, "headline": placeholder, "withheld": True}
+    Article.objects.filter(pk__in=articles).update(**shown)
 
 
 def put_back(withholding: Withholding) -> None:
     """Restore the texts of an article from the rows of its withholding, which go; inside ingest.writing()."""
     with connection.cursor() as cursor:
         values = {"withholding": withholding.pk}
-        for fields in (TEXTS, MARKS):
+        for fields in (tuple(_EMPTY), MARKS):
             cursor.execute(_restored("articles_article", fields), values)
         cursor.execute(_restored("articles_articleurl", ("url", "normalized_url")), values)
         cursor.execute(_restored("articles_declaredurl", ("url",)), values)
@@ -108,6 +105,6 @@ def put_back(withholding: Withholding) -> None:
     withholding.rows.all().delete()
 
 
-def _restored(table: LiteralString, fields: Collection[LiteralString]) -> Composed:
+def _restored(table: LiteralString, fields: Collection[str]) -> Composed:
     assigned = SQL(", ").join(SQL("{0} = restored.{0}").format(Identifier(field)) for field in fields)
     return SQL(_RESTORE_FIELDS_SQL).format(table=Identifier(table), name=table, fields=assigned)

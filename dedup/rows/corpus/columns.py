@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NamedTuple
 
-from articles.files.extra_columns import OWN_COLUMNS
-
-
-class Kind(StrEnum):
-    """The type of a column's values, in the words of the data dictionary."""
-
-    INTEGER = "integer"
-    TEXT = "text"
-    DAY = "day, YYYY-MM-DD"
-    YES_NO = "boolean"
-    TEXTS = "list of texts"
-    URLS = "list of objects with url and kind"
-    HEADLINES = "list of objects with headline, date and url"
+from articles.fields import FIELDS, Kind
 
 
 class Column(NamedTuple):
@@ -28,26 +15,6 @@ class Column(NamedTuple):
     meaning: str
 
 
-_ARTICLE = (
-    Column("id", Kind.INTEGER, "number of the article in this installation"),
-    Column("external_id", Kind.TEXT, "its id in the collection that it came from; may be empty"),
-    Column("date", Kind.DAY, "day of publication"),
-    Column("published_at", Kind.TEXT, "time of publication in ISO 8601, with its offset if known; may be empty"),
-    Column("headline", Kind.TEXT, "headline; may be empty"),
-    Column("url", Kind.TEXT, "URL that it was first stored under; different for every article"),
-    Column("content", Kind.TEXT, "text, without boilerplate if that was asked for"),
-    Column("language", Kind.TEXT, "detected language, ISO 639; empty if uncertain"),
-    Column("byline", Kind.TEXT, "authors as the source names them; may be empty"),
-    Column("agency", Kind.TEXT, "news agency credited with the text; may be empty"),
-    Column("dateline", Kind.TEXT, "place and date before the first sentence; may be empty"),
-    Column("newspaper", Kind.TEXT, "name of the newspaper"),
-    Column("date_source", Kind.TEXT, "where the date was read; empty for old imports"),
-    Column("date_doubt", Kind.TEXT, "why the date may be wrong; empty if certain"),
-    Column("text_doubt", Kind.TEXT, "why the text may be incomplete or not the article's; empty if certain"),
-    Column("paywalled", Kind.YES_NO, "whether the source showed only the beginning"),
-    Column("urls", Kind.URLS, "every URL under which the article was seen"),
-    Column("headlines", Kind.HEADLINES, "other headlines under which it came again"),
-)
 _CLUSTER = (
     Column("cluster", Kind.INTEGER, "number of its cluster; missing if it has no copies"),
     Column("cluster_state", Kind.TEXT, "proposed or confirmed; missing without a cluster"),
@@ -56,7 +23,7 @@ _CLUSTER = (
     Column("newspapers", Kind.TEXTS, "newspapers of the cluster in the order of their first article"),
     Column("first_published", Kind.TEXT, "when the first article of the cluster was published: time if known, or day"),
 )
-CORPUS = (*(next(each for each in _ARTICLE if each.name == name) for name in OWN_COLUMNS), *_CLUSTER)
+CORPUS = (*(Column(field.name, field.kind, field.meaning) for field in FIELDS), *_CLUSTER)
 REMOVED = (
     Column("article", Kind.INTEGER, "number of the removed article"),
     Column("external_id", Kind.TEXT, "its id in the collection that it came from; may be empty"),
@@ -72,5 +39,5 @@ REMOVED = (
     Column("represented_by_newspaper", Kind.TEXT, "that article's newspaper; missing if none does"),
     Column("represented_by_date", Kind.DAY, "that article's day of publication; missing if none does"),
 )
-CORPUS_NAMES = tuple(each.name for each in CORPUS)
-REMOVED_NAMES = tuple(each.name for each in REMOVED)
+CORPUS_NAMES = tuple(column.name for column in CORPUS)
+REMOVED_NAMES = tuple(column.name for column in REMOVED)

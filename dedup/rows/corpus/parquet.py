@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
 
+from articles.fields import Kind
 from articles.loading import require
-from dedup.rows.corpus.columns import Column, Kind
+from dedup.rows.corpus.columns import Column
 
 # Rows of a row group; memory holds the texts of one.
 _ROWS_AT_ONCE = 2_000

@@ -122,6 +122,8 @@ def test_all_details_of_an_extracted_article_are_kept() -> None:
         time=written_time("2026-03-02T18:30+02:00"), paywalled=True, text_doubt="x" * 301,
     )  # fmt: skip
     assert extracted_details(extracted) == Details(
-        "no", "Liv Dahl", "NTB", "VESTBY", Article.DateSource.JSON_LD, "two days are given", "x" * 300, True,
-        datetime.datetime(2026, 3, 2, 16, 30, tzinfo=datetime.UTC), 120, Precision.MINUTE,
+        language="no", byline="Liv Dahl", agency="NTB", dateline="VESTBY", date_source=Article.DateSource.JSON_LD,
+        date_doubt="two days are given", text_doubt="x" * 300, paywalled=True,
+        published_at=datetime.datetime(2026, 3, 2, 16, 30, tzinfo=datetime.UTC), published_offset=120,
+        published_precision=Precision.MINUTE,
     )  # fmt: skip
