@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models.functions import MD5, Upper
 from django.utils import timezone
 
-from articles.fields import FIELDS, LIMITS
+from articles.fields import FIELDS, FOUND, LIMITS
 from articles.models.newspapers import Newspaper
 from articles.normalization.times import Precision, PublicationTime, is_before
 from articles.querysets import ArticleQuerySet
@@ -215,6 +215,11 @@ class Article(models.Model):
         if self.published_at is None:
             return None
         return PublicationTime(self.published_at, self.published_offset, Precision(self.published_precision))
+
+    @property
+    def labelled_details(self) -> list[tuple[str, str]]:
+        """What pages show of its details: labels and texts, without those that are unknown."""
+        return [(field.label, text) for field in FOUND if field.label and (text := getattr(self, field.name))]
 
 
 def in_order(one: Article, other: Article) -> tuple[Article, Article]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, create_model
 
+from articles.fields import FROM_FILES
 from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization.times import parse_date
 from articles.normalization.values import UnreadableDayError
@@ -20,6 +21,7 @@ from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row
 from dedup.api.values import Day, Number, Text
 from dedup.review.queries.article_search import stored_under
 
+AnySchema = TypeVar("AnySchema", bound=Schema)
 router = Router(tags=["articles"])
 MOST_STORED = 100
 
@@ -32,6 +34,13 @@ class ArticleQuery(PageQuery):
     until: Day | None = Field(None, description="Up to this day.")
 
 
+def _with_details(shape: type[AnySchema]) -> type[AnySchema]:
+    """Return a shape with the further details that come with an article, as articles/fields.py declares them."""
+    details: Any = {field.api: (Text, "") for field in FROM_FILES if field.api not in shape.model_fields}
+    return create_model(shape.__name__, __base__=shape, __doc__=shape.__doc__, **details)
+
+
+@_with_details
 class NewArticle(Schema):
     """An article to store. What ingest refuses is in the result of its row, with the reason."""
 
@@ -44,9 +53,6 @@ class NewArticle(Schema):
     newspaper: Text = Field("", description="Its name; without it, the newspaper of the URL's host.")
     external_id: Text = ""
     lang: Text = Field("", description="An ISO 639 code; without it, it is detected.")
-    byline: Text = ""
-    agency: Text = ""
-    dateline: Text = ""
 
 
 class NewArticles(Schema):
@@ -115,13 +121,8 @@ def store(request: HttpRequest, body: NewArticles) -> StoredRows:
 
 def _incoming(new: NewArticle) -> IncomingArticle:
     day, time = parse_date(new.date)
-    details = Details(
-        language=new.lang,
-        byline=new.byline,
-        agency=new.agency,
-        dateline=new.dateline,
-        date_source=Article.DateSource.IMPORT,
-    )
+    found = {field.name: getattr(new, field.api) for field in FROM_FILES}
+    details = Details(date_source=Article.DateSource.IMPORT, **found)
     return IncomingArticle(
         date=day,
         headline=new.headline,

@@ -109,7 +109,7 @@ def mixed_rows() -> Iterator[dict[str, object]]:
             "headline": f"Ferry {number} sails | {'Harbour Post' if number % 3 == 0 else 'News'}",
             "content": "" if number % 13 == 0 else f"{lead}{text}",
             "published_at": f"2026-03-02T10:{number % 60:02}:00Z" if number % 5 == 0 else None,
-            "section": "Sport" if number % 2 else None,
+            "rubric": "Sport" if number % 2 else None,
         }
         yield row(number, **changes)
 

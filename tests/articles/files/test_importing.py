@@ -286,7 +286,7 @@ def extra_of(changes: bytes) -> str:
 @pytest.mark.parametrize(
     ("members", "kept"),
     [
-        (b'"section": "Sport", "page": 4', '{"section": "Sport", "page": 4}'),
+        (b'"rubric": "Sport", "page": 4', '{"rubric": "Sport", "page": 4}'),
         (b'"page":1.0 , "b" :1e5,"a":-0', '{"page": 1.0, "b": 1e5, "a": -0}'),
         (b'"n": 12345678901234567890.10, "n": null', '{"n": 12345678901234567890.10, "n": null}'),
         (b'"t": "\\u00e9\\u0000\\ud800", "\\u0074": "\xc3\xa9"', '{"t": "\\u00e9\\u0000\\ud800", "\\u0074": "é"}'),
@@ -294,7 +294,7 @@ def extra_of(changes: bytes) -> str:
         (b'"title": "Unused", "ID": 7', '{"title": "Unused"}'),
         (b'"title": null, "summary": " "', ""),
         (b'"url": "https://harbourpost.example/2"', '{"url": "https://harbourpost.example/1"}'),
-        (b'"extra.id": 5, "extra.section": 6', '{"id": 5, "extra.section": 6}'),
+        (b'"extra.id": 5, "extra.rubric": 6', '{"id": 5, "extra.rubric": 6}'),
         (b'"source": {"name": "Skerry Times", "id": 9}', '{"source": {"name": "Skerry Times", "id": 9}}'),
         (b'"Language": "English", "byline": ["A", "B"]', '{"Language": "English", "byline": ["A", "B"]}'),
         (b'"language": "en", "byline": " Anna  Berg ", "agency": "AFP", "dateline": "VESTBY"', ""),
@@ -313,7 +313,7 @@ def test_details_of_a_file_are_taken_if_they_fit() -> None:
 
 
 def test_cells_of_csv_are_kept_as_texts_and_empty_ones_are_absent() -> None:
-    data = b'date,url,content,,page,page,section\n2026-03-02,https://a.example/1,Text,0,4,"\'=5\n",\n'
+    data = b'date,url,content,,page,page,rubric\n2026-03-02,https://a.example/1,Text,0,4,"\'=5\n",\n'
     [read] = read_csv(data)
     assert article_of(read).extra_columns == r"""{"": "0", "page": "4", "page": "'=5\n"}"""
 

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from articles.boilerplate.mode import Mode
+from articles.fields import FOUND, Kind
 from articles.files import exporting
 from articles.files.columns import check_columns
 from articles.files.exporting import LINES, csv_lines, exported_rows, json_lines
@@ -100,13 +101,18 @@ _JSON = st.recursive(
 )
 _NAMES = st.one_of(
     st.sampled_from(
-        ["section", "page", "id", "extra.id", "extra.extra.url", "title", "language", "=x", "a;b;c", "", "\ud800"]
+        ["rubric", "page", "id", "extra.id", "extra.extra.url", "title", "language", "=x", "a;b;c", "", "\ud800"]
     ),
     _TEXTS,
 )
 _EXTRA = st.lists(st.tuples(_NAMES.map(json.dumps), _JSON), max_size=4).map(
     lambda members: "{" + ", ".join(f"{name}: {value}" for name, value in members) + "}" if members else ""
 )
+_FOUND: dict[str, st.SearchStrategy[Any]] = {
+    "language": st.sampled_from(["", "en", "si"]),
+    "agency": st.sampled_from(["", "AFP", "=AFP"]),
+}
+_OF_KIND: dict[Kind, st.SearchStrategy[Any]] = {Kind.TEXT: _TEXTS, Kind.YES_NO: st.booleans()}
 _TIMES = st.sampled_from(
     [
         (None, None, Precision.DAY),
@@ -122,14 +128,8 @@ def articles(draw: st.DrawFn, number: int) -> IncomingArticle:
     host = f"https://paper.example/{number}"
     published_at, offset, precision = draw(_TIMES)
     details = Details(
-        language=draw(st.sampled_from(["", "en", "si"])),
-        byline=draw(_TEXTS),
-        agency=draw(st.sampled_from(["", "AFP", "=AFP"])),
-        dateline=draw(_TEXTS),
         date_source=draw(st.sampled_from(["", *Article.DateSource.values])),
-        date_doubt=draw(_TEXTS),
-        text_doubt=draw(_TEXTS),
-        paywalled=draw(st.booleans()),
+        **{field.name: draw(_FOUND.get(field.name, _OF_KIND[field.kind])) for field in FOUND},
         published_at=published_at,
         published_offset=offset,
         published_precision=precision,
@@ -172,10 +172,10 @@ def csv_rows() -> list[dict[str, str]]:
 
 
 def test_the_other_columns_of_a_file_come_out_again() -> None:
-    columns = {"section": "Sport", "page": 4, "id": 17, "external_id": "hp-1", "language": "English", "tags": ["a"]}
+    columns = {"rubric": "Sport", "page": 4, "id": 17, "external_id": "hp-1", "language": "English", "tags": ["a"]}
     assert import_text(lines_of(row(1, **columns), row(2, country="=NO")).decode(), "jsonl") == []
     first, second = json_rows()
-    extra = {"section": "Sport", "page": 4, "extra.id": 17, "extra.language": "English", "tags": ["a"]}
+    extra = {"rubric": "Sport", "page": 4, "extra.id": 17, "extra.language": "English", "tags": ["a"]}
     assert dict(list(first.items())[-5:]) == extra
     assert (first["external_id"], first["language"]) == ("hp-1", "")
     assert list(second)[-2:] == ["headlines", "country"]
@@ -285,7 +285,7 @@ def test_a_csv_file_has_a_bounded_number_of_columns(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl.gz"])
 def test_the_commands_write_and_read_every_kind_of_file(tmp_path: Path, name: str) -> None:
-    import_text(lines_of(row(1, section="Sport", headline="- Ferry"), row(2)).decode(), "jsonl")
+    import_text(lines_of(row(1, rubric="Sport", headline="- Ferry"), row(2)).decode(), "jsonl")
     out, printed = io.StringIO(), io.StringIO()
     call_command("export_articles", "--output", str(tmp_path / name), stdout=out, stderr=out)
     first = exported("csv")

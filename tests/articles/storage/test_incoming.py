@@ -8,6 +8,7 @@ import pytest
 import time_machine
 
 from articles.extraction.extract import ExtractedArticle
+from articles.fields import FOUND
 from articles.models import Article, ArticleURL
 from articles.normalization.times import Precision, written_time
 from articles.storage.incoming import (
@@ -51,12 +52,14 @@ Kind = ArticleURL.Kind
             {"date": datetime.date(1604, 12, 31)},
             "date 1604-12-31 .*1605-01-01.*; correct",
         ),
-        ({"details": Details(byline="x" * 501)}, "byline has 501 characters; the limit is 500"),
-        ({"details": Details(agency="x" * 101)}, "agency has 101 characters; the limit is 100"),
-        ({"details": Details(dateline="x" * 201)}, "dateline has 201 characters; the limit is 200"),
-        ({"details": Details(language="x" * 9)}, "language has 9 characters; the limit is 8"),
-        ({"details": Details(date_doubt="x" * 201)}, "date_doubt has 201 characters; the limit is 200"),
-        ({"details": Details(text_doubt="x" * 301)}, "text_doubt has 301 characters; the limit is 300"),
+        *(
+            (
+                {"details": Details(**{field.name: "x" * (field.limit + 1)})},
+                f"{field.name} has {field.limit + 1} characters; the limit is {field.limit}",
+            )
+            for field in FOUND
+            if field.limit
+        ),
         ({"details": Details(byline="a\0")}, "byline contains a NUL byte at character 2; remove it"),
         ({"extra_columns": "x" * 1_000_001}, "extra_columns has 1,000,001 characters; the limit is 1,000,000"),
         ({"extra_columns": "\ud83d"}, "extra_columns contains half a surrogate pair, which is not valid text; encode"),
