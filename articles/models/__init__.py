@@ -14,6 +14,7 @@ from articles.models.articles import (
 from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
 from articles.models.extraction_rules import ExtractionRule
 from articles.models.imports import FileImport, RejectedRow, UploadedPart
+from articles.models.jobs import Job
 from articles.models.newspapers import LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
 from articles.models.removals import Removal, RemovedIdentity, WithheldRow, Withholding
 from articles.models.revisions import ArticleRevision
@@ -29,6 +30,7 @@ __all__ = [
     "FileImport",
     "FollowingPage",
     "HeadlineVariant",
+    "Job",
     "LearntParameter",
     "Newspaper",
     "NewspaperAlias",

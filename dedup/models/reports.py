@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 
+from articles.models import Job
 from dedup.models.runs import DetectionRun
 
 
@@ -17,9 +17,10 @@ class StoredReport(models.Model):
     report = models.CharField(max_length=40)
     asked = models.JSONField(help_text="The scope and the options.")
     key = models.CharField(max_length=64, help_text="A digest of what was asked.")
-    waiting_since = models.DateTimeField(null=True, help_text="Since when somebody waits for it to be counted.")
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    error = models.TextField(blank=True, default="", help_text="Why it could not be counted.")
+    job = models.ForeignKey(
+        Job, null=True, on_delete=models.SET_NULL, related_name="+", help_text="The count that somebody waits for."
+    )
+    error = models.TextField(blank=True, default="", help_text="Why it could not be counted after a run.")
     counted_at = models.DateTimeField(null=True)
     seconds = models.FloatField(default=0.0, help_text="How long counting took, without drawing.")
     run = models.ForeignKey(
@@ -37,3 +38,13 @@ class StoredReport(models.Model):
 
     def __str__(self) -> str:
         return f"Report {self.report}"
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether a worker is to count it."""
+        return self.job is not None and self.job.is_active
+
+    @property
+    def reason(self) -> str:
+        """Why it could not be counted; empty if it was."""
+        return self.error or (self.job.error if self.job else "")

@@ -14,12 +14,12 @@ from functools import partial
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Max
+from django.db.models import Count, Max, QuerySet
 from django.urls import get_resolver
 from django.utils import timezone
 
 from articles.loading import when_used
-from articles.models import Article, Newspaper
+from articles.models import Article, Job, Newspaper
 from articles.processes import THIS_PROCESS, Pool, WorkerDiedError
 from articles.storage.fingerprints import fingerprint
 from dedup.declarations import Settings
@@ -100,7 +100,7 @@ def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
 def stored_report(report: Report, scope: Scope, options: Settings) -> StoredReport | None:
     """Return what is kept for this question; it may be waiting, and its report not counted yet."""
     key = key_of(asked_for(scope, options))
-    return StoredReport.objects.select_related("run").filter(report=report.name, key=key).first()
+    return StoredReport.objects.select_related("run", "job").filter(report=report.name, key=key).first()
 
 
 def counted(stored: StoredReport) -> Counted | None:
@@ -145,8 +145,7 @@ def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Co
         key=key_of(asked),
         defaults={
             "asked": asked,
-            "waiting_since": None,
-            "requested_by": None,
+            "job": None,
             "error": "",
             "counted_at": now,
             "seconds": found.seconds,
@@ -314,6 +313,11 @@ def key_of(asked: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
+def not_waited_for() -> QuerySet[StoredReport]:
+    """Return the results that no worker is to count."""
+    return StoredReport.objects.exclude(job__state__in=Job.ACTIVE)
+
+
 def _forget_oldest(report: Report) -> None:
     kept = StoredReport.objects.filter(report=report.name).order_by("-counted_at").values_list("pk", flat=True)[:_KEPT]
-    StoredReport.objects.filter(report=report.name, waiting_since=None).exclude(pk__in=list(kept)).delete()
+    not_waited_for().filter(report=report.name).exclude(pk__in=list(kept)).delete()

@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
 from dedup.forms.base import ReportForm
 from dedup.models import StoredReport
@@ -20,7 +19,6 @@ from dedup.reports.base import Report, ReportError
 from dedup.reports.counting import QUICK_SECONDS, Changes, Counted, changes_since, count, counted, stored_report
 from dedup.reports.formats import as_csv
 from dedup.reports.tasks import request_count
-from dedup.review.queries.runs import queue
 from dedup.views.requests import EditorRequest, query_of
 
 
@@ -67,39 +65,28 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
     except ReportError as error:
         return render(request, "reports/report.html", context | {"refused": str(error)}, status=400)
     context |= {"stored": asked.stored, "counted": result, "changes": asked.changes}
-    if asked.stored and asked.stored.waiting_since:
-        context["queue"] = queue()
     if result:
         shown = result.shown
         context |= {"says": shown.says, "tables": shown.tables, "pictures": shown.pictures, "files": shown.files}
     return render(request, "reports/report.html", context)
 
 
-def report_waiting(request: HttpRequest, name: str) -> HttpResponse:
-    """Answer the page of a report that a worker is counting, which asks whether it is done."""
-    asked = _asked(request, name)
-    if not asked.form.is_valid() or asked.stored is None or asked.stored.waiting_since is None:
-        return HttpResponseClientRefresh()
-    context = {"report": asked.report, "query": query_of(request), "stored": asked.stored, "queue": queue()}
-    return render(request, "reports/_waiting.html", context)
-
-
 @require_POST
 def report_count(request: EditorRequest, name: str) -> HttpResponse:
     """Count a report again; a heavy one is queued for a worker."""
-    asked = _asked(request, name)
+    asked, page = _asked(request, name), f"{reverse('report', args=[name])}{query_of(request)}"
     if not asked.form.is_valid():
         return _refused("\n".join(_reasons(asked.form)))
     try:
         if asked.report.heavy:
             asked.report.check(asked.form.options)
-            request_count(asked.report, asked.form.scope, asked.form.options, request.user)
+            request_count(asked.report, asked.form.scope, asked.form.options, request.user, page)
             messages.success(request, "A worker will count this report.")
         else:
             count(asked.report, asked.form.scope, asked.form.options)
     except ReportError as error:
         return _refused(str(error))
-    return redirect(f"{reverse('report', args=[name])}{query_of(request)}")
+    return redirect(page)
 
 
 def report_csv(request: HttpRequest, name: str) -> HttpResponse:

@@ -20,6 +20,7 @@ from articles.models import (
     ArticleURL,
     ExtractionRule,
     FileImport,
+    Job,
     LearntParameter,
     Newspaper,
     RejectedRow,
@@ -28,6 +29,7 @@ from articles.models import (
 )
 from crawlers.models import Crawl, PendingLink, Trial, Visit
 from dedup.models import Batch, Delivery, DetectionRun, Lesson, PageFetch, SavedView, Series, StoredReport
+from dedup.reports.counting import not_waited_for
 from dedup.rows.corpus.kept import forget_corpora
 
 REMOVED = "removed"
@@ -51,6 +53,11 @@ PLACES = (
     Place(DBTaskResult, "args_kwargs", {"args": [], "kwargs": {}}),
     Place(DBTaskResult, "return_value", None),
     Place(DBTaskResult, "traceback", ""),
+    Place(Job, "arguments", {}),
+    Place(Job, "title", REMOVED),
+    Place(Job, "page", ""),
+    Place(Job, "result", None),
+    Place(Job, "error", ""),
     Place(RejectedRow, "raw", ""),
     Place(RejectedRow, "reason", REMOVED),
     Place(FileImport, "error", ""),
@@ -107,7 +114,7 @@ def scrub(traces: Collection[str]) -> None:
 def forget_results() -> None:
     """Delete the kept results of reports, which list headlines, and the files of corpora; all can be made again."""
     forget_corpora("An article was removed, withheld or released meanwhile; start it again.")
-    StoredReport.objects.filter(waiting_since=None).delete()
+    not_waited_for().delete()
     StoredReport.objects.update(result="", shown=None)
 
 

@@ -10,13 +10,13 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from lxml import etree
 
+from articles.jobs.work import do_job
 from articles.models import Article
 from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, StoredReport
 from dedup.reports import REPORTS, counting
 from dedup.reports.base import Chart, Column, ColumnType, File, Linked, Report, ReportError, Table
 from dedup.reports.drawing import alt
-from dedup.reports.tasks import count_report_task
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -77,12 +77,12 @@ def test_a_heavy_report_waits_for_a_worker_and_its_page_shows_what_it_counted(
     for _ in range(2):
         assert editor_client.post("/reports/slow/count/").status_code == 302
     stored = StoredReport.objects.get()
-    assert stored.waiting_since
+    assert stored.job
     assert "No worker answers. The report waits for one." in editor_client.get("/reports/slow/").content.decode()
-    assert "HX-Refresh" not in editor_client.get("/reports/slow/waiting/").headers
+    assert "HX-Refresh" not in editor_client.get(f"/jobs/{stored.job_id}/state/").headers
 
-    count_report_task.func(stored.pk)
-    assert editor_client.get("/reports/slow/waiting/").headers["HX-Refresh"] == "true"
+    do_job(stored.job_id)
+    assert editor_client.get(f"/jobs/{stored.job_id}/state/").headers["HX-Refresh"] == "true"
     page = editor_client.get("/reports/slow/").content.decode()
     assert '<p class="says" role="status">1 articles.</p>' in page
     assert '<a href="/articles/">articles</a>' in page
@@ -130,7 +130,7 @@ def test_what_cannot_be_counted_says_why(
     editor_client.post("/reports/slow/count/?since=2026-03-01")
     stored = StoredReport.objects.get()
     monkeypatch.setattr(SlowReport, "result", lambda *_: (_ for _ in ()).throw(ReportError("choose another pass")))
-    count_report_task.func(stored.pk)
+    do_job(stored.job_id)
     page = editor_client.get("/reports/slow/?since=2026-03-01").content.decode()
     assert "It could not be counted: choose another pass" in page
     assert "Count it" in page

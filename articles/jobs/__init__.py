@@ -1,0 +1,1 @@
+"""Background jobs: their kinds, and the one writer of them."""

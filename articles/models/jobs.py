@@ -1,0 +1,55 @@
+"""Jobs: what people and schedules ask a worker for. Written by articles/jobs/work.py."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+class Job(models.Model):
+    """One piece of work for a worker, of a kind of articles/jobs/kinds.py, from the asking to its end.
+
+    A task of django-tasks carries its number to a worker. What a job makes is in tables of its app, which point here.
+    """
+
+    class State(models.TextChoices):
+        """Where it is on its way."""
+
+        WAITING = "waiting", "waiting for a worker"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+        CANCELLED = "cancelled", "cancelled"
+
+    ACTIVE = (State.WAITING, State.RUNNING)
+
+    kind = models.CharField(max_length=40)
+    arguments = models.JSONField(default=dict, help_text="What is to be done, in the words of its kind.")
+    title = models.CharField(max_length=200, help_text="The same in words for people.")
+    page = models.TextField(blank=True, default="", help_text="The address of the page that shows what it makes.")
+    state = models.CharField(max_length=9, choices=State.choices, default=State.WAITING)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    requested_at = models.DateTimeField(default=timezone.now)
+    not_before = models.DateTimeField(null=True, help_text="Not begun before this time. Empty: as soon as possible.")
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0, help_text="How many workers have begun it.")
+    done = models.PositiveBigIntegerField(default=0, help_text="How much is done, in the unit of its kind.")
+    total = models.PositiveBigIntegerField(null=True, help_text="How much there is to do; empty if nobody knows.")
+    result = models.JSONField(null=True, help_text="What its work returned.")
+    error = models.TextField(blank=True, default="", help_text="Why it failed.")
+    cancelled_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    task_id = models.UUIDField(null=True, help_text="The task that carries it to a worker.")
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["kind"], name="job_active", condition=models.Q(finished_at=None))]
+
+    def __str__(self) -> str:
+        return f"Job {self.pk}"
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it waits or is under way."""
+        return self.state in self.ACTIVE

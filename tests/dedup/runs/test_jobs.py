@@ -1,0 +1,125 @@
+"""What becomes of every kind of job whose worker is killed in the middle of it, by `kill -9`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import psycopg
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from psycopg.sql import SQL, Identifier
+
+from articles.jobs.kinds import KINDS
+from articles.jobs.work import MOST_TRIES, put_back_lost_jobs
+from articles.models import Job
+from dedup.detection.runs.scope import Scope
+from dedup.models import StoredReport
+from dedup.reports import REPORTS
+from dedup.reports.tasks import request_count
+from tests.conftest import StoreArticle
+from tests.crash.ready import ReadyCommands
+from tests.databases import child_environment, database_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+State = Job.State
+PATIENCE = 60
+
+
+def ask_for_a_report(user: User) -> None:
+    request_count(REPORTS["overview"], Scope(), REPORTS["overview"].options_class(), user)
+
+
+class Case(NamedTuple):
+    """How a job is asked for, the table at which its worker is killed, what is true after the next one, and its end."""
+
+    ask: Callable[[User], object]
+    table: str
+    settled: Callable[[], bool]
+    end: str = State.DONE
+
+
+CASES = {
+    "report": Case(ask_for_a_report, "articles_article", lambda: StoredReport.objects.get().counted_at is not None),
+}
+
+
+def test_every_kind_of_job_is_killed_here() -> None:
+    assert set(CASES) == set(KINDS)
+
+
+@pytest.fixture(scope="module")
+def workers(
+    django_db_setup: None, django_db_blocker: object, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ReadyCommands]:
+    ready = ReadyCommands(os.environ | child_environment(), tmp_path_factory.mktemp("workers"))
+    yield ready
+    ready.close()
+
+
+def work(workers: ReadyCommands) -> None:
+    ended = workers.run_armed(["db_worker", "--batch", "--no-startup-delay"])
+    assert ended.status == 0, ended.errors
+
+
+def kill_at(table: str, workers: ReadyCommands) -> None:
+    """Kill a worker while it waits for a table, in the middle of its job."""
+    ended = []
+    waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
+    with psycopg.connect(database_url()) as other:
+        other.execute(SQL("LOCK TABLE {}").format(Identifier(table)))
+        command = ["db_worker", "--batch", "--no-startup-delay", "--worker-id", "killed"]
+        thread = threading.Thread(target=lambda: ended.append(workers.run_armed(command)))
+        thread.start()
+        deadline = time.monotonic() + PATIENCE
+        while not other.execute(waits, [table]).fetchone() == (0,) and time.monotonic() < deadline:
+            threading.Event().wait(0.02)
+        assert workers.at_work
+        assert put_back_lost_jobs() == 0  # its worker lives
+        os.kill(workers.at_work, signal.SIGKILL)
+        thread.join(PATIENCE)
+    assert [command.status for command in ended] == [-signal.SIGKILL]
+    wait_for_its_session(deadline)
+
+
+def wait_for_its_session(deadline: float) -> None:
+    """Wait until the server has noticed that the worker is gone, and released its locks."""
+    others = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+    with connection.cursor() as cursor:
+        while cursor.execute(others).fetchone()[0] and time.monotonic() < deadline:
+            threading.Event().wait(0.02)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_job_whose_worker_is_killed_in_the_middle_is_done_by_the_next_one(
+    kind: str, workers: ReadyCommands, store: StoreArticle
+) -> None:
+    store()
+    CASES[kind].ask(User.objects.create_user("anna"))
+    kill_at(CASES[kind].table, workers)
+    job = Job.objects.get(kind=kind, state=State.RUNNING)
+    assert put_back_lost_jobs() == int(KINDS[kind].begins_again)
+    work(workers)
+    job.refresh_from_db()
+    assert (job.state, CASES[kind].settled()) == (CASES[kind].end, True), job.error
+    assert put_back_lost_jobs() == 0
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_job_that_kills_each_worker_is_given_up_and_blocks_nobody(kind: str, store: StoreArticle) -> None:
+    store()
+    user = User.objects.create_user("anna")
+    CASES[kind].ask(user)
+    job = Job.objects.get(kind=kind)
+    for number in range(MOST_TRIES):
+        Job.objects.filter(pk=job.pk, state=State.WAITING).update(state=State.RUNNING, tries=number + 1)
+        put_back_lost_jobs()
+    job.refresh_from_db()
+    assert (job.state, "killed" in job.error) == (State.FAILED, True)
+    CASES[kind].ask(user)
+    assert Job.objects.filter(kind=kind, state=State.WAITING).count() == 1
