@@ -152,7 +152,6 @@ urlpatterns = [
     path("reports/<slug:name>/files/<str:file>", reports.report_file, name="report_file"),
     path("learning/", learning.learning, name="learning"),
     path("learning/learn/", learning.learn, name="learn"),
-    path("learning/lessons/<int:lesson_id>/give-up/", learning.lesson_give_up, name="lesson_give_up"),
     path("learning/use/", learning.model_use, name="model_use"),
     path("views/", saved_views.saved_views, name="saved_views"),
     path("views/<slug:page>/save/", saved_views.view_save, name="view_save"),

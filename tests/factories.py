@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from articles.models import Article, Newspaper
+from articles.models import Article, Job, Newspaper
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.verdicts.model import default_model, dump_model
@@ -124,7 +124,8 @@ def make_lesson(*changed: Pair, old: str = "version", new: str = "similar") -> L
         "support": {"new_right": 0, "old_right": 0, "neither": 0},
     }
     model = FittedModel.objects.create(content=dump_model(default_model()), decisions=63)
-    return Lesson.objects.create(state=Lesson.State.DONE, finished_at=timezone.now(), result=result, model=model)
+    job = Job.objects.create(kind="lesson", state=Job.State.DONE, finished_at=timezone.now())
+    return Lesson.objects.create(job=job, result=result, model=model)
 
 
 def make_series(newspaper: Newspaper, form: str, *articles: Article) -> Series:

@@ -42,5 +42,9 @@ class Kind:
 _DECIDE, _RUN = "dedup.add_decision", "dedup.add_detectionrun"
 
 KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (Kind("report", "report", "dedup.reports.tasks.count_report", _DECIDE),)
+    kind.name: kind
+    for kind in (
+        Kind("report", "report", "dedup.reports.tasks.count_report", _DECIDE),
+        Kind("lesson", "lesson", "dedup.research.tasks.learn_job", _RUN),
+    )
 }

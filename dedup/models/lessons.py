@@ -1,28 +1,17 @@
-"""Lessons: each time that somebody had the program learn from the decisions, on the pages."""
+"""Lessons: what the program learnt from the decisions, each time that somebody asked for it on the pages."""
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
-from django.utils import timezone
 
+from articles.models import Job
 from dedup.models.verdicts import FittedModel
 
 
 class Lesson(models.Model):
-    """One act of learning, which a worker does: when it was asked for, what came out, or why it failed."""
+    """What came out of one act of learning, a job of a worker."""
 
-    class State(models.TextChoices):
-        WAITING = "waiting", "waiting for a worker"
-        RUNNING = "running", "running"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
-
-    state = models.CharField(max_length=7, choices=State.choices, default=State.WAITING)
-    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    asked_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(null=True)
-    error = models.TextField(blank=True)
+    job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="lesson")
     result = models.JSONField(default=dict, help_text="What was learnt, and what it would change.")
     model = models.ForeignKey(FittedModel, null=True, on_delete=models.SET_NULL, related_name="lessons")
 

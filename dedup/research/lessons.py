@@ -1,16 +1,16 @@
-"""The writer of lessons: people ask for them on a page, and a worker learns. And what one needs to begin."""
+"""Lessons: what one needs to begin, who asks for one, and what the answers say about its model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, LiteralString
 
-from django.db import connection, transaction
-from django.db.models import QuerySet
-from django.utils import timezone
+from django.db import connection
+from django.urls import reverse
 
-from articles.storage.locks import Lock, lock_transaction
-from dedup.models import FittedModel, Lesson, Pair
+from articles.jobs.work import ask
+from articles.models import Job
+from dedup.models import Lesson, Pair
 from dedup.models.querysets import PairQuerySet
 from dedup.research.adjusting import LEAST_OF_EACH
 from dedup.research.decided import labels_of
@@ -23,7 +23,6 @@ SHOWN_CHANGES = 20
 ASKED_CHANGES = 60
 # What they are drawn with.
 CHANGES = "change "
-_UNDER_WAY = (Lesson.State.WAITING, Lesson.State.RUNNING)
 
 
 # Pairs that are not duplicates only because other decisions imply it teach nothing. Every question asks it: a statement
@@ -45,19 +44,9 @@ def answers_missing() -> int:
     return 2 * LEAST_OF_EACH - known
 
 
-def ask_for_lesson(user: Any) -> tuple[Lesson, bool]:
+def ask_for_lesson(user: Any) -> tuple[Job, bool]:
     """Queue a lesson for a worker and return it with True, or the one that waits or goes on already, with False."""
-    from dedup.research.tasks import learn_task  # noqa: PLC0415 - the task imports the comparison and its kernels
-
-    with transaction.atomic():
-        # Two clicks at the same moment queue one after the other.
-        lock_transaction(Lock.REVIEW)
-        under_way = Lesson.objects.filter(state__in=_UNDER_WAY).first()
-        if under_way:
-            return under_way, False
-        lesson = Lesson.objects.create(asked_by=user)
-        learn_task.enqueue(lesson_id=lesson.pk)
-    return lesson, True
+    return ask("lesson", {}, title="Lesson", user=user, page=reverse("learning"))
 
 
 class HeldBackError(ValueError):
@@ -82,7 +71,7 @@ class Verification:
 
 
 def verification_of(lesson: Lesson) -> Verification | None:
-    """Return what supports the model of a lesson that is done; None for one of an earlier version, which kept less.
+    """Return what supports the model of a lesson; None for one of an earlier version, which kept less.
 
     Answers to the drawn changes count that were given since the lesson, so that it has not learnt from them.
     """
@@ -99,39 +88,15 @@ def verification_of(lesson: Lesson) -> Verification | None:
 
 def changes_to_answer() -> PairQuerySet:
     """Return the changed pairs of the latest lesson that wait for an answer, in the order in which they were drawn."""
-    latest = Lesson.objects.filter(state=Lesson.State.DONE).values_list("result__to_answer", flat=True).first()
+    latest = Lesson.objects.values_list("result__to_answer", flat=True).first()
     return Pair.objects.in_queue().filter(pk__in=[row["pair"] for row in latest or ()]).drawn(CHANGES)
 
 
 def check_use(model: int) -> None:
     """Raise HeldBackError if the answers do not support what a model changes that was learnt on the pages."""
-    lesson = Lesson.objects.filter(model=model, state=Lesson.State.DONE).first()
+    lesson = Lesson.objects.filter(model=model).first()
     found = verification_of(lesson) if lesson else None
     if found and found.held_back:
         raise HeldBackError(
             f"model {model} is held back: answer at least {found.support.missing} more of the pairs that it changes"
         )
-
-
-def wait_again(lesson_id: int) -> bool:
-    """Let a lesson whose worker was killed wait for the next one; return False if it has ended."""
-    return bool(_open(lesson_id).update(state=Lesson.State.WAITING))
-
-
-def fail(lesson_id: int, reason: str) -> bool:
-    """Store why a lesson brought nothing; return False if it had ended."""
-    return _end(lesson_id, Lesson.State.FAILED, error=reason)
-
-
-def finish(lesson_id: int, model: FittedModel, result: dict[str, Any]) -> None:
-    """Store what a lesson brought."""
-    _end(lesson_id, Lesson.State.DONE, model=model, result=result)
-
-
-def _end(lesson_id: int, state: Lesson.State, **values: Any) -> bool:
-    return bool(_open(lesson_id).update(state=state, finished_at=timezone.now(), **values))
-
-
-def _open(lesson_id: int) -> QuerySet[Lesson]:
-    """Return the lesson, unless it has ended, or somebody has given it up."""
-    return Lesson.objects.filter(pk=lesson_id, state__in=_UNDER_WAY)

@@ -1,4 +1,4 @@
-"""Lessons that the page of models queues for a worker process. `manage.py db_worker` executes them."""
+"""Lessons that the page of models queues for a worker."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from django_tasks import task
+from django.db import transaction
 
-from dedup.detection.runs.lost_tasks import Fate, recovered
+from articles.jobs.work import JobError, Work
 from dedup.detection.verdicts.model import LABELS, ModelError
 from dedup.models import Lesson
 from dedup.research.adjusting import Adjusted
@@ -29,37 +29,22 @@ from dedup.research.learning import (
     store,
     training_set,
 )
-from dedup.research.lessons import ASKED_CHANGES, SHOWN_CHANGES, fail, finish, wait_again
+from dedup.research.lessons import ASKED_CHANGES, SHOWN_CHANGES
 from dedup.research.support import directions
 
 
-def _learn_again(lesson_id: int) -> Fate:
-    return Fate.AGAIN if wait_again(lesson_id) else Fate.OVER
-
-
-@recovered(_learn_again, fail)
-@task()
-def learn_task(lesson_id: int) -> int | None:
-    """Learn from the decisions, store the model without putting it into use, and return its number.
-
-    The lesson says what came out, or why there is too little to learn from.
-    """
-    started = Lesson.objects.filter(pk=lesson_id, state=Lesson.State.WAITING).update(state=Lesson.State.RUNNING)
-    if not started:
-        return None
+def learn_job(work: Work) -> None:
+    """Learn from the decisions, and store the model without putting it into use. Raises JobError."""
     try:
         training = training_set()
         learnt = learn(training)
         result = _result(training, learnt, held_out(training), change_to(learnt.model))
     except (LearningError, ModelError) as error:
-        fail(lesson_id, str(error))
-        return None
-    except Exception as error:
-        fail(lesson_id, f"The worker failed: {error}")
-        raise
-    fitted = store(learnt.model, training.decisions, in_use=False)
-    finish(lesson_id, fitted, result)
-    return fitted.pk
+        raise JobError(str(error)) from error
+    with transaction.atomic():
+        fitted = store(learnt.model, training.decisions, in_use=False)
+        Lesson.objects.create(job=work.job, model=fitted, result=result)
+        work.finish(fitted.pk)
 
 
 def _result(

@@ -9,15 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from articles.models import Job
 from articles.numbers import read_number
 from dedup.forms.base import ModelForm
-from dedup.models import FittedModel, Lesson
+from dedup.models import FittedModel
 from dedup.research.lessons import (
     HeldBackError,
     answers_missing,
     ask_for_lesson,
     check_use,
-    fail,
     verification_of,
 )
 from dedup.views.requests import EditorRequest, decision_view
@@ -29,17 +29,18 @@ ANSWERED_FIRST = 10
 
 def learning(request: HttpRequest) -> HttpResponse:
     """Show the latest lesson and the models, and offer to learn."""
-    lessons = list(Lesson.objects.select_related("asked_by", "model")[:LESSONS_SHOWN])
-    latest = lessons[0] if lessons else None
-    verification = verification_of(latest) if latest and latest.state == Lesson.State.DONE else None
+    jobs = list(Job.objects.filter(kind="lesson").select_related("requested_by", "lesson__model")[:LESSONS_SHOWN])
+    latest = jobs[0] if jobs else None
+    lesson = getattr(latest, "lesson", None)
+    verification = verification_of(lesson) if lesson else None
     models = FittedModel.objects.prefetch_related("lessons")[:MODELS_SHOWN]
     context = {
         "verification": verification,
         "to_answer": verification.to_answer[:ANSWERED_FIRST] if verification else [],
         "missing": answers_missing(),
-        "lesson": latest,
-        "under_way": latest and latest.state in (Lesson.State.WAITING, Lesson.State.RUNNING),
-        "earlier": lessons[1:],
+        "job": latest,
+        "lesson": lesson,
+        "earlier": jobs[1:],
         "models": [(model, _is_held_back(model)) for model in models],
         "in_use": FittedModel.objects.filter(in_use=True).first(),
     }
@@ -63,16 +64,6 @@ def learn(request: EditorRequest) -> HttpResponse:
         messages.success(request, "The lesson is queued. Reload this page to see how far it is.")
     else:
         messages.info(request, "A lesson is under way already; there is one at a time.")
-    return redirect("learning")
-
-
-@decision_view(_address)
-def lesson_give_up(request: EditorRequest, lesson_id: int) -> HttpResponse:
-    """Give up a lesson that waits, or whose worker is gone."""
-    if fail(lesson_id, "Given up."):
-        messages.success(request, "The lesson was given up. You can start another one.")
-    else:
-        messages.info(request, "The lesson had ended before.")
     return redirect("learning")
 
 

@@ -195,7 +195,6 @@ ADDRESSES: dict[str, Rule] = {
     "trial": form(ADD_NEWSPAPERS),
     "trial_state": page(ADD_NEWSPAPERS),
     "learn": form(START_RUNS),
-    "lesson_give_up": form(START_RUNS),
     "model_use": form(START_RUNS),
     "profiles": page(CHANGE_PROFILES),
     "profile_new": form(CHANGE_PROFILES),

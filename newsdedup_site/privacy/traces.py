@@ -67,7 +67,6 @@ PLACES = (
     Place(Crawl, "error", ""),
     Place(Visit, "failures", []),
     Place(DetectionRun, "error", ""),
-    Place(Lesson, "error", ""),
     Place(Lesson, "result", {}),
     Place(Delivery, "body", ""),
     Place(Delivery, "answer", ""),

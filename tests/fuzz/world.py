@@ -7,12 +7,12 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from articles.models import ArticlePage, ArticleRevision, FileImport, Newspaper
+from articles.models import ArticlePage, ArticleRevision, FileImport, Job, Newspaper
 from articles.storage.newspaper_merges import merge_newspapers
 from crawlers.models import Crawl, Trial, Visit
 from dedup.integrations.hooks import make_webhook
 from dedup.integrations.tokens import make_token, scopes_of
-from dedup.models import Batch, Lesson, Pair, Profile, ProfileRule, RunRequest, SavedView, SecondReading
+from dedup.models import Batch, Pair, Profile, ProfileRule, RunRequest, SavedView, SecondReading
 from dedup.research.sampling import Plan, draw
 from dedup.review.decisions import decide_pair
 from tests.conftest import StoreArticle
@@ -90,5 +90,5 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
     merged = Newspaper.objects.get(name="Third")
     merge_newspapers(merged, newspaper, user=ada)
     Batch.objects.create(kind="confirm", query="verdict=duplicate", seed=1, size=1, drawn=1, made_by=ada, after=0)
-    Lesson.objects.create(asked_by=ada)
+    Job.objects.create(kind="lesson", title="Lesson", requested_by=ada)
     assert cluster.pk

@@ -23,6 +23,7 @@ from articles.models import (
     DeclaredURL,
     FollowingPage,
     HeadlineVariant,
+    Job,
     LearntParameter,
     Newspaper,
     NewspaperAlias,
@@ -161,7 +162,7 @@ def mark_results(article: Article, others: list[Article], user: User) -> None:
     Delivery.objects.create(
         webhook=hook, event="cluster.new", body=json.dumps({"headline": f"{MARK} opens its bridge"})
     )
-    Lesson.objects.create(result={"example": URL}, error=f"at {URL}")
+    Lesson.objects.create(job=Job.objects.create(kind="lesson", error=f"at {URL}"), result={"example": URL})
     SavedView.objects.create(user=user, page="articles", name="mine", query=f"words={MARK} opens its bridge")
     mark_imports(user)
     session = SessionStore()

@@ -22,6 +22,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.tasks import request_count
+from dedup.research.lessons import ask_for_lesson
 from tests.conftest import StoreArticle
 from tests.crash.ready import ReadyCommands
 from tests.databases import child_environment, database_url
@@ -46,6 +47,12 @@ class Case(NamedTuple):
 
 CASES = {
     "report": Case(ask_for_a_report, "articles_article", lambda: StoredReport.objects.get().counted_at is not None),
+    "lesson": Case(
+        ask_for_lesson,
+        "dedup_decision",
+        lambda: "at least 5 of each are needed" in Job.objects.get().error,
+        State.FAILED,
+    ),
 }
 
 
@@ -77,7 +84,7 @@ def kill_at(table: str, workers: ReadyCommands) -> None:
         thread = threading.Thread(target=lambda: ended.append(workers.run_armed(command)))
         thread.start()
         deadline = time.monotonic() + PATIENCE
-        while not other.execute(waits, [table]).fetchone() == (0,) and time.monotonic() < deadline:
+        while other.execute(waits, [table]).fetchone() == (0,) and time.monotonic() < deadline:
             threading.Event().wait(0.02)
         assert workers.at_work
         assert put_back_lost_jobs() == 0  # its worker lives

@@ -29,9 +29,8 @@ from dedup.detection.runs.reextraction import request_reextraction
 from dedup.detection.runs.requests import Wanted, request_run
 from dedup.detection.runs.tasks import nightly_task
 from dedup.forms.exports import CorpusForm
-from dedup.models import CorpusExport, CorpusPart, DetectionRun, Lesson, Profile, Worker
+from dedup.models import CorpusExport, CorpusPart, DetectionRun, Profile, Worker
 from dedup.reports.corpora import request_corpus
-from dedup.research.lessons import ask_for_lesson
 from newsdedup_site.privacy.removal import begin_articles
 from newsdedup_site.privacy.tasks import request_removal
 from tests.conftest import StoreArticle
@@ -120,12 +119,6 @@ KINDS = (
         lambda _user: request_reextraction(Newspaper.objects.get()),
         "articles_article",
         lambda: True,
-    ),
-    Kind(
-        "dedup.research.tasks.learn_task",
-        ask_for_lesson,
-        "dedup_decision",
-        lambda: "at least 5 of each are needed" in Lesson.objects.get().error,
     ),
     Kind(
         "dedup.reports.corpora.write_corpus_task",

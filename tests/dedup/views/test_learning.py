@@ -9,8 +9,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from django_tasks_db.models import DBTaskResult
 
+from articles.jobs.work import do_job
+from articles.models import Job
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.model import default_model
 from dedup.models import FittedModel, HeadlineForm, Lesson, Pair, SampleLabel, ValidationSample
@@ -18,7 +19,6 @@ from dedup.research.learning import HeldOut, TrainingSet, drawn_support, sample_
 from dedup.research.lessons import CHANGES
 from dedup.research.metrics import LabelledPair
 from dedup.research.support import Support
-from dedup.research.tasks import learn_task
 from dedup.review import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_lesson, make_pair, make_user
@@ -45,7 +45,7 @@ def test_a_lesson_is_queued_once_shown_and_switched_on_and_off(
     learning = reverse("learning")
     assert "10 more answers until the model can learn" in admin_client.get(learning).content.decode()
     admin_client.post(reverse("learn"))
-    assert learn_task.call(lesson_id=Lesson.objects.get().pk) is None
+    do_job(Job.objects.get().pk)
     assert "at least 5 of each are needed" in admin_client.get(learning).content.decode()
 
     ada = make_user("mina", "editor")
@@ -66,10 +66,12 @@ def test_a_lesson_is_queued_once_shown_and_switched_on_and_off(
     page = admin_client.post(reverse("learn"), follow=True).content.decode()
     assert "waiting for a worker" in page
     assert "under way already" in admin_client.post(reverse("learn"), follow=True).content.decode()
-    lesson = Lesson.objects.latest("pk")
-    assert DBTaskResult.objects.filter(task_path="dedup.research.tasks.learn_task").count() == 2
-    model = learn_task.call(lesson_id=lesson.pk)
-    assert learn_task.call(lesson_id=lesson.pk) is None
+    job = Job.objects.latest("pk")
+    assert Job.objects.count() == 2
+    for _ in range(2):
+        do_job(job.pk)
+    model = FittedModel.objects.get().pk
+    assert job.lesson.model_id == model
     page = editor_client.get(learning).content.decode()
     for shown in ("Learnt from 10 decided pairs: 5 duplicates", "Tested on 10 pairs", "What would change"):
         assert shown in page
@@ -89,9 +91,12 @@ def test_a_lesson_is_queued_once_shown_and_switched_on_and_off(
     admin_client.post(reverse("model_use"), {"model": "shipped"})
     assert not FittedModel.objects.filter(in_use=True).exists()
     admin_client.post(reverse("learn"))
-    waiting = Lesson.objects.latest("pk")
-    admin_client.post(reverse("lesson_give_up", args=[waiting.pk]))
-    assert learn_task.call(lesson_id=waiting.pk) is None
+    waiting = Job.objects.latest("pk")
+    assert (
+        "It was cancelled" in admin_client.post(reverse("job_cancel", args=[waiting.pk]), follow=True).content.decode()
+    )
+    do_job(waiting.pk)
+    assert Lesson.objects.count() == 1
 
 
 def read_copy(store: StoreArticle) -> None:
