@@ -13,6 +13,7 @@ from django.utils.http import parse_etags
 from ninja import Header, Query, Router, Schema
 from pydantic import ConfigDict, Field
 
+from dedup.answers import AnswerKey, StateKey
 from dedup.api.auth import DECIDES, READS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.middleware import etag_of
@@ -37,7 +38,7 @@ decisions = Router(tags=["decisions"])
 class PairQuery(PageQuery):
     """Which pairs to list."""
 
-    state: Literal["undecided", "confirmed", "rejected", "version", "template", "unsure"] | None = None
+    state: StateKey | None = None
     verdict: Literal["duplicate", "version", "template", "similar"] | None = None
     article: Number | None = Field(None, description="Pairs with this article.")
     probability_from: float | None = Field(None, ge=0, le=1, description="As probably duplicates as this, or more.")
@@ -55,7 +56,7 @@ class NewDecision(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: Literal["confirm", "reject", "version", "template", "unsure"]
+    kind: AnswerKey
     note: Text = Field("", max_length=MAX_NOTE_CHARACTERS)
 
 

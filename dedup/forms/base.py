@@ -12,15 +12,16 @@ from django.http import QueryDict
 from articles.models import Newspaper
 from articles.normalization.text import normalize_text
 from articles.numbers import MAX_NUMBER, read_number
+from dedup.answers import CHOICES, Answer
 from dedup.declarations import Setting, Settings, make_config, option_name, settings_of
 from dedup.detection.runs.profiles import ProfileError, configs_of, enabled
 from dedup.detection.runs.scope import Scope
 from dedup.integrations.hooks import MAX_URL_CHARACTERS
 from dedup.integrations.tokens import NAME_CHARACTERS, scopes_of
-from dedup.models import Answer, Decision, Profile, Webhook
+from dedup.models import Profile, Webhook
 from dedup.reports.base import Report
-from dedup.review.batches import LINKS, SAMPLES
-from dedup.review.decisions import MAX_NOTE_CHARACTERS, PAIR_KINDS
+from dedup.review.batches import ANSWERS, SAMPLES
+from dedup.review.decisions import MAX_NOTE_CHARACTERS
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
 from dedup.rows.filters.base import DayInput
 
@@ -39,13 +40,13 @@ class PairDecisionForm(NoteForm):
         max_value=MAX_NUMBER,
         error_messages={"required": "This page is out of date. Reload it and decide again."},
     )
-    kind = forms.TypedChoiceField(choices=[(kind.value, kind.label) for kind in PAIR_KINDS], coerce=Decision.Kind)
+    kind = forms.TypedChoiceField(choices=CHOICES, coerce=Answer)
 
 
 class SettleForm(NoteForm):
     """The answer that settles a disagreement."""
 
-    kind = forms.ChoiceField(choices=Answer.choices)
+    kind = forms.ChoiceField(choices=CHOICES)
 
 
 class CollisionForm(SettleForm):
@@ -64,7 +65,7 @@ class DeclarationForm(PairDecisionForm):
 class BatchForm(forms.Form):
     """The answer for all questions of a list, and how many of them are answered one by one first."""
 
-    kind = forms.ChoiceField(choices=[(kind.value, kind.label) for kind in LINKS])
+    kind = forms.ChoiceField(choices=[(answer.value, answer.label) for answer in ANSWERS])
     sample = forms.TypedChoiceField(choices=[(size, str(size)) for size in SAMPLES], coerce=int)
 
 

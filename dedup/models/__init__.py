@@ -13,7 +13,7 @@ from dedup.models.marks import ChangedArticle, UpToDate
 from dedup.models.pairs import Evidence, Pair
 from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
-from dedup.models.readings import Answer, SecondReading
+from dedup.models.readings import SecondReading
 from dedup.models.reports import StoredReport
 from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Worker
 from dedup.models.samples import PairLabel, SampledPair, SampleLabel, ValidationSample
@@ -25,7 +25,6 @@ from dedup.models.verdicts import FittedModel, NewspaperMonth, Verdict
 from dedup.models.webhooks import Delivery, Webhook
 
 __all__ = [
-    "Answer",
     "ArticleSentences",
     "ArticleShingles",
     "Batch",

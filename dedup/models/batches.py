@@ -8,15 +8,15 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from dedup.answers import CHOICES
 from dedup.models.decisions import Decision
 from dedup.models.pairs import Pair
-from dedup.models.readings import Answer
 
 
 class Batch(models.Model):
     """A set of questions, frozen when the batch is begun, and the one answer for all of it."""
 
-    kind = models.CharField(max_length=8, choices=Answer.choices, help_text="The answer for the whole.")
+    kind = models.CharField(max_length=15, choices=CHOICES, help_text="The answer for the whole.")
     query = models.TextField(blank=True, help_text="The filter of the list that it was begun from, as a query string.")
     seed = models.BigIntegerField(help_text="What the sample was drawn with.")
     size = models.PositiveIntegerField(help_text="The number of questions when it was begun.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,6 +12,7 @@ from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
 from articles.models import Article
+from dedup.answers import Answer
 from dedup.models.append_only import LINK_GOES, TOMBSTONE, append_only
 from dedup.models.pairs import Pair
 from dedup.models.querysets import DecisionQuerySet
@@ -26,11 +29,8 @@ class Decision(models.Model):
     """
 
     class Kind(models.TextChoices):
-        CONFIRM = "confirm", "confirmed the pair"
-        REJECT = "reject", "rejected the pair"
-        VERSION = "version", "called the pair versions"
-        TEMPLATE = "template", "called the pair templates"
-        UNSURE = "unsure", "was unsure of the pair"
+        """What a decision can be besides an answer about a pair (dedup/answers.py)."""
+
         CONFIRM_CLUSTER = "confirm_cluster", "confirmed the cluster"
         REJECT_CLUSTER = "reject_cluster", "dissolved the cluster"
         SPLIT_CLUSTER = "split_cluster", "split the cluster"
@@ -43,7 +43,9 @@ class Decision(models.Model):
         BATCH = "batch", "decided a batch"
         UNDO = "undo", "undid a decision"
 
-    kind = models.CharField(max_length=15, choices=Kind.choices)
+    KINDS: ClassVar = [*((answer.value, answer.facts.did) for answer in Answer), *Kind.choices]
+
+    kind = models.CharField(max_length=15, choices=KINDS)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions")
     decided_at = models.DateTimeField(default=timezone.now)
     pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="decisions")
@@ -83,14 +85,10 @@ class Decision(models.Model):
     @property
     def is_undoable(self) -> bool:
         """Whether an undo can take it back. A rule is ended, or made again, on the page of its group."""
-        about_removed = self.tombstone and self.pair_id is None and self.kind in ON_PAIRS
+        about_removed = self.tombstone and self.pair_id is None and self.kind in list(Answer)
         return self.kind not in NEVER_UNDONE and not about_removed
 
 
-ON_PAIRS = (
-    *(Decision.Kind.CONFIRM, Decision.Kind.REJECT),
-    *(Decision.Kind.VERSION, Decision.Kind.TEMPLATE, Decision.Kind.UNSURE),
-)
 NEVER_UNDONE = (Decision.Kind.UNDO, Decision.Kind.RULE_GROUP, Decision.Kind.END_GROUP_RULE)
 
 
@@ -98,17 +96,19 @@ class Link(models.Model):
     """What a decision says about two articles. The latest link whose decision is not undone is in force."""
 
     class Kind(models.TextChoices):
-        MUST = "must", "must be in one cluster"
-        CANNOT = "cannot", "cannot be in one cluster"
+        """The links that decisions on clusters make; the other answers about pairs have links of their own."""
+
+        MUST = Answer.CONFIRM.link, Answer.CONFIRM.facts.link_label
+        CANNOT = Answer.REJECT.link, Answer.REJECT.facts.link_label
         STAY = "stay", "stays in one cluster when another article is taken out"
-        VERSION = "version", "is another version of the same article"
-        TEMPLATE = "template", "has the same form and other facts; cannot be in one cluster"
-        UNSURE = "unsure", "left open"
 
     decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="links")
     left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
     right = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
-    kind = models.CharField(max_length=8, choices=Kind.choices)
+    kind = models.CharField(
+        max_length=15,
+        choices=dict(Kind.choices) | {answer.link: answer.facts.link_label for answer in Answer},
+    )
 
     class Meta:
         ordering = ["id"]

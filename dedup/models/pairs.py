@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
 from articles.models import Article, in_order
+from dedup.answers import Answer
 from dedup.models.querysets import DOUBT, EvidenceQuerySet, PairQuerySet
 from dedup.models.runs import DetectionRun
 from dedup.models.verdicts import Verdict
@@ -33,18 +36,21 @@ class Pair(TwoArticles, models.Model):
     """Two articles that a pass has proposed as a pair. Deleted only if an admin removes one of the articles."""
 
     class State(models.TextChoices):
+        """The states that pairs can have without an answer of their own; each answer has one (dedup/answers.py)."""
+
         UNDECIDED = "undecided", "undecided"
-        CONFIRMED = "confirmed", "confirmed duplicate"
-        REJECTED = "rejected", "not a duplicate"
-        VERSION = "version", "another version"
-        TEMPLATE = "template", "a template"
-        UNSURE = "unsure", "unsure"
+        CONFIRMED = Answer.CONFIRM.state, Answer.CONFIRM.facts.state_label
+        REJECTED = Answer.REJECT.state, Answer.REJECT.facts.state_label
+
+    # Of the decided ones; and of all pairs.
+    DECIDED: ClassVar = [(answer.state, answer.facts.state_label) for answer in Answer]
+    STATES: ClassVar = [(State.UNDECIDED.value, State.UNDECIDED.label), *DECIDED]
 
     left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="pairs_as_left")
     right = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="pairs_as_right")
     state = models.CharField(
-        max_length=9,
-        choices=State.choices,
+        max_length=15,
+        choices=STATES,
         default=State.UNDECIDED,
         help_text="What editors decided last, or what their decisions on other pairs imply. Decisions that were undone "
         "do not count.",

@@ -7,19 +7,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from dedup.answers import CHOICES, Answer
 from dedup.models.append_only import READING_TOMBSTONE, append_only
 from dedup.models.decisions import Decision
 from dedup.models.pairs import Pair
-
-
-class Answer(models.TextChoices):
-    """What an editor can answer about a pair; the values are those of the decisions on one pair."""
-
-    CONFIRM = "confirm", "duplicate"
-    VERSION = "version", "version"
-    TEMPLATE = "template", "template"
-    REJECT = "reject", "not a duplicate"
-    UNSURE = "unsure", "unsure"
 
 
 class SecondReading(models.Model):
@@ -40,10 +31,10 @@ class SecondReading(models.Model):
         Decision, on_delete=models.PROTECT, related_name="second_readings", help_text="The first answer."
     )
     first_kind = models.CharField(
-        max_length=8, choices=Answer.choices, help_text="What the first decision says about this pair."
+        max_length=15, choices=CHOICES, help_text="What the first decision says about this pair."
     )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="second_readings")
-    kind = models.CharField(max_length=8, choices=Answer.choices)
+    kind = models.CharField(max_length=15, choices=CHOICES)
     note = models.TextField(blank=True)
     blind = models.BooleanField(help_text="Whether the editor answered without seeing the first answer.")
     read_at = models.DateTimeField(default=timezone.now)
@@ -63,3 +54,8 @@ class SecondReading(models.Model):
     def agrees(self) -> bool:
         """Whether both editors gave the same answer."""
         return self.kind == self.first_kind
+
+    @property
+    def answers(self) -> tuple[Answer, Answer]:
+        """The first answer and this one."""
+        return Answer(self.first_kind), Answer(self.kind)

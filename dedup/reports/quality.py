@@ -12,11 +12,12 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from articles.querysets import given
+from dedup.answers import Answer
 from dedup.detection.article_sql import article_sql
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label
 from dedup.detection.runs.scope import Scope
-from dedup.models import Answer, Decision, SecondReading
+from dedup.models import Decision, SecondReading
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
 from dedup.reports.drawing import WIDTH, alt, time_axis
 from dedup.reports.names import drawn_name
@@ -273,7 +274,7 @@ def _readings(scope: Scope) -> QuerySet[SecondReading]:
 
 
 def _days(scope: Scope) -> list[EditorDay]:
-    on_pairs, on_clusters = Q(kind__in=Answer.values), Q(kind__in=ON_CLUSTERS)
+    on_pairs, on_clusters = Q(kind__in=list(Answer)), Q(kind__in=ON_CLUSTERS)
     rows = (
         _in_scope(scope)
         .annotate(day=TruncDate("decided_at"))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from django.db.models import F, Min, OuterRef, Subquery
 
+from dedup.answers import OF_STATE, Answer
 from dedup.models import BatchItem, Decision, Link, Pair
 
 # Twenty decisions on pairs can already adjust a model, so one decision should not count for more than that. A cluster
@@ -20,17 +21,11 @@ from dedup.models import BatchItem, Decision, Link, Pair
 MOST_OF_ONE = 20
 # An editor who rejects a pair says that it is not a duplicate, but not always what it is instead: N. One who has
 # answered "version" or "template" before knows these answers, and says that it is neither: E.
-_LABELS = {Pair.State.CONFIRMED: "D", Pair.State.REJECTED: "N", Pair.State.VERSION: "V", Pair.State.TEMPLATE: "T"}
-_BY_ITSELF = {
-    Pair.State.CONFIRMED: Decision.Kind.CONFIRM,
-    Pair.State.REJECTED: Decision.Kind.REJECT,
-    Pair.State.VERSION: Decision.Kind.VERSION,
-    Pair.State.TEMPLATE: Decision.Kind.TEMPLATE,
-}
-_ON_A_PAIR = (*_BY_ITSELF.values(), Decision.Kind.UNSURE)
+_BY_ITSELF = {state: answer for state, answer in OF_STATE.items() if answer.facts.teaches}
+_LABELS = {state: answer.facts.teaches for state, answer in _BY_ITSELF.items()}
 
 Ends = tuple[int, int]
-Together = tuple[Pair.State, int | None]
+Together = tuple[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +74,13 @@ def drawn_ends() -> set[Ends]:
     return set(drawn.values_list("pair__left", "pair__right"))
 
 
-def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[Ends, str, Pair.State, int | None]]:
+def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[Ends, str, str, int | None]]:
     """Yield each decided pair by article ids: its label, its state, and what it shares; None if decided by itself.
 
     Confirmed pairs share their cluster, which may confirm a pair without a link; others share a decision, and so do all
     pairs of a batch: its number is negative, so that it is no cluster. `pairs`: only these.
     """
-    by_itself = Decision.objects.filter(pair=OuterRef("pk"), kind__in=_ON_A_PAIR, undone_by=None).order_by("-pk")
+    by_itself = Decision.objects.filter(pair=OuterRef("pk"), kind__in=list(Answer), undone_by=None).order_by("-pk")
     links = Link.objects.filter(left=OuterRef("left"), right=OuterRef("right"), decision__undone_by=None)
     decided = (
         Pair.objects.filter(state__in=_LABELS)
@@ -102,15 +97,14 @@ def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[Ends, str,
         decided = decided.filter(pk__in=pairs)
     columns = ("left", "right", "state", "last", "editor", "decision", "kind", "cluster")
     known = _know_other_answers()
-    for left, right, name, last, editor, decision, kind, cluster in (
+    for left, right, state, last, editor, decision, kind, cluster in (
         decided.order_by("left", "right").values_list(*columns).iterator()
     ):
-        state = Pair.State(name)
         if kind == Decision.Kind.BATCH:
             yield (left, right), _LABELS[state], state, -decision
         elif last != _BY_ITSELF[state]:
-            yield (left, right), _LABELS[state], state, cluster if state is Pair.State.CONFIRMED else decision
-        elif state is Pair.State.REJECTED and known.get(editor, decision) < decision:
+            yield (left, right), _LABELS[state], state, cluster if state == Pair.State.CONFIRMED else decision
+        elif state == Pair.State.REJECTED and known.get(editor, decision) < decision:
             yield (left, right), "E", state, None
         else:
             yield (left, right), _LABELS[state], state, None
@@ -118,5 +112,5 @@ def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[Ends, str,
 
 def _know_other_answers() -> dict[int, int]:
     """Return the first decision of each editor that called a pair versions or templates."""
-    answers = Decision.objects.filter(kind__in=[Decision.Kind.VERSION, Decision.Kind.TEMPLATE])
+    answers = Decision.objects.filter(kind__in=[Answer.VERSION, Answer.TEMPLATE])
     return dict(answers.order_by().values_list("decided_by").annotate(Min("pk")))

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from articles.jobs.work import ask
 from articles.models import Job
+from dedup.answers import PARTED_STATES
 from dedup.models import Lesson, Pair
 from dedup.models.querysets import PairQuerySet
 from dedup.research.adjusting import LEAST_OF_EACH
@@ -31,7 +32,7 @@ _KNOWN_SQL: LiteralString = """
 SELECT
     (SELECT count(*) FROM (SELECT FROM dedup_pair WHERE state = 'confirmed' LIMIT %(enough)s) AS confirmed)
     + (SELECT count(*) FROM (
-        SELECT FROM dedup_pair WHERE state IN ('rejected', 'template') AND NOT implied LIMIT %(enough)s
+        SELECT FROM dedup_pair WHERE state = ANY (%(others)s) AND NOT implied LIMIT %(enough)s
     ) AS others)
 """
 
@@ -39,7 +40,7 @@ SELECT
 def answers_missing() -> int:
     """Return how many more answers a model needs to learn from: duplicates, and pairs that are not, five of each."""
     with connection.cursor() as cursor:
-        cursor.execute(_KNOWN_SQL, {"enough": LEAST_OF_EACH})
+        cursor.execute(_KNOWN_SQL, {"enough": LEAST_OF_EACH, "others": PARTED_STATES})
         known: int = cursor.fetchone()[0]
     return 2 * LEAST_OF_EACH - known
 

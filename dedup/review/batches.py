@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
+from dedup.answers import Answer
 from dedup.detection.clustering.consistency import contradictions_of_joining, contradictions_of_parting
 from dedup.detection.clustering.constraints import constraints_in_force, lock_review
-from dedup.models import Answer, Batch, BatchItem, ConfirmedArticle, Decision, Link, Pair, SeparateArticles
+from dedup.models import Batch, BatchItem, ConfirmedArticle, Decision, Link, Pair, SeparateArticles
 from dedup.research.bounds import upper_bound
 from dedup.review.decisions import ReviewError, append_batch
 
-# What can be answered for many at once. A version answer depends on the profile, and "unsure" answers nothing.
-LINKS = {Answer.CONFIRM: Link.Kind.MUST, Answer.REJECT: Link.Kind.CANNOT, Answer.TEMPLATE: Link.Kind.TEMPLATE}
+# What can be answered for many at once.
+ANSWERS = [answer for answer in Answer if answer.facts.in_batches]
 # Without an error, they prove at most 14%, 5% and 2% of errors in the whole, with 95% certainty.
 SAMPLES = (20, 59, 149)
 # One decision on them takes a few seconds.
@@ -49,8 +50,8 @@ def begin(
     kind: str, *, pairs: Collection[int], clusters: Collection[int] = (), sample: int, query: str = "", user: Any
 ) -> Batch:
     """Freeze a set of questions, by the numbers of pairs and clusters, and draw the sample. Raises ReviewError."""
-    if kind not in LINKS:
-        raise ReviewError(f"A batch cannot be answered with {kind!r}; use one of {', '.join(LINKS)}.")
+    if kind not in ANSWERS:
+        raise ReviewError(f"A batch cannot be answered with {kind!r}; use one of {', '.join(ANSWERS)}.")
     if sample not in SAMPLES:
         raise ReviewError(f"A sample of {sample} is not offered; choose one of {', '.join(map(str, SAMPLES))}.")
     with transaction.atomic():
@@ -234,9 +235,9 @@ def _close(batch: Batch, decision: Decision, answers: Sequence[SampleAnswer], ou
         cursor.execute(_ANSWERED_SQL, {"items": items, "decisions": decisions})
 
 
-def _links(batch: Batch, items: Sequence[BatchItem]) -> dict[Ends, Link.Kind]:
+def _links(batch: Batch, items: Sequence[BatchItem]) -> dict[Ends, str]:
     """Return the links of the decision: each pair's own, and for a cluster those that confirming it makes."""
-    kind = LINKS[Answer(batch.kind)]
+    kind = Answer(batch.kind).link
     ends: dict[Ends, None] = {}
     for item in items:
         first, *others = item.articles
@@ -321,7 +322,7 @@ ORDER BY item.place
 def answers_of(batch: Batch) -> list[SampleAnswer]:
     """Return the drawn questions of a batch that is not decided, in order, with their answers."""
     with connection.cursor() as cursor:
-        cursor.execute(_SAMPLE_SQL, {"batch": batch.pk, "link": LINKS[Answer(batch.kind)]})
+        cursor.execute(_SAMPLE_SQL, {"batch": batch.pk, "link": Answer(batch.kind).link})
         return [SampleAnswer(*row) for row in cursor]
 
 

@@ -7,7 +7,7 @@ is a decision too. The states of pairs and the clusters are derived from the dec
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import combinations, pairwise
 from typing import Any, LiteralString
 
@@ -16,20 +16,13 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from articles.storage.fingerprints import fingerprint
+from dedup.answers import Answer
 from dedup.detection.clustering.constraints import KnownConstraints, constraints_in_force, lock_review
 from dedup.detection.clustering.implications import update_implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
 
-# What an editor may answer about a pair, and the link that says it.
-PAIR_KINDS = {
-    Decision.Kind.CONFIRM: Link.Kind.MUST,
-    Decision.Kind.REJECT: Link.Kind.CANNOT,
-    Decision.Kind.VERSION: Link.Kind.VERSION,
-    Decision.Kind.TEMPLATE: Link.Kind.TEMPLATE,
-    Decision.Kind.UNSURE: Link.Kind.UNSURE,
-}
 _REPEATABLE = (Decision.Kind.CONFIRM_CLUSTER, Decision.Kind.CONFIRM_GROUP, Decision.Kind.KEEP)
 # The same decision of the same editor counts as sent again for so long.
 SENT_AGAIN_WITHIN = datetime.timedelta(hours=1)
@@ -62,14 +55,14 @@ class AlreadyUndoneError(ReviewError):
 
 
 def decide_pair(pair_id: int | Pair, kind: str, *, user: Any, note: str = "", seen: int | None = None) -> Decision:
-    """Append what two articles are to the editor: a key of PAIR_KINDS. Raises ReviewError.
+    """Append what two articles are to the editor: an Answer. Raises ReviewError.
 
     `seen` is the id of the latest decision that the editor saw, 0 for none. If there is a newer one,
     AlreadyDecidedError says who made it. With None, earlier decisions are overridden without a check. A pair that is
     read already can be given instead of its number: its articles never change.
     """
-    if kind not in PAIR_KINDS:
-        raise ReviewError(f"A pair cannot be decided with {kind!r}; use one of {', '.join(PAIR_KINDS)}.")
+    if kind not in list(Answer):
+        raise ReviewError(f"A pair cannot be decided with {kind!r}; use one of {', '.join(Answer)}.")
     with transaction.atomic():
         lock_review()
         pair = pair_id if isinstance(pair_id, Pair) else Pair.objects.filter(pk=pair_id).first()
@@ -78,9 +71,8 @@ def decide_pair(pair_id: int | Pair, kind: str, *, user: Any, note: str = "", se
         if seen is not None and (latest := _latest_on(pair)) > seen:
             raise AlreadyDecidedError(Decision.objects.select_related("decided_by").get(pk=latest))
         ends = (pair.left_id, pair.right_id)
-        link_kind = PAIR_KINDS[Decision.Kind(kind)]
         decision = Decision(kind=kind, pair=pair, articles=list(ends))
-        return append_decision(decision, {ends: link_kind}, user=user, note=note)
+        return append_decision(decision, {ends: Answer(kind).link}, user=user, note=note)
 
 
 def decisions_on(pair: Pair) -> QuerySet[Decision]:
@@ -163,7 +155,7 @@ def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Dec
         return confirmed
 
 
-def append_batch(articles: list[int], links: dict[tuple[int, int], Link.Kind], *, user: Any, note: str) -> Decision:
+def append_batch(articles: list[int], links: Mapping[tuple[int, int], str], *, user: Any, note: str) -> Decision:
     """Append one decision on many pairs: `links` says what it is about each. dedup/review/batches.py makes them."""
     with transaction.atomic():
         lock_review()
@@ -225,7 +217,7 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
         return append_decision(decision, {}, user=user, note=note)
 
 
-def append_decision(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user: Any, note: str) -> Decision:
+def append_decision(decision: Decision, links: Mapping[tuple[int, int], str], *, user: Any, note: str) -> Decision:
     """Store a decision with its links, and update pair states and clusters."""
     if len(note) > MAX_NOTE_CHARACTERS:
         raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
@@ -262,7 +254,7 @@ def _sent_before(decision: Decision) -> Decision | None:
 _COPY_LINKS_SQL = "COPY dedup_link (decision_id, left_id, right_id, kind) FROM STDIN"
 
 
-def _store_links(decision: Decision, links: dict[tuple[int, int], Link.Kind]) -> None:
+def _store_links(decision: Decision, links: Mapping[tuple[int, int], str]) -> None:
     with connection.cursor() as cursor, cursor.copy(_COPY_LINKS_SQL) as copy:
         for (left, right), kind in links.items():
             copy.write_row((decision.pk, left, right, kind))

@@ -9,7 +9,8 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from articles.normalization.times import publication_order
-from dedup.models import Cluster, Decision, Membership
+from dedup.answers import Effect, with_effect
+from dedup.models import Cluster, Decision, Link, Membership
 from dedup.review.queries.history import with_actors
 
 ARTICLES_SHOWN = 30
@@ -103,15 +104,19 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS earlier
 WHERE link.decision_id = %(decision)s AND link.kind IN ('must', 'cannot')
-    AND earlier.kind NOT IN ('stay', 'unsure') AND (earlier.kind = 'must') <> (link.kind = 'must')
+    AND earlier.kind <> ALL (%(silent)s) AND (earlier.kind = 'must') <> (link.kind = 'must')
 GROUP BY earlier.decision_id
 ORDER BY earlier.decision_id DESC
 """
 
 
+# Links that say nothing of whether two articles are duplicates.
+_SILENT = [Link.Kind.STAY, *(answer.link for answer in with_effect(Effect.NONE))]
+
+
 def _overridden(decision: Decision) -> list[Overridden]:
     with connection.cursor() as cursor:
-        cursor.execute(_OVERRIDDEN_SQL, {"decision": decision.pk})
+        cursor.execute(_OVERRIDDEN_SQL, {"decision": decision.pk, "silent": _SILENT})
         pairs = dict(cursor.fetchall())
     made = with_actors(Decision.objects.select_related("pair__left", "pair__right")).in_bulk(pairs)
     return [Overridden(made[number], pairs[number]) for number in pairs]

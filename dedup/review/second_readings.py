@@ -9,19 +9,11 @@ from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from dedup.answers import BUTTONS, OF_LINK, Answer
 from dedup.detection.clustering.constraints import lock_review
-from dedup.models import Answer, Decision, Link, Pair, SecondReading
+from dedup.models import Decision, Link, Pair, SecondReading
 from dedup.models.decisions import DRAWN_BY
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, SENT_AGAIN_WITHIN, ReviewError, decide_pair, decisions_on
-
-# What a link says as an answer about its two articles. A tie that keeps a cluster together is no answer.
-ANSWERS = {
-    "must": Answer.CONFIRM,
-    "cannot": Answer.REJECT,
-    "version": Answer.VERSION,
-    "template": Answer.TEMPLATE,
-    "unsure": Answer.UNSURE,
-}
 
 
 def waiting_for(user: Any) -> QuerySet[Decision]:
@@ -31,10 +23,10 @@ def waiting_for(user: Any) -> QuerySet[Decision]:
     other editor decided it, and decided it by itself, and nobody has read it again.
     """
     drawn = Decision.objects.alias(drawn=DRAWN_BY).filter(
-        pair__isnull=False, undoes=None, drawn__lt=_bound(settings.SECOND_READINGS), kind__in=Answer.values
+        pair__isnull=False, undoes=None, drawn__lt=_bound(settings.SECOND_READINGS), kind__in=list(Answer)
     )
     read = SecondReading.objects.filter(decision=OuterRef("pk"), pair=OuterRef("pair"))
-    by_others = Decision.objects.in_force().filter(pair=OuterRef("pair"), kind__in=Answer.values)
+    by_others = Decision.objects.in_force().filter(pair=OuterRef("pair"), kind__in=list(Answer))
     # A decision on a pair names its two articles in order.
     later = Link.objects.filter(
         left=OuterRef("articles__0"),
@@ -138,14 +130,15 @@ def said_about(decision: Decision, pair_id: int) -> Answer | None:
 def _answer_of(decision: Decision, pair: Pair) -> Answer | None:
     """Return what a decision says about a pair."""
     link = Link.objects.filter(decision=decision, left=pair.left_id, right=pair.right_id).first()
-    return ANSWERS.get(link.kind) if link else None
+    # A tie that keeps a cluster together is no answer.
+    return OF_LINK.get(link.kind) if link else None
 
 
 def _append(
     first: Decision, said: Answer, pair_id: int, kind: str, *, user: Any, note: str, blind: bool
 ) -> SecondReading:
-    if kind not in Answer.values:
-        raise ReviewError(f"A pair cannot be answered with {kind!r}; use one of {', '.join(Answer.values)}.")
+    if kind not in BUTTONS:
+        raise ReviewError(f"A pair cannot be answered with {kind!r}; use one of {', '.join(BUTTONS)}.")
     if len(note) > MAX_NOTE_CHARACTERS:
         raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
     return SecondReading.objects.create(

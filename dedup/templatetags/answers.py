@@ -6,6 +6,7 @@ from typing import Any
 
 from django import template
 
+from dedup.answers import BUTTONS, Answer
 from dedup.models import Decision
 from dedup.review.queries.answers import LastAnswer, last_answers
 from dedup.review.queries.progress import progress_of
@@ -14,11 +15,7 @@ from dedup.review.questions.tabs import tab_named
 register = template.Library()
 
 _WORDS = {
-    Decision.Kind.CONFIRM: "Duplicate",
-    Decision.Kind.VERSION: "Version",
-    Decision.Kind.TEMPLATE: "Template",
-    Decision.Kind.REJECT: "Not a duplicate",
-    Decision.Kind.UNSURE: "Unsure",
+    **{answer.value: answer.facts.button for answer in Answer},
     Decision.Kind.CONFIRM_CLUSTER: "All the same",
     Decision.Kind.REJECT_CLUSTER: "Dissolved",
     Decision.Kind.SPLIT_CLUSTER: "Split",
@@ -31,7 +28,13 @@ _WORDS = {
 @register.filter
 def answer(given: LastAnswer) -> str:
     """Write what an editor answered, in the words of the buttons."""
-    return _WORDS.get(given.kind, given.kind.label)
+    return _WORDS.get(given.kind) or Decision.Kind(given.kind).label
+
+
+@register.simple_tag
+def answers() -> list[Answer]:
+    """Return what can be answered about a pair, in the order of the buttons."""
+    return BUTTONS
 
 
 @register.inclusion_tag("questions/_left.html", takes_context=True)

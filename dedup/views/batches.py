@@ -11,8 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
+from dedup.answers import Answer
 from dedup.forms.base import BatchForm, NoteForm
-from dedup.models import Answer, Batch
+from dedup.models import Batch
 from dedup.review import batches
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.queries.batches import listed_batches, preview_of

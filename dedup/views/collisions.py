@@ -8,7 +8,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest
 
-from dedup.models import Answer, Decision, Pair
+from dedup.answers import Answer
+from dedup.models import Decision, Pair
 from dedup.review import second_readings
 from dedup.review.decisions import AlreadyDecidedError
 from dedup.review.queries.pair_page import ClustersOf, PairDetails

@@ -13,7 +13,6 @@ from articles.models import Article, in_order
 from articles.normalization.logins import without_login
 from dedup.detection.runs.profiles import ProfileError, default_profile
 from dedup.forms.base import DeclarationForm
-from dedup.models import Decision
 from dedup.review import decisions
 from dedup.review.declared_pairs import declare_pair, latest_decision
 from dedup.review.queries.article_search import Search, search
@@ -30,14 +29,6 @@ from dedup.views.requests import (
     values_of,
 )
 
-# Each answer with its words and its look.
-ANSWERS = (
-    (Decision.Kind.CONFIRM, "Duplicate", "confirm"),
-    (Decision.Kind.VERSION, "Version", "other"),
-    (Decision.Kind.TEMPLATE, "Template", "other"),
-    (Decision.Kind.REJECT, "Not a duplicate", "reject"),
-    (Decision.Kind.UNSURE, "Unsure", "unsure"),
-)
 SIDES = {"left": "First article", "right": "Second article"}
 
 
@@ -94,7 +85,6 @@ def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, 
         "profile_fault": fault,
         "clusters": clusters_of(*(article.pk for article in in_order(left, right))),
         "seen": latest_decision(left.pk, right.pk),
-        "answers": ANSWERS,
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
         **comparison(request, left, right),

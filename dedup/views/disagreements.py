@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
+from dedup.answers import CHOICES, Answer
 from dedup.forms.base import CollisionForm, SettleForm
-from dedup.models import Answer
 from dedup.review import second_readings
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.queries.disagreements import agreements, changes_of, disagreements, with_outcomes
@@ -28,7 +28,7 @@ def disagreement_list(request: EditorRequest) -> HttpResponse:
         "page": page,
         "rows": with_outcomes(page.rows),
         "agreement": agreements(),
-        "answers": Answer.choices,
+        "answers": CHOICES,
         "note_length": MAX_NOTE_CHARACTERS,
     }
     return render(request, "disagreements/disagreements.html", context)

@@ -12,9 +12,10 @@ from django.utils.html import format_html
 
 from articles.models import Article
 from articles.paging import count_up_to_ceiling, write_count
+from dedup.answers import Answer, Effect
 from dedup.detection.comparison.prepared import MAX_CHARACTERS
 from dedup.forms.base import PairDecisionForm
-from dedup.models import Decision, Pair
+from dedup.models import Pair
 from dedup.review import decisions
 from dedup.review.queries.disagreements import disputes_on
 from dedup.review.queries.evidence import MARKABLE, MarkedEvidence, marked_evidence
@@ -48,13 +49,6 @@ from dedup.views.requests import (
     values_of,
 )
 
-_SAID = {
-    Decision.Kind.CONFIRM: "Confirmed: duplicates.",
-    Decision.Kind.REJECT: "Rejected: not duplicates.",
-    Decision.Kind.VERSION: "Answered: versions of one article.",
-    Decision.Kind.TEMPLATE: "Answered: templates, the same form with other facts.",
-    Decision.Kind.UNSURE: "Left open: unsure.",
-}
 VIEWS = {"": "Side by side", "merged": "Merged", "plain": "Unmarked"}
 
 
@@ -123,16 +117,16 @@ def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
         refuse(request, str(error), page=reverse("pair", args=[pair_id]))
         return redirect(_address(request, pair_id))
     say_decided(request, _said(decided, values["kind"]), decision)
-    if values["kind"] == Decision.Kind.TEMPLATE:
+    if values["kind"] is Answer.TEMPLATE:
         _offer_rule(request, decided)
     return redirect(back_address(request) or _next_address(request, decided))
 
 
-def _said(decided: Pair, kind: Decision.Kind) -> str:
-    apart = kind in (Decision.Kind.REJECT, Decision.Kind.TEMPLATE)
+def _said(decided: Pair, answer: Answer) -> str:
+    said, apart = answer.facts.stored, answer.facts.effect is Effect.CANNOT
     if apart and (clusters := clusters_of(decided.left_id, decided.right_id)).shared:
-        return f"{_SAID[kind].removesuffix('.')}. But earlier confirmations still hold both in cluster {clusters.left}."
-    return _SAID[kind]
+        return f"{said} But earlier confirmations still hold both in cluster {clusters.left}."
+    return said
 
 
 def _offer_rule(request: HttpRequest, decided: Pair) -> None:

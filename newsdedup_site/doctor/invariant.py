@@ -74,9 +74,9 @@ def listed(sentences: Iterable[str]) -> Found:
     return Found(len(examples) + sum(1 for _ in remaining), examples)
 
 
-def by(statement: LiteralString) -> Look:
+def by(statement: LiteralString, parameters: dict[str, Any] | None = None) -> Look:
     """Return the look at what a statement finds, whatever the sample is."""
-    return lambda _sample: rows(statement)
+    return lambda _sample: rows(statement, parameters)
 
 
 def together(found: Sequence[Found]) -> Found:

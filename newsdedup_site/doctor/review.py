@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import LiteralString
 
+from dedup.answers import LINKS_BY_PROFILE, Answer
 from dedup.detection.clustering.changes import changed_since_rebuilt
 from dedup.detection.clustering.constraints import with_pair_state
 from dedup.detection.clustering.implications import expected_implications
 from dedup.models import ConfirmedArticle, Link, SeparateArticles
+from dedup.models.decisions import NEVER_UNDONE
 from newsdedup_site.doctor.invariant import RESTORE, Found, Invariant, Sample, by, listed, rows
 
 _STATES_SQL = with_pair_state(
@@ -26,10 +28,9 @@ LIMIT 10
 # An undo, and a decision that repeats what others say, need no link of their own.
 _LINKS_SQL: LiteralString = """
 WITH said (kind, link) AS (
-    VALUES ('confirm', 'must'), ('reject', 'cannot'), ('version', 'version'), ('template', 'template'),
-        ('unsure', 'unsure')
+    SELECT * FROM unnest(%(answers)s::text[], %(links)s::text[])
 )
-SELECT count(*) OVER (), format('decision %s (%s) on pair %s has no link that says so', decision.id, decision.kind,
+SELECT count(*) OVER (), format('decision %%s (%%s) on pair %%s has no link that says so', decision.id, decision.kind,
     decision.pair_id)
 FROM dedup_decision AS decision
 JOIN said ON said.kind = decision.kind
@@ -41,6 +42,7 @@ WHERE NOT EXISTS (
 )
 LIMIT 10
 """
+_ANSWERS = {"answers": list(Answer), "links": [answer.link for answer in Answer]}
 _LINKED_SQL: LiteralString = """
 SELECT count(*) OVER (), format('decision %s links articles %s and %s, and is not about both', link.decision_id,
     link.left_id, link.right_id)
@@ -51,12 +53,12 @@ WHERE decision.undoes_id IS NOT NULL
 LIMIT 10
 """
 _UNDONE_SQL: LiteralString = """
-SELECT count(*) OVER (), format('decision %s undoes decision %s, which %s', undo.id, undone.id,
+SELECT count(*) OVER (), format('decision %%s undoes decision %%s, which %%s', undo.id, undone.id,
     CASE WHEN undone.kind = 'undo' THEN 'is an undo' WHEN undone.id > undo.id THEN 'is a later one'
     ELSE 'is of a kind that is never undone' END)
 FROM dedup_decision AS undo
 JOIN dedup_decision AS undone ON undone.id = undo.undoes_id
-WHERE undo.kind <> 'undo' OR undone.kind IN ('undo', 'rule_group', 'end_group_rule') OR undone.id > undo.id
+WHERE undo.kind <> 'undo' OR undone.kind = ANY (%(never_undone)s::text[]) OR undone.id > undo.id
 LIMIT 10
 """
 _BATCHES_SQL: LiteralString = """
@@ -102,7 +104,7 @@ def _tied_otherwise(stored: dict[int, int], expected: dict[int, int]) -> Iterato
 
 def _versions_undecided() -> bool:
     """Return whether it may have changed since the last run what answers of "version" imply."""
-    return Link.objects.filter(kind=Link.Kind.VERSION).exists() and changed_since_rebuilt() is None
+    return Link.objects.filter(kind__in=LINKS_BY_PROFILE).exists() and changed_since_rebuilt() is None
 
 
 _STATES_REPAIR = (
@@ -113,8 +115,15 @@ _STATES_REPAIR = (
 INVARIANTS = (
     Invariant("pair-states", "The state of a pair is its last decision in force.", _STATES_REPAIR, _states),
     Invariant("implications", "What decisions imply is stored, and nothing else.", _STATES_REPAIR, _implications),
-    Invariant("decisions-linked", "Each decision on a pair says what its articles are.", RESTORE, by(_LINKS_SQL)),
+    Invariant(
+        "decisions-linked", "Each decision on a pair says what its articles are.", RESTORE, by(_LINKS_SQL, _ANSWERS)
+    ),
     Invariant("links-decided", "Each link is of a decision about both of its articles.", RESTORE, by(_LINKED_SQL)),
-    Invariant("undone", "Only decisions that can be undone are undone, and by later ones.", RESTORE, by(_UNDONE_SQL)),
+    Invariant(
+        "undone",
+        "Only decisions that can be undone are undone, and by later ones.",
+        RESTORE,
+        by(_UNDONE_SQL, {"never_undone": list(NEVER_UNDONE)}),
+    ),
     Invariant("batches", "A batch has as many questions as it was begun with.", RESTORE, by(_BATCHES_SQL)),
 )

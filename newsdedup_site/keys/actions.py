@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dedup.answers import BUTTONS
+
 _PAIR = ("pair", "cluster_card")
 _ANSWERED = (*_PAIR, "compare")
 _CLUSTER = ("cluster",)
@@ -40,11 +42,7 @@ _ALL = (
     Action("help", "show the keys of this page", "?"),
     Action("undo", "undo your last answer", "z"),
     Action("start", "open the first one of the list", "r", ("queue", "clusters")),
-    Action("confirm", "Duplicate", "y", _ANSWERED),
-    Action("version", "Version", "v", _ANSWERED),
-    Action("template", "Template", "t", _ANSWERED),
-    Action("reject", "Not a duplicate", "n", _ANSWERED),
-    Action("unsure", "Unsure", "u", _ANSWERED),
+    *(Action(answer.value, answer.facts.button, answer.facts.letter, _ANSWERED) for answer in BUTTONS),
     Action("later", "Later", "l", _PAIR),
     Action("label_duplicate", "Label: duplicate", "d", _SAMPLED),
     Action("label_version", "Label: version", "v", _SAMPLED),

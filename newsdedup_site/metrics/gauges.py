@@ -71,7 +71,7 @@ def _archive(now: datetime.datetime) -> Iterator[Metric]:
 
 def _pairs() -> list[tuple[Mapping[str, str], float]]:
     """Return the decided pairs by state, counted up to _CEILING each; the others are the rest of the estimate."""
-    states = [str(state) for state in Pair.State if state != Pair.State.UNDECIDED]
+    states = [state for state, _ in Pair.DECIDED]
     decided = _rows(_DECIDED_SQL, {"states": states, "ceiling": _CEILING})
     samples: list[tuple[Mapping[str, str], float]] = [({"state": state}, number) for state, number in decided]
     pairs = _estimate("dedup_pair")

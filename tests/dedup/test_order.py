@@ -14,8 +14,9 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import in_order
+from dedup.answers import Answer
 from dedup.api.shapes import pair_full
-from dedup.models import Decision, Pair
+from dedup.models import Pair
 from dedup.review import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
@@ -60,7 +61,7 @@ def test_pages_files_and_the_api_have_the_earlier_article_first(editor_client: C
 
     shown = pair_full(Pair.objects.get(pk=pair.pk), None)
     assert (shown.left.id, shown.left_matched, shown.right_matched) == (earlier.pk, 0.75, 0.25)
-    decisions.decide_pair(pair.pk, Decision.Kind.CONFIRM, user=make_user("anna", "editor"), seen=0)
+    decisions.decide_pair(pair.pk, Answer.CONFIRM, user=make_user("anna", "editor"), seen=0)
     for command in ("export_pairs", "export_decisions"):
         output = io.StringIO()
         call_command(command, stdout=output, stderr=io.StringIO())

@@ -7,6 +7,7 @@ from typing import LiteralString, NamedTuple
 
 from django.db import connection, transaction
 
+from dedup.answers import LINKS_BY_PROFILE
 from dedup.detection.clustering.constraints import KnownConstraints, constraints_in_force, lock_review, with_pair_state
 from dedup.models import ConfirmedArticle, Link, SeparateArticles
 
@@ -81,7 +82,7 @@ def update_version_implications() -> None:
     """Bring up to date what version answers imply, which depends on whether the default profile joins versions."""
     with transaction.atomic():
         lock_review()
-        ends = Link.objects.filter(kind=Link.Kind.VERSION, decision__undone_by=None).values_list("left", "right")
+        ends = Link.objects.filter(kind__in=LINKS_BY_PROFILE, decision__undone_by=None).values_list("left", "right")
         if articles := {end for pair in ends for end in pair}:
             update_implications(articles)
 

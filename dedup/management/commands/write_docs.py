@@ -12,6 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from articles.files.whole_files import whole_file
 from articles.management.base import ProjectCommand
+from dedup.answers import BUTTONS
 from dedup.declarations import Setting, settings_of
 from dedup.detection.clustering.policies import RULES
 from dedup.detection.passes import PASSES
@@ -80,6 +81,13 @@ def _policies() -> Iterator[str]:
         yield f"| `{policy.value}` | {rule} |"
 
 
+def _answers() -> Iterator[str]:
+    yield "| key | answer | when |"
+    yield "|---|---|---|"
+    for answer in BUTTONS:
+        yield f"| `{answer.facts.letter}` | {answer.facts.button} | {answer.facts.when} |"
+
+
 def _columns(columns: Sequence[Column]) -> Iterator[str]:
     yield "| column | type | meaning |"
     yield "|---|---|---|"
@@ -88,6 +96,7 @@ def _columns(columns: Sequence[Column]) -> Iterator[str]:
 
 
 _TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    "answers": _answers,
     "passes": _passes,
     "pass_settings": _pass_settings,
     "policies": _policies,

@@ -10,7 +10,6 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from dedup.models import Decision
 from dedup.models.decisions import NEVER_UNDONE
 
 # A working day; older decisions are undone from the history.
@@ -35,7 +34,7 @@ class LastAnswer:
     """A decision of an editor, with the headline of the first article if it is on a pair."""
 
     pk: int
-    kind: Decision.Kind
+    kind: str
     cluster_number: int | None
     pair_id: int | None
     headline: str | None
@@ -50,4 +49,4 @@ def last_answers(user: User) -> list[LastAnswer]:
     with connection.cursor() as cursor:
         since = timezone.now() - RECENT
         cursor.execute(_LAST_SQL, {"user": user.pk, "since": since, "never": list(NEVER_UNDONE), "most": SHOWN})
-        return [LastAnswer(pk, Decision.Kind(kind), *others) for pk, kind, *others in cursor]
+        return [LastAnswer(*row) for row in cursor]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
+from dedup.answers import Answer
 from dedup.detection.clustering.consistency import Joins, joins
-from dedup.models import Answer, Batch, BatchItem, Membership, Pair
+from dedup.models import Batch, BatchItem, Membership, Pair
 from dedup.review.batches import Outcome, outcome_of
 
 # Questions left out because they contradict decisions, which the page lists.

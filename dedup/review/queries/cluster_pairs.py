@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from articles.models import Article
+from dedup.answers import PARTED_STATES, PARTING
 from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.models import Cluster, Pair, Verdict
 
@@ -50,7 +51,7 @@ WITH from_left AS MATERIALIZED (
     FROM dedup_membership AS member
     JOIN dedup_pair AS pair ON pair.left_id = member.article_id
     WHERE member.cluster_id = %(cluster)s AND pair.best_score > 0
-        AND (pair.joins AND pair.probability = %(lowest)s AND pair.state NOT IN ('rejected', 'template')
+        AND (pair.joins AND pair.probability = %(lowest)s AND pair.state <> ALL (%(parted)s)
              OR pair.state = 'undecided' AND pair.verdict IN ('template', 'similar'))
 ), inside AS MATERIALIZED (
     SELECT from_left.*
@@ -68,7 +69,7 @@ UNION ALL
 
 def pairs_inside(cluster: Cluster) -> tuple[Pair | None, Apart]:
     """Return the pair with the lowest probability that connects a cluster, and the pairs judged apart."""
-    values = {"cluster": cluster.pk, "lowest": cluster.lowest_score, "shown": _APART_READ}
+    values = {"cluster": cluster.pk, "lowest": cluster.lowest_score, "shown": _APART_READ, "parted": PARTED_STATES}
     with connection.cursor() as cursor:
         cursor.execute(_INSIDE_SQL, values)
         rows = cursor.fetchall()
@@ -104,7 +105,7 @@ WITH crossing AS (
 SELECT crossing.id, other.cluster_id
 FROM crossing
 LEFT JOIN dedup_membership AS other ON other.article_id = crossing.outside
-WHERE crossing.best_score > 0 AND crossing.state NOT IN ('rejected', 'template')
+WHERE crossing.best_score > 0 AND crossing.state <> ALL (%(parted)s)
     AND other.cluster_id IS DISTINCT FROM %(cluster)s
 ORDER BY crossing.probability DESC, crossing.id
 LIMIT %(shown)s
@@ -114,7 +115,7 @@ LIMIT %(shown)s
 def pairs_left_out(cluster: Cluster) -> tuple[list[Pair], list[Cluster]]:
     """Return the most probable pairs that join an article of a cluster with one that is not in it, and its clusters."""
     with connection.cursor() as cursor:
-        cursor.execute(_LEFT_OUT_SQL, {"cluster": cluster.pk, "shown": LEFT_OUT_SHOWN})
+        cursor.execute(_LEFT_OUT_SQL, {"cluster": cluster.pk, "shown": LEFT_OUT_SHOWN, "parted": PARTED_STATES})
         rows = cursor.fetchall()
     pairs = Pair.objects.with_articles().in_bulk([pk for pk, _ in rows])
     near = Cluster.objects.with_kept().in_bulk({number for _, number in rows if number})
@@ -127,7 +128,7 @@ WITH from_left AS MATERIALIZED (
     SELECT link.left_id, link.right_id
     FROM dedup_membership AS member
     JOIN dedup_link AS link ON link.left_id = member.article_id
-    WHERE member.cluster_id = %(cluster)s AND link.kind IN ('cannot', 'template', 'version')
+    WHERE member.cluster_id = %(cluster)s AND link.kind = ANY (%(parting)s)
 )
 SELECT DISTINCT from_left.left_id, from_left.right_id
 FROM from_left
@@ -139,7 +140,7 @@ WHERE member.cluster_id = %(cluster)s
 def contradictions_in(cluster: Cluster) -> tuple[list[Contradiction], int]:
     """Return the contradictions among the articles of a cluster, and how many more there are."""
     with connection.cursor() as cursor:
-        cursor.execute(_SAID_AGAINST_SQL, {"cluster": cluster.pk})
+        cursor.execute(_SAID_AGAINST_SQL, {"cluster": cluster.pk, "parting": [answer.link for answer in PARTING]})
         said = set(cursor.fetchall())
     if not said:
         return [], 0

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from dedup.answers import PARTED_STATES, Effect, with_effect
 from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.detection.clustering.ties import Bridge, Tie, parts_of, weakest_bridge
 from dedup.models import Pair
@@ -19,11 +20,7 @@ PARTS_DRAWN = 16
 LINKS_SHOWN = 50
 # The higher, the more it says of a connection.
 _KINDS = {"apart": 0, "joins": 1, "held": 2, "confirmed": 3, "rejected": 4}
-_STATES = {
-    Pair.State.CONFIRMED.value: "confirmed",
-    Pair.State.REJECTED.value: "rejected",
-    "template": "rejected",
-}
+_STATES = {answer.state: "confirmed" for answer in with_effect(Effect.MUST)} | dict.fromkeys(PARTED_STATES, "rejected")
 
 
 @dataclass(slots=True)

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from django.db.models import Max, QuerySet
 
 from articles.numbers import read_number
-from dedup.models import Cluster, Decision, Pair
+from dedup.models import Cluster, Decision
 from dedup.review.queries.history import with_actors
-
-# What editors call pairs that cannot be in one cluster. Versions can, if the default profile says so.
-NO_DUPLICATES = (Pair.State.REJECTED, Pair.State.TEMPLATE)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from typing import Any
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from articles.querysets import LONG_TEXTS
-from dedup.models import Answer, Decision, Link, Pair, SecondReading, Verdict
+from dedup.answers import Answer
+from dedup.models import Decision, Link, Pair, SecondReading, Verdict
 from dedup.research.agreement import Agreement, agreement
 from dedup.review.second_readings import in_dispute
 
@@ -88,7 +89,7 @@ def _contested(user: Any) -> list[Change]:
 
 
 def _overridden(user: Any) -> list[Change]:
-    answers = Decision.objects.filter(pair__isnull=False, kind__in=Answer.values)
+    answers = Decision.objects.filter(pair__isnull=False, kind__in=list(Answer))
     mine = answers.filter(decided_by=user).order_by("-decided_at")[:ANSWERS_LOOKED_AT]
     others = answers.in_force().filter(pair__in=mine.values("pair")).exclude(decided_by=user)
     found = list(_with_pairs(others.select_related("decided_by")).order_by("-id")[: CHANGES_SHOWN * 4])
@@ -101,13 +102,13 @@ def _overridden(user: Any) -> list[Change]:
 
 
 def _undone(user: Any) -> list[Change]:
-    undos = Decision.objects.filter(undoes__decided_by=user, undoes__kind__in=Answer.values).exclude(decided_by=user)
+    undos = Decision.objects.filter(undoes__decided_by=user, undoes__kind__in=list(Answer)).exclude(decided_by=user)
     shown = _with_pairs(undos.select_related("decided_by", "undoes")).order_by("-id")[:CHANGES_SHOWN]
     return [_change(each, each.undoes) for each in shown if each.undoes]
 
 
 def _change(later: Decision, mine: Decision) -> Change:
-    said = Answer(later.kind).label if later.kind in Answer.values else "undone"
+    said = Answer(later.kind).label if later.kind in list(Answer) else "undone"
     assert later.pair is not None  # noqa: S101 - both are on one pair
     return Change(later.pair, mine, later.decided_by, later.decided_at, said, later.note, is_open=False)
 

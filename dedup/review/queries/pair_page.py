@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import prefetch_related_objects
 
 from articles.models import Article, in_order
+from dedup.answers import PARTING
 from dedup.detection.clustering.doubts import Doubt, doubts_of_pair
 from dedup.detection.comparison.differences import Differences, Segment, compare_headlines, compare_texts
 from dedup.detection.comparison.evidence_marks import NO_MARKS, PairMarks
@@ -19,7 +20,6 @@ from dedup.review.decisions import decisions_on
 from dedup.review.declared_pairs import declaration_among
 from dedup.review.implied import implied_by
 from dedup.review.queries.boilerplate import compared_texts
-from dedup.review.queries.clusters import NO_DUPLICATES
 from dedup.review.queries.conflicts import Conflict, conflict_between
 from dedup.review.queries.history import with_actors
 from dedup.review.queries.series import series_of_both
@@ -92,7 +92,7 @@ def pair_details(pair: Pair) -> PairDetails:
         around = _Around(*cursor.fetchone())
     decisions = list(with_actors(decisions_on(pair)).order_by("-pk")) if around.decided else []
     clusters = _clusters(around.earlier_cluster, around.later_cluster)
-    joins = pair.joins and pair.best_score > 0 and pair.state not in (*NO_DUPLICATES, Pair.State.VERSION)
+    joins = pair.joins and pair.best_score > 0 and pair.state not in [answer.state for answer in PARTING]
     found = pair.evidence.select_related("run").only(*_OF_EVIDENCE)
     evidence = list(found.order_by("stale", "-score", "id"))
     return PairDetails(

@@ -10,7 +10,8 @@ from typing import Any, LiteralString
 from django.db import connection
 from django.utils import timezone
 
-from dedup.models import Answer, Decision
+from dedup.answers import Answer
+from dedup.models import Decision
 from dedup.research.lessons import answers_missing
 
 # A longer pause begins a new sitting.
@@ -27,7 +28,7 @@ ON_CLUSTERS = (
     Decision.Kind.MERGE_CLUSTERS,
     Decision.Kind.TAKE_OUT,
 )
-ANSWERS = (*Answer.values, *ON_CLUSTERS)
+ANSWERS = (*Answer, *ON_CLUSTERS)
 # Every question asks it, and a statement of Django's own takes longer to make than to run. The undo of each decision is
 # looked up; from the index decision_of_editor.
 _TIMES_SQL: LiteralString = """

@@ -12,6 +12,7 @@ from django.db.models.functions import MD5
 from articles.models import Article
 from articles.querysets import ArticleQuerySet
 from articles.storage.audit_log import logged_actions
+from dedup.answers import Answer
 from dedup.detection.comparison.recurring import usual_gap
 from dedup.models import HeadlineForm, Pair, Series
 from dedup.review.queries.pairs import VERDICTS, count_by_verdict, most_probable
@@ -53,8 +54,8 @@ def templates_for_a_rule(series: Series) -> int:
         return 0
     answers = Pair.objects.among(members_of(series)).exclude(state=Pair.State.UNDECIDED)
     counts = dict(answers.order_by().values_list("state").annotate(Count("pk")))
-    templates: int = counts.get(Pair.State.TEMPLATE, 0)
-    spoken_against = counts.keys() & {Pair.State.CONFIRMED, Pair.State.VERSION}
+    templates: int = counts.get(Answer.TEMPLATE.state, 0)
+    spoken_against = counts.keys() & {Answer.CONFIRM.state, Answer.VERSION.state}
     return templates if templates >= TEMPLATES_FOR_A_RULE and not spoken_against else 0
 
 

@@ -22,7 +22,7 @@ class DecisionFilter(ListFilter):
     """Filters decisions by editor and kind."""
 
     decided_by = filters.ModelChoiceFilter(queryset=_deciders, label="Editor", empty_label="any editor")
-    kind = filters.ChoiceFilter(choices=Decision.Kind.choices, label="Decision", empty_label="any decision")
+    kind = filters.ChoiceFilter(choices=Decision.KINDS, label="Decision", empty_label="any decision")
 
     class Meta:
         model = Decision

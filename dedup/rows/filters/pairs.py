@@ -75,7 +75,7 @@ class PairFilter(ListFilter):
     headline = filters.CharFilter(method=read_together, label="Words in a headline", max_length=200)
     state = filters.ChoiceFilter(
         method=read_together,
-        choices=[*((value, label) for value, label in Pair.State.choices if value != "undecided"), (ANY, "any")],
+        choices=[*Pair.DECIDED, (ANY, "any")],
         label="State",
         empty_label="waiting for a decision",
     )

@@ -12,6 +12,7 @@ from django.db.models.functions import Abs
 
 from articles.management.base import ProjectCommand
 from crawlers.demo.papers import PAPERS
+from dedup.answers import Answer
 from dedup.models import Cluster, Decision, Pair, Series
 from dedup.models.decisions import DRAWN_WITH
 from dedup.models.querysets import PairQuerySet
@@ -75,9 +76,9 @@ def _contradict(anna: User, ben: User) -> None:
         found = list(_pairs().among(members).order_by("left", "right"))
         if len(found) == 3:
             first, last, second = found
-            decide_pair(first.pk, Decision.Kind.CONFIRM, user=anna)
-            decide_pair(second.pk, Decision.Kind.CONFIRM, user=anna)
-            decide_pair(last.pk, Decision.Kind.REJECT, user=ben, note="Is this really the same report?")
+            decide_pair(first.pk, Answer.CONFIRM, user=anna)
+            decide_pair(second.pk, Answer.CONFIRM, user=anna)
+            decide_pair(last.pk, Answer.REJECT, user=ben, note="Is this really the same report?")
             return
 
 
@@ -86,26 +87,26 @@ def _call_templates(anna: User) -> None:
     series = Series.objects.order_by("-articles", "pk").first()
     if series is not None:
         for pair in _pairs().among(members_of(series)).order_by("pk")[:TEMPLATES_FOR_A_RULE]:
-            decide_pair(pair.pk, Decision.Kind.TEMPLATE, user=anna)
+            decide_pair(pair.pk, Answer.TEMPLATE, user=anna)
 
 
 def _read_again(anna: User, ben: User) -> None:
     """Decide on pairs that are drawn for a second reading: the other editor has read one of them."""
     drawn = _pairs().filter(verdict="duplicate").drawn(DRAWN_WITH)[:_DRAWN]
-    decided = [decide_pair(pair.pk, Decision.Kind.CONFIRM, user=anna) for pair in drawn]
+    decided = [decide_pair(pair.pk, Answer.CONFIRM, user=anna) for pair in drawn]
     waiting = [decision.pair_id for decision in decided if waits_for(decision.pair_id or 0, ben)]
     if waiting:
-        read_again(waiting[0] or 0, Decision.Kind.CONFIRM, user=ben)
+        read_again(waiting[0] or 0, Answer.CONFIRM, user=ben)
 
 
 def _disagree(anna: User, ben: User) -> None:
     """Decide on the most doubtful pairs; the other editor contests the first, and one decision is undone."""
     doubtful = _pairs().order_by(Abs(F("duplicate_probability") - 0.5), "pk")[:3]
-    kinds = (Decision.Kind.CONFIRM, Decision.Kind.VERSION, Decision.Kind.UNSURE)
+    kinds = (Answer.CONFIRM, Answer.VERSION, Answer.UNSURE)
     decided = [decide_pair(pair.pk, kind, user=anna) for pair, kind in zip(doubtful, kinds, strict=False)]
     for decision in decided[:1]:
         answer_collision(
-            decision.pair_id or 0, decision.pk, Decision.Kind.VERSION, user=ben, note="The second one has a new ending."
+            decision.pair_id or 0, decision.pk, Answer.VERSION, user=ben, note="The second one has a new ending."
         )
     for decision in decided[2:]:
         undo(decision.pk, user=anna)

@@ -14,6 +14,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from dedup.answers import Answer
 from dedup.detection.clustering.questions import update_questions
 from dedup.models import Cluster, Decision, Pair
 from dedup.review import decisions
@@ -53,8 +54,8 @@ def decided(store: StoreArticle) -> list[Pair]:
     ]
     anna = make_user("anna", "editor")
     for pair in pairs[:2]:
-        decisions.decide_pair(pair.pk, Decision.Kind.CONFIRM, user=anna, seen=0, note="+1")
-    mistaken = decisions.decide_pair(pairs[3].pk, Decision.Kind.REJECT, user=anna, seen=0)
+        decisions.decide_pair(pair.pk, Answer.CONFIRM, user=anna, seen=0, note="+1")
+    mistaken = decisions.decide_pair(pairs[3].pk, Answer.REJECT, user=anna, seen=0)
     decisions.undo(mistaken.pk, user=anna)
     return pairs
 

@@ -9,7 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from dedup.models import Batch, BatchItem, Cluster, Decision, Link, Membership, Pair
+from dedup.answers import Answer
+from dedup.models import Batch, BatchItem, Cluster, Decision, Membership, Pair
 from dedup.research import decided
 from dedup.research.decided import decided_pairs
 from dedup.review import batches, decisions
@@ -131,7 +132,7 @@ def test_cards_confirm_their_clusters_and_a_rejecting_batch_leaves_them_out(stor
     assert rejecting.size == 22
     answer_sample(rejecting, editor, "template")
     made = batches.decide(rejecting.pk, user=editor)
-    assert set(made.links.values_list("kind", flat=True)) == {Link.Kind.TEMPLATE}
+    assert set(made.links.values_list("kind", flat=True)) == {Answer.TEMPLATE.link}
 
 
 def test_a_batch_is_decided_by_few_statements_and_teaches_as_one_decision(

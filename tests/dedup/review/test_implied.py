@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from articles.models import Article
+from dedup.answers import Answer
 from dedup.detection.clustering.implications import update_version_implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
@@ -151,7 +152,7 @@ def act(numbers: random.Random, articles: list[int], user: User) -> None:
         rebuild_clusters()
     else:
         left, right = numbers.choice(list(pairs))
-        decide(left, right, numbers.choice(list(decisions.PAIR_KINDS)), user)
+        decide(left, right, numbers.choice(list(Answer)), user)
 
 
 def run(numbers: random.Random, articles: list[int]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dedup.models import Decision, Pair
+from dedup.answers import Answer
+from dedup.models import Pair
 from dedup.review.decisions import decide_pair
 from dedup.review.series_rules import make_rule
 from tests.conftest import StoreArticle
@@ -23,7 +24,7 @@ def test_a_rule_parts_the_undecided_pairs_within_its_series_and_no_other(store: 
     similar = make_pair(post[1], post[2], verdict="similar", title=0.9)
     decided = make_pair(post[0], post[2], title=0.9)
     editor = make_user("mara", "editor")
-    decide_pair(decided.pk, Decision.Kind.CONFIRM, user=editor)
+    decide_pair(decided.pk, Answer.CONFIRM, user=editor)
     others = [
         make_pair(post[3], post[4], title=0.9),  # another series
         make_pair(post[0], post[5], title=0.9),  # one end in no series

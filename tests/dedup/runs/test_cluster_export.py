@@ -15,12 +15,13 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from articles.models import Article, ArticleURL, Newspaper
+from dedup.answers import Answer
 from dedup.detection.kernels.tokens import trigram_sets
 from dedup.detection.passes.trigram import _alphabet
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.schema import ARTICLES, URLS, Bundle, alphabet_of
 from dedup.detection.verdicts.model import default_model, dump_model
-from dedup.models import Decision, FittedModel, Profile, ProfileRule
+from dedup.models import FittedModel, Profile, ProfileRule
 from dedup.review.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series, make_user
@@ -50,7 +51,7 @@ def test_an_export_has_everything_that_is_compared(store: StoreArticle, tmp_path
         normalized_url="https://paper.example",
         kind="page",
     )
-    decide_pair(make_pair(first, second, trigram=0.9).pk, Decision.Kind.REJECT, user=editor)
+    decide_pair(make_pair(first, second, trigram=0.9).pk, Answer.REJECT, user=editor)
     series = make_series(first.newspaper, "late ferry", first)
     series.ruled_by, series.ruled_at = editor, datetime.datetime.now(datetime.UTC)
     series.save()

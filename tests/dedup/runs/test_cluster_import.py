@@ -17,12 +17,12 @@ from django.utils.module_loading import import_string
 
 from articles.models import Article
 from articles.storage.ingest import store_articles
+from dedup.answers import Answer
 from dedup.detection.runs import judging
 from dedup.detection.spark.manifest import Manifest, Result
 from dedup.detection.types import DENSE_GROUPS
 from dedup.models import (
     CrowdedArticle,
-    Decision,
     DetectionRun,
     Evidence,
     GroupMember,
@@ -182,7 +182,7 @@ def test_an_import_into_a_reviewed_database_is_a_run_on_it(
         write_results(tmp_path)
     command("find_duplicates", "--passes=trigram", "--threshold=0.95")
     for pair in Pair.objects.filter(joins=True).order_by("left", "right")[:2]:
-        decide_pair(pair.pk, Decision.Kind.REJECT, user=editor)
+        decide_pair(pair.pk, Answer.REJECT, user=editor)
     with undone():
         command("find_duplicates")
         found = stored_rows()

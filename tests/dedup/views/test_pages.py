@@ -15,6 +15,7 @@ from articles.models import Article, ArticleURL, Newspaper
 from articles.paging import count_up_to_ceiling, write_count
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
+from dedup.answers import Answer
 from dedup.models import Decision, DetectionRun, FittedModel, Pair
 from dedup.review import decisions
 from tests.conftest import StoreArticle
@@ -268,9 +269,7 @@ def test_the_history_is_filtered(editor_client: Client, editor: User, store: Sto
     decisions.decide_pair(pair.pk, "reject", user=other)
 
     assert "1 decision<" in text_of(editor_client, "/history/", decided_by=other.pk)
-    assert (
-        Decision.Kind.REJECT.label not in text_of(editor_client, "/history/", kind="confirm").split('id="results"')[1]
-    )
+    assert Answer.REJECT.facts.did not in text_of(editor_client, "/history/", kind="confirm").split('id="results"')[1]
     assert "2 decisions" in text_of(editor_client, "/history/", kind="nonsense", decided_by="x")
 
 

@@ -15,6 +15,7 @@ from django.utils.html import escape
 from articles.models import ArticleURL
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
+from dedup.answers import Answer
 from dedup.detection.runs.headlines import update_series
 from dedup.detection.runs.judging import judge_now
 from dedup.detection.verdicts.shares import percentage
@@ -454,7 +455,7 @@ def test_the_history_of_the_pair_is_below(editor_client: Client, editor: User, p
     decisions.undo(decision.pk, user=editor)
     page = shown(editor_client, pair)
 
-    assert Decision.Kind.REJECT.label in page
+    assert Answer.REJECT.facts.did in page
     assert "Other pier." in page
     assert "undone by mara" in page
 
