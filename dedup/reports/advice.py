@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import astuple, dataclass, replace
+from typing import Annotated, ClassVar
 
 from dedup.declarations import Settings, setting
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
-from dedup.reports.threshold_charts import Share, threshold_chart
-from dedup.research.advice import LEAST_DECIDED
-from dedup.research.advised import Advised, advised
+from dedup.reports.base import Chart, Report
+from dedup.reports.charts import Share, threshold_chart
+from dedup.reports.columns import SHARE, Decided, Precision, Table, column, drawn
+from dedup.research.advice import LEAST_DECIDED, Advised, advised
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,35 @@ class AdviceResult:
     advised: list[Advised]
 
 
+@dataclass(frozen=True, slots=True)
+class AdviceRow:
+    """The advice for a pass and a newspaper, and what it gives."""
+
+    pass_name: Annotated[str, column("Pass", named="pass")]
+    newspaper: Annotated[str, column("Newspaper")]
+    decided: Decided
+    used: Annotated[float | None, column("Now")]
+    advice: Annotated[str, column("Lowest score")]
+    precision: Precision
+    low: Annotated[float | None, column("95% from", SHARE, named="precision_low")]
+    high: Annotated[float | None, column("95% to", SHARE, named="precision_high")]
+    kept: Annotated[float | None, column("Keeps", SHARE)]
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """What a threshold of a pass gives: a Step with the name of the pass."""
+
+    pass_name: Annotated[str, column("Pass", named="pass")]
+    threshold: Annotated[float, column("Lowest score")]
+    decided: Decided
+    precision: Precision
+    low: Annotated[float | None, column("95% from", SHARE, named="precision_low")]
+    high: Annotated[float | None, column("95% to", SHARE, named="precision_high")]
+    kept: Annotated[float | None, column("Keeps", SHARE)]
+    pairs: Annotated[int, column("Pairs")]
+
+
 class AdviceReport(Report):
     """Thresholds for a wanted precision."""
 
@@ -60,7 +89,7 @@ class AdviceReport(Report):
             [replace(each, advice=replace(each.advice, steps=())) if each.newspaper else each for each in found],
         )
 
-    def says(self, result: AdviceResult) -> str:
+    def summary(self, result: AdviceResult) -> str:
         """Return what was found, and how far it can be trusted."""
         whole = [each for each in result.advised if not each.newspaper]
         if not any(each.advice.decided for each in whole):
@@ -78,9 +107,10 @@ class AdviceReport(Report):
 
     def tables(self, result: AdviceResult) -> list[Table]:
         """Return the advice, and what every threshold of a pass gives."""
+        title = "What every threshold gives, all newspapers"
         return [
-            Table("advice", "Advice", _ADVICE_COLUMNS, tuple(map(_advice_row, result.advised))),
-            Table("thresholds", "What every threshold gives, all newspapers", _STEP_COLUMNS, tuple(_steps(result))),
+            drawn(map(_advice_row, result.advised), AdviceRow, "advice", "Advice"),
+            drawn(_step_rows(result), StepRow, "thresholds", title),
         ]
 
     def charts(self, result: AdviceResult) -> list[Chart]:
@@ -101,45 +131,14 @@ class AdviceReport(Report):
         return [threshold_chart("precision", "Precision of each pass by its lowest score", description, shares)]
 
 
-_ADVICE_COLUMNS = (
-    Column("pass", "Pass"),
-    Column("newspaper", "Newspaper"),
-    Column("decided", "Decided", ColumnType.COUNT),
-    Column("used", "Now", ColumnType.NUMBER),
-    Column("advice", "Lowest score"),
-    Column("precision", "Precision", ColumnType.SHARE),
-    Column("precision_low", "95% from", ColumnType.SHARE),
-    Column("precision_high", "95% to", ColumnType.SHARE),
-    Column("kept", "Keeps", ColumnType.SHARE),
-)
-_STEP_COLUMNS = (
-    Column("pass", "Pass"),
-    Column("threshold", "Lowest score", ColumnType.NUMBER),
-    Column("decided", "Decided", ColumnType.COUNT),
-    Column("precision", "Precision", ColumnType.SHARE),
-    Column("precision_low", "95% from", ColumnType.SHARE),
-    Column("precision_high", "95% to", ColumnType.SHARE),
-    Column("kept", "Keeps", ColumnType.SHARE),
-    Column("pairs", "Pairs", ColumnType.COUNT),
-)
+def _advice_row(found: Advised) -> AdviceRow:
+    advice, step = found.advice, found.advice.advised
+    numbers = (step.precision, step.low, step.high, step.kept) if step else (None,) * 4
+    name = label_of_pass(found.pass_name)
+    return AdviceRow(name, found.newspaper or "all", advice.decided, found.used, advice.says, *numbers)
 
 
-def _advice_row(each: Advised) -> tuple[Cell, ...]:
-    found, step = each.advice, each.advice.advised
-    numbers = (step.precision, step.low, step.high, step.kept) if step else (None, None, None, None)
-    return label_of_pass(each.pass_name), each.newspaper or "all", found.decided, each.used, found.says, *numbers
-
-
-def _steps(result: AdviceResult) -> Iterator[tuple[Cell, ...]]:
-    for each in result.advised:
-        for step in each.advice.steps:
-            yield (
-                label_of_pass(each.pass_name),
-                step.threshold,
-                step.decided,
-                step.precision,
-                step.low,
-                step.high,
-                step.kept,
-                step.pairs,
-            )
+def _step_rows(result: AdviceResult) -> Iterator[StepRow]:
+    for found in result.advised:
+        for step in found.advice.steps:
+            yield StepRow(label_of_pass(found.pass_name), *astuple(step))

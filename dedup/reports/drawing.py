@@ -6,6 +6,7 @@ colours of marks are readable on both. A file that is opened by itself has black
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from lxml import etree
 
 from articles.loading import when_used
 from dedup.reports.base import Chart
-from dedup.reports.names import xml_text
 
 if TYPE_CHECKING:
     import altair as alt
@@ -22,7 +22,7 @@ else:
     alt = when_used("altair")
     vl_convert = when_used("vl_convert")
 
-__all__ = ["BEHIND_TEXT", "PALETTE", "SCALE", "WIDTH", "alt", "svg", "time_axis"]
+__all__ = ["BEHIND_TEXT", "PALETTE", "WIDTH", "alt", "drawn_name", "svg", "time_axis", "xml_text"]
 
 # At least 3:1 on white and on the dark background of the pages; distinct for the colour-blind in this order, after
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/.
@@ -33,6 +33,12 @@ SCALE = ("#8fa8bd33", "#2f7fbf")
 BEHIND_TEXT = ("#2f7fbf1a", "#2f7fbf99")
 WIDTH = 640
 FEWEST_BARS = 8
+# Longer names take more room than the drawing.
+MOST_CHARACTERS = 28
+# What XML 1.0 does not allow: https://www.w3.org/TR/xml/#charsets.
+_NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What changes the direction of the text around it.
+_DIRECTIONS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 
 _QUIET = "#7a7f87"
 _LINE = "#80808059"
@@ -134,3 +140,14 @@ def _name_link(link: Any) -> None:
 def _merged(name: str, value: Any) -> Any:
     ours = _CONFIG.get(name)
     return ours | value if isinstance(ours, dict) and isinstance(value, dict) else value
+
+
+def xml_text(text: str) -> str:
+    """Return a text without what an XML file must not have; each such character becomes U+FFFD."""
+    return _NOT_IN_XML.sub("\ufffd", text)
+
+
+def drawn_name(name: str) -> str:
+    """Return a name for a chart: one line without marks of direction, shortened with an ellipsis."""
+    line = " ".join(_DIRECTIONS.sub("", xml_text(name)).split())
+    return line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 1].rstrip()}…"

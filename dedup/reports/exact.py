@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar, Literal, LiteralString
+from typing import Annotated, Any, ClassVar, Literal, LiteralString
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -23,7 +23,8 @@ from articles.storage.newspapers import newspaper_host
 from dedup.declarations import Settings
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Cell, Column, ColumnType, Report, Table
+from dedup.reports.base import Report
+from dedup.reports.columns import SHARE, Table, column, drawn
 
 Form = Literal["exact", "normalised"]
 
@@ -193,6 +194,22 @@ def _counts(cursor: Any, fill: LiteralString, parameters: Mapping[str, Any]) -> 
     return ExactCopies(articles, headline, text, together, repeats, same_day, other_day)
 
 
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """How many of all articles repeat something, and in how many groups."""
+
+    repeated: Annotated[str, column("Repeated")]
+    groups: Annotated[int | None, column("Groups")]
+    articles: Annotated[int, column("Articles")]
+    all: int
+
+    @property
+    @column("Share", SHARE)
+    def share(self) -> float | None:
+        """Return the share of all articles, 0..1."""
+        return self.articles / self.all if self.all else None
+
+
 class ExactReport(Report):
     """Exact repeats, as numbers and as shares of all articles."""
 
@@ -202,7 +219,6 @@ class ExactReport(Report):
         "Counts articles with the same headline, the same text, or both: as stored, and ignoring case, punctuation "
         "and the newspaper's name."
     )
-    options_class: ClassVar[type[Settings]] = Settings
     after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002 - it has none
@@ -213,7 +229,7 @@ class ExactReport(Report):
         """Count the rows of a file."""
         return exact_copies_in(articles)
 
-    def says(self, result: dict[Form, ExactCopies]) -> str:
+    def summary(self, result: dict[Form, ExactCopies]) -> str:
         """Return a sentence with the number of repeats."""
         exact, normalised = result["exact"], result["normalised"]
         if not exact.articles:
@@ -225,19 +241,13 @@ class ExactReport(Report):
 
     def tables(self, result: dict[Form, ExactCopies]) -> list[Table]:
         """Return a table for each form, with the same rows."""
-        return [Table(form, _TITLES[form], _COLUMNS, tuple(_table_rows(copies))) for form, copies in result.items()]
+        return [drawn(_repeated(copies), Repeated, form, _TITLES[form]) for form, copies in result.items()]
 
 
 _TITLES: dict[Form, str] = {"exact": "As stored", "normalised": "Normalised"}
-_COLUMNS = (
-    Column("repeated", "Repeated"),
-    Column("groups", "Groups", ColumnType.COUNT),
-    Column("articles", "Articles", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-)
 
 
-def _table_rows(copies: ExactCopies) -> Iterator[tuple[Cell, ...]]:
+def _repeated(copies: ExactCopies) -> Iterator[Repeated]:
     for words, groups, articles in (
         ("the same headline", copies.headline.groups, copies.headline.articles),
         ("the same text", copies.text.groups, copies.text.articles),
@@ -246,4 +256,4 @@ def _table_rows(copies: ExactCopies) -> Iterator[tuple[Cell, ...]]:
         ("copies in one newspaper on one day", None, copies.same_day),
         ("the same headline and text in one newspaper on a later day", None, copies.other_day),
     ):
-        yield words, groups, articles, articles / copies.articles if copies.articles else None
+        yield Repeated(words, groups, articles, copies.articles)

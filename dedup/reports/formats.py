@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table as TextTable
 
 from articles.files.cells import FORMULA_BEGINNINGS
-from dedup.reports.base import Cell, Column, ColumnType, Table
+from dedup.reports.columns import Cell, Column, ColumnType, Table
 
 # The width of tables for files and other programs; a terminal has its own width.
 _WIDTH = 120
@@ -46,10 +46,10 @@ def as_csv(tables: Iterable[Table]) -> str:
     return out.getvalue()
 
 
-def print_text(says: str, tables: Iterable[Table], stream: TextIO) -> None:
+def print_text(summary: str, tables: Iterable[Table], stream: TextIO) -> None:
     """Print the sentence and the tables for people."""
     console = Console(file=stream, width=None if stream.isatty() else _WIDTH, highlight=False, markup=False)
-    console.print(says)
+    console.print(summary)
     for table in tables:
         console.print(_text_table(table))
 

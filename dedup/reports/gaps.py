@@ -7,18 +7,18 @@ than 60 days apart, and "98% of proposed duplicates at the 99% threshold are pub
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar
 
 from articles.models import Article
 from dedup.declarations import Settings, setting
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Cell, Chart, Column, ColumnType, Linked, Report, ReportError, Table
-from dedup.reports.gap_charts import spread_chart, window_chart
+from dedup.reports.base import Chart, Report, ReportError
+from dedup.reports.columns import SHARE, Table, column, table, tables_of
+from dedup.reports.drawing import PALETTE, WIDTH, alt
 from dedup.reports.scored_pairs import (
     PassOptions,
-    band_label,
     edges_of,
     has_no_window,
     pairs,
@@ -38,6 +38,12 @@ from dedup.reports.time_gaps import (
     window_holding,
 )
 
+_NEWSPAPERS = {True: "the same newspaper", False: "two newspapers"}
+_DAYS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+# With more, the points of a curve cover it.
+_MOST_POINTS = 60
+# A label to the right of a line that is further right than this would leave the chart.
+_FAR_RIGHT = 0.3
 # Shares of the top band for which the window is shown too.
 _SHARES = (0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 1.0)
 
@@ -60,9 +66,9 @@ class GapsOptions(PassOptions):
 class Held:
     """The window of days that holds a share of a band's pairs: how many days, and how many pairs it holds."""
 
-    share: float
-    days: int
-    pairs: int
+    share: Annotated[float, column("Share to hold", SHARE)]
+    days: Annotated[int, column("Days")]
+    pairs: Annotated[int, column("Pairs held")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +87,20 @@ class Gaps:
     dense_articles: int
     hold: float
     advised: Held | None
-    windows: list[Held]
-    gaps: list[Gap]
-    far: list[FarPairs]
+    windows: Annotated[list[Held], table("Windows")]
+    gaps: Annotated[
+        list[Gap],
+        table(
+            "Days between the two articles",
+            "band newspapers pairs same_day later q25 median q75 mean longest",
+        ),
+        table(
+            "Hours between them, where both times are known", "band newspapers pairs timed median_hours", named="hours"
+        ),
+    ]
+    far: Annotated[list[FarPairs], table(f"Pairs more than {FAR_DAYS} days apart")]
     by_days: list[tuple[int, int]]
-    examples: list[Example]
+    examples: Annotated[list[Example], table(f"Examples of pairs more than {FAR_DAYS} days apart")]
 
 
 class GapsReport(Report):
@@ -126,7 +141,7 @@ class GapsReport(Report):
             options.hold, advised, windows, gaps, far_pairs(gaps), by_days, examples,
         )  # fmt: skip
 
-    def says(self, result: Gaps) -> str:
+    def summary(self, result: Gaps) -> str:
         """Return the advised window, how many pairs are far apart, and where the pairs come from."""
         if not result.articles:
             return "There are no articles to count."
@@ -134,22 +149,14 @@ class GapsReport(Report):
 
     def tables(self, result: Gaps) -> list[Table]:
         """Return the gaps, the windows, the pairs far apart by band, and examples of them."""
-        hours = tuple(map(_hour_row, result.gaps))
-        examples = tuple(map(_example_row, result.examples))
-        windows = tuple((window.share, window.days, window.pairs) for window in result.windows)
-        return [
-            Table("gaps", "Days between the two articles", _GAP_COLUMNS, tuple(map(_gap_row, result.gaps))),
-            Table("hours", "Hours between them, where both times are known", _HOUR_COLUMNS, hours),
-            Table("windows", f"Windows for scores {_top(result)}", _WINDOW_COLUMNS, windows),
-            Table("far", f"Pairs more than {FAR_DAYS} days apart", _FAR_COLUMNS, tuple(map(_far_row, result.far))),
-            Table("examples", f"Examples of pairs more than {FAR_DAYS} days apart", _EXAMPLE_COLUMNS, examples),
-        ]
+        windows, gaps, hours, *far = tables_of(result)
+        return [gaps, hours, replace(windows, title=f"Windows for scores {_top(result)}"), *far]
 
     def charts(self, result: Gaps) -> Sequence[Chart]:
         """Return the spread of the gaps, and the share of the top band that each window holds."""
-        spread = [spread_chart(result.gaps)] if any(gap.later for gap in result.gaps) else []
+        spread = [_spread_chart(result.gaps)] if any(gap.later for gap in result.gaps) else []
         advised = result.advised.days if result.advised else None
-        return [*spread, *([window_chart(_top(result), result.by_days, advised)] if result.by_days else [])]
+        return [*spread, *([_window_chart(_top(result), result.by_days, advised)] if result.by_days else [])]
 
 
 def held_by(shares: Sequence[float], by_days: Sequence[tuple[int, int]]) -> list[Held]:
@@ -182,68 +189,80 @@ def _far_sentences(every: FarPairs) -> Iterator[str]:
 
 
 def _top(result: Gaps) -> str:
-    return band_label(result.gaps[0].lowest, result.gaps[0].highest)
+    return result.gaps[0].label
 
 
-_GAP_COLUMNS = (
-    Column("band", "Score"),
-    Column("newspapers", "Newspapers"),
-    Column("pairs", "Pairs", ColumnType.COUNT),
-    Column("same_day", "Same day", ColumnType.COUNT),
-    Column("later", "Later", ColumnType.COUNT),
-    Column("q25", "25%", ColumnType.NUMBER),
-    Column("median", "Median", ColumnType.NUMBER),
-    Column("q75", "75%", ColumnType.NUMBER),
-    Column("mean", "Mean", ColumnType.NUMBER),
-    Column("longest", "Longest", ColumnType.COUNT),
-)
-_HOUR_COLUMNS = (
-    Column("band", "Score"),
-    Column("newspapers", "Newspapers"),
-    Column("pairs", "Pairs", ColumnType.COUNT),
-    Column("timed", "With two times", ColumnType.COUNT),
-    Column("median_hours", "Median hours", ColumnType.NUMBER),
-)
-_WINDOW_COLUMNS = (
-    Column("share", "Share to hold", ColumnType.SHARE),
-    Column("days", "Days", ColumnType.COUNT),
-    Column("pairs", "Pairs held", ColumnType.COUNT),
-)
-_FAR_COLUMNS = (
-    Column("band", "Score"),
-    Column("later", "Pairs on different days", ColumnType.COUNT),
-    Column("far", f"Over {FAR_DAYS} days", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-)
-_EXAMPLE_COLUMNS = (
-    Column("score", "Score", ColumnType.NUMBER),
-    Column("days", "Days", ColumnType.COUNT),
-    Column("newspapers", "Newspapers"),
-    Column("first_date", "Earlier day", ColumnType.DAY),
-    Column("first_headline", "Earlier headline"),
-    Column("second_headline", "Later headline"),
-)
+def _spread_chart(gaps: Sequence[Gap]) -> Chart:
+    """Return a bar for each band, for one newspaper and for two: the middle half of the gaps, with their median."""
+    rows: list[dict[str, Any]] = [
+        {
+            "score": gap.label,
+            "newspapers": _NEWSPAPERS[gap.same_newspaper],
+            **{f"q{number}": value for number, value in zip((5, 25, 50, 75, 95), gap.quantiles, strict=True)},
+        }
+        for gap in gaps
+        if gap.quantiles
+    ]
+    names = list(_NEWSPAPERS.values())
+    base = alt.Chart({"values": rows}, width=WIDTH, height=alt.Step(20)).encode(
+        y=alt.Y("score:N", title=None, sort=[str(row["score"]) for row in rows]),
+        yOffset=alt.YOffset("newspapers:N", sort=names),
+        color=alt.Color(
+            "newspapers:N",
+            sort=names,
+            scale=alt.Scale(domain=names, range=[PALETTE[0], PALETTE[1]]),
+            legend=alt.Legend(title=None, orient="top", symbolOpacity=1),
+        ),
+    )
+    scale = alt.Scale(type="log", domainMin=1, nice=False)
+    axis = alt.Axis(values=_days_up_to(max(row["q95"] for row in rows))[1:])
+    low = alt.X("q5:Q", title="Days between the two articles (logarithmic)", scale=scale, axis=axis)
+    layers = alt.layer(
+        base.mark_rule(strokeWidth=2).encode(x=low, x2="q95:Q"),
+        base.mark_bar(size=12, opacity=0.45).encode(x=alt.X("q25:Q", scale=scale), x2="q75:Q"),
+        base.mark_tick(size=18, thickness=4).encode(x=alt.X("q50:Q", scale=scale)),
+    )
+    description = (
+        "For each band of scores, pairs of the same newspaper and of two: the days between the articles of pairs that "
+        "were published on different days. A thick line marks the median, a bar the middle half, a thin line 5 "
+        "to 95 of 100 pairs."
+    )
+    return Chart("spread", "Days between the two articles, by score", description, layers)
 
 
-def _gap_row(gap: Gap) -> tuple[Cell, ...]:
-    _, q25, median, q75, _ = gap.quantiles or (None,) * 5
-    counts = (gap.pairs, gap.same_day, gap.later)
-    return (*_which(gap), *counts, q25, median, q75, gap.mean, gap.longest)
+def _window_chart(band: str, by_days: Sequence[tuple[int, int]], advised: int | None) -> Chart:
+    """Return the share of a band's pairs that a window of so many days holds, with the advised window marked."""
+    total, held, rows = sum(number for _, number in by_days), 0, []
+    for days, number in by_days:
+        held += number
+        rows.append({"days": days, "share": held / total})
+    last = max(1, by_days[-1][0])
+    scale = alt.Scale(type="symlog", domain=[0, last * 1.1], nice=False)
+    axis = alt.Axis(values=_days_up_to(last), format=",d")
+    curve = (
+        alt.Chart({"values": rows}, width=WIDTH, height=260)
+        .mark_line(interpolate="step-after", point=len(rows) <= _MOST_POINTS)
+        .encode(
+            x=alt.X("days:Q", title="Window in days (logarithmic)", scale=scale, axis=axis),
+            y=alt.Y("share:Q", title="Share of the pairs", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),
+        )
+    )
+    description = f"The share of the pairs with scores {band} that a window of days holds."
+    if advised is None:
+        return Chart("window", f"Pairs with scores {band} by window", description, curve)
+    words = "1 day" if advised == 1 else f"{advised:,} days"
+    right = advised > last * _FAR_RIGHT
+    mark = alt.Chart({"values": [{"days": advised, "label": words}]}).encode(x=alt.X("days:Q", scale=scale))
+    layers = alt.layer(
+        curve,
+        mark.mark_rule(color=PALETTE[1], strokeWidth=2),
+        mark.mark_text(align="right" if right else "left", dx=-6 if right else 6, y=240).encode(text="label:N"),
+    )
+    return Chart(
+        "window", f"Pairs with scores {band} by window", f"{description} The advised window is {words}.", layers
+    )
 
 
-def _hour_row(gap: Gap) -> tuple[Cell, ...]:
-    return (*_which(gap), gap.pairs, gap.timed, gap.median_hours)
-
-
-def _which(gap: Gap) -> tuple[str, str]:
-    return band_label(gap.lowest, gap.highest), "the same" if gap.same_newspaper else "two"
-
-
-def _far_row(far: FarPairs) -> tuple[Cell, ...]:
-    return band_label(far.lowest, far.highest), far.later, far.far, far.far / far.later if far.later else None
-
-
-def _example_row(example: Example) -> tuple[Cell, ...]:
-    newspapers = ", ".join(dict.fromkeys(example.newspapers))
-    links = [Linked(headline or "no headline", example.address) for headline in example.headlines]
-    return example.score, example.days, newspapers, example.dates[0], *links
+def _days_up_to(most: float) -> list[int]:
+    """Return the days to write on an axis, with 0, up to the first that is not less."""
+    return [each for place, each in enumerate(_DAYS) if place < 2 or _DAYS[place - 1] < most]

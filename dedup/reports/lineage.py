@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from articles.models import Article
 from dedup.detection.lineage.articles import KIND_LABELS, Confidence, Kind, Lineage
 from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster
-from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
-from dedup.reports.drawing import WIDTH, alt
-from dedup.reports.names import drawn_name
+from dedup.reports.base import Chart, Report
+from dedup.reports.charts import MOST_BARS, Bar, bars
+from dedup.reports.columns import SHARE, column, table
+from dedup.reports.drawing import drawn_name
+from dedup.reports.together import share
 from dedup.review.queries.lineage import traced_clusters
-
-# More bars than these are longer than a page.
-MOST_BARS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,33 +28,44 @@ class KindCount:
     """The clusters of one kind of reuse, by how well that is supported."""
 
     kind: str
-    label: str
-    clusters: int
-    clear: int
-    likely: int
-    doubtful: int
+    label: Annotated[str, column("Kind", named="kind")]
+    clusters: Annotated[int, column("Clusters")]
+    clear: Annotated[int, column("Clear")]
+    likely: Annotated[int, column("Likely")]
+    doubtful: Annotated[int, column("Doubtful")]
+
+    @column("Share", SHARE, after="clusters")
+    def share(self, result: Lineages) -> float | None:
+        """Return the share of all clusters, 0..1."""
+        return share(self.clusters, result.clusters)
 
 
 @dataclass(frozen=True, slots=True)
 class Leader:
     """A newspaper: the clusters with other newspapers that it is in, those whose first is known, and those it led."""
 
-    newspaper: str
-    clusters: int
-    known: int
-    led: int
+    newspaper: Annotated[str, column("Newspaper")]
+    clusters: Annotated[int, column("Clusters with others")]
+    known: Annotated[int, column("First is known")]
+    led: Annotated[int, column("It was first")]
+
+    @property
+    @column("Share", SHARE)
+    def share(self) -> float | None:
+        """Return the share of the clusters whose first is known that it led, 0..1."""
+        return share(self.led, self.known)
 
 
 @dataclass(frozen=True, slots=True)
 class Following:
     """How often the one newspaper followed the other; the median of hours is of the `timed` ones."""
 
-    source: str
-    follower: str
-    articles: int
-    copying: int  # newspaper to newspaper, not both from elsewhere
-    timed: int
-    median_hours: float | None
+    source: Annotated[str, column("First")]
+    follower: Annotated[str, column("Followed by")]
+    articles: Annotated[int, column("Articles")]
+    copying: Annotated[int, column("Newspaper to newspaper")]  # not both from elsewhere
+    timed: Annotated[int, column("Hours known")]
+    median_hours: Annotated[float | None, column("Median hours")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +82,9 @@ class Lineages:
     arrows: int
     unordered: int
     unread: int
-    kinds: list[KindCount]
-    leaders: list[Leader]
-    followings: list[Following]
+    kinds: Annotated[list[KindCount], table("Kinds of reuse")]
+    leaders: Annotated[list[Leader], table("Who publishes first", named="first")]
+    followings: Annotated[list[Following], table("Who follows whom", named="following")]
 
 
 @dataclass
@@ -176,7 +186,7 @@ class LineageReport(Report):
             counting.add(traced.lineage)
         return counting.result()
 
-    def says(self, result: Lineages) -> str:
+    def summary(self, result: Lineages) -> str:
         """Return a sentence with the most frequent kind, and how much is unknown."""
         if not result.clusters:
             return "There are no clusters to trace."
@@ -189,33 +199,6 @@ class LineageReport(Report):
             f"({result.unknown_first / result.between:.2%}). This doesn’t reflect an origin, exactly."
         )
 
-    def tables(self, result: Lineages) -> list[Table]:
-        """Return the kinds, who publishes first, and who follows whom."""
-        kinds = tuple(
-            (kind.label, kind.clusters, _share(kind.clusters, result.clusters), kind.clear, kind.likely, kind.doubtful)
-            for kind in result.kinds
-        )
-        leaders = tuple(
-            (leader.newspaper, leader.clusters, leader.known, leader.led, _share(leader.led, leader.known))
-            for leader in result.leaders
-        )
-        followings: tuple[tuple[Cell, ...], ...] = tuple(
-            (
-                following.source,
-                following.follower,
-                following.articles,
-                following.copying,
-                following.timed,
-                following.median_hours,
-            )
-            for following in result.followings
-        )
-        return [
-            Table("kinds", "Kinds of reuse", _KINDS, kinds),
-            Table("first", "Who publishes first", _FIRST, leaders),
-            Table("following", "Who follows whom", _FOLLOWING, followings),
-        ]
-
     def charts(self, result: Lineages) -> list[Chart]:
         """Return the kinds of reuse, and who publishes first, as bars; none without clusters."""
         return ([_kinds_chart(result)] if result.clusters else []) + (
@@ -223,64 +206,23 @@ class LineageReport(Report):
         )
 
 
-_KINDS = (
-    Column("kind", "Kind"),
-    Column("clusters", "Clusters", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-    Column("clear", "Clear", ColumnType.COUNT),
-    Column("likely", "Likely", ColumnType.COUNT),
-    Column("doubtful", "Doubtful", ColumnType.COUNT),
-)
-_FIRST = (
-    Column("newspaper", "Newspaper"),
-    Column("clusters", "Clusters with others", ColumnType.COUNT),
-    Column("known", "First is known", ColumnType.COUNT),
-    Column("led", "It was first", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-)
-_FOLLOWING = (
-    Column("source", "First"),
-    Column("follower", "Followed by"),
-    Column("articles", "Articles", ColumnType.COUNT),
-    Column("copying", "Newspaper to newspaper", ColumnType.COUNT),
-    Column("timed", "Hours known", ColumnType.COUNT),
-    Column("median_hours", "Median hours", ColumnType.NUMBER),
-)
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _bars(rows: list[dict[str, Any]], title: str) -> Any:
-    return (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 220, height=alt.Step(24))
-        .mark_bar()
-        .encode(
-            y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelExpr="slice(datum.label, 3)", labelLimit=220)),
-            x=alt.X("count:Q", title=title, axis=alt.Axis(tickMinStep=1)),
-        )
-    )
-
-
 def _kinds_chart(result: Lineages) -> Chart:
-    rows = [{"name": f"{place:02} {each.label}", "count": each.clusters} for place, each in enumerate(result.kinds, 1)]
     counts = ", ".join(f"{kind.label} {kind.clusters:,}" for kind in result.kinds)
     return Chart(
-        "kinds", "Kinds of reuse", f"A bar for each kind, with its clusters: {counts}.", _bars(rows, "Clusters")
+        "kinds",
+        "Kinds of reuse",
+        f"A bar for each kind, with its clusters: {counts}.",
+        bars([Bar(kind.label, kind.clusters) for kind in result.kinds], "Clusters"),
     )
 
 
 def _leaders_chart(result: Lineages) -> Chart:
     shown = [leader for leader in result.leaders if leader.led][:MOST_BARS]
-    rows = [
-        {"name": f"{place:02} {drawn_name(each.newspaper)}", "count": each.led} for place, each in enumerate(shown, 1)
-    ]
     most = shown[0]
     return Chart(
         "first",
         "Who publishes first",
         f"The {len(shown)} newspapers that were first most often, as far as the times say. {most.newspaper} was first "
         f"in {most.led:,} of {most.known:,} clusters whose first article is known.",
-        _bars(rows, "Clusters in which it was first"),
+        bars([Bar(drawn_name(leader.newspaper), leader.led) for leader in shown], "Clusters in which it was first"),
     )

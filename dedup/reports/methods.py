@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from articles.models import Newspaper
 from dedup.declarations import Settings
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Cell, Column, ColumnType, File, Report, Table
+from dedup.reports.base import File, Report
+from dedup.reports.columns import SHARE, High, Low, Precision, Table, column, drawn
 from dedup.reports.methods_facts import Facts, facts_of
 from dedup.reports.methods_text import bibtex, commands, paragraph
 from dedup.rows.corpus.members import Part
@@ -41,24 +42,20 @@ class MethodsReport(Report):
         facts = facts_of(scope)
         return Methods(paragraph(facts), bibtex(facts), commands(facts, _bounds(scope)), facts)
 
-    def says(self, result: Methods) -> str:
+    def summary(self, result: Methods) -> str:
         """Return the paragraph."""
         return result.paragraph
 
     def tables(self, result: Methods) -> list[Table]:
         """Return the counts, what was measured, the settings, and the commands."""
         facts = result.facts
+        commands = map(CommandRow, result.commands)
         return [
-            Table("counts", "Counts", _COUNT_COLUMNS, tuple(_counts(facts))),
-            Table("measured", "Measured on the validation sample", _MEASURED_COLUMNS, tuple(_measured(facts))),
-            Table("agreement", "Agreement of readers", _AGREEMENT_COLUMNS, tuple(_agreement(facts))),
-            Table("settings", "Settings, versions and seeds", _SETTING_COLUMNS, tuple(_settings(facts))),
-            Table(
-                "commands",
-                "Commands that repeat every number",
-                (Column("command", "Command"),),
-                tuple((command,) for command in result.commands),
-            ),
+            drawn(_counts(facts), CountRow, "counts", "Counts"),
+            drawn(_measured(facts), MeasuredRow, "measured", "Measured on the validation sample"),
+            drawn(_agreement(facts), AgreementRow, "agreement", "Agreement of readers"),
+            drawn(_settings(facts), SettingRow, "settings", "Settings, versions and seeds"),
+            drawn(commands, CommandRow, "commands", "Commands that repeat every number"),
         ]
 
     def files(self, result: Methods) -> list[File]:
@@ -74,75 +71,104 @@ def methods_of(part: Part) -> str:
     return paragraph(facts_of(Scope(part.since, part.until, part.newspaper_ids)))
 
 
-_COUNT_COLUMNS = (Column("counted", "Counted"), Column("count", "Count", ColumnType.COUNT))
-_MEASURED_COLUMNS = (
-    Column("called", "Called duplicates by"),
-    Column("precision", "Precision", ColumnType.SHARE),
-    Column("precision_low", "95% from", ColumnType.SHARE),
-    Column("precision_high", "95% to", ColumnType.SHARE),
-    Column("recall", "Recall", ColumnType.SHARE),
-    Column("recall_low", "95% from", ColumnType.SHARE),
-    Column("recall_high", "95% to", ColumnType.SHARE),
-    Column("f1", "F1", ColumnType.SHARE),
-)
-_AGREEMENT_COLUMNS = (
-    Column("of", "Of"),
-    Column("readings", "Pairs", ColumnType.COUNT),
-    Column("agreed", "Agreed", ColumnType.SHARE),
-    Column("kappa", "Kappa", ColumnType.NUMBER),
-    Column("kappa_low", "95% from", ColumnType.NUMBER),
-    Column("kappa_high", "95% to", ColumnType.NUMBER),
-)
-_SETTING_COLUMNS = (Column("part", "Part"), Column("setting", "Setting"), Column("value", "Value"))
+@dataclass(frozen=True, slots=True)
+class CountRow:
+    """A number of things."""
+
+    counted: Annotated[str, column("Counted")]
+    count: Annotated[int, column("Count")]
 
 
-def _counts(facts: Facts) -> Iterator[tuple[Cell, ...]]:
+@dataclass(frozen=True, slots=True)
+class MeasuredRow:
+    """How right the verdict or a pass is, with intervals."""
+
+    called: Annotated[str, column("Called duplicates by")]
+    precision: Precision
+    precision_low: Low
+    precision_high: High
+    recall: Annotated[float | None, column("Recall", SHARE)]
+    recall_low: Low
+    recall_high: High
+    f1: Annotated[float | None, column("F1", SHARE)]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementRow:
+    """How well two readers agree, with the interval of kappa."""
+
+    of: Annotated[str, column("Of")]
+    readings: Annotated[int, column("Pairs")]
+    agreed: Annotated[float, column("Agreed", SHARE)]
+    kappa: Annotated[float | None, column("Kappa")]
+    kappa_low: Annotated[float | None, column("95% from")]
+    kappa_high: Annotated[float | None, column("95% to")]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """What a number depends on."""
+
+    part: Annotated[str, column("Part")]
+    setting: Annotated[str, column("Setting")]
+    value: Annotated[str, column("Value")]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRow:
+    """A command."""
+
+    command: Annotated[str, column("Command")]
+
+
+def _counts(facts: Facts) -> Iterator[CountRow]:
     counts = facts.counts
-    yield "articles", counts.articles
-    yield "newspapers", counts.newspapers
-    yield "proposed pairs", counts.pairs
+    yield CountRow("articles", counts.articles)
+    yield CountRow("newspapers", counts.newspapers)
+    yield CountRow("proposed pairs", counts.pairs)
     for verdict, pairs in counts.verdicts.items():
-        yield f"of them with the verdict {verdict}", pairs
+        yield CountRow(f"of them with the verdict {verdict}", pairs)
     for detection_pass in facts.passes:
-        yield f"pairs of the pass {detection_pass.label}", detection_pass.pairs
-    yield "pairs that editors have decided", counts.decided_pairs
-    yield "clusters", counts.clusters
-    yield "articles in clusters", counts.clustered_articles
-    yield "articles that duplicate another one", counts.duplicate_articles
-    yield "articles stored or changed since the run", counts.changed_since_run
+        yield CountRow(f"pairs of the pass {detection_pass.label}", detection_pass.pairs)
+    yield CountRow("pairs that editors have decided", counts.decided_pairs)
+    yield CountRow("clusters", counts.clusters)
+    yield CountRow("articles in clusters", counts.clustered_articles)
+    yield CountRow("articles that duplicate another one", counts.duplicate_articles)
+    yield CountRow("articles stored or changed since the run", counts.changed_since_run)
 
 
-def _measured(facts: Facts) -> Iterator[tuple[Cell, ...]]:
+def _measured(facts: Facts) -> Iterator[MeasuredRow]:
     if facts.measured is None:
         return
     rows = {"the verdict": facts.measured.verdict}
-    rows |= {label_of_pass(name): each for name, each in facts.measured.passes.items()}
+    rows |= {label_of_pass(name): numbers for name, numbers in facts.measured.passes.items()}
     for name, numbers in rows.items():
-        yield name, *_interval(numbers, "precision"), *_interval(numbers, "recall"), numbers["f1"]
+        yield MeasuredRow(name, *_interval(numbers, "precision"), *_interval(numbers, "recall"), numbers["f1"])
 
 
-def _interval(numbers: dict[str, Any], name: str) -> tuple[Cell, ...]:
+def _interval(numbers: dict[str, Any], name: str) -> tuple[float | None, float | None, float | None]:
     return numbers[name], *(numbers[f"{name}_interval"] or (None, None))
 
 
-def _agreement(facts: Facts) -> Iterator[tuple[Cell, ...]]:
-    for each in facts.agreement:
-        yield each.of, each.readings, each.share, each.kappa, *(each.kappa_interval or (None, None))
+def _agreement(facts: Facts) -> Iterator[AgreementRow]:
+    for found in facts.agreement:
+        interval = found.kappa_interval or (None, None)
+        yield AgreementRow(found.of, found.readings, found.share, found.kappa, *interval)
 
 
-def _settings(facts: Facts) -> Iterator[tuple[Cell, ...]]:
+def _settings(facts: Facts) -> Iterator[SettingRow]:
     for name, version in facts.versions.items():
-        yield "versions", name, version
-    yield "model", "version", str(facts.model["version"])
-    yield "model", "called duplicate from", f"{facts.model['threshold']:g}"
+        yield SettingRow("versions", name, version)
+    yield SettingRow("model", "version", str(facts.model["version"]))
+    yield SettingRow("model", "called duplicate from", f"{facts.model['threshold']:g}")
     for name, seed in facts.seeds.items():
-        yield "seeds", name, str(seed)
+        yield SettingRow("seeds", name, str(seed))
     if facts.run:
-        yield "run", "profile", str(facts.run["profile"])
-        yield "run", "boilerplate", str(facts.run["boilerplate"])
+        yield SettingRow("run", "profile", str(facts.run["profile"]))
+        yield SettingRow("run", "boilerplate", str(facts.run["boilerplate"]))
     for detection_pass in facts.passes:
         for name, value in detection_pass.settings.items():
-            yield detection_pass.label, name, str(value)
+            yield SettingRow(detection_pass.label, name, str(value))
 
 
 def _bounds(scope: Scope) -> list[str]:

@@ -25,8 +25,9 @@ from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Vali
 from dedup.research.agreement import Agreement
 from dedup.research.answers import score_numbers
 from dedup.research.measure import Judged, judged_pairs
+from dedup.research.precision import precision, recall
 from dedup.research.samples import read_sample
-from dedup.research.strata import NOT_PROPOSED, precision, recall
+from dedup.research.strata import NOT_PROPOSED
 from dedup.review.queries.disagreements import agreements
 from dedup.review.queries.validation import agreements_of, tally_of
 from dedup.review.validation import is_finished
@@ -203,7 +204,7 @@ def _measured(sample: ValidationSample) -> Measured:
         len(judged),
         read.unlabelled,
         sample.readers,
-        read.says(),
+        read.summary(),
         any(each["name"].startswith(NOT_PROPOSED) for each in sample.strata),
         score([each.called for each in judged]),
         {name: score([name in each.passes for each in judged]) for name in PASSES if name in passes},

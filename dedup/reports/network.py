@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log1p, pi, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from articles.files.cells import guarded
 from articles.loading import when_used
@@ -15,11 +15,10 @@ from articles.numbers import counted
 from dedup.declarations import Settings, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Cell, Chart, Column, ColumnType, File, Linked, Report, Table
-from dedup.reports.drawing import PALETTE, WIDTH, alt
-from dedup.reports.names import drawn_name, xml_text
-from dedup.reports.sources import duplicates_address, pairs_address
-from dedup.reports.together import Together, newspapers_together, rows_of, share
+from dedup.reports.base import Chart, File, Report
+from dedup.reports.columns import SHARE, column, table
+from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name, xml_text
+from dedup.reports.together import Together, duplicates_address, newspapers_together, rows_of, share
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -73,12 +72,23 @@ class NetworkOptions(Settings):
 class Node:
     """A newspaper that shares a cluster with another one; `pairs` and `newspapers` count what joins it to others."""
 
-    name: str
+    name: Annotated[str, column("Newspaper", named="newspaper", link="address")]
     newspaper_id: int
-    articles: int
-    duplicates: int
-    newspapers: int
-    pairs: int
+    articles: Annotated[int, column("Articles")]
+    duplicates: Annotated[int, column("Duplicates")]
+    newspapers: Annotated[int, column("Joined to")]
+    pairs: Annotated[int, column("Shared pairs", named="shared_pairs")]
+
+    @property
+    def address(self) -> str:
+        """Return the address of the list of its duplicates."""
+        return duplicates_address(self.newspaper_id)
+
+    @property
+    @column("Share", SHARE, after="duplicates")
+    def share(self) -> float | None:
+        """Return the share of duplicates, 0..1."""
+        return share(self.duplicates, self.articles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +96,8 @@ class Network:
     """The newspapers that are joined, most pairs first, and what joins them, most pairs first."""
 
     least: int
-    nodes: list[Node]
-    edges: list[Together]
+    nodes: Annotated[list[Node], table("Newspapers", named="newspapers")]
+    edges: Annotated[list[Together], table("Shared clusters and pairs", "left right clusters shared_pairs")]
 
 
 class NetworkReport(Report):
@@ -102,13 +112,13 @@ class NetworkReport(Report):
     def result(self, scope: Scope, options: NetworkOptions) -> Network:
         """Count the clusters of the last run."""
         together = newspapers_together(scope)
-        edges = [each for each in together if each.left_id != each.right_id and each.pairs >= options.least]
+        edges = [each for each in together if not each.is_one and each.pairs >= options.least]
         counts = (
             {newspaper: counted for newspaper, *counted in rows_of(_DUPLICATES_SQL, scope, _tuple)} if edges else {}
         )
         return Network(options.least, sorted(_nodes(edges, counts), key=lambda each: (-each.pairs, each.name)), edges)
 
-    def says(self, result: Network) -> str:
+    def summary(self, result: Network) -> str:
         """Return a sentence with the totals."""
         least = "a pair" if result.least == 1 else f"{result.least:,} pairs"
         if not result.edges:
@@ -121,15 +131,6 @@ class NetworkReport(Report):
             f"combinations of two with {pairs:,} {'pair' if pairs == 1 else 'pairs'} in all. {connected}"
         )
 
-    def tables(self, result: Network) -> list[Table]:
-        """Return a row for each newspaper, and one for every two that are joined."""
-        nodes = tuple(_node_row(node) for node in result.nodes)
-        edges = tuple(_edge_row(edge) for edge in result.edges)
-        return [
-            Table("newspapers", "Newspapers", _NODE_COLUMNS, nodes),
-            Table("edges", "Shared clusters and pairs", _EDGE_COLUMNS, edges),
-        ]
-
     def charts(self, result: Network) -> list[Chart]:
         """Return the drawing; none without two newspapers that are joined."""
         return [_drawing(result)] if result.edges else []
@@ -140,22 +141,6 @@ class NetworkReport(Report):
             File("network.graphml", "application/graphml+xml", "GraphML", _graphml(result)),
             File("edges.csv", "text/csv", "Edges as CSV", _edges_csv(result.edges)),
         ]
-
-
-_NODE_COLUMNS = (
-    Column("newspaper", "Newspaper"),
-    Column("articles", "Articles", ColumnType.COUNT),
-    Column("duplicates", "Duplicates", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-    Column("newspapers", "Joined to", ColumnType.COUNT),
-    Column("shared_pairs", "Shared pairs", ColumnType.COUNT),
-)
-_EDGE_COLUMNS = (
-    Column("left", "Newspaper"),
-    Column("right", "And newspaper"),
-    Column("clusters", "Clusters", ColumnType.COUNT),
-    Column("shared_pairs", "Pairs", ColumnType.COUNT),
-)
 
 
 def _tuple(*columns: int) -> tuple[int, ...]:
@@ -172,15 +157,6 @@ def _nodes(edges: Iterable[Together], counts: dict[int, list[int]]) -> Iterator[
     for newspaper, shared in pairs.items():
         articles, duplicates = counts[newspaper]
         yield Node(names[newspaper], newspaper, articles, duplicates, len(shared), sum(shared))
-
-
-def _node_row(each: Node) -> tuple[Cell, ...]:
-    name = Linked(each.name, duplicates_address(each.newspaper_id))
-    return name, each.articles, each.duplicates, share(each.duplicates, each.articles), each.newspapers, each.pairs
-
-
-def _edge_row(each: Together) -> tuple[Cell, ...]:
-    return Linked(each.left, pairs_address(each.left_id, each.right_id)), each.right, each.clusters, each.pairs
 
 
 def _graph(result: Network) -> nx.Graph[str]:
@@ -307,9 +283,10 @@ def _circles(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[s
             name = ""
         else:
             named.append((x, above, reach))
-        href = duplicates_address(each.newspaper_id)
         about = f"{each.name}: {counted(each.duplicates, 'duplicate')}"
-        circles.append({"x": x, "y": y, "area": area, "above": above, "name": name, "href": href, "about": about})
+        circles.append(
+            {"x": x, "y": y, "area": area, "above": above, "name": name, "href": each.address, "about": about}
+        )
     return circles
 
 
@@ -320,9 +297,7 @@ def _lines(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[str
             (x, y), (x2, y2) = at[edge.left_id], at[edge.right_id]
             ends = {"x": x * WIDTH, "y": y * _HEIGHT, "x2": x2 * WIDTH, "y2": y2 * _HEIGHT}
             about = f"{edge.left} and {edge.right}: {counted(edge.pairs, 'pair')}"
-            lines.append(
-                {**ends, "pairs": edge.pairs, "href": pairs_address(edge.left_id, edge.right_id), "about": about}
-            )
+            lines.append({**ends, "pairs": edge.pairs, "href": edge.address, "about": about})
     return lines
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from django.db.models import Count, Max, Min
 
 from articles.models import Article
 from dedup.declarations import Settings, setting
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Column, ColumnType, Report, Table
+from dedup.reports.base import Report
+from dedup.reports.columns import SHARE, column
 
 _SOURCE = "set in the admin for each newspaper"
 
@@ -36,13 +37,19 @@ class NewspaperCounts:
     `clustered` counts the articles in clusters, and `duplicates` those of them that do not represent their cluster.
     """
 
-    name: str
-    newspapers: int
-    articles: int
-    first_day: date
-    last_day: date
-    clustered: int
-    duplicates: int
+    name: Annotated[str, column("Name")]
+    newspapers: Annotated[int, column("Newspapers")]
+    articles: Annotated[int, column("Articles")]
+    first_day: Annotated[date, column("First day")]
+    last_day: Annotated[date, column("Last day")]
+    clustered: Annotated[int, column("In clusters")]
+    duplicates: Annotated[int, column("Duplicates")]
+
+    @property
+    @column("Share", SHARE)
+    def share(self) -> float:
+        """Return the share of duplicates, 0..1."""
+        return self.duplicates / self.articles
 
     def joined(self, other: NewspaperCounts) -> NewspaperCounts:
         """Return the counts of both."""
@@ -87,7 +94,7 @@ class NewspapersReport(Report):
         )
         return grouped((_Row(*row) for row in rows), options)
 
-    def says(self, result: list[NewspaperCounts]) -> str:
+    def summary(self, result: list[NewspaperCounts]) -> str:
         """Return a sentence with the totals."""
         articles = sum(counts.articles for counts in result)
         if not articles:
@@ -100,35 +107,6 @@ class NewspapersReport(Report):
         owned = "1 article" if articles == 1 else f"{articles:,} articles"
         share = f"{duplicates / articles:.2%}"
         return f"{owners} {owned}; {duplicates:,} of them ({share}) are duplicates of another one."
-
-    def tables(self, result: list[NewspaperCounts]) -> list[Table]:
-        """Return a table with a row for each group."""
-        rows = tuple(
-            (
-                counts.name,
-                counts.newspapers,
-                counts.articles,
-                counts.first_day,
-                counts.last_day,
-                counts.clustered,
-                counts.duplicates,
-                counts.duplicates / counts.articles,
-            )
-            for counts in result
-        )
-        return [Table("newspapers", "Newspapers", _COLUMNS, rows)]
-
-
-_COLUMNS = (
-    Column("name", "Name"),
-    Column("newspapers", "Newspapers", ColumnType.COUNT),
-    Column("articles", "Articles", ColumnType.COUNT),
-    Column("first_day", "First day", ColumnType.DAY),
-    Column("last_day", "Last day", ColumnType.DAY),
-    Column("clustered", "In clusters", ColumnType.COUNT),
-    Column("duplicates", "Duplicates", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-)
 
 
 def grouped(rows: Iterable[_Row], options: NewspapersOptions) -> list[NewspaperCounts]:

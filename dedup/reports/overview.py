@@ -9,18 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Column, ColumnType, Report, Table
-from dedup.reports.drawing import PALETTE, WIDTH, alt, time_axis
+from dedup.reports.base import Chart, Report
+from dedup.reports.charts import MOST_BARS, Bar, bars
+from dedup.reports.columns import COUNT, PART, SHARE, Table, column, drawn, table, tables_of
+from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name, time_axis
 from dedup.reports.found_by import found_by
-from dedup.reports.names import drawn_name
 from dedup.reports.together import rows_of, share
 
-# More bars than these are longer than a page.
-MOST_BARS = 25
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 _SHARES_SQL = article_sql(
@@ -65,11 +64,31 @@ ORDER BY 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A month, YYYY-MM, or a newspaper, with its articles and duplicates."""
+    """A part of the archive, with its articles and duplicates."""
 
     name: str
-    articles: int
-    duplicates: int
+    articles: Annotated[int, column("Articles")]
+    duplicates: Annotated[int, column("Duplicates")]
+
+    @property
+    @column("Share", SHARE)
+    def share(self) -> float:
+        """Return the share of duplicates, 0..1."""
+        return self.duplicates / self.articles
+
+
+@dataclass(frozen=True, slots=True)
+class Month(Part):
+    """A month, YYYY-MM."""
+
+    name: Annotated[str, column("Month", named="month")]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper(Part):
+    """A newspaper."""
+
+    name: Annotated[str, column("Newspaper", named="newspaper")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +96,58 @@ class Method:
     """A pass, the duplicates that it finds, and those that no other pass finds."""
 
     name: str
-    label: str
-    duplicates: int
-    alone: int
+    label: Annotated[str, column("Pass", named="pass")]
+    duplicates: Annotated[int, column("Duplicates")]
+    alone: Annotated[int, column("By it alone")]
+
+    @column("Share of all articles", SHARE, after="duplicates")
+    def share(self, result: Overview) -> float | None:
+        """Return the share of all articles, 0..1."""
+        return share(self.duplicates, result.articles)
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class SizeBar:
     """How many articles have a size from `low` to `high`, both included."""
 
-    low: int
-    high: int
-    articles: int
+    low: Annotated[int, column("From", named="from")]
+    high: Annotated[int, column("To", named="to")]
+    articles: Annotated[int, column("Articles")]
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
     """How large articles are: the mean, the sizes at QUANTILES, and a histogram whose bars double in width."""
 
-    articles: int
-    mean: float
-    quantiles: list[int]
-    bars: list[Bar]
+    articles: Annotated[int, column("Articles")]
+    mean: Annotated[float, column("Mean")]
+    quantiles: Annotated[
+        list[int],
+        column("Least", COUNT, named="least", item=0),
+        column("5%", COUNT, named="q05", item=1),
+        column("25%", COUNT, named="q25", item=2),
+        column("Median", COUNT, named="median", item=3),
+        column("75%", COUNT, named="q75", item=4),
+        column("95%", COUNT, named="q95", item=5),
+        column("Most", COUNT, named="most", item=6),
+    ]
+    bars: list[SizeBar]
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """How large articles are, and what that is measured in."""
+
+    size: Annotated[str, column("Size in")]
+    sizes: Annotated[Sizes, PART]
+
+
+@dataclass(frozen=True, slots=True)
+class BarRow:
+    """A bar of the histogram of a size that is measured in something."""
+
+    size: Annotated[str, column("Size in")]
+    bar: Annotated[SizeBar, PART]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +156,9 @@ class Overview:
 
     articles: int
     duplicates: int
-    months: list[Part]
-    newspapers: list[Part]
-    methods: list[Method]
+    months: Annotated[list[Month], table("By month")]
+    newspapers: Annotated[list[Paper], table("By newspaper")]
+    methods: Annotated[list[Method], table("By pass")]
     sizes: dict[str, Sizes]
 
 
@@ -137,7 +186,7 @@ class OverviewReport(Report):
         articles, duplicates = (sum(getattr(month, name) for month in months) for name in ("articles", "duplicates"))
         return Overview(articles, duplicates, months, newspapers, methods, _sizes(scope))
 
-    def says(self, result: Overview) -> str:
+    def summary(self, result: Overview) -> str:
         """Return a sentence with the totals."""
         if not result.articles:
             return "There are no articles to count."
@@ -149,27 +198,12 @@ class OverviewReport(Report):
 
     def tables(self, result: Overview) -> list[Table]:
         """Return the shares by month, newspaper and pass, the sizes, and their histograms."""
-        methods = tuple(
-            (method.label, method.duplicates, share(method.duplicates, result.articles), method.alone)
-            for method in result.methods
-        )
+        sizes = [SizeRow(_KINDS[kind], sizes) for kind, sizes in result.sizes.items()]
+        histogram = [BarRow(row.size, bar) for row in sizes for bar in row.sizes.bars]
         return [
-            Table("months", "By month", _part_columns("month", "Month"), _part_rows(result.months)),
-            Table("newspapers", "By newspaper", _part_columns("newspaper", "Newspaper"), _part_rows(result.newspapers)),
-            Table("methods", "By pass", _METHOD_COLUMNS, methods),
-            Table(
-                "sizes", "Sizes of articles", _SIZE_COLUMNS, tuple(_size_row(*each) for each in result.sizes.items())
-            ),
-            Table(
-                "histogram",
-                "Articles by size",
-                _BAR_COLUMNS,
-                tuple(
-                    (_KINDS[kind], bar.low, bar.high, bar.articles)
-                    for kind, sizes in result.sizes.items()
-                    for bar in sizes.bars
-                ),
-            ),
+            *tables_of(result),
+            drawn(sizes, SizeRow, "sizes", "Sizes of articles"),
+            drawn(histogram, BarRow, "histogram", "Articles by size"),
         ]
 
     def charts(self, result: Overview) -> list[Chart]:
@@ -183,42 +217,20 @@ class OverviewReport(Report):
 
 
 _KINDS = {"characters": "characters", "shingles": "word shingles"}
-_METHOD_COLUMNS = (
-    Column("pass", "Pass"),
-    Column("duplicates", "Duplicates", ColumnType.COUNT),
-    Column("share", "Share of all articles", ColumnType.SHARE),
-    Column("alone", "By it alone", ColumnType.COUNT),
-)
-_SIZE_COLUMNS = (
-    Column("size", "Size in"),
-    Column("articles", "Articles", ColumnType.COUNT),
-    Column("mean", "Mean", ColumnType.NUMBER),
-    Column("least", "Least", ColumnType.COUNT),
-    Column("q05", "5%", ColumnType.COUNT),
-    Column("q25", "25%", ColumnType.COUNT),
-    Column("median", "Median", ColumnType.COUNT),
-    Column("q75", "75%", ColumnType.COUNT),
-    Column("q95", "95%", ColumnType.COUNT),
-    Column("most", "Most", ColumnType.COUNT),
-)
-_BAR_COLUMNS = (
-    Column("size", "Size in"),
-    Column("from", "From", ColumnType.COUNT),
-    Column("to", "To", ColumnType.COUNT),
-    Column("articles", "Articles", ColumnType.COUNT),
-)
 
 
-def _parts(scope: Scope) -> tuple[list[Part], list[Part]]:
+def _parts(scope: Scope) -> tuple[list[Month], list[Paper]]:
     """Return the months in order, and the newspapers with the highest share of duplicates first."""
-    rows = rows_of(_SHARES_SQL, scope, _part)
-    months = [part for is_month, part in rows if is_month]
-    newspapers = [part for is_month, part in rows if not is_month]
-    return months, sorted(newspapers, key=lambda each: (-each.duplicates / each.articles, -each.articles, each.name))
+    parts = rows_of(_SHARES_SQL, scope, _part)
+    months = [part for part in parts if isinstance(part, Month)]
+    papers = [part for part in parts if isinstance(part, Paper)]
+    return months, sorted(papers, key=lambda paper: (-paper.share, -paper.articles, paper.name))
 
 
-def _part(month: datetime.date | None, newspaper: str | None, articles: int, duplicates: int) -> tuple[bool, Part]:
-    return month is not None, Part(f"{month:%Y-%m}" if month else newspaper or "", articles, duplicates)
+def _part(month: datetime.date | None, newspaper: str | None, articles: int, duplicates: int) -> Part:
+    if month:
+        return Month(f"{month:%Y-%m}", articles, duplicates)
+    return Paper(newspaper or "", articles, duplicates)
 
 
 def _sizes(scope: Scope) -> dict[str, Sizes]:
@@ -234,36 +246,19 @@ def _sizes_of(counted: Sequence[tuple[int, int]]) -> Sizes:
     # As percentile_disc does: the first size that at least this share of the articles does not exceed.
     quantiles = [counted[bisect_left(up_to, max(ceil(share * up_to[-1]), 1))][0] for share in QUANTILES]
     # Sizes of as many binary digits are one bar.
-    bars = Counter[int]()
+    by_digits = Counter[int]()
     for size, articles in counted:
-        bars[size.bit_length()] += articles
+        by_digits[size.bit_length()] += articles
     return Sizes(
         up_to[-1],
         sum(size * articles for size, articles in counted) / up_to[-1],
         quantiles,
-        [Bar(2**bits // 2, max(2**bits - 1, 0), articles) for bits, articles in sorted(bars.items())],
+        [SizeBar(2**bits // 2, max(2**bits - 1, 0), articles) for bits, articles in sorted(by_digits.items())],
     )
 
 
-def _part_columns(name: str, heading: str) -> tuple[Column, ...]:
-    return (
-        Column(name, heading),
-        Column("articles", "Articles", ColumnType.COUNT),
-        Column("duplicates", "Duplicates", ColumnType.COUNT),
-        Column("share", "Share", ColumnType.SHARE),
-    )
-
-
-def _part_rows(parts: list[Part]) -> tuple[tuple[str, int, int, float | None], ...]:
-    return tuple((part.name, part.articles, part.duplicates, share(part.duplicates, part.articles)) for part in parts)
-
-
-def _size_row(kind: str, sizes: Sizes) -> tuple[str | int | float, ...]:
-    return _KINDS[kind], sizes.articles, sizes.mean, *sizes.quantiles
-
-
-def _months_chart(months: list[Part]) -> Chart:
-    rows = [{"month": f"{month.name}-01", "share": month.duplicates / month.articles} for month in months]
+def _months_chart(months: list[Month]) -> Chart:
+    rows = [{"month": f"{month.name}-01", "share": month.share} for month in months]
     first, last = (datetime.date.fromisoformat(f"{each.name}-01") for each in (months[0], months[-1]))
     scale, axis = time_axis("month", first, last)
     spec = (
@@ -274,38 +269,25 @@ def _months_chart(months: list[Part]) -> Chart:
             y=alt.Y("share:Q", title="Duplicates", axis=alt.Axis(format="%")),
         )
     )
-    most = max(months, key=lambda each: each.duplicates / each.articles)
+    most = max(months, key=lambda month: month.share)
     return Chart(
         "months",
         "Share of duplicates by month",
         f"The share of articles that are duplicates, from {months[0].name} to {months[-1].name}. It is highest in "
-        f"{most.name}: {most.duplicates / most.articles:.2%} of {most.articles:,} articles.",
+        f"{most.name}: {most.share:.2%} of {most.articles:,} articles.",
         spec,
     )
 
 
-def _share_bars(rows: list[dict[str, Any]]) -> Any:
-    """Return horizontal bars of the shares of rows with a `name`, in their order."""
-    numbered = [each | {"name": f"{place:02} {each['name']}"} for place, each in enumerate(rows)]
-    return (
-        alt.Chart(alt.InlineData(values=numbered), width=WIDTH - 220, height=alt.Step(24))
-        .mark_bar()
-        .encode(
-            y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelExpr="slice(datum.label, 3)")),
-            x=alt.X("share:Q", title="Duplicates", axis=alt.Axis(format="%")),
-        )
-    )
-
-
-def _newspapers_chart(newspapers: list[Part]) -> Chart:
+def _newspapers_chart(newspapers: list[Paper]) -> Chart:
     largest = sorted(newspapers, key=lambda each: -each.articles)[:MOST_BARS]
     shown = [newspaper for newspaper in newspapers if newspaper in largest]
     return Chart(
         "newspapers",
         "Share of duplicates by newspaper",
         f"The share of articles that are duplicates, of the {len(shown)} newspapers with most articles. "
-        f"{shown[0].name} has the highest: {shown[0].duplicates / shown[0].articles:.2%}.",
-        _share_bars([{"name": drawn_name(each.name), "share": each.duplicates / each.articles} for each in shown]),
+        f"{shown[0].name} has the highest: {shown[0].share:.2%}.",
+        bars([Bar(drawn_name(paper.name), paper.share) for paper in shown], "Duplicates", percent=True),
     )
 
 
@@ -315,10 +297,8 @@ def _methods_chart(result: Overview) -> Chart:
         "methods",
         "Share of duplicates by pass",
         "The share of articles that are duplicates and that a pass finds; several passes may find one. "
-        f"{most.label} finds most: {most.duplicates / result.articles:.2%}.",
-        _share_bars(
-            [{"name": method.label, "share": method.duplicates / result.articles} for method in result.methods]
-        ),
+        f"{most.label} finds most: {most.share(result):.2%}.",
+        bars([Bar(method.label, method.share(result) or 0) for method in result.methods], "Duplicates", percent=True),
     )
 
 

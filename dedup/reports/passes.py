@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Column, ColumnType, Report, Table
+from dedup.reports.base import Chart, Report
+from dedup.reports.charts import precision_chart
+from dedup.reports.columns import (
+    COUNT,
+    Column,
+    Confirmed,
+    Decided,
+    High,
+    Low,
+    Precision,
+    Table,
+    column,
+    table,
+    tables_of,
+)
 from dedup.reports.drawing import BEHIND_TEXT, PALETTE, WIDTH, alt
 from dedup.reports.found_by import FoundBy, found_by
-from dedup.reports.together import share
-from dedup.research.bounds import interval
+from dedup.research.precision import Measured, precision_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +36,18 @@ class PassCounts:
     """
 
     name: str
-    label: str
-    pairs: int
-    pairs_alone: int
-    clustered: int
-    clustered_alone: int
-    duplicates: int
-    duplicates_alone: int
-    decided: int
-    confirmed: int
-    precision: float | None
-    low: float | None
-    high: float | None
+    label: Annotated[str, column("Pass", named="pass")]
+    pairs: Annotated[int, column("Pairs")]
+    pairs_alone: Annotated[int, column("By it alone")]
+    clustered: Annotated[int, column("In one cluster")]
+    clustered_alone: Annotated[int, column("By it alone")]
+    duplicates: Annotated[int, column("Duplicates")]
+    duplicates_alone: Annotated[int, column("By it alone")]
+    decided: Decided
+    confirmed: Confirmed
+    precision: Precision
+    low: Low
+    high: High
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +67,14 @@ class Passes:
     pairs: int
     clustered: int
     duplicates: int
-    passes: list[PassCounts]
+    passes: Annotated[
+        list[PassCounts],
+        table(
+            "What each pass finds",
+            "pass pairs pairs_alone clustered clustered_alone duplicates duplicates_alone",
+        ),
+        table("Precision by pass", "pass decided confirmed precision low high", named="precision"),
+    ]
     overlap: list[Overlap]
 
 
@@ -78,7 +98,7 @@ class PassesReport(Report):
         overlap = [_overlap(found, one.name, other.name) for one in passes for other in passes]
         return Passes(whole.pairs, whole.clustered, whole.duplicates, passes, overlap)
 
-    def says(self, result: Passes) -> str:
+    def summary(self, result: Passes) -> str:
         """Return a sentence with the totals."""
         if not result.pairs:
             return "No pass has proposed a pair here."
@@ -92,67 +112,27 @@ class PassesReport(Report):
 
     def tables(self, result: Passes) -> list[Table]:
         """Return what each pass finds, the two matrices, and the precision of each pass."""
-        found = tuple(
-            (
-                *(
-                    detection_pass.label,
-                    detection_pass.pairs,
-                    detection_pass.pairs_alone,
-                    detection_pass.clustered,
-                    detection_pass.clustered_alone,
-                ),
-                *(detection_pass.duplicates, detection_pass.duplicates_alone),
-            )
-            for detection_pass in result.passes
-        )
-        decided = tuple(
-            (
-                detection_pass.label,
-                detection_pass.decided,
-                detection_pass.confirmed,
-                detection_pass.precision,
-                detection_pass.low,
-                detection_pass.high,
-            )
-            for detection_pass in result.passes
-        )
+        found, precision = tables_of(result)
         return [
-            Table("passes", "What each pass finds", _COLUMNS, found),
+            found,
             _matrix(result, "pairs", "Pairs that two passes both find"),
             _matrix(result, "duplicates", "Duplicates that two passes both find"),
-            Table("precision", "Precision by pass", _PRECISION_COLUMNS, decided),
+            precision,
         ]
 
     def charts(self, result: Passes) -> list[Chart]:
         """Return the pairs of each pass, the overlap, and the precision where there are decisions."""
         charts = [_bars(result), _squares(result)] if result.passes else []
-        decided = [detection_pass for detection_pass in result.passes if detection_pass.decided]
-        return charts + ([precision_chart([_measured(each) for each in decided])] if decided else [])
-
-
-_COLUMNS = (
-    Column("pass", "Pass"),
-    Column("pairs", "Pairs", ColumnType.COUNT),
-    Column("pairs_alone", "By it alone", ColumnType.COUNT),
-    Column("clustered", "In one cluster", ColumnType.COUNT),
-    Column("clustered_alone", "By it alone", ColumnType.COUNT),
-    Column("duplicates", "Duplicates", ColumnType.COUNT),
-    Column("duplicates_alone", "By it alone", ColumnType.COUNT),
-)
-_PRECISION_COLUMNS = (
-    Column("pass", "Pass"),
-    Column("decided", "Decided", ColumnType.COUNT),
-    Column("confirmed", "Confirmed", ColumnType.COUNT),
-    Column("precision", "Precision", ColumnType.SHARE),
-    Column("low", "95% from", ColumnType.SHARE),
-    Column("high", "95% to", ColumnType.SHARE),
-)
+        decided = [
+            (counts.label, counts.decided, Measured(counts.precision, counts.low, counts.high))
+            for counts in result.passes
+            if counts.decided
+        ]
+        return charts + ([precision_chart(decided)] if decided else [])
 
 
 def _of_pass(found: FoundBy, name: str) -> PassCounts:
     counts, alone = found.all_of(name), found.only(name)
-    decided = counts.confirmed + counts.refused
-    low, high = interval(decided, counts.confirmed) if decided else (None, None)
     return PassCounts(
         name,
         found.labels[name],
@@ -162,11 +142,9 @@ def _of_pass(found: FoundBy, name: str) -> PassCounts:
         alone.clustered,
         counts.duplicates,
         alone.duplicates,
-        decided,
+        counts.confirmed + counts.refused,
         counts.confirmed,
-        share(counts.confirmed, decided),
-        low,
-        high,
+        *precision_of(counts.confirmed, counts.confirmed + counts.refused),
     )
 
 
@@ -181,7 +159,7 @@ def _matrix(result: Passes, counted: str, title: str) -> Table:
     columns = (
         Column("pass", "Pass"),
         *(
-            Column(f"and_{detection_pass.name}".replace(" ", "_"), detection_pass.label, ColumnType.COUNT)
+            Column(f"and_{detection_pass.name}".replace(" ", "_"), detection_pass.label, COUNT)
             for detection_pass in result.passes
         ),
     )
@@ -257,41 +235,4 @@ def _squares(result: Passes) -> Chart:
         "Share of the pairs of a row that the column finds too",
         "Of the pairs that the pass of a row finds, the share that the pass of a column finds too.",
         alt.layer(squares, base.mark_text().encode(text="text:N")),
-    )
-
-
-def _measured(each: PassCounts) -> dict[str, Any]:
-    return {
-        "name": each.label,
-        "confirmed": each.confirmed,
-        "decided": each.decided,
-        "precision": each.precision,
-        "low": each.low,
-        "high": each.high,
-    }
-
-
-def precision_chart(rows: list[dict[str, Any]]) -> Chart:
-    """Return the shares of decided pairs that are duplicates, with their intervals.
-
-    Each row has a name, how many pairs were confirmed and decided, the precision and its bounds.
-    """
-    named = [row | {"label": f"{row['name']} ({row['decided']:,})"} for row in rows]
-    base = alt.Chart(alt.InlineData(values=named), width=WIDTH - 200, height=alt.Step(26)).encode(
-        y=alt.Y("label:N", sort=None, title=None)
-    )
-    scale = alt.Scale(domain=[0, 1])
-    interval = base.mark_rule(strokeWidth=3, color=PALETTE[-1]).encode(
-        x=alt.X("low:Q", scale=scale, title="Precision", axis=alt.Axis(format="%", tickCount=5)), x2="high:Q"
-    )
-    points = base.mark_point(filled=True, size=90, color=PALETTE[0], opacity=1).encode(
-        x=alt.X("precision:Q", scale=scale)
-    )
-    said = "; ".join(f"{row['name']} {row['precision']:.0%} of {row['decided']:,}" for row in rows)
-    return Chart(
-        "precision",
-        "Precision and its interval",
-        "The share of decided pairs that are duplicates, with its 95% interval; the number of decided pairs is in "
-        f"brackets. {said}.",
-        alt.layer(interval, points),
     )

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from articles.models import Article
 from dedup.declarations import Settings, setting
 from dedup.detection.clustering.policies import RULES, Policy, Reason, removals
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Column, ColumnType, Report, Table
+from dedup.reports.base import Chart, Report
+from dedup.reports.columns import SHARE, Table, column, drawn, table, tables_of
 from dedup.reports.drawing import WIDTH, alt
+from dedup.reports.together import share
 from dedup.rows.corpus.members import Part, WholeCluster, whole_clusters
 
 
@@ -36,11 +38,30 @@ class PoliciesOptions(Settings):
 class PolicyCounts:
     """What a policy does: articles that stay and that leave, the latter also by reason."""
 
-    policy: str
-    rule: str
-    kept: int
-    removed: int
+    policy: Annotated[str, column("Policy")]
+    rule: Annotated[str, column("Rule")]
+    kept: Annotated[int, column("Kept")]
+    removed: Annotated[int, column("Removed")]
     by_reason: dict[str, int]
+
+    @column("Share removed", SHARE)
+    def share(self, result: PolicyResult) -> float | None:
+        """Return the share of the articles that are removed, 0..1."""
+        return share(self.removed, result.articles)
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedFor:
+    """The articles that a policy removes for one reason."""
+
+    policy: Annotated[str, column("Policy")]
+    reason: Annotated[str, column("Reason")]
+    articles: Annotated[int, column("Articles")]
+
+    @column("Share", SHARE)
+    def share(self, result: PolicyResult) -> float | None:
+        """Return the share of all articles, 0..1."""
+        return share(self.articles, result.articles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +70,7 @@ class PolicyResult:
 
     articles: int
     in_clusters: int
-    policies: list[PolicyCounts]
+    policies: Annotated[list[PolicyCounts], table("Policies")]
 
 
 class PoliciesReport(Report):
@@ -67,7 +88,7 @@ class PoliciesReport(Report):
         articles = Article.objects.in_scope(**part.bounds()).count()
         return counted(whole_clusters(confirmed_only=options.confirmed), part, articles)
 
-    def says(self, result: PolicyResult) -> str:
+    def summary(self, result: PolicyResult) -> str:
         """Return a sentence on the two policies that researchers use most."""
         if not result.articles:
             return "There are no articles to count."
@@ -80,17 +101,14 @@ class PoliciesReport(Report):
 
     def tables(self, result: PolicyResult) -> list[Table]:
         """Return a table of the policies, and one of the reasons of each."""
-        policies = tuple(
-            (each.policy, each.rule, each.kept, each.removed, _share(each.removed, result)) for each in result.policies
-        )
-        reasons = tuple(
-            (each.policy, reason, articles, _share(articles, result))
+        reasons = (
+            RemovedFor(each.policy, reason, articles)
             for each in result.policies
             for reason, articles in each.by_reason.items()
         )
         return [
-            Table("policies", "Policies", _POLICY_COLUMNS, policies),
-            Table("reasons", "Why articles are removed", _REASON_COLUMNS, reasons),
+            *tables_of(result),
+            drawn(reasons, RemovedFor, "reasons", "Why articles are removed", result=result),
         ]
 
     def charts(self, result: PolicyResult) -> list[Chart]:
@@ -111,23 +129,8 @@ class PoliciesReport(Report):
             color=alt.Color("reason:N", title=None, sort=list(Reason), legend=alt.Legend(orient="top", columns=4)),
             order=alt.Order("place:Q"),
         ).properties(width=WIDTH)
-        says = "; ".join(f"{each.policy}: {each.removed:,}" for each in result.policies)
-        return [Chart("policies", "Articles removed by each policy", f"{says}. The table has the reasons.", spec)]
-
-
-_POLICY_COLUMNS = (
-    Column("policy", "Policy"),
-    Column("rule", "Rule"),
-    Column("kept", "Kept", ColumnType.COUNT),
-    Column("removed", "Removed", ColumnType.COUNT),
-    Column("share", "Share removed", ColumnType.SHARE),
-)
-_REASON_COLUMNS = (
-    Column("policy", "Policy"),
-    Column("reason", "Reason"),
-    Column("articles", "Articles", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-)
+        said = "; ".join(f"{each.policy}: {each.removed:,}" for each in result.policies)
+        return [Chart("policies", "Articles removed by each policy", f"{said}. The table has the reasons.", spec)]
 
 
 def counted(clusters: Iterable[WholeCluster], part: Part, articles: int) -> PolicyResult:
@@ -145,7 +148,3 @@ def counted(clusters: Iterable[WholeCluster], part: Part, articles: int) -> Poli
 def _counts(policy: Policy, found: Counter[Reason], articles: int) -> PolicyCounts:
     by_reason = {reason.value: found[reason] for reason in Reason if found[reason]}
     return PolicyCounts(policy.value, RULES[policy], articles - found.total(), found.total(), by_reason)
-
-
-def _share(articles: int, result: PolicyResult) -> float | None:
-    return articles / result.articles if result.articles else None

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
@@ -18,13 +18,25 @@ from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label
 from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, SecondReading
-from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
-from dedup.reports.drawing import WIDTH, alt, time_axis
-from dedup.reports.names import drawn_name
-from dedup.reports.passes import precision_chart
+from dedup.reports.base import Chart, Report
+from dedup.reports.charts import precision_chart
+from dedup.reports.columns import (
+    SHARE,
+    Confirmed,
+    Decided,
+    High,
+    Low,
+    Precision,
+    Table,
+    column,
+    drawn,
+    table,
+    tables_of,
+)
+from dedup.reports.drawing import WIDTH, alt, drawn_name, time_axis
 from dedup.reports.together import rows_of
 from dedup.research.agreement import Agreement
-from dedup.research.bounds import interval
+from dedup.research.precision import Measured, precision_of
 from dedup.review.queries.disagreements import agreements
 from dedup.review.queries.progress import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
 
@@ -88,13 +100,13 @@ GROUP BY evidence.pass_name, name
 class EditorDay:
     """An editor's decisions of a day by what they are about, and how many of them were undone since."""
 
-    day: datetime.date
-    editor: str
-    decisions: int
-    pairs: int
-    clusters: int
-    others: int
-    undone: int
+    day: Annotated[datetime.date, column("Day")]
+    editor: Annotated[str, column("Editor")]
+    decisions: Annotated[int, column("Decisions")]
+    pairs: Annotated[int, column("On pairs")]
+    clusters: Annotated[int, column("On clusters")]
+    others: Annotated[int, column("Others")]
+    undone: Annotated[int, column("Undone since")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,46 +116,57 @@ class Pace:
     `an_hour` is None for fewer than 5 answers or less than a minute.
     """
 
-    editor: str
-    answers: int
-    sittings: int
-    hours: float
-    an_hour: float | None
+    editor: Annotated[str, column("Editor")]
+    answers: Annotated[int, column("Answers")]
+    sittings: Annotated[int, column("Sittings")]
+    hours: Annotated[float, column("Hours")]
+    an_hour: Annotated[float | None, column("Answers per hour")]
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
     """How often a second editor gave the first one's answer, with Cohen's kappa and its interval, -1..1."""
 
-    pairs: str
-    readings: int
-    agreed: int
-    kappa: float | None
-    low: float | None
-    high: float | None
+    pairs: Annotated[str, column("Pairs", named="of_pairs")]
+    readings: Annotated[int, column("Second readings")]
+    agreed: Annotated[int, column("Agreed")]
+    kappa: Annotated[float | None, column("Kappa")]
+    low: Annotated[float | None, column("95% from", named="kappa_low")]
+    high: Annotated[float | None, column("95% to", named="kappa_high")]
+
+    @property
+    @column("Share", SHARE, after="agreed")
+    def share(self) -> float:
+        """Return the share of the readings that agree, 0..1."""
+        return self.agreed / self.readings
 
 
 @dataclass(frozen=True, slots=True)
-class Precision:
+class OfPart:
     """How many of the decided pairs of a pass and a newspaper are duplicates, 0..1. Empty names: all of them."""
 
-    pass_name: str
-    newspaper: str
-    decided: int
-    confirmed: int
-    precision: float
-    low: float
-    high: float
+    pass_name: Annotated[str, column("Pass", named="pass", shown="label")]
+    newspaper: Annotated[str, column("Newspaper")]
+    decided: Decided
+    confirmed: Confirmed
+    precision: Precision
+    low: Low
+    high: High
+
+    @property
+    def label(self) -> str:
+        """Return the label of the pass."""
+        return label(self.pass_name) if self.pass_name else "any pass"
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
     """The work of the editors, and what it says about the proposals."""
 
-    days: list[EditorDay]
-    paces: list[Pace]
-    agreement: list[Readings]
-    precision: list[Precision]
+    days: Annotated[list[EditorDay], table("Decisions by day and editor", named="decisions")]
+    paces: Annotated[list[Pace], table("Answers per hour", named="pace")]
+    agreement: Annotated[list[Readings], table("Agreement of editors")]
+    precision: list[OfPart]
 
 
 class QualityReport(Report):
@@ -160,7 +183,7 @@ class QualityReport(Report):
         """Count the stored decisions and second readings."""
         return Quality(_days(scope), paces(_answers(scope)), _agreement(scope), _precision(scope))
 
-    def says(self, result: Quality) -> str:
+    def summary(self, result: Quality) -> str:
         """Return a sentence with the totals."""
         decisions = sum(day.decisions for day in result.days)
         if not decisions:
@@ -181,73 +204,31 @@ class QualityReport(Report):
 
     def tables(self, result: Quality) -> list[Table]:
         """Return the decisions, the paces, the agreement, and the precision by pass, by newspaper and by both."""
-        by_pass = (each for each in result.precision if not each.newspaper)
-        by_newspaper = (each for each in result.precision if not each.pass_name and each.newspaper)
-        by_both = (each for each in result.precision if each.pass_name and each.newspaper)
+        by_pass = [part for part in result.precision if not part.newspaper]
+        by_newspaper = [part for part in result.precision if not part.pass_name and part.newspaper]
+        by_both = [part for part in result.precision if part.pass_name and part.newspaper]
+        measured = "decided confirmed precision low high"
         return [
-            Table("decisions", "Decisions by day and editor", _DAY_COLUMNS, tuple(map(_day_row, result.days))),
-            Table("pace", "Answers per hour", _PACE_COLUMNS, tuple(map(_pace_row, result.paces))),
-            Table("agreement", "Agreement of editors", _READING_COLUMNS, tuple(map(_reading_row, result.agreement))),
-            Table(
-                "precision_passes",
-                "Precision by pass",
-                (_PASS, *_MEASURED),
-                tuple((_pass_label(each), *_cells(each)[2:]) for each in by_pass),
-            ),
-            Table(
+            *tables_of(result),
+            drawn(by_pass, OfPart, "precision_passes", "Precision by pass", columns=f"pass {measured}"),
+            drawn(
+                by_newspaper,
+                OfPart,
                 "precision_newspapers",
                 "Precision by newspaper",
-                (_NEWSPAPER, *_MEASURED),
-                tuple(_cells(each)[1:] for each in by_newspaper),
+                columns=f"newspaper {measured}",
             ),
-            Table(
-                "precision",
-                "Precision by pass and newspaper",
-                (_PASS, _NEWSPAPER, *_MEASURED),
-                tuple(map(_cells, by_both)),
-            ),
+            drawn(by_both, OfPart, "precision", "Precision by pass and newspaper"),
         ]
 
     def charts(self, result: Quality) -> list[Chart]:
         """Return the decisions by day, and the precision by pass."""
-        by_pass = [each for each in result.precision if not each.newspaper]
-        rows = [_measured(each) for each in by_pass]
-        return [*([_days_chart(result.days)] if result.days else []), *([precision_chart(rows)] if rows else [])]
-
-
-_DAY_COLUMNS = (
-    Column("day", "Day", ColumnType.DAY),
-    Column("editor", "Editor"),
-    Column("decisions", "Decisions", ColumnType.COUNT),
-    Column("pairs", "On pairs", ColumnType.COUNT),
-    Column("clusters", "On clusters", ColumnType.COUNT),
-    Column("others", "Others", ColumnType.COUNT),
-    Column("undone", "Undone since", ColumnType.COUNT),
-)
-_PACE_COLUMNS = (
-    Column("editor", "Editor"),
-    Column("answers", "Answers", ColumnType.COUNT),
-    Column("sittings", "Sittings", ColumnType.COUNT),
-    Column("hours", "Hours", ColumnType.NUMBER),
-    Column("an_hour", "Answers per hour", ColumnType.NUMBER),
-)
-_READING_COLUMNS = (
-    Column("of_pairs", "Pairs"),
-    Column("readings", "Second readings", ColumnType.COUNT),
-    Column("agreed", "Agreed", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-    Column("kappa", "Kappa", ColumnType.NUMBER),
-    Column("kappa_low", "95% from", ColumnType.NUMBER),
-    Column("kappa_high", "95% to", ColumnType.NUMBER),
-)
-_PASS, _NEWSPAPER = Column("pass", "Pass"), Column("newspaper", "Newspaper")
-_MEASURED = (
-    Column("decided", "Decided", ColumnType.COUNT),
-    Column("confirmed", "Confirmed", ColumnType.COUNT),
-    Column("precision", "Precision", ColumnType.SHARE),
-    Column("low", "95% from", ColumnType.SHARE),
-    Column("high", "95% to", ColumnType.SHARE),
-)
+        by_pass = [
+            (part.label, part.decided, Measured(part.precision, part.low, part.high))
+            for part in result.precision
+            if not part.newspaper
+        ]
+        return [*([_days_chart(result.days)] if result.days else []), *([precision_chart(by_pass)] if by_pass else [])]
 
 
 def _in_scope(scope: Scope) -> QuerySet[Decision]:
@@ -331,51 +312,17 @@ def _reading(pairs: str, found: Agreement) -> Readings:
     return Readings(pairs, found.readings, found.agreed, *bounds)
 
 
-def _precision(scope: Scope) -> list[Precision]:
+def _precision(scope: Scope) -> list[OfPart]:
     order = [*PASSES, ""]
     rows = [each for each in rows_of(_PRECISION_SQL, scope, _measure) if each]
     known = {name: place for place, name in enumerate(order)}
     return sorted(rows, key=lambda each: (known.get(each.pass_name, len(order)), each.pass_name, each.newspaper))
 
 
-def _measure(pass_name: str, newspaper: str, decided: int, confirmed: int) -> Precision | None:
+def _measure(pass_name: str, newspaper: str, decided: int, confirmed: int) -> OfPart | None:
     if not decided:
         return None
-    return Precision(pass_name, newspaper, decided, confirmed, confirmed / decided, *interval(decided, confirmed))
-
-
-def _pass_label(each: Precision) -> str:
-    return label(each.pass_name) if each.pass_name else "any pass"
-
-
-def _measured(each: Precision) -> dict[str, Any]:
-    return {
-        "name": _pass_label(each),
-        "confirmed": each.confirmed,
-        "decided": each.decided,
-        "precision": each.precision,
-        "low": each.low,
-        "high": each.high,
-    }
-
-
-def _day_row(each: EditorDay) -> tuple[Cell, ...]:
-    return each.day, each.editor, each.decisions, each.pairs, each.clusters, each.others, each.undone
-
-
-def _pace_row(each: Pace) -> tuple[Cell, ...]:
-    return each.editor, each.answers, each.sittings, each.hours, each.an_hour
-
-
-def _reading_row(each: Readings) -> tuple[Cell, ...]:
-    return each.pairs, each.readings, each.agreed, each.agreed / each.readings, each.kappa, each.low, each.high
-
-
-def _cells(each: Precision) -> tuple[Cell, ...]:
-    return (
-        *(_pass_label(each), each.newspaper),
-        *(each.decided, each.confirmed, each.precision, each.low, each.high),
-    )
+    return OfPart(pass_name, newspaper, decided, confirmed, *precision_of(confirmed, decided))
 
 
 def _days_chart(days: list[EditorDay]) -> Chart:

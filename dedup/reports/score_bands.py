@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import connection, transaction
 
@@ -16,7 +16,10 @@ from dedup.detection.bounds import bound_named
 from dedup.detection.runs.one_pass import find_with
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import Tally
+from dedup.reports.columns import PART, SHARE, Band, Confirmed, Decided, column
 from dedup.reports.scored_pairs import PassPairs, band_label, edges_of, fresh_scope
+from dedup.reports.together import share
+from dedup.research.precision import Measured, precision_of
 
 _COPIED_AT_ONCE = 10_000
 
@@ -90,18 +93,38 @@ class Counts:
     were confirmed or rejected by editors, not by implication; `confirmed` is a part of them.
     """
 
-    pairs: int = 0
-    exact: int = 0
-    partial: int = 0
-    same_headline: int = 0
-    same_text: int = 0
-    same_both: int = 0
-    new: int = 0
-    articles: int = 0
+    pairs: Annotated[int, column("Pairs")] = 0
+    exact: Annotated[int, column("Exact")] = 0
+    partial: Annotated[int, column("Partial")] = 0
+    same_headline: Annotated[int, column("Same headline")] = 0
+    same_text: Annotated[int, column("Same text")] = 0
+    same_both: Annotated[int, column("Both")] = 0
+    new: Annotated[int, column("New")] = 0
+    articles: Annotated[int, column("Articles")] = 0
     headline_again: int = 0
     text_again: int = 0
-    decided: int = 0
-    confirmed: int = 0
+    decided: Decided = 0
+    confirmed: Confirmed = 0
+
+    @column("Share", SHARE)
+    def share(self, result: Any) -> float | None:
+        """Return the share of all articles of the result, 0..1."""
+        return share(self.articles, result.articles)
+
+    @property
+    @column("Repeat a headline", SHARE, named="headline_again", item=0)
+    @column("Repeat a text", SHARE, named="text_again", item=1)
+    def again(self) -> tuple[float | None, float | None]:
+        """Return the shares of the articles that repeat a headline or a text, 0..1."""
+        return share(self.headline_again, self.articles), share(self.text_again, self.articles)
+
+    @property
+    @column("Precision", SHARE, named="precision", item=0)
+    @column("95% from", SHARE, named="low", item=1)
+    @column("95% to", SHARE, named="high", item=2)
+    def precision(self) -> Measured:
+        """Return the share of the decided pairs that were confirmed, with its interval."""
+        return precision_of(self.confirmed, self.decided)
 
     def __add__(self, other: Counts) -> Counts:
         """Return the counts of both."""
@@ -112,15 +135,15 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class ScoreBand:
     """The counts of the scores from `lowest` up to `highest`, which belongs to the band above, except 1.
 
     An article counts in the band of its best pair.
     """
 
-    lowest: float
+    lowest: Band
     highest: float
-    counts: Counts
+    counts: Annotated[Counts, PART]
 
     @property
     def label(self) -> str:
@@ -132,8 +155,8 @@ class Band:
 class Threshold:
     """The counts of all scores from `lowest` on."""
 
-    lowest: float
-    counts: Counts
+    lowest: Annotated[float, column("Score from", named="threshold")]
+    counts: Annotated[Counts, PART]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +167,15 @@ class Subset:
     group, only some pairs are kept. `only_lower` pairs reach `threshold`, but only the run at the lower one found them.
     """
 
-    threshold: float
-    lower: float
-    pairs: int
-    missing: int
-    dense: int
-    only_lower: int
+    threshold: Annotated[float, column("Score from")]
+    lower: Annotated[float, column("Compared with")]
+    pairs: Annotated[int, column("Pairs")]
+    missing: Annotated[int, column("Missing there")]
+    dense: Annotated[int, column("Left out in dense groups")]
+    only_lower: Annotated[int, column("Found only there")]
 
 
-def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[Band]:
+def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[ScoreBand]:
     """Return the bands of the table scored_pair, the highest first."""
     found = dict.fromkeys(range(1, len(edges) + 1), Counts())
     cursor.execute(_PAIRS_SQL)
@@ -167,12 +190,12 @@ def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[Band]
         found[band] += Counts(articles=articles, headline_again=headline, text_again=text)
     highest = [1.0, *edges]
     return [
-        Band(lowest, upper, found[len(edges) - place])
+        ScoreBand(lowest, upper, found[len(edges) - place])
         for place, (lowest, upper) in enumerate(zip(edges, highest, strict=False))
     ]
 
 
-def cumulated(bands: Sequence[Band]) -> list[Threshold]:
+def cumulated(bands: Sequence[ScoreBand]) -> list[Threshold]:
     """Return the counts from each band's lowest score on."""
     total, thresholds = Counts(), []
     for band in bands:

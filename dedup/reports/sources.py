@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
-from urllib.parse import urlencode
-
-from django.urls import reverse
+from typing import Annotated, Any, ClassVar
 
 from articles.numbers import counted
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Cell, Chart, Column, ColumnType, Linked, Report, Table
-from dedup.reports.drawing import PALETTE, WIDTH, alt
-from dedup.reports.names import drawn_name
-from dedup.reports.together import Together, newspapers_together, rows_of, share
+from dedup.reports.base import Chart, Report
+from dedup.reports.charts import MOST_BARS, UNNUMBERED, numbered
+from dedup.reports.columns import SHARE, column, table
+from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name
+from dedup.reports.together import Together, duplicates_address, newspapers_together, rows_of, share
 
 # More newspapers than these make squares too small to read.
 MOST_IN_HEAT_MAP = 25
-# More bars than these are longer than a page.
-MOST_BARS = 25
 
 _NEWSPAPERS_SQL = article_sql(
     """
@@ -56,22 +52,33 @@ class Source:
     (`own`) or another one's, and of the same day or another.
     """
 
-    name: str
+    name: Annotated[str, column("Newspaper", named="newspaper", link="address")]
     newspaper_id: int
-    articles: int
-    duplicates: int
-    own_same_day: int
-    own_other_day: int
-    others_same_day: int
-    others_other_day: int
+    articles: Annotated[int, column("Articles")]
+    duplicates: Annotated[int, column("Duplicates")]
+    own_same_day: Annotated[int, column("Own, same day")]
+    own_other_day: Annotated[int, column("Own, other day")]
+    others_same_day: Annotated[int, column("Another's, same day")]
+    others_other_day: Annotated[int, column("Another's, other day")]
+
+    @property
+    def address(self) -> str:
+        """Return the address of the list of its duplicates; empty if it has none."""
+        return duplicates_address(self.newspaper_id) if self.duplicates else ""
+
+    @property
+    @column("Share", SHARE, after="duplicates")
+    def share(self) -> float | None:
+        """Return the share of duplicates, 0..1."""
+        return share(self.duplicates, self.articles)
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
     """The newspapers with articles, those with most duplicates first, and which of them share clusters."""
 
-    newspapers: list[Source]
-    pairs: list[Together]
+    newspapers: Annotated[list[Source], table("Newspapers")]
+    pairs: Annotated[list[Together], table("Newspapers that share clusters")]
 
 
 class SourcesReport(Report):
@@ -89,11 +96,12 @@ class SourcesReport(Report):
         """Count the stored articles and the clusters of the last run."""
         return Sources(rows_of(_NEWSPAPERS_SQL, scope, Source), newspapers_together(scope))
 
-    def says(self, result: Sources) -> str:
+    def summary(self, result: Sources) -> str:
         """Return a sentence with the totals."""
         if not result.newspapers:
             return "There are no articles to count."
-        articles, duplicates = (sum(getattr(newspaper, name) for newspaper in result.newspapers) for name in _TOTALS)
+        articles = sum(newspaper.articles for newspaper in result.newspapers)
+        duplicates = sum(newspaper.duplicates for newspaper in result.newspapers)
         own = sum(newspaper.own_same_day + newspaper.own_other_day for newspaper in result.newspapers)
         involved = sum(newspaper.duplicates > 0 for newspaper in result.newspapers)
         two = sum(pair.left_id != pair.right_id for pair in result.pairs)
@@ -104,15 +112,6 @@ class SourcesReport(Report):
             "a cluster."
         )
 
-    def tables(self, result: Sources) -> list[Table]:
-        """Return a row for each newspaper, and one for every two that share clusters."""
-        sources = tuple(_source_row(newspaper) for newspaper in result.newspapers)
-        pairs = tuple(_pair_row(pair) for pair in result.pairs)
-        return [
-            Table("newspapers", "Newspapers", _SOURCE_COLUMNS, sources),
-            Table("pairs", "Newspapers that share clusters", _PAIR_COLUMNS, pairs),
-        ]
-
     def charts(self, result: Sources) -> list[Chart]:
         """Return the bars of the newspapers with most duplicates, and the heat map; none without duplicates."""
         if not any(newspaper.duplicates for newspaper in result.newspapers):
@@ -120,26 +119,6 @@ class SourcesReport(Report):
         return [_bars(result.newspapers)] + ([_heat_map(result.pairs)] if result.pairs else [])
 
 
-_TOTALS = ("articles", "duplicates")
-_SOURCE_COLUMNS = (
-    Column("newspaper", "Newspaper"),
-    Column("articles", "Articles", ColumnType.COUNT),
-    Column("duplicates", "Duplicates", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-    Column("own_same_day", "Own, same day", ColumnType.COUNT),
-    Column("own_other_day", "Own, other day", ColumnType.COUNT),
-    Column("others_same_day", "Another's, same day", ColumnType.COUNT),
-    Column("others_other_day", "Another's, other day", ColumnType.COUNT),
-)
-_PAIR_COLUMNS = (
-    Column("left", "Newspaper"),
-    Column("right", "And newspaper"),
-    Column("clusters", "Clusters", ColumnType.COUNT),
-    Column("shared_pairs", "Pairs", ColumnType.COUNT),
-    Column("left_first", "First one earlier", ColumnType.COUNT),
-    Column("right_first", "Second one earlier", ColumnType.COUNT),
-    Column("same_day", "Same day", ColumnType.COUNT),
-)
 # The kinds of duplicates, by the fields of a source, in the order of the stacked bars.
 _KINDS = {
     "own_same_day": "own, same day",
@@ -149,49 +128,26 @@ _KINDS = {
 }
 
 
-def duplicates_address(newspaper_id: int) -> str:
-    """Return the address of the list of a newspaper's duplicates."""
-    return f"{reverse('articles')}?{urlencode({'newspaper': newspaper_id, 'look': 'duplicate'})}"
-
-
-def pairs_address(left_id: int, right_id: int) -> str:
-    """Return the address of the list of all pairs of two newspapers that were judged duplicates."""
-    bounds = {"tab": "pairs", "newspaper": left_id, "other": right_id, "verdict": "duplicate", "state": "any"}
-    return f"{reverse('queue')}?{urlencode(bounds)}"
-
-
-def _source_row(each: Source) -> tuple[Cell, ...]:
-    name = Linked(each.name, duplicates_address(each.newspaper_id)) if each.duplicates else each.name
-    kinds = [getattr(each, kind) for kind in _KINDS]
-    return name, each.articles, each.duplicates, share(each.duplicates, each.articles), *kinds
-
-
-def _pair_row(each: Together) -> tuple[Cell, ...]:
-    left = Linked(each.left, pairs_address(each.left_id, each.right_id))
-    if each.left_id == each.right_id:
-        return left, each.right, each.clusters, each.pairs, None, None, None
-    return left, each.right, each.clusters, each.pairs, each.left_first, each.right_first, each.same_day
-
-
 def _bars(newspapers: list[Source]) -> Chart:
     shown = [newspaper for newspaper in newspapers if newspaper.duplicates][:MOST_BARS]
+    names = numbered(drawn_name(newspaper.name) for newspaper in shown)
     rows = [
         {
-            "newspaper": f"{place:02} {drawn_name(each.name)}",
+            "newspaper": name,
             "kind": words,
             "order": order,
-            "duplicates": getattr(each, kind),
-            "href": duplicates_address(each.newspaper_id),
-            "about": f"{each.name}, {words}: {getattr(each, kind):,}",
+            "duplicates": getattr(newspaper, kind),
+            "href": newspaper.address,
+            "about": f"{newspaper.name}, {words}: {getattr(newspaper, kind):,}",
         }
-        for place, each in enumerate(shown, 1)
+        for name, newspaper in zip(names, shown, strict=True)
         for order, (kind, words) in enumerate(_KINDS.items())
     ]
     spec = (
         alt.Chart(alt.InlineData(values=rows), width=WIDTH - 220, height=alt.Step(24))
         .mark_bar(aria=True)
         .encode(
-            y=alt.Y("newspaper:N", sort=None, title=None, axis=alt.Axis(labelExpr="slice(datum.label, 3)")),
+            y=alt.Y("newspaper:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
             x=alt.X("sum(duplicates):Q", title="Duplicates", axis=alt.Axis(tickMinStep=1)),
             color=alt.Color("kind:N", sort=list(_KINDS.values()), title=None, legend=alt.Legend(orient="top")),
             order="order:Q",
@@ -220,14 +176,13 @@ def in_heat_map(pairs: list[Together]) -> list[str]:
 
 
 def _squares(pairs: list[Together], shown: list[str]) -> Iterator[dict[str, Any]]:
-    places = {name: f"{place:02} {drawn_name(name)}" for place, name in enumerate(shown, 1)}
+    places = dict(zip(shown, numbered(map(drawn_name, shown)), strict=True))
     for pair in pairs:
         if pair.left in places and pair.right in places:
-            address = pairs_address(pair.left_id, pair.right_id)
             for one, other in dict.fromkeys([(pair.left, pair.right), (pair.right, pair.left)]):
                 about = f"{one} and {other}: {counted(pair.clusters, 'cluster')}"
                 yield {"row": places[one], "column": places[other], "clusters": pair.clusters} | {
-                    "href": address,
+                    "href": pair.address,
                     "about": about,
                 }
 
@@ -235,12 +190,11 @@ def _squares(pairs: list[Together], shown: list[str]) -> Iterator[dict[str, Any]
 def _heat_map(pairs: list[Together]) -> Chart:
     shown = in_heat_map(pairs)
     order = sorted({square["row"] for square in _squares(pairs, shown)})
-    names = "slice(datum.label, 3)"
     # A few squares are large, so that the drawing is about as wide as others.
     width, height = max(360, 18 * len(order)), max(200, 18 * len(order))
     base = alt.Chart(alt.InlineData(values=list(_squares(pairs, shown))), width=width, height=height).encode(
-        y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelExpr=names)),
-        x=alt.X("column:N", sort=order, title=None, axis=alt.Axis(labelExpr=names, labelAngle=-60)),
+        y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
+        x=alt.X("column:N", sort=order, title=None, axis=alt.Axis(labelExpr=UNNUMBERED, labelAngle=-60)),
     )
     squares = base.mark_rect(stroke=PALETTE[-1], strokeWidth=0.5, aria=True).encode(
         color=alt.Color("clusters:Q", title="Clusters", scale=alt.Scale(type="log" if _spreads(pairs) else "linear")),

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dedup.reports.base import Cell, Column, ColumnType, File, Linked, Report, Table
+from dedup.reports.base import File, Report
+from dedup.reports.columns import Cell, Column, ColumnType, Linked, Table
 from dedup.reports.drawing import svg
 
 
@@ -29,7 +30,7 @@ class Picture:
 class Shown:
     """What people see of a result."""
 
-    says: str
+    summary: str
     tables: Sequence[Table]
     pictures: Sequence[Picture]
     files: Sequence[File]
@@ -38,13 +39,13 @@ class Shown:
 def presented(report: Report, result: Any) -> Shown:
     """Return what shows a result, with its charts drawn."""
     pictures = [Picture(chart.name, chart.title, chart.description, svg(chart)) for chart in report.charts(result)]
-    return Shown(report.says(result), report.tables(result), pictures, list(report.files(result)))
+    return Shown(report.summary(result), report.tables(result), pictures, list(report.files(result)))
 
 
 def to_json(shown: Shown) -> dict[str, Any]:
     """Return it as JSON has it."""
     return {
-        "says": shown.says,
+        "summary": shown.summary,
         "tables": [_table_to_json(table) for table in shown.tables],
         "pictures": [dataclasses.asdict(picture) for picture in shown.pictures],
         "files": [dataclasses.asdict(file) for file in shown.files],
@@ -67,7 +68,7 @@ def shown_by() -> str:
 def from_json(stored: dict[str, Any]) -> Shown:
     """Return what `to_json` wrote."""
     return Shown(
-        stored["says"],
+        stored.get("summary", stored.get("says", "")),
         [_table_from_json(each) for each in stored["tables"]],
         [Picture(**each) for each in stored["pictures"]],
         [File(**each) for each in stored["files"]],

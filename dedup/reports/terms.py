@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from django.db import connection, transaction
 
@@ -16,15 +16,17 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.kernels.masked_shingles import words_of
 from dedup.detection.kernels.stopwords import language_of, stop_words
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Column, ColumnType, Report, Table
-from dedup.reports.drawing import PALETTE, WIDTH, alt
-from dedup.reports.names import drawn_name
+from dedup.reports.base import Chart, Report
+from dedup.reports.charts import UNNUMBERED, numbered
+from dedup.reports.columns import column, table
+from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name
 
 SHOWN = 50
 # Distinct words that are held in memory; then their counts go to the database. About 45 MB.
 MOST_HELD = 300_000
 _ARTICLES_AT_ONCE = 500
 _PER = 100_000
+_KINDS = ["less frequent", "more frequent"]
 
 _ARTICLES_SQL = article_sql(
     """
@@ -69,12 +71,12 @@ class Term:
     As times, and as times in 100,000 words, of which the difference is after minus before.
     """
 
-    word: str
-    before: int
-    after: int
-    rate_before: float
-    rate_after: float
-    difference: float
+    word: Annotated[str, column("Word")]
+    before: Annotated[int, column("Times, with duplicates")]
+    after: Annotated[int, column("Times, without")]
+    rate_before: Annotated[float, column("Per 100,000 words, with", named="per_100000_before")]
+    rate_after: Annotated[float, column("Per 100,000, without", named="per_100000_after")]
+    difference: Annotated[float, column("Difference")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Terms:
     duplicates: int
     words_before: int
     words_after: int
-    terms: list[Term]
+    terms: Annotated[list[Term], table("Words whose share changes most")]
 
 
 class TermsReport(Report):
@@ -112,7 +114,7 @@ class TermsReport(Report):
             cursor.execute("DROP TABLE counted_word")
         return Terms(counter.articles, counter.duplicates, counter.words_before, counter.words_after, terms)
 
-    def says(self, result: Terms) -> str:
+    def summary(self, result: Terms) -> str:
         """Return a sentence with the totals."""
         if not result.articles:
             return "There are no articles to count."
@@ -123,23 +125,9 @@ class TermsReport(Report):
             f"{result.words_after:,} words instead of {result.words_before:,} ({share:.2%} less)."
         )
 
-    def tables(self, result: Terms) -> list[Table]:
-        """Return a row for each word."""
-        return [Table("terms", "Words whose share changes most", _COLUMNS, tuple(map(astuple, result.terms)))]
-
     def charts(self, result: Terms) -> list[Chart]:
         """Return the changes as bars; none if no word moves."""
         return [_chart(result)] if result.duplicates and result.terms else []
-
-
-_COLUMNS = (
-    Column("word", "Word"),
-    Column("before", "Times, with duplicates", ColumnType.COUNT),
-    Column("after", "Times, without", ColumnType.COUNT),
-    Column("per_100000_before", "Per 100,000 words, with", ColumnType.NUMBER),
-    Column("per_100000_after", "Per 100,000, without", ColumnType.NUMBER),
-    Column("difference", "Difference", ColumnType.NUMBER),
-)
 
 
 class _Counter:
@@ -201,20 +189,21 @@ def _without_stop_words(text: str) -> list[str]:
 
 
 def _chart(result: Terms) -> Chart:
-    rows = []
-    for place, each in enumerate(result.terms, 1):
-        what = "less frequent" if each.difference < 0 else "more frequent"
-        rows.append({"word": f"{place:02} {drawn_name(each.word)}", "difference": each.difference, "what": what})
+    names = numbered(drawn_name(term.word) for term in result.terms)
+    rows = [
+        {"word": name, "difference": term.difference, "what": _KINDS[term.difference >= 0]}
+        for name, term in zip(names, result.terms, strict=True)
+    ]
     spec = (
         alt.Chart(alt.InlineData(values=rows), width=WIDTH - 180, height=alt.Step(18))
         .mark_bar()
         .encode(
-            y=alt.Y("word:N", sort=None, title=None, axis=alt.Axis(labelExpr="slice(datum.label, 3)")),
+            y=alt.Y("word:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
             x=alt.X("difference:Q", title="Change in 100,000 words"),
             color=alt.Color(
                 "what:N",
-                sort=["less frequent", "more frequent"],
-                scale=alt.Scale(domain=["less frequent", "more frequent"], range=[PALETTE[1], PALETTE[0]]),
+                sort=_KINDS,
+                scale=alt.Scale(domain=_KINDS, range=[PALETTE[1], PALETTE[0]]),
                 title="Without duplicates",
                 legend=alt.Legend(orient="top"),
             ),

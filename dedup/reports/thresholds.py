@@ -7,19 +7,19 @@ one's pairs.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from articles.models import Article
 from dedup.declarations import Settings, setting
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
+from dedup.reports.base import Chart, Report
+from dedup.reports.charts import precision_chart
+from dedup.reports.columns import Table, drawn, table, tables_of
 from dedup.reports.drawing import PALETTE, WIDTH, alt
-from dedup.reports.score_bands import Band, Counts, Subset, Threshold, check_subsets, count_bands, cumulated
+from dedup.reports.score_bands import Counts, ScoreBand, Subset, Threshold, check_subsets, count_bands, cumulated
 from dedup.reports.scored_pairs import PassOptions, edges_of, pairs, pass_pairs, scored, source_sentences
-from dedup.research.bounds import interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,18 @@ class Thresholds:
     newer: int
     articles: int
     dense_articles: int
-    bands: list[Band]
-    thresholds: list[Threshold]
-    subset: list[Subset]
+    bands: Annotated[
+        list[ScoreBand],
+        table("Bands of scores", "band pairs exact partial same_headline same_text same_both new articles share"),
+    ]
+    thresholds: Annotated[
+        list[Threshold],
+        table(
+            "All pairs from a score on",
+            "threshold exact partial new articles share headline_again text_again",
+        ),
+    ]
+    subset: Annotated[list[Subset], table("Does a lower threshold find all pairs of a higher one?")]
 
 
 class ThresholdsReport(Report):
@@ -73,7 +82,7 @@ class ThresholdsReport(Report):
             which.pass_name, which.run, which.why, which.newer, articles, dense, bands, cumulated(bands), subset
         )
 
-    def says(self, result: Thresholds) -> str:
+    def summary(self, result: Thresholds) -> str:
         """Return what was found at the lowest threshold, and where the pairs come from."""
         if not result.articles:
             return "There are no articles to count."
@@ -90,21 +99,11 @@ class ThresholdsReport(Report):
 
     def tables(self, result: Thresholds) -> list[Table]:
         """Return the bands and the thresholds; what editors decided and the subset check, if there is any."""
-        bands = tuple(_band_row(band, result.articles) for band in result.bands)
-        thresholds = tuple(_threshold_row(threshold, result.articles) for threshold in result.thresholds)
-        tables = [
-            Table("bands", "Bands of scores", _BAND_COLUMNS, bands),
-            Table("thresholds", "All pairs from a score on", _THRESHOLD_COLUMNS, thresholds),
-        ]
-        if counts_of(result).decided:
-            precision = tuple(_precision_row(band) for band in result.bands)
-            tables.append(Table("precision", "Pairs that editors decided", _PRECISION_COLUMNS, precision))
-        if result.subset:
-            rows = tuple(dataclasses.astuple(each) for each in result.subset)
-            tables.append(
-                Table("subset", "Does a lower threshold find all pairs of a higher one?", _SUBSET_COLUMNS, rows)
-            )
-        return tables
+        bands, thresholds, subset = tables_of(result)
+        measured = "band pairs decided confirmed precision low high"
+        precision = drawn(result.bands, ScoreBand, "precision", "Pairs that editors decided", columns=measured)
+        decided = counts_of(result).decided
+        return [bands, thresholds, *([precision] if decided else []), *([subset] if result.subset else [])]
 
     def charts(self, result: Thresholds) -> Sequence[Chart]:
         """Return the pairs of each band, exact and partial ones, and the share of right ones that editors decided."""
@@ -118,72 +117,6 @@ class ThresholdsReport(Report):
 def counts_of(result: Thresholds) -> Counts:
     """Return the counts of all pairs."""
     return result.thresholds[-1].counts
-
-
-_BAND_COLUMNS = (
-    Column("band", "Score"),
-    Column("pairs", "Pairs", ColumnType.COUNT),
-    Column("exact", "Exact", ColumnType.COUNT),
-    Column("partial", "Partial", ColumnType.COUNT),
-    Column("same_headline", "Same headline", ColumnType.COUNT),
-    Column("same_text", "Same text", ColumnType.COUNT),
-    Column("same_both", "Both", ColumnType.COUNT),
-    Column("new", "New", ColumnType.COUNT),
-    Column("articles", "Articles", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-)
-_THRESHOLD_COLUMNS = (
-    Column("threshold", "Score from", ColumnType.NUMBER),
-    Column("exact", "Exact pairs", ColumnType.COUNT),
-    Column("partial", "Partial pairs", ColumnType.COUNT),
-    Column("new", "New pairs", ColumnType.COUNT),
-    Column("articles", "Articles", ColumnType.COUNT),
-    Column("share", "Share", ColumnType.SHARE),
-    Column("headline_again", "Repeat a headline", ColumnType.SHARE),
-    Column("text_again", "Repeat a text", ColumnType.SHARE),
-)
-_PRECISION_COLUMNS = (
-    Column("band", "Score"),
-    Column("pairs", "Pairs", ColumnType.COUNT),
-    Column("decided", "Decided", ColumnType.COUNT),
-    Column("confirmed", "Confirmed", ColumnType.COUNT),
-    Column("precision", "Precision", ColumnType.SHARE),
-    Column("low", "95% from", ColumnType.SHARE),
-    Column("high", "95% to", ColumnType.SHARE),
-)
-_SUBSET_COLUMNS = (
-    Column("threshold", "Score from", ColumnType.NUMBER),
-    Column("lower", "Compared with", ColumnType.NUMBER),
-    Column("pairs", "Pairs", ColumnType.COUNT),
-    Column("missing", "Missing there", ColumnType.COUNT),
-    Column("dense", "Left out in dense groups", ColumnType.COUNT),
-    Column("only_lower", "Found only there", ColumnType.COUNT),
-)
-
-
-def _band_row(band: Band, articles: int) -> tuple[Cell, ...]:
-    each = band.counts
-    shared = (each.same_headline, each.same_text, each.same_both, each.new)
-    return (
-        band.label, each.pairs, each.exact, each.partial, *shared, each.articles, _share(each.articles, articles)
-    )  # fmt: skip
-
-
-def _threshold_row(threshold: Threshold, articles: int) -> tuple[Cell, ...]:
-    each = threshold.counts
-    again = (_share(each.headline_again, each.articles), _share(each.text_again, each.articles))
-    share = _share(each.articles, articles)
-    return (threshold.lowest, each.exact, each.partial, each.new, each.articles, share, *again)
-
-
-def _precision_row(band: Band) -> tuple[Cell, ...]:
-    each = band.counts
-    low, high = interval(each.decided, each.confirmed) if each.decided else (None, None)
-    return (band.label, each.pairs, each.decided, each.confirmed, _share(each.confirmed, each.decided), low, high)
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
 
 
 def _subset_sentences(subset: Sequence[Subset]) -> Iterator[str]:
@@ -220,27 +153,13 @@ def _pairs_chart(result: Thresholds) -> Chart:
         )
     )
     most = max(result.bands, key=lambda each: each.counts.pairs)
-    says = (
+    description = (
         f"A bar for each band of scores, with exact and partial pairs. The longest one is {most.label}: "
         f"{most.counts.pairs:,} pairs."
     )
-    return Chart("bands", f"Pairs of the pass {result.pass_name} by score", says, bars)
+    return Chart("bands", f"Pairs of the pass {result.pass_name} by score", description, bars)
 
 
 def _precision_chart(result: Thresholds) -> Chart:
-    """Return the share of confirmed pairs of each band among the decided ones, with its interval."""
-    names = ("score", "pairs", "decided", "confirmed", "precision", "low", "high")
-    rows = [dict(zip(names, _precision_row(band), strict=True)) for band in result.bands if band.counts.decided]
-    scale = alt.Scale(domain=[0, 1])
-    base = alt.Chart({"values": rows}, width=WIDTH, height=alt.Step(32)).encode(
-        y=alt.Y("score:N", title=None, sort=[band.label for band in result.bands])
-    )
-    share = alt.X("precision:Q", title="Confirmed, of the decided", scale=scale, axis=alt.Axis(format=".0%"))
-    layers = alt.layer(
-        base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
-        base.mark_point(color=PALETTE[0], filled=True, size=80, opacity=1).encode(x=share),
-    )
-    says = (
-        "A point for the share of confirmed pairs of each band that has decided ones, and a line for its 95% interval."
-    )
-    return Chart("precision", "Confirmed duplicates of those that editors decided, by score", says, layers)
+    decided = [band for band in result.bands if band.counts.decided]
+    return precision_chart((band.label, band.counts.decided, band.counts.precision) for band in decided)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Annotated, Any
 
 from django.urls import reverse
 
 from dedup.detection.article_sql import article_sql
+from dedup.reports.columns import NUMBER, SHARE, Band, ColumnType, column
+from dedup.reports.scored_pairs import band_label
+from dedup.reports.together import share
 
 # Pairs of a year's gap are more often templates than copies: the study of a Google Alerts feed looked at those from
 # about two months on.
@@ -69,41 +72,81 @@ class Gap:
     pairs are more than 60 days apart.
     """
 
-    lowest: float
+    lowest: Band
     highest: float
-    same_newspaper: bool
-    pairs: int
-    same_day: int
-    later: int
-    quantiles: list[float] | None
-    mean: float | None
-    longest: int | None
-    timed: int
-    median_hours: float | None
+    same_newspaper: Annotated[bool, column("Newspapers", named="newspapers", shown="newspapers")]
+    pairs: Annotated[int, column("Pairs")]
+    same_day: Annotated[int, column("Same day")]
+    later: Annotated[int, column("Later")]
+    quantiles: Annotated[
+        list[float] | None,
+        column("25%", NUMBER, named="q25", item=1),
+        column("Median", NUMBER, named="median", item=2),
+        column("75%", NUMBER, named="q75", item=3),
+    ]
+    mean: Annotated[float | None, column("Mean")]
+    longest: Annotated[int | None, column("Longest")]
+    timed: Annotated[int, column("With two times")]
+    median_hours: Annotated[float | None, column("Median hours")]
     far: int
+
+    @property
+    def label(self) -> str:
+        """Return the band in words."""
+        return band_label(self.lowest, self.highest)
+
+    @property
+    def newspapers(self) -> str:
+        """Return whose pairs they are."""
+        return "the same" if self.same_newspaper else "two"
 
 
 @dataclass(frozen=True, slots=True)
 class FarPairs:
     """Of the pairs with scores from `lowest` to `highest` that are `later`, how many are `far`."""
 
-    lowest: float
+    lowest: Band
     highest: float
-    later: int
-    far: int
+    later: Annotated[int, column("Pairs on different days")]
+    far: Annotated[int, column(f"Over {FAR_DAYS} days")]
+
+    @property
+    def label(self) -> str:
+        """Return the band in words."""
+        return band_label(self.lowest, self.highest)
+
+    @property
+    @column("Share", SHARE)
+    def share(self) -> float | None:
+        """Return the share of far pairs, 0..1."""
+        return share(self.far, self.later)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """Two articles of a pair that are far apart, the earlier one first. `address` is a page that shows them."""
 
-    score: float
-    days: int
+    score: Annotated[float, column("Score")]
+    days: Annotated[int, column("Days")]
     address: str
     articles: tuple[int, int]
-    dates: tuple[date, date]
-    newspapers: tuple[str, str]
-    headlines: tuple[str, str]
+    dates: Annotated[tuple[date, date], column("Earlier day", ColumnType.DAY, named="first_date", item=0)]
+    newspapers: Annotated[tuple[str, str], column("Newspapers", shown="newspaper_names", after="days")]
+    headlines: Annotated[
+        tuple[str, str],
+        column("Earlier headline", named="first_headline", shown="named_headlines", item=0, link="address"),
+        column("Later headline", named="second_headline", shown="named_headlines", item=1, link="address"),
+    ]
+
+    @property
+    def newspaper_names(self) -> str:
+        """Return the names of their newspapers."""
+        return ", ".join(dict.fromkeys(self.newspapers))
+
+    @property
+    def named_headlines(self) -> tuple[str, ...]:
+        """Return what the articles are called."""
+        return tuple(headline or "no headline" for headline in self.headlines)
 
 
 def count_gaps(cursor: Any, edges: Sequence[float]) -> list[Gap]:
@@ -139,7 +182,7 @@ def pairs_by_days(cursor: Any, band: int) -> list[tuple[int, int]]:
     return [(days, pairs) for days, pairs in cursor.fetchall()]
 
 
-def window_holding(share: float, by_days: Sequence[tuple[int, int]]) -> int | None:
+def window_holding(part: float, by_days: Sequence[tuple[int, int]]) -> int | None:
     """Return the fewest days within which at least this share of the pairs is, 0..1; None without pairs.
 
     >>> window_holding(0.98, [(0, 90), (2, 8), (70, 2)])
@@ -149,7 +192,7 @@ def window_holding(share: float, by_days: Sequence[tuple[int, int]]) -> int | No
     held = 0
     for days, pairs in by_days:
         held += pairs
-        if held >= share * total - _ROUNDING:
+        if held >= part * total - _ROUNDING:
             return days
     return None
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, LiteralString, TypeVar
+from typing import Annotated, Any, LiteralString, TypeVar
+from urllib.parse import urlencode
 
 from django.db import connection
+from django.urls import reverse
 
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
+from dedup.reports.columns import column
 
 Row = TypeVar("Row")
 
@@ -60,15 +63,31 @@ class Together:
     two or more articles of each of these clusters.
     """
 
-    left: str
-    right: str
+    left: Annotated[str, column("Newspaper", link="address")]
+    right: Annotated[str, column("And newspaper")]
     left_id: int
     right_id: int
-    clusters: int
-    pairs: int
-    left_first: int
-    right_first: int
-    same_day: int
+    clusters: Annotated[int, column("Clusters")]
+    pairs: Annotated[int, column("Pairs", named="shared_pairs")]
+    left_first: Annotated[int, column("First one earlier", unless="is_one")]
+    right_first: Annotated[int, column("Second one earlier", unless="is_one")]
+    same_day: Annotated[int, column("Same day", unless="is_one")]
+
+    @property
+    def is_one(self) -> bool:
+        """Return whether both are one newspaper."""
+        return self.left_id == self.right_id
+
+    @property
+    def address(self) -> str:
+        """Return the address of the list of all pairs of the two that were judged duplicates."""
+        ends = {"newspaper": self.left_id, "other": self.right_id}
+        return f"{reverse('queue')}?{urlencode({'tab': 'pairs', **ends, 'verdict': 'duplicate', 'state': 'any'})}"
+
+
+def duplicates_address(newspaper_id: int) -> str:
+    """Return the address of the list of a newspaper's duplicates."""
+    return f"{reverse('articles')}?{urlencode({'newspaper': newspaper_id, 'look': 'duplicate'})}"
 
 
 def rows_of(statement: LiteralString, scope: Scope, row: Callable[..., Row], **values: Any) -> list[Row]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dedup.detection.verdicts.model import Logistic, ModelError, VerdictModel, fit
 from dedup.research.metrics import COUNTED
-from dedup.research.resampling import Floats
+from dedup.research.precision import Floats
 
 # The labels that say yes to a question, and those that say yes or no. For duplicates, versions are neither.
 _YES = {"duplicate": "D", "template": "T", "version": "V"}

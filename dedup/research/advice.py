@@ -1,4 +1,4 @@
-"""Which threshold gives a wanted precision, judged by the pairs that people have decided. Pure.
+"""Which threshold gives a wanted precision, judged by the pairs that people have decided.
 
 People decide what they are shown, which is not a random sample of what a pass proposes. So each decided pair represents
 the proposed pairs of its cell, which is a band of scores and a verdict (post-stratification: Holt and Smith, "Post
@@ -8,11 +8,24 @@ differ in is not corrected.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from dedup.research.bounds import interval
+from django.db import connection
+
+from articles.models import Newspaper
+from dedup.declarations import Finds
+from dedup.detection.article_sql import article_sql
+from dedup.detection.bounds import bound_named
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.scope import Scope
+from dedup.models import DetectionRun, ValidationSample
+from dedup.research.decided import decided_pairs
+from dedup.research.metrics import COUNTED
+from dedup.research.precision import weighted_precision
+from dedup.research.samples import read_sample
 
 # With fewer decided pairs, an interval of 95% is wider than 15 percentage points even around a precision of 0.95.
 LEAST_DECIDED = 30
@@ -106,22 +119,10 @@ def _step(
     amounts = [weights[_cell(each)] for each in chosen]
     right = sum(amount for each, amount in zip(chosen, amounts, strict=True) if each.duplicate)
     duplicates = sum(weights[_cell(pair)] for pair in decided if pair.duplicate)
-    precision, low, high = precision_interval(right, amounts) if chosen else (None, None, None)
+    precision, low, high = weighted_precision(right, amounts) if chosen else (None, None, None)
     pairs = sum(count for (other, _), count in proposed.items() if other >= band)
     kept = right / duplicates if duplicates else None
     return Step(band / BANDS, len(chosen), precision, low, high, None if kept is None else min(kept, 1.0), pairs)
-
-
-def precision_interval(right: float, weights: Sequence[float]) -> tuple[float, float, float]:
-    """Return the share that `right` is of all weights, and its 95% interval.
-
-    It is as wide as for so many pairs of equal weight as Kish counts: the squared sum over the sum of squares ("Survey
-    Sampling", 1965, 11.7).
-    """
-    whole = sum(weights)
-    share = min(right / whole, 1.0)
-    count = whole * whole / sum(weight * weight for weight in weights)
-    return share, *interval(count, share * count)
 
 
 def _says(decided: int, enough: Sequence[Step], advised: Step | None, wanted: float) -> str:
@@ -133,3 +134,140 @@ def _says(decided: int, enough: Sequence[Step], advised: Step | None, wanted: fl
     if advised is enough[0] and advised.decided == decided:
         return f"all its scores reach {wanted:.0%}"
     return f"from {advised.threshold:.2f} on"
+
+
+# Groups, not pairs: their number depends on the newspapers, and not on how many pairs there are.
+_PROPOSED_SQL = article_sql(
+    """
+SELECT evidence.pass_name, left_article.newspaper_id, right_article.newspaper_id,
+       floor(evidence.score * 20 + 1e-6)::int, pair.verdict, count(*)
+FROM dedup_evidence AS evidence
+JOIN dedup_pair AS pair ON pair.id = evidence.pair_id
+{pair.both_articles}
+WHERE NOT evidence.stale
+  AND {left_article.in_newspapers} AND {right_article.in_newspapers}
+  AND (%(since)s::date IS NULL OR {pair.later_day} >= %(since)s)
+  AND (%(until)s::date IS NULL OR {pair.later_day} <= %(until)s)
+GROUP BY 1, 2, 3, 4, 5
+""",
+    "left_article",
+    "right_article",
+)
+# By the constraint one_row_a_pair.
+_DECIDED_SQL = article_sql(
+    """
+SELECT evidence.pass_name, left_article.newspaper_id, right_article.newspaper_id, evidence.score, pair.verdict,
+       decided.duplicate
+FROM unnest(%(left)s::bigint[], %(right)s::bigint[], %(duplicate)s::boolean[])
+    AS decided (left_id, right_id, duplicate)
+JOIN dedup_pair AS pair ON pair.left_id = decided.left_id AND pair.right_id = decided.right_id
+JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id AND NOT evidence.stale
+{pair.both_articles}
+WHERE {left_article.in_newspapers} AND {right_article.in_newspapers}
+  AND (%(since)s::date IS NULL OR {pair.later_day} >= %(since)s)
+  AND (%(until)s::date IS NULL OR {pair.later_day} <= %(until)s)
+ORDER BY decided.left_id, decided.right_id
+""",
+    "left_article",
+    "right_article",
+)
+_LOOKED_UP_AT_ONCE = 5_000
+
+Ends = tuple[int, int]
+# A pass and the id of a newspaper; None: all newspapers.
+Part = tuple[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """The advice for a pass, and for one newspaper or, with an empty name, for all.
+
+    `used` is the lowest score of the last run; None for a pass without one.
+    """
+
+    pass_name: str
+    newspaper: str
+    used: float | None
+    advice: Advice
+
+
+def advised(scope: Scope, wanted: float) -> list[Advised]:
+    """Return the advice for every pass that proposes pairs, and for its newspapers with a decided pair.
+
+    A pair of two newspapers counts for both. Pairs called versions are left out, as in `evaluate`.
+    """
+    parameters = {
+        "since": scope.since,
+        "until": scope.until,
+        "newspaper_ids": None if scope.newspaper_ids is None else list(scope.newspaper_ids),
+    }
+    proposed, decided = _proposed(parameters), _decided(parameters)
+    used = _used()
+    names = dict(Newspaper.objects.values_list("pk", "name"))
+    parts = sorted(
+        (part for part in proposed.keys() | decided.keys() if part[1] is None or part in decided),
+        key=lambda part: (list(PASSES).index(part[0]), part[1] is not None, names.get(part[1] or 0, "").casefold()),
+    )
+    return [
+        Advised(
+            pass_name,
+            "" if newspaper is None else names[newspaper],
+            used.get(pass_name),
+            advice(decided.get((pass_name, newspaper), []), proposed.get((pass_name, newspaper), {}), wanted),
+        )
+        for pass_name, newspaper in parts
+    ]
+
+
+def labelled_pairs() -> dict[Ends, str]:
+    """Return the labels of decided pairs, and those of validation samples for pairs that nobody decided."""
+    labels: dict[Ends, str] = {}
+    for sample in ValidationSample.objects.order_by("pk"):
+        labels.update({(pair.left, pair.right): pair.label.label for pair in read_sample(sample).pairs})
+    return labels | decided_pairs().labels
+
+
+def _used() -> dict[str, float]:
+    """Return the lowest score of each pass in the last run."""
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    bounds = {name: bound_named(name, Finds.FROM_SCORE) for name in PASSES}
+    config = run.config if run else {}
+    return {name: config[name][bound] for name, bound in bounds.items() if bound and bound in config.get(name, {})}
+
+
+def _proposed(parameters: Mapping[str, Any]) -> dict[Part, Mapping[Cell, int]]:
+    found: defaultdict[Part, Counter[Cell]] = defaultdict(Counter)
+    with connection.cursor() as cursor:
+        cursor.execute(_PROPOSED_SQL, parameters)
+        for pass_name, left, right, band, verdict, pairs in cursor:
+            if pass_name in PASSES:
+                for newspaper in {None, left, right}:
+                    found[pass_name, newspaper][band, verdict] += pairs
+    return dict(found)
+
+
+def _decided(parameters: Mapping[str, Any]) -> dict[Part, list[DecidedPair]]:
+    found: defaultdict[Part, list[DecidedPair]] = defaultdict(list)
+    for pass_name, left, right, score, verdict, duplicate in _evidence(parameters):
+        if pass_name in PASSES:
+            for newspaper in {None, left, right}:
+                found[pass_name, newspaper].append(DecidedPair(score, verdict, duplicate))
+    return dict(found)
+
+
+def _evidence(parameters: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield what each pass says of each decided pair, and whether it is a duplicate."""
+    labels = [(ends, label == "D") for ends, label in labelled_pairs().items() if label in COUNTED]
+    for start in range(0, len(labels), _LOOKED_UP_AT_ONCE):
+        some = labels[start : start + _LOOKED_UP_AT_ONCE]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _DECIDED_SQL,
+                {
+                    **parameters,
+                    "left": [ends[0] for ends, _ in some],
+                    "right": [ends[1] for ends, _ in some],
+                    "duplicate": [yes for _, yes in some],
+                },
+            )
+            yield from cursor.fetchall()

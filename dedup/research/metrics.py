@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup.detection.verdicts.model import VerdictModel, fit
-from dedup.research.resampling import Estimate, Floats, estimates, ratio
+from dedup.research.precision import Estimate, Floats, estimates, ratio
 
 # D is positive, T, E and N are negative; V is left out unless it is asked for.
 COUNTED = "DTEN"

@@ -36,7 +36,7 @@ class SampleReading:
         """The labels alone."""
         return [pair.label for pair in self.pairs]
 
-    def says(self) -> str:
+    def summary(self) -> str:
         """Return in a sentence where the labels come from."""
         of = self.origins
         parts = [

@@ -18,8 +18,7 @@ from django.db.models import Count
 from articles.models import Article
 from dedup.detection.passes import PASSES
 from dedup.models import DetectionRun, Pair, SampledPair, ValidationSample
-from dedup.research.strata import NOT_PROPOSED, Cell, Stratum, name_of, shared_out
-from dedup.research.windows import PairsOfDays
+from dedup.research.strata import NOT_PROPOSED, Cell, PairsOfDays, Stratum, name_of, shared_out
 
 # What strata can differ in.
 DIMENSIONS = ("band", "verdict", "newspaper", "days")

@@ -1,13 +1,13 @@
-"""Strata of pairs: their names, how many pairs to draw from each, and what labelled ones say about all. Pure."""
+"""Which pairs a random sample draws: its strata with their names, and the pairs of near days by number. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from itertools import accumulate
 from typing import NamedTuple
 
-_NORMAL_95 = 1.959964
 NOT_PROPOSED = "not proposed"
 
 
@@ -80,99 +80,48 @@ def shared_out(total: int, sizes: Sequence[int]) -> list[int]:
     return shares
 
 
-@dataclass(frozen=True, slots=True)
-class Estimated:
-    """A number of pairs in the archive, or a share in 0..1, with its 95% interval."""
+class Place(NamedTuple):
+    """An article by its day, as an ordinal, and its position among the articles of that day, from 0."""
 
-    value: float
-    low: float
-    high: float
+    day: int
+    offset: int
 
 
-class Tally(NamedTuple):
-    """A stratum: its pairs in the archive, and its labelled pairs by label, D or another one, and by verdict.
+class PairsOfDays:
+    """The pairs of articles at most `window` days apart, numbered from 0 to `total` - 1.
 
-    `left_out` is the number of labelled pairs whose label counts neither way.
+    `counts` has the days that have articles, as ordinals in order, with their numbers of articles. An article of a day
+    is paired with all that come after it, up to the end of the window.
     """
 
-    pairs: int
-    called_duplicates: int  # labelled D, and the verdict is duplicate
-    called_others: int
-    other_duplicates: int
-    others: int
-    left_out: int = 0
+    def __init__(self, counts: Sequence[tuple[int, int]], window: int) -> None:
+        self._days = [day for day, _ in counts]
+        # The articles in order of day: where those of each day start, and where the window of each day ends.
+        self._starts = [0, *accumulate(count for _, count in counts)]
+        self._ends = [self._starts[bisect_right(self._days, day + window)] for day in self._days]
+        sizes = (self._before(day, self._starts[day + 1] - self._starts[day]) for day in range(len(counts)))
+        self._numbers = [0, *accumulate(sizes)]
 
     @property
-    def labelled(self) -> int:
-        """The number of labelled pairs."""
-        return self.called_duplicates + self.called_others + self.other_duplicates + self.others + self.left_out
+    def total(self) -> int:
+        """The number of pairs."""
+        return self._numbers[-1]
 
+    def pair(self, number: int) -> tuple[Place, Place]:
+        """Return the two articles of a pair, the earlier one first."""
+        day = bisect_right(self._numbers, number) - 1
+        left = number - self._numbers[day]
+        count = self._starts[day + 1] - self._starts[day]
+        offset = bisect_right(range(count), left, key=lambda articles: self._before(day, articles)) - 1
+        first = self._starts[day] + offset
+        second = first + 1 + left - self._before(day, offset)
+        return Place(self._days[day], offset), self._place(second)
 
-def estimated_total(strata: Iterable[tuple[int, int, int]]) -> Estimated:
-    """Return how many pairs of the archive have a property: the sum over strata of pairs times share. Never below 0.
+    def _before(self, day: int, articles: int) -> int:
+        """Return how many pairs begin with the first articles of a day, so many of them."""
+        reach = self._ends[day] - 1 - self._starts[day]  # the partners of its first article
+        return articles * reach - articles * (articles - 1) // 2
 
-    A stratum is given by its pairs in the archive, those labelled, and those of them that have the property; strata
-    without a labelled pair are left out. The variance is that of stratified random sampling without replacement
-    (Cochran, Sampling Techniques, 3rd edition, 1977, chapter 5): the sum of N² (1 - n / N) p (1 - p) / n. There, p is
-    the share with half a pair added on either side (Jeffreys): 0 of 20 does not prove that none has the property.
-    """
-    value = variance = 0.0
-    for pairs, labelled, having in strata:
-        if not labelled:
-            continue
-        value += pairs * having / labelled
-        share = (having + 0.5) / (labelled + 1)
-        variance += pairs**2 * (1 - labelled / pairs) * share * (1 - share) / labelled
-    reach = _NORMAL_95 * sqrt(variance)
-    return Estimated(value, max(value - reach, 0.0), value + reach)
-
-
-def precision(strata: Iterable[Tally]) -> Estimated | None:
-    """Return which share of the pairs called duplicates are duplicates; None if no labelled pair is called so."""
-    return _ratio(list(strata), (1, 1, 0))
-
-
-def recall(strata: Iterable[Tally]) -> Estimated | None:
-    """Return which share of the duplicates are called so; None if no labelled pair is a duplicate."""
-    return _ratio(list(strata), (1, 0, 1))
-
-
-def _ratio(strata: Sequence[Tally], whole: tuple[int, int, int]) -> Estimated | None:
-    """Return which share of a whole are duplicates called so; `whole` says which of the first three counts it has.
-
-    The combined ratio estimate of stratified sampling (Cochran, chapter 6): with R the quotient of the two estimated
-    totals, and e = 1 - R for a pair in the part, -R for another one of the whole, and 0 for the rest, its variance is
-    the sum over strata of N² (1 - n / N) s² / n, divided by the square of the whole, with s² the variance of e among
-    the labelled pairs. There, half a pair of either label is added to those called duplicates, and to the others.
-    """
-    strata = [tally for tally in strata if tally.labelled]
-    sizes = [tally.pairs / tally.labelled for tally in strata]
-    part = sum(size * each.called_duplicates for size, each in zip(sizes, strata, strict=True))
-    total = sum(
-        size * count * counts
-        for size, each in zip(sizes, strata, strict=True)
-        for count, counts in zip(each[1:4], whole, strict=True)
-    )
-    if not total:
-        return None
-    share = part / total
-    residuals = [(value - share) * counts for value, counts in zip((1, 0, 0), whole, strict=True)]
-    variance = sum(_variance(tally, residuals) for tally in strata) / total**2
-    reach = _NORMAL_95 * sqrt(variance)
-    return Estimated(share, max(share - reach, 0.0), min(share + reach, 1.0))
-
-
-def _variance(each: Tally, residuals: Sequence[float]) -> float:
-    called = _smoothed(each.called_duplicates, each.called_others)
-    duplicates, _ = _smoothed(each.other_duplicates, each.others)
-    counts = (*called, duplicates)
-    mean = sum(count * value for count, value in zip(counts, residuals, strict=True)) / each.labelled
-    squares = sum(count * value**2 for count, value in zip(counts, residuals, strict=True)) / each.labelled
-    return each.pairs**2 * (1 - each.labelled / each.pairs) * max(squares - mean**2, 0.0) / each.labelled
-
-
-def _smoothed(duplicates: int, others: int) -> tuple[float, float]:
-    """Return two counts with the same sum and half a pair added to each before."""
-    labelled = duplicates + others
-    share = (duplicates + 0.5) / (labelled + 1)
-    return labelled * share, labelled * (1 - share)
+    def _place(self, position: int) -> Place:
+        day = bisect_right(self._starts, position) - 1
+        return Place(self._days[day], position - self._starts[day])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 
 from dedup.detection.types import VerdictKind
-from dedup.research.bounds import upper_bound
+from dedup.research.precision import upper_bound
 
 # The new model must be right on more than half of the pairs that it changes, with 95% certainty.
 _HALF = 0.5

@@ -18,7 +18,7 @@ from dedup.answers import Answer
 from dedup.detection.clustering.consistency import contradictions_of_joining, contradictions_of_parting
 from dedup.detection.clustering.constraints import constraints_in_force, lock_review
 from dedup.models import Batch, BatchItem, ConfirmedArticle, Decision, Link, Pair, SeparateArticles
-from dedup.research.bounds import upper_bound
+from dedup.research.precision import upper_bound
 from dedup.review.decisions import ReviewError, append_batch
 
 # What can be answered for many at once.

@@ -19,27 +19,25 @@ from dedup.detection.passes import PASSES
 from dedup.detection.runs.profiles import ProfileError
 from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import DetectionRun
+from dedup.reports.charts import evaluation_charts
 from dedup.reports.drawing import svg
-from dedup.reports.threshold_charts import evaluation_charts
 from dedup.research.apart import (
     Corpus,
     Detected,
     Detection,
+    ScratchError,
     detected,
     read_corpora,
     read_corpus,
     readable_articles,
     run_apart,
 )
-from dedup.research.compared_clusters import FoundClusters, compared, find_clustered, read_clusters
-from dedup.research.cross import Sample, cross_table
-from dedup.research.curve import learning_curve
+from dedup.research.clusters import FoundClusters, compared, find_clustered, read_clusters
+from dedup.research.corpora import Sample, cross_table, learning_curve
 from dedup.research.labels import LabelsError, find_labelled, read_label_files
 from dedup.research.measure import Measured, about, measured, run_facts
-from dedup.research.print import print_clusters, print_report
-from dedup.research.print_corpora import print_corpora
+from dedup.research.print import print_clusters, print_corpora, print_report
 from dedup.research.samples import find_sample, read_sample
-from dedup.research.scratch import ScratchError
 
 _SHOWN_PROBLEMS = 5
 # Options that only apply to a run on --articles or --corpus.
@@ -160,7 +158,7 @@ class Command(LongCommand):
                 raise LabelsError(
                     f"the validation sample {sample} has no labels yet; label its pairs, or import labels"
                 )
-            return Detected(run, read.pairs, ()), [f"Validation sample {sample}, seed {sample.seed}. {read.says()}"]
+            return Detected(run, read.pairs, ()), [f"Validation sample {sample}, seed {sample.seed}. {read.summary()}"]
         paths = [Path(name) for name in options["labels"]]
         return Detected(run, *find_labelled(*read_label_files(paths), paths)), []
 

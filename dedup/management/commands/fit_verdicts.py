@@ -20,8 +20,8 @@ from dedup.detection.verdicts.model import LABELS, ModelError, dump_model
 from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import FittedModel
 from dedup.research.adjusting import Extent
-from dedup.research.apart import detected, read_corpora
-from dedup.research.cross import fitted_on
+from dedup.research.apart import ScratchError, detected, read_corpora
+from dedup.research.corpora import fitted_on
 from dedup.research.decided import MOST_OF_ONE
 from dedup.research.labels import FoundPair, LabelsError, find_articles, read_labels
 from dedup.research.learning import (
@@ -41,7 +41,6 @@ from dedup.research.learning import (
 )
 from dedup.research.lessons import SHOWN_CHANGES
 from dedup.research.measure import samples_of
-from dedup.research.scratch import ScratchError
 
 _STEPS = 4  # of learning
 _SHOWN_PROBLEMS = 5

@@ -15,11 +15,10 @@ from articles.management.base import ExitCode, LongCommand
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.detection.runs.profiles import ProfileError
 from dedup.management.arguments import add_profile_options, chosen_detection
-from dedup.research.apart import read_corpus
+from dedup.research.apart import ScratchError, read_corpus
 from dedup.research.labels import LabelsError
-from dedup.research.noise_table import DATASKETCH, noise_table
+from dedup.research.noise import DATASKETCH, noise_table
 from dedup.research.print import console_on
-from dedup.research.scratch import ScratchError
 
 _MOST_OTHERS = 1_000_000
 _HEADINGS = {"verdict": "The verdict", "any": "Any pass that is on", DATASKETCH: "MinHash of datasketch, from 0.75"}

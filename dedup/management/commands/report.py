@@ -78,7 +78,7 @@ class Command(ProjectCommand):
         elif options["format"] == "svg":
             self.stdout.write(_drawn(report, shown, options["chart"]))
         else:
-            print_text(shown.says, shown.tables, cast("TextIO", self.stdout))
+            print_text(shown.summary, shown.tables, cast("TextIO", self.stdout))
 
     def _own_options(self, report: Report, options: dict[str, Any]) -> Settings:
         """Return the report's own options. Raises CommandError for an option of another report."""

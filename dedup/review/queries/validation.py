@@ -15,8 +15,9 @@ from django.db.models.functions import Greatest
 from dedup.models import Pair, PairLabel, SampledPair, SampleLabel, ValidationSample, Verdict
 from dedup.research.agreement import Agreement, agreement
 from dedup.research.metrics import COUNTED
+from dedup.research.precision import Estimate, Tally, estimated_total, precision, recall
 from dedup.research.samples import SampleReading, read_sample
-from dedup.research.strata import NOT_PROPOSED, Estimated, Tally, estimated_total, precision, recall
+from dedup.research.strata import NOT_PROPOSED
 
 _PROGRESS_SQL = """
 SELECT pair.sample_id, count(*) FILTER (WHERE given.labels >= sample.readers), count(*) FILTER (WHERE given.mine)
@@ -106,7 +107,7 @@ class LabelResult:
 
     label: PairLabel
     count: int
-    estimated: Estimated
+    estimated: Estimate
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,9 @@ class Results:
     reading: SampleReading
     strata: list[StratumResult]
     labels: list[LabelResult]
-    precision: Estimated | None
-    recall: Estimated | None  # None also if no pairs were drawn that no pass proposes
-    recall_of_proposed: Estimated | None
+    precision: Estimate | None
+    recall: Estimate | None  # None also if no pairs were drawn that no pass proposes
+    recall_of_proposed: Estimate | None
     has_others: bool  # pairs that no pass proposes were drawn too
     agreements: list[tuple[str, str, Agreement]]
     disagreements: int

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from dedup.research import scratch
+from dedup.research import apart
 
 PASSING = ("SELECT ", "SAVEPOINT ", "RELEASE SAVEPOINT ")
-_migrate = scratch._migrate
+_migrate = apart._migrate
 
 
 class RecordedMigration:
@@ -44,5 +44,5 @@ class RecordedMigration:
 @pytest.fixture(scope="session", autouse=True)
 def _migrate_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scratch, "_migrate", RecordedMigration())
+        patch.setattr(apart, "_migrate", RecordedMigration())
         yield

@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from dedup.research.advice import DecidedPair, advice, band_of, precision_interval
+from dedup.research.advice import DecidedPair, advice, band_of
+from dedup.research.precision import weighted_precision
 
 
 def decided(score: float, right: int, wrong: int, verdict: str = "duplicate") -> list[DecidedPair]:
@@ -42,16 +43,16 @@ def test_a_decided_pair_stands_for_the_proposed_pairs_of_its_score_and_verdict()
     assert step.precision == pytest.approx(210 / 220)
     assert found.uncovered == pytest.approx(20 / 240)
     # Twenty pairs of weight 1 and twenty of weight 10 are worth 24 of one weight.
-    _, low, high = precision_interval(210, [1.0] * 20 + [10.0] * 20)
+    _, low, high = weighted_precision(210, [1.0] * 20 + [10.0] * 20)
     assert (step.low, step.high) == (low, high)
     assert (low, high) == (pytest.approx(0.792, abs=0.001), pytest.approx(0.991, abs=0.001))
 
 
 def test_the_interval_is_that_of_wilson_for_equal_weights() -> None:
     # Counted by hand: for 9 of 10, 0.789 ± 0.193.
-    assert precision_interval(9, [1.0] * 10) == pytest.approx((0.9, 0.5958, 0.9821), abs=1e-4)
-    assert precision_interval(30, [1.0] * 30) == pytest.approx((1.0, 0.8865, 1.0), abs=1e-4)
-    assert precision_interval(60, [2.0] * 30) == precision_interval(30, [1.0] * 30)
+    assert weighted_precision(9, [1.0] * 10) == pytest.approx((0.9, 0.5958, 0.9821), abs=1e-4)
+    assert weighted_precision(30, [1.0] * 30) == pytest.approx((1.0, 0.8865, 1.0), abs=1e-4)
+    assert weighted_precision(60, [2.0] * 30) == weighted_precision(30, [1.0] * 30)
 
 
 @pytest.mark.parametrize("seed", [31, 32, 33])

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from dedup.research.calibration import Bin, calibration
-from dedup.research.resampling import Estimate
+from dedup.research.answers import Bin, calibration
+from dedup.research.precision import Estimate
 
 
 def test_errors_and_bins_are_those_worked_out_by_hand() -> None:

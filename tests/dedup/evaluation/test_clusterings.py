@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from dedup.research.clusterings import Agreement, agreement_of
+from dedup.research.clusters import Agreement, agreement_of
 
 
 def test_a_case_counted_by_hand() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dedup.research.confusion import OUTCOMES, Cell, confusion
-from dedup.research.resampling import Estimate
+from dedup.research.answers import OUTCOMES, Cell, confusion
+from dedup.research.precision import Estimate
 
 
 def test_shares_are_those_of_each_label_by_weight() -> None:

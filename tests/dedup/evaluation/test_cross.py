@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dedup.research.answers import Answer, numbers_of
-from dedup.research.cross import Sample, answers_by, cross_table, fitted_on
+from dedup.research.corpora import Sample, answers_by, cross_table, fitted_on
 from tests.dedup.evaluation.made_up_rows import row
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 from dedup.research.answers import Answer
-from dedup.research.cross import Sample
-from dedup.research.curve import learning_curve
+from dedup.research.corpora import Sample, learning_curve
 from tests.dedup.evaluation.made_up_rows import row
 
 

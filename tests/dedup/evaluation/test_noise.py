@@ -10,10 +10,9 @@ from random import Random
 import pytest
 from django.core.management import call_command
 
-from dedup.research import noise_table
+from dedup.research import noise
 from dedup.research.labels import Label, LabelsError, Named
-from dedup.research.noise import NOISES, cropped, hyphenated, misread, moved
-from dedup.research.noise_table import sides_of
+from dedup.research.noise import NOISES, cropped, hyphenated, misread, moved, sides_of
 from tests.articles.rows import json_lines
 from tests.dedup.evaluation.small_corpus import ARTICLES, LABELS, RAIN, TRAM, WIRE, row
 
@@ -67,7 +66,7 @@ def test_the_command_says_what_is_still_found(tmp_path: Path, monkeypatch: pytes
     articles, labels = tmp_path / "articles.jsonl", tmp_path / "labels.jsonl"
     articles.write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)))
     labels.write_bytes(json_lines(*LABELS))
-    monkeypatch.setattr(noise_table, "NOISES", [each for each in NOISES if each.name in {"none", "crop_30"}])
+    monkeypatch.setattr(noise, "NOISES", [each for each in NOISES if each.name in {"none", "crop_30"}])
     out, said = io.StringIO(), io.StringIO()
     call_command(
         *("measure_noise", f"--articles={articles}", f"--labels={labels}", "--others=3", "--format=json"),

@@ -12,10 +12,10 @@ from django.db import connection
 from dedup.detection.verdicts.model import LABELS
 from dedup.models import PairLabel, SampleLabel
 from dedup.research import sampling
+from dedup.research.precision import Tally, estimated_total, precision, recall
 from dedup.research.samples import read_sample, sample_labels
 from dedup.research.sampling import Plan, SampleError, draw
-from dedup.research.strata import Tally, estimated_total, precision, recall, shared_out
-from dedup.research.windows import PairsOfDays
+from dedup.research.strata import PairsOfDays, shared_out
 from tests.factories import make_pair
 
 
@@ -208,7 +208,7 @@ def test_the_label_of_a_pair_is_the_settled_one_else_the_common_one_else_the_fir
         (1, "D", 2.5), (2, "D", 2.5), (3, "T", 2.5), (4, "N", 2.5),
     ]  # fmt: skip
     assert [(each.left, each.right) for each in reading.pairs] == [(each.left_id, each.right_id) for each in pairs[:4]]
-    assert reading.says() == (
+    assert reading.summary() == (
         "Labels of 4 pairs: 1 by one reader, 1 by readers who agree, 1 settled after a disagreement, 1 by the first of "
         "readers who disagree; 1 without a label."
     )

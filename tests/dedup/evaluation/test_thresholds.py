@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from dedup.research.answers import grid, threshold_curve
 from dedup.research.metrics import score
-from dedup.research.thresholds import grid, threshold_curve
 
 
 def test_each_threshold_counts_the_pairs_from_that_score_on() -> None:

@@ -25,7 +25,8 @@ from dedup.detection.runs.profiles import configs_of, default_profile
 from dedup.detection.runs.scope import Scope
 from dedup.models import Pair
 from dedup.reports import REPORTS
-from dedup.reports.base import Chart, Column, ColumnType, File, FileReport, Linked, Report, Table
+from dedup.reports.base import Chart, File, FileReport, Report
+from dedup.reports.columns import Column, ColumnType, Linked, Table
 from dedup.reports.drawing import alt
 from dedup.reports.formats import as_csv
 from tests.conftest import StoreArticle
@@ -89,7 +90,7 @@ def test_rows_have_a_cell_of_the_right_type_for_each_column(report: Report, stor
     result = report.result(Scope(), report.options_class())
     tables = report.tables(result)
 
-    assert report.says(result).endswith(".")
+    assert report.summary(result).endswith(".")
     assert len({table.name for table in tables}) == len(tables) > 0
     for table in tables:
         assert len({column.name for column in table.columns}) == len(table.columns)
@@ -107,7 +108,7 @@ def test_text_and_csv_and_json_and_the_page_agree(report: Report, some_articles:
     rows = list(csv.DictReader(io.StringIO(printed(report.name, "--format", "csv"))))
     page = editor_client.get(f"/reports/{report.name}/").content.decode()
 
-    assert " ".join(report.says(result).split()) in " ".join(text.split())
+    assert " ".join(report.summary(result).split()) in " ".join(text.split())
     assert len(rows) == sum(len(table.rows) for table in tables)
     assert text.count("\n") > len(rows)
     counted = set(numbers_in(json.loads(printed(report.name, "--format", "json"))))
@@ -205,7 +206,7 @@ class PapersReport(Report):
             kept = dict([max(kept.items(), key=lambda each: each[1])])
         return {"papers": kept, "days": sorted({day for _, day in days})}
 
-    def says(self, result: dict[str, Any]) -> str:
+    def summary(self, result: dict[str, Any]) -> str:
         return f"{len(result['papers'])} newspapers."
 
     def tables(self, result: dict[str, Any]) -> list[Table]:

@@ -15,7 +15,8 @@ from articles.models import Article
 from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, StoredReport
 from dedup.reports import REPORTS, counting
-from dedup.reports.base import Chart, Column, ColumnType, File, Linked, Report, ReportError, Table
+from dedup.reports.base import Chart, File, Report, ReportError
+from dedup.reports.columns import Column, ColumnType, Linked, Table
 from dedup.reports.drawing import alt
 from tests.conftest import StoreArticle
 
@@ -38,7 +39,7 @@ class SlowReport(Report):
             raise ReportError("there are no newspapers; choose one")
         return {"articles": Article.objects.count()}
 
-    def says(self, result: dict[str, int]) -> str:
+    def summary(self, result: dict[str, int]) -> str:
         return f"{result['articles']} articles."
 
     def tables(self, result: dict[str, int]) -> list[Table]:
@@ -118,7 +119,7 @@ def test_a_chart_is_described_links_to_pages_and_shares_no_name_with_another(
 
 def test_an_upgrade_words_and_draws_the_same_numbers_again(slow: SlowReport, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "1 articles." in printed()
-    monkeypatch.setattr(SlowReport, "says", lambda *_: "One article.")
+    monkeypatch.setattr(SlowReport, "summary", lambda *_: "One article.")
     assert "1 articles." in printed()
     StoredReport.objects.update(shown={**StoredReport.objects.get().shown, "drawn_by": "an older version"})
     assert "One article." in printed()

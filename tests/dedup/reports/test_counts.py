@@ -18,7 +18,7 @@ from dedup.declarations import make_config
 from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, Pair, SecondReading
 from dedup.reports import REPORTS
-from dedup.reports.base import Linked, Table
+from dedup.reports.columns import Linked, Table
 from dedup.reports.network import NetworkReport
 from dedup.reports.quality import QualityReport, paces
 from dedup.reports.stored import Shown, presented
@@ -77,7 +77,7 @@ def test_sources_counts_whose_duplicates_they_are_and_of_which_day(archive: dict
         ["Inland Courier", "Inland Courier", 1, 1, None, None, None],
         ["Inland Courier", "Selby Gazette", 1, 1, 0, 0, 1],
     ]
-    assert shown("sources").says == (
+    assert shown("sources").summary == (
         "4 of 9 articles (44.44%) are duplicates: 1 of an article of the same newspaper and 3 of another one's. 2 of 3 "
         "newspapers have duplicates, and 2 combinations of two newspapers share a cluster."
     )
@@ -103,7 +103,7 @@ def test_network_joins_newspapers_and_its_links_lead_to_what_was_counted(
     ]
     assert rows(edges) == [["Harbour Post", "Inland Courier", 1, 4], ["Inland Courier", "Selby Gazette", 1, 1]]
     assert rows(shown("network", least=2).tables[1]) == rows(edges)[:1]
-    assert shown("network", least=5).says == "No two newspapers share 5 pairs of articles of one cluster."
+    assert shown("network", least=5).summary == "No two newspapers share 5 pairs of articles of one cluster."
 
     circle, line = newspapers.rows[0][0], edges.rows[0][0]
     assert isinstance(circle, Linked)
@@ -158,7 +158,7 @@ def test_overview_has_shares_and_sizes(archive: dict[str, Article]) -> None:
     # 22, 22, 32, 22, 19, 19, 8, 7 and 5 characters; no run has made shingles.
     assert sizes == [["characters", 9, pytest.approx(156 / 9), 5, 5, 8, 19, 22, 32, 32]]
     assert [row[1:] for row in histogram] == [[4, 7, 2], [8, 15, 1], [16, 31, 5], [32, 63, 1]]
-    assert found.says.startswith("4 of 9 articles (44.44%) are duplicates. Half of the texts have at most 19 ")
+    assert found.summary.startswith("4 of 9 articles (44.44%) are duplicates. Half of the texts have at most 19 ")
 
 
 def test_terms_counts_the_words_of_every_script_with_and_without_duplicates(archive: dict[str, Article]) -> None:
@@ -170,7 +170,7 @@ def test_terms_counts_the_words_of_every_script_with_and_without_duplicates(arch
     assert counts["the"] == [6, 2]
     before, after = 200_000 / 35, 200_000 / 17
     assert rows(found.tables[0])[0] == ["a", 2, 2, *map(pytest.approx, (before, after, after - before))]
-    assert "without them, the archive has 17 words instead of 35 (51.43% less)" in found.says
+    assert "without them, the archive has 17 words instead of 35 (51.43% less)" in found.summary
     assert "the" not in {row[0] for row in rows(shown("terms", without_stop_words=True).tables[0])}
 
 
@@ -211,7 +211,7 @@ def test_quality_counts_decisions_paces_agreement_and_precision(archive: dict[st
         ["Selby Gazette", 1, 0],
     ]
     assert [row[1:] for row in by_both] == by_newspaper
-    assert found.says == (
+    assert found.summary == (
         "1 editor made 6 decisions; 1 of them was undone. 3 of 4 decided pairs (75.00%) are duplicates."
     )
     april = QualityReport().result(Scope(datetime.date(2026, 4, 1)), None)
@@ -230,7 +230,7 @@ def test_a_long_pause_ends_a_sitting_and_few_answers_have_no_pace() -> None:
 def test_a_page_leaves_out_the_end_of_a_long_table_and_says_so(
     archive: dict[str, Article], editor_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dedup.reports.base.MOST_SHOWN", 3)
+    monkeypatch.setattr("dedup.reports.columns.MOST_SHOWN", 3)
     page = editor_client.get("/reports/sources/").content.decode()
     assert page.count("more row") == 1
     assert "1 more row: the CSV file has all." in page
@@ -274,7 +274,7 @@ def test_an_archive_without_clusters_or_runs_says_so(store: StoreArticle, articl
     stored = [store() for _ in range(articles)]
     if articles == 2:
         make_cluster(*stored)  # of one newspaper
-    says = {name: shown(name).says for name in NEW}
+    says = {name: shown(name).summary for name in NEW}
     joined = "No two newspapers share a pair of articles of one cluster."
     assert says["network"] == joined
     assert says["quality"] == "Nobody has decided anything here."

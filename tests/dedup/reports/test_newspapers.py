@@ -77,9 +77,11 @@ def test_the_page_groups_by_owner(stored: list[Article], editor_client: Client) 
 def test_one_newspaper_and_one_article_are_not_plural(store: StoreArticle) -> None:
     store()
     one = NewspapersReport().result(Scope(), NewspapersOptions())
-    assert NewspapersReport().says(one) == "1 newspaper has 1 article; 0 of them (0.00%) are duplicates of another one."
+    assert (
+        NewspapersReport().summary(one) == "1 newspaper has 1 article; 0 of them (0.00%) are duplicates of another one."
+    )
 
 
 def test_nothing_to_count(db: None) -> None:
     none = NewspapersReport().result(Scope(datetime.date(2030, 1, 1)), NewspapersOptions())
-    assert (none, NewspapersReport().says(none)) == ([], "There are no articles to count.")
+    assert (none, NewspapersReport().summary(none)) == ([], "There are no articles to count.")

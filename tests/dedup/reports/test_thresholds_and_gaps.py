@@ -32,7 +32,7 @@ from dedup.reports.score_bands import Counts, Subset
 from dedup.reports.scored_pairs import edges_of
 from dedup.reports.thresholds import Thresholds, ThresholdsOptions, ThresholdsReport
 from dedup.reports.time_gaps import Example, FarPairs, Gap, window_holding
-from dedup.research.bounds import interval
+from dedup.research.precision import interval
 from dedup.review import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run
@@ -124,7 +124,7 @@ def test_stored_pairs_are_counted_by_band(by_hand: list[Pair], editor: User) -> 
     assert [chart.name for chart in ThresholdsReport().charts(result)] == ["bands", "precision"]
     assert (
         ThresholdsReport()
-        .says(result)
+        .summary(result)
         .startswith(
             "The pass minhash finds 8 pairs with a score of at least 0.75: 3 exact and 5 partial, with 6 of 7 articles "
             "(85.71%). Pairs that share neither the headline nor the text: 3. These are the pairs of run "
@@ -171,7 +171,7 @@ def test_gaps_are_counted_by_band_and_newspaper(by_hand: list[Pair]) -> None:
     )
     assert (
         GapsReport()
-        .says(result)
+        .summary(result)
         .startswith(
             "A window of 10 days holds 4 of 4 pairs with scores 0.95–1.00 (100.00%; you asked for 98.00%). Of 7 "
             "pairs published on different days, 2 (28.57%) are more than 60 days apart. These are the pairs of run "
@@ -214,7 +214,7 @@ def test_the_pass_is_run_afresh_if_the_last_run_did_not_find_all(store: StoreArt
     assert (result.newer, result.dense_articles) == (1, 1)
     assert (
         ThresholdsReport()
-        .says(result)
+        .summary(result)
         .endswith(
             "Articles that came or changed after it, and are not compared yet: 1. "
             "Articles in dense groups, of which only some pairs are kept: 1."
@@ -236,7 +236,7 @@ def test_refusals_name_the_value_and_the_remedy(store: StoreArticle, editor_clie
 
 
 def test_one_article_has_no_pairs_and_an_empty_archive_no_articles(store: StoreArticle) -> None:
-    assert ThresholdsReport().says(thresholds()) == GapsReport().says(gaps()) == "There are no articles to count."
+    assert ThresholdsReport().summary(thresholds()) == GapsReport().summary(gaps()) == "There are no articles to count."
     store()
     result = thresholds(subset_check=True)
     assert result.subset == [
@@ -247,12 +247,12 @@ def test_one_article_has_no_pairs_and_an_empty_archive_no_articles(store: StoreA
     ]
     assert (
         ThresholdsReport()
-        .says(result)
+        .summary(result)
         .startswith(
             "The pass minhash finds 0 pairs with a score of at least 0.75: 0 exact and 0 partial, with 0 of 1 articles"
         )
     )
-    assert "so no window can be advised" in GapsReport().says(gaps())
+    assert "so no window can be advised" in GapsReport().summary(gaps())
     assert GapsReport().charts(gaps()) == ThresholdsReport().charts(result) == []
     # A pass whose pairs all have the same score has one band, and nothing to check.
     assert [band.lowest for band in thresholds(pass_="exact", subset_check=True).bands] == [0.95]

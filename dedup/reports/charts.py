@@ -1,16 +1,28 @@
-"""Charts of shares by threshold: lines with their 95% intervals."""
+"""Charts that several reports draw."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.reports.base import Chart
-from dedup.reports.drawing import PALETTE, WIDTH
+from dedup.reports.drawing import PALETTE, WIDTH, alt
+from dedup.research.precision import Measured
 
+# More bars than these are longer than a page.
+MOST_BARS = 25
 _HEIGHT = 300
 _MEASURES = (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
+# Names on an axis without the numbers that keep their order.
+UNNUMBERED = "slice(datum.label, 3)"
+
+
+class Bar(NamedTuple):
+    """A bar: its name, and how long it is."""
+
+    name: str
+    value: float
 
 
 class Share(NamedTuple):
@@ -21,6 +33,50 @@ class Share(NamedTuple):
     value: float
     low: float
     high: float
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """Return names that differ and sort in their order; an axis shows them UNNUMBERED."""
+    return [f"{place:02} {name}" for place, name in enumerate(names, 1)]
+
+
+def bars(shown: Sequence[Bar], title: str, *, percent: bool = False) -> Any:
+    """Return horizontal bars, in their order, of shares or of counts."""
+    axis = alt.Axis(format="%") if percent else alt.Axis(tickMinStep=1)
+    names = numbered(bar.name for bar in shown)
+    rows = [{"name": name, "value": bar.value} for name, bar in zip(names, shown, strict=True)]
+    return (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 220, height=alt.Step(24))
+        .mark_bar()
+        .encode(
+            y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED, labelLimit=220)),
+            x=alt.X("value:Q", title=title, axis=axis),
+        )
+    )
+
+
+def precision_chart(parts: Iterable[tuple[str, int, Measured]]) -> Chart:
+    """Return the shares of decided pairs that are duplicates, with their intervals: the name and pairs of each part."""
+    measured = list(parts)
+    rows = [{"label": f"{name} ({decided:,})", **found._asdict()} for name, decided, found in measured]
+    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH - 200, height=alt.Step(26)).encode(
+        y=alt.Y("label:N", sort=None, title=None)
+    )
+    scale = alt.Scale(domain=[0, 1])
+    interval = base.mark_rule(strokeWidth=3, color=PALETTE[-1]).encode(
+        x=alt.X("low:Q", scale=scale, title="Precision", axis=alt.Axis(format="%", tickCount=5)), x2="high:Q"
+    )
+    points = base.mark_point(filled=True, size=90, color=PALETTE[0], opacity=1).encode(
+        x=alt.X("precision:Q", scale=scale)
+    )
+    said = "; ".join(f"{name} {found.precision:.0%} of {decided:,}" for name, decided, found in measured)
+    return Chart(
+        "precision",
+        "Precision and its interval",
+        "The share of decided pairs that are duplicates, with its 95% interval; the number of decided pairs is in "
+        f"brackets. {said}.",
+        alt.layer(interval, points),
+    )
 
 
 def threshold_chart(name: str, title: str, description: str, shares: Sequence[Share]) -> Chart:

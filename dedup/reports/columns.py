@@ -1,0 +1,273 @@
+"""Columns and tables, declared by the rows that fill them.
+
+A row is a dataclass. A field annotated `Annotated[int, column("Articles")]` is a column, and so is a method or property
+below `@column("Share", SHARE)`; a method is given the whole result of the report. A field of a result annotated
+`Annotated[list[Row], table("By month")]` is a table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+# A page with more rows of a table takes long to load, and nobody reads to their end.
+MOST_SHOWN = 500
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A text that is a link on the page, and nothing but the text in files. The address is one of this site."""
+
+    text: str
+    address: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Cell = str | int | float | date | Linked | None
+
+
+class ColumnType(StrEnum):
+    """The type of a column's cells; None is an empty cell.
+
+    A string or a link, an integer, a number in 0..1, any other number, or a date.
+    """
+
+    TEXT = "text"
+    COUNT = "count"
+    SHARE = "share"
+    NUMBER = "number"
+    DAY = "day"
+
+
+COUNT, SHARE, NUMBER = ColumnType.COUNT, ColumnType.SHARE, ColumnType.NUMBER
+_TYPES = {int: COUNT, float: NUMBER, date: ColumnType.DAY}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column. Programs use its name; people see its label."""
+
+    name: str
+    label: str
+    type: ColumnType = ColumnType.TEXT
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column is right-aligned."""
+        return self.type in (COUNT, SHARE, NUMBER)
+
+    def write(self, cell: Cell) -> str:
+        """Format a cell for people: 1,234 or 8.63% or 2026-03-02."""
+        if cell is None:
+            return ""
+        formats = {COUNT: "{:,}", SHARE: "{:.2%}", NUMBER: "{:,.2f}"}
+        return formats.get(self.type, "{}").format(cell)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows with a cell for each column."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def written(self) -> Iterator[list[tuple[Column, str]]]:
+        """Yield each row as cells formatted for people, each with its column."""
+        for row in self.rows:
+            yield [(column, column.write(cell)) for column, cell in zip(self.columns, row, strict=True)]
+
+    @property
+    def hidden(self) -> int:
+        """The rows that a page leaves out; files have all."""
+        return max(len(self.rows) - MOST_SHOWN, 0)
+
+    def shown(self) -> Iterator[list[tuple[Column, str, str]]]:
+        """Yield the first rows with the address of each cell that is a link; empty for the others."""
+        for row, cells in zip(self.rows[:MOST_SHOWN], self.written(), strict=False):
+            yield [
+                (column, text, cell.address if isinstance(cell, Linked) else "")
+                for (column, text), cell in zip(cells, row, strict=True)
+            ]
+
+
+# ---- declarations ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredColumn:
+    """What is declared of a column; its name is that of the field or method, unless it is `named`."""
+
+    label: str
+    type: ColumnType | None
+    named: str
+    after: str
+    link: str
+    unless: str
+    item: int | None
+    shown: str
+
+    def __call__(self, method: Method) -> Method:
+        """Declare that a method computes the cells of this column; it may compute those of several."""
+        method.__dict__["columns"] = (self, *method.__dict__.get("columns", ()))
+        return method
+
+
+def column(  # noqa: PLR0913 - all but the first two by name
+    label: str,
+    type: ColumnType | None = None,  # noqa: A002
+    *,
+    named: str = "",
+    after: str = "",
+    link: str = "",
+    unless: str = "",
+    item: int | None = None,
+    shown: str = "",
+) -> DeclaredColumn:
+    """Declare a column. Without a type, it has that of its cells, where a float is a NUMBER.
+
+    Columns are in the order of the fields, then of the methods; one that comes `after` another follows it. A cell is a
+    `link` to the address that this property of the row gives, if any, and empty where the property `unless` is true.
+    Of a list, it is the `item` at this place, empty without a list. The property `shown` says in words what it holds.
+    """
+    return DeclaredColumn(label, type, named, after, link, unless, item, shown)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTable:
+    """What is declared of a table; its name is that of the field, unless it is `named`."""
+
+    title: str
+    columns: str
+    named: str
+
+
+def table(title: str, columns: str = "", *, named: str = "") -> DeclaredTable:
+    """Declare that a list of rows is a table, of all columns of its rows, or of those named, in this order."""
+    return DeclaredTable(title, columns, named)
+
+
+class _Part:
+    """The columns of a dataclass in a field are columns of the row, in their place."""
+
+
+PART = _Part()
+
+
+@dataclass(frozen=True, slots=True)
+class _Readable:
+    """A column, and how its cell is read from a row and the whole result."""
+
+    column: Column
+    read: Callable[[Any, Any], Cell]
+
+
+@cache
+def _columns_of(rows: type) -> Mapping[str, _Readable]:
+    """Return the declared columns of a row class by name, in order."""
+    found = {each.column.name: (each, declared.after) for each, declared in _declared(rows)}
+    order = [name for name, (_, after) in found.items() if not after]
+    for name, (_, after) in reversed(found.items()):
+        if after:
+            order.insert(order.index(after) + 1, name)
+    return {name: found[name][0] for name in order}
+
+
+def _declared(rows: type) -> Iterator[tuple[_Readable, DeclaredColumn]]:
+    hints = get_type_hints(rows, include_extras=True)
+    for field in dataclasses.fields(rows):
+        kind, *extras = get_args(hints[field.name]) or (hints[field.name],)
+        for declared in extras:
+            if isinstance(declared, DeclaredColumn):
+                yield _Readable(_column(field.name, declared, kind), _of_field(field.name, declared)), declared
+            elif declared is PART:
+                yield from ((_within(field.name, each), own) for each, own in _declared(kind))
+    for owner in reversed(rows.__mro__):
+        for name, member in vars(owner).items():
+            method: Any = member.fget if isinstance(member, property) else member
+            for declared in getattr(method, "__dict__", {}).get("columns", ()):
+                kind = get_type_hints(method).get("return")
+                read = _of_field(name, declared) if isinstance(member, property) else method
+                yield _Readable(_column(name, declared, kind), read), declared
+
+
+def _column(name: str, declared: DeclaredColumn, kind: Any) -> Column:
+    kinds = {each for each in get_args(kind) or (kind,) if each is not NoneType}
+    known = _TYPES.get(kinds.pop(), ColumnType.TEXT) if len(kinds) == 1 else ColumnType.TEXT
+    return Column(declared.named or name, declared.label, declared.type or known)
+
+
+def _of_field(name: str, declared: DeclaredColumn) -> Callable[[Any, Any], Cell]:
+    def read(row: Any, _result: Any) -> Cell:
+        if declared.unless and getattr(row, declared.unless):
+            return None
+        value = getattr(row, declared.shown or name)
+        cell: Cell = value if declared.item is None else value and value[declared.item]
+        address = getattr(row, declared.link) if declared.link else ""
+        return Linked(str(cell), address) if address else cell
+
+    return read
+
+
+def _within(field: str, part: _Readable) -> _Readable:
+    return _Readable(part.column, lambda row, result: part.read(getattr(row, field), result))
+
+
+def drawn(rows: Iterable[Any], of: type, name: str, title: str, *, columns: str = "", result: Any = None) -> Table:
+    """Return a table of rows `of` a class that declares columns: all of them, or those named, separated by blanks."""
+    known = _columns_of(of)
+    chosen = [known[column] for column in columns.split() or known]
+    cells = (tuple(each.read(row, result) for each in chosen) for row in rows)
+    return Table(name, title, tuple(each.column for each in chosen), tuple(cells))
+
+
+def tables_of(result: Any) -> list[Table]:
+    """Return the tables that a result declares."""
+    hints = get_type_hints(type(result), include_extras=True)
+    return [
+        drawn(
+            getattr(result, field.name),
+            _row_class(hints[field.name]),
+            declared.named or field.name,
+            declared.title,
+            columns=declared.columns,
+            result=result,
+        )
+        for field in dataclasses.fields(result)
+        for declared in get_args(hints[field.name])
+        if isinstance(declared, DeclaredTable)
+    ]
+
+
+def _row_class(hint: Any) -> type:
+    """Return the class of the rows of a field: that in `Annotated[list[Row], ...]`."""
+    [row] = get_args(get_args(hint)[0])
+    return row  # type: ignore[no-any-return]
+
+
+def row_of(result_method: Callable[..., Any]) -> type | None:
+    """Return the class of the rows that a method returns as a list; None if it returns something else."""
+    found: Sequence[Any] = get_args(get_type_hints(result_method)["return"])
+    return found[0] if len(found) == 1 and dataclasses.is_dataclass(found[0]) else None
+
+
+# ---- columns of several reports ----------------------------------------------------------------------
+
+Decided = Annotated[int, column("Decided")]
+Confirmed = Annotated[int, column("Confirmed")]
+Precision = Annotated[float | None, column("Precision", SHARE)]
+Low = Annotated[float | None, column("95% from", SHARE)]
+High = Annotated[float | None, column("95% to", SHARE)]
+# The lowest score of a band, whose `label` says it in words.
+Band = Annotated[float, column("Score", ColumnType.TEXT, named="band", shown="label")]

@@ -1,0 +1,242 @@
+"""Precision and other shares with their 95% intervals, however the pairs were chosen. Pure.
+
+Of decided pairs: `precision_of`. Of pairs that each represent several: `weighted_precision`. Of a stratified random
+sample: `precision` and `recall`. Of labelled pairs, for anything computed from sums: `estimates`, a bootstrap. The most
+that can be wrong: `upper_bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import exp, lgamma, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+_CONFIDENCE = 0.95
+_HALVINGS = 60
+# Standard deviations on each side that hold 95% of a normal distribution.
+_DEVIATIONS = 1.959963984540054
+# The same, as tables of the normal distribution round it.
+_NORMAL_95 = 1.959964
+RESAMPLES = 2_000
+SEED = 20_240_601
+_DRAWN_AT_ONCE = 100
+_BOUNDS = (0.025, 0.975)
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+# ---- of decided pairs ------------------------------------------------------------------------------
+
+
+class Measured(NamedTuple):
+    """A precision and its interval, all 0..1; None without a decided pair."""
+
+    precision: float | None
+    low: float | None
+    high: float | None
+
+
+def precision_of(right: int, decided: int) -> Measured:
+    """Return the share of the decided pairs that are duplicates."""
+    return Measured(right / decided, *interval(decided, right)) if decided else Measured(None, None, None)
+
+
+def interval(drawn: float, right: float) -> tuple[float, float]:
+    """Return the 95 % interval of the share of which `right` of `drawn` is a sample, within 0..1.
+
+    Unlike a normal approximation, it is not empty if all are right. Weighted samples count as a number of equal ones.
+
+    The interval of Wilson, "Probable inference, the law of succession, and statistical inference" (Journal of the
+    American Statistical Association 22, 1927). Raises ValueError unless 0 <= right <= drawn and 0 < drawn.
+    """
+    if not (0 <= right <= drawn and drawn):
+        raise ValueError(f"{right} of {drawn} drawn cannot be right; give 0 to {drawn}, of at least 1")
+    square = _DEVIATIONS**2
+    centre = (right + square / 2) / (drawn + square)
+    width = _DEVIATIONS / (drawn + square) * sqrt(right * (drawn - right) / drawn + square / 4)
+    return max(0.0, centre - width), min(1.0, centre + width)
+
+
+def weighted_precision(right: float, weights: Sequence[float]) -> Measured:
+    """Return the share that `right` is of all weights, and its 95% interval.
+
+    It is as wide as for so many pairs of equal weight as Kish counts: the squared sum over the sum of squares ("Survey
+    Sampling", 1965, 11.7).
+    """
+    whole = sum(weights)
+    share = min(right / whole, 1.0)
+    count = whole * whole / sum(weight * weight for weight in weights)
+    return Measured(share, *interval(count, share * count))
+
+
+def upper_bound(drawn: int, wrong: int, *, confidence: float = _CONFIDENCE) -> float:
+    """Return the share of errors, 0..1, that is not exceeded in the whole with this confidence; 1 without a sample.
+
+    The one-sided bound of Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+    binomial" (Biometrika 26, 1934): the share at which a sample has so few errors with a chance of 1 - confidence. It
+    takes the whole as endless, so for a small one it is on the safe side. Raises ValueError unless 0 <= wrong <= drawn.
+    """
+    if not 0 <= wrong <= drawn:
+        raise ValueError(f"{wrong} of {drawn} drawn cannot be wrong; give 0 to {drawn}")
+    if wrong == drawn:
+        return 1.0
+    low, high = wrong / drawn, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _at_most(wrong, drawn, middle) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _at_most(wrong: int, drawn: int, share: float) -> float:
+    """Return the chance that at most so many of the sample are wrong if this share of the whole is, 0 < share < 1."""
+    return sum(
+        exp(_log_ways(drawn, each) + each * log(share) + (drawn - each) * log(1 - share)) for each in range(wrong + 1)
+    )
+
+
+def _log_ways(drawn: int, wrong: int) -> float:
+    return lgamma(drawn + 1) - lgamma(wrong + 1) - lgamma(drawn - wrong + 1)
+
+
+# ---- of labelled pairs -------------------------------------------------------------------------------
+
+
+def estimates(parts: Floats, numbers: Callable[[Floats], Floats]) -> list[Estimate]:
+    """Return what `numbers` computes from the sums of the rows of `parts`, each number with its interval.
+
+    A column of `parts` is a pair. `numbers` maps sums, one column a resample, to numbers, one row each. The intervals
+    come from a bootstrap over pairs with a fixed seed (Efron and Tibshirani, 1993, 13.3).
+    """
+    values = numbers(parts.sum(axis=1, keepdims=True))[:, 0]
+    low, high = np.quantile(numbers(_resampled(parts)), _BOUNDS, axis=1)
+    return [Estimate(*map(float, each)) for each in zip(values, low, high, strict=True)]
+
+
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """Return the quotients; 0 for a share of nothing."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+def _resampled(parts: Floats) -> Floats:
+    """Return the sums of the rows over resamples of all pairs, drawn with replacement; one column a resample."""
+    pairs = parts.shape[1]
+    return parts @ _draws(pairs).T if pairs else np.zeros((len(parts), 1))
+
+
+# The numbers of one report share their draws. Four kilobytes a pair.
+@lru_cache(maxsize=16)
+def _draws(pairs: int) -> npt.NDArray[np.uint16]:
+    """Return how often each resample has each pair; one row a resample."""
+    dice = np.random.default_rng(SEED)
+    steps = range(0, RESAMPLES, _DRAWN_AT_ONCE)
+    drawn = (dice.multinomial(pairs, np.full(pairs, 1 / pairs), size=_DRAWN_AT_ONCE) for _ in steps)
+    return np.concatenate([counts.astype(np.uint16) for counts in drawn])
+
+
+# ---- of a stratified random sample -----------------------------------------------------------------
+
+
+class Tally(NamedTuple):
+    """A stratum: its pairs in the archive, and its labelled pairs by label, D or another one, and by verdict.
+
+    `left_out` is the number of labelled pairs whose label counts neither way.
+    """
+
+    pairs: int
+    called_duplicates: int  # labelled D, and the verdict is duplicate
+    called_others: int
+    other_duplicates: int
+    others: int
+    left_out: int = 0
+
+    @property
+    def labelled(self) -> int:
+        """The number of labelled pairs."""
+        return self.called_duplicates + self.called_others + self.other_duplicates + self.others + self.left_out
+
+
+def estimated_total(strata: Iterable[tuple[int, int, int]]) -> Estimate:
+    """Return how many pairs of the archive have a property: the sum over strata of pairs times share. Never below 0.
+
+    A stratum is given by its pairs in the archive, those labelled, and those of them that have the property; strata
+    without a labelled pair are left out. The variance is that of stratified random sampling without replacement
+    (Cochran, Sampling Techniques, 3rd edition, 1977, chapter 5): the sum of N² (1 - n / N) p (1 - p) / n. There, p is
+    the share with half a pair added on either side (Jeffreys): 0 of 20 does not prove that none has the property.
+    """
+    value = variance = 0.0
+    for pairs, labelled, having in strata:
+        if not labelled:
+            continue
+        value += pairs * having / labelled
+        share = (having + 0.5) / (labelled + 1)
+        variance += pairs**2 * (1 - labelled / pairs) * share * (1 - share) / labelled
+    reach = _NORMAL_95 * sqrt(variance)
+    return Estimate(value, max(value - reach, 0.0), value + reach)
+
+
+def precision(strata: Iterable[Tally]) -> Estimate | None:
+    """Return which share of the pairs called duplicates are duplicates; None if no labelled pair is called so."""
+    return _ratio(list(strata), (1, 1, 0))
+
+
+def recall(strata: Iterable[Tally]) -> Estimate | None:
+    """Return which share of the duplicates are called so; None if no labelled pair is a duplicate."""
+    return _ratio(list(strata), (1, 0, 1))
+
+
+def _ratio(strata: Sequence[Tally], whole: tuple[int, int, int]) -> Estimate | None:
+    """Return which share of a whole are duplicates called so; `whole` says which of the first three counts it has.
+
+    The combined ratio estimate of stratified sampling (Cochran, chapter 6): with R the quotient of the two estimated
+    totals, and e = 1 - R for a pair in the part, -R for another one of the whole, and 0 for the rest, its variance is
+    the sum over strata of N² (1 - n / N) s² / n, divided by the square of the whole, with s² the variance of e among
+    the labelled pairs. There, half a pair of either label is added to those called duplicates, and to the others.
+    """
+    strata = [tally for tally in strata if tally.labelled]
+    sizes = [tally.pairs / tally.labelled for tally in strata]
+    part = sum(size * each.called_duplicates for size, each in zip(sizes, strata, strict=True))
+    total = sum(
+        size * count * counts
+        for size, each in zip(sizes, strata, strict=True)
+        for count, counts in zip(each[1:4], whole, strict=True)
+    )
+    if not total:
+        return None
+    share = part / total
+    residuals = [(value - share) * counts for value, counts in zip((1, 0, 0), whole, strict=True)]
+    variance = sum(_variance(tally, residuals) for tally in strata) / total**2
+    reach = _NORMAL_95 * sqrt(variance)
+    return Estimate(share, max(share - reach, 0.0), min(share + reach, 1.0))
+
+
+def _variance(each: Tally, residuals: Sequence[float]) -> float:
+    called = _smoothed(each.called_duplicates, each.called_others)
+    duplicates, _ = _smoothed(each.other_duplicates, each.others)
+    counts = (*called, duplicates)
+    mean = sum(count * value for count, value in zip(counts, residuals, strict=True)) / each.labelled
+    squares = sum(count * value**2 for count, value in zip(counts, residuals, strict=True)) / each.labelled
+    return each.pairs**2 * (1 - each.labelled / each.pairs) * max(squares - mean**2, 0.0) / each.labelled
+
+
+def _smoothed(duplicates: int, others: int) -> tuple[float, float]:
+    """Return two counts with the same sum and half a pair added to each before."""
+    labelled = duplicates + others
+    share = (duplicates + 0.5) / (labelled + 1)
+    return labelled * share, labelled * (1 - share)
