@@ -12,10 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 from psycopg import sql
 
 from benchmarks.corpus import FIRST_DAY, SEED, Row, load
+from benchmarks.dense import words
+from dedup.detection.clustering.implications import update_implications
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.models import DetectionRun, Link
 
 PER_DAY = 500
 # Articles come in groups of copies. Every fifth group is not certain to be copies.
@@ -129,8 +135,6 @@ _BIG = ["articles_article", "articles_articleurl", "dedup_headlineform", "dedup_
 
 def rows(articles: int) -> Iterator[Row]:
     """Yield articles of 150 made-up words; those of a group share all but a few words."""
-    from benchmarks.dense import words  # noqa: PLC0415 - with the other made-up texts
-
     dice, known = random.Random(SEED), words(3_000)
     newspapers = 20 if articles <= 100_000 else 200
     story: list[str] = []
@@ -196,8 +200,6 @@ def _without_indexes() -> Iterator[None]:
 
 def _runs() -> int:
     """Store finished runs; return the number of the last."""
-    from dedup.models import DetectionRun  # noqa: PLC0415 - Django must be set up first
-
     made = [
         DetectionRun(profile_name="default", config={}, scope={}, state="done", counts={"articles": number})
         for number in range(_RUNS)
@@ -207,13 +209,6 @@ def _runs() -> int:
 
 def _decide() -> None:
     """Store decisions on pairs all over the archive, and derive the clusters and the questions."""
-    from django.contrib.auth.models import User  # noqa: PLC0415 - Django must be set up first
-
-    from dedup.detection.clustering.implications import update_implications  # noqa: PLC0415
-    from dedup.detection.clustering.questions import update_questions  # noqa: PLC0415
-    from dedup.detection.clustering.rebuild import rebuild_clusters  # noqa: PLC0415
-    from dedup.models import Link  # noqa: PLC0415
-
     editor, other = (User.objects.create_user(name) for name in ("nils", "tove"))
     _run(_DECISIONS_SQL, user=editor.pk, pairs=PAIRS_A_DECISION)
     _run(_LINKS_SQL)

@@ -92,7 +92,7 @@ def run_datasketch(articles: int | None, config: MinhashConfig) -> Found:
 def run_datasketch_of_texts(articles: int | None, config: MinhashConfig) -> Found:
     """Datasketch alone, of shingles as bytes, with its default hash function."""
     corpus = read_texts(articles, config)
-    lists = ([token.encode() for token in each] for each in _tokens(corpus.texts, config.shingle))
+    lists = ([token.encode() for token in tokens] for tokens in _tokens(corpus.texts, config.shingle))
     return _datasketch_pairs(corpus, lists, config)
 
 
@@ -164,7 +164,7 @@ def run_minhash(_articles: int | None, config: MinhashConfig) -> Found:
 
     days = Article.objects.aggregate(first=Min("date"), last=Max("date"))
     window = Window(days["first"], days["last"])
-    return _found((each.left, each.right, each.score) for each in MinhashPass().find(window, config, connection))
+    return _found((pair.left, pair.right, pair.score) for pair in MinhashPass().find(window, config, connection))
 
 
 def run_exact_join(articles: int | None, config: MinhashConfig) -> Found:
@@ -175,7 +175,7 @@ def run_exact_join(articles: int | None, config: MinhashConfig) -> Found:
     bits = foldable(parity_join.bits_for(config.threshold, large))
     buckets = parity_join.deal_buckets(sample, bits)
     parts = [parity_join.sketch(hash_sets(part), buckets, bits) for part in _shingles(corpus.texts, config)]
-    words, sizes = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
+    words, sizes = (np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True))
     pairs = candidate_pairs_by_size(
         parity_join.Sketches(words, sizes),
         corpus.days,

@@ -1,7 +1,5 @@
 """Measure how many articles a second a crawl of many newspapers stores; see docs/crawling.md.
 
-.venv/bin/python -m benchmarks.crawl [--sites 20] [--articles 30] [--polite]
-
 The newspapers are on loopback, each at an address of its own, served by another process. Their pages are invented; they
 have the size and the wrappings of a newspaper's, and cost the extraction about as much as real ones do.
 """
@@ -11,23 +9,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import multiprocessing
-import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-import django
-import psutil
 from django.db import connection
 
+from articles.models import Newspaper
 from benchmarks import database
-from benchmarks.measuring import CHECKOUT, MeasuringError
-from tests.databases import child_environment
+from benchmarks.measuring import Server, measure
 
 SITES, ARTICLES = 20, 30
 PARAGRAPHS, TEASERS, SCRIPTS = 22, 150, 12
@@ -43,23 +35,6 @@ _WORDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The articles that a crawl stored, its seconds, and the seconds of CPU of the crawl and of PostgreSQL."""
-
-    stored: int
-    wall: float
-    crawl_cpu: float
-    database_cpu: float
-
-    def line(self, name: str) -> str:
-        """Return the row of the table."""
-        return (
-            f"| {name} | {self.stored:,} | {self.wall:.1f} | {self.stored / self.wall:.1f} "
-            f"| {1000 * self.crawl_cpu / self.stored:.0f} | {1000 * self.database_cpu / self.stored:.0f} |"
-        )
-
-
 def page(site: int, number: int) -> str:
     """Return the page of an article: some 100 kB, of which the text is a twentieth; the same for the same numbers."""
     chance, vocabulary = random.Random(site * 1_000_003 + number), _WORDS.split()
@@ -68,16 +43,16 @@ def page(site: int, number: int) -> str:
         return " ".join(chance.choices(vocabulary, k=count)).capitalize()
 
     teasers = "".join(
-        f'<li class="teaser teaser--{each % 5}"><div class="teaser__inner"><a class="teaser__link" '
-        f'href="/2024/05/{site}-{each}-{words(3).replace(" ", "-")}"><figure class="teaser__figure"><img '
-        f'class="teaser__image lazy" src="/images/{each}.jpg" srcset="/images/{each}-300.jpg 300w, '
-        f'/images/{each}-600.jpg 600w" alt="{words(6)}"></figure><h3 class="teaser__title">{words(8)}</h3>'
+        f'<li class="teaser teaser--{place % 5}"><div class="teaser__inner"><a class="teaser__link" '
+        f'href="/2024/05/{site}-{place}-{words(3).replace(" ", "-")}"><figure class="teaser__figure"><img '
+        f'class="teaser__image lazy" src="/images/{place}.jpg" srcset="/images/{place}-300.jpg 300w, '
+        f'/images/{place}-600.jpg 600w" alt="{words(6)}"></figure><h3 class="teaser__title">{words(8)}</h3>'
         f'<p class="teaser__text">{words(12)}.</p></a></div></li>'
-        for each in range(TEASERS)
+        for place in range(TEASERS)
     )
     scripts = "".join(
-        f"<script>window.part{each} = {[chance.randrange(10**6) for _ in range(300)]}</script>"
-        for each in range(SCRIPTS)
+        f"<script>window.part{part} = {[chance.randrange(10**6) for _ in range(300)]}</script>"
+        for part in range(SCRIPTS)
     )
     text = "".join(f'<p class="article__paragraph">{words(60)}.</p>' for _ in range(PARAGRAPHS))
     headline = f"{words(7)} {site}-{number}"
@@ -129,65 +104,35 @@ def serve(sites: int, articles: int, port: int, ready: multiprocessing.synchroni
     asyncio.run(run())
 
 
-def crawl(overrides: tuple[str, ...]) -> Measured:
-    """Crawl all newspapers of the scratch database as users do, and measure it."""
+def crawl(overrides: tuple[str, ...], name: str) -> str:
+    """Crawl all newspapers of the scratch database as users do; return the row of the table."""
+    given = [part for value in (*overrides, "CRAWL_PRIVATE_ADDRESSES=127.0.0.0/8") for part in ("--set", value)]
     with tempfile.TemporaryDirectory() as states:
-        given = [part for each in (*overrides, "CRAWL_PRIVATE_ADDRESSES=127.0.0.0/8") for part in ("--set", each)]
-        environment = {**os.environ, **child_environment(), "CRAWL_STATE_DIR": states}
-        postgres = _postgres()
-        before, children = _cpu(postgres), os.times()
-        began = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "manage.py", "crawl", *given],
-            cwd=CHECKOUT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        wall, now = time.perf_counter() - began, os.times()
-    if done.returncode:
-        raise MeasuringError(f"the crawl failed: {done.stderr[-2000:]}")
-    stored = sum(map(int, re.findall(r": (\d+) stored", done.stdout)))
-    cpu = now.children_user + now.children_system - children.children_user - children.children_system
-    return Measured(stored, wall, cpu, _cpu(postgres) - before)
-
-
-def _postgres() -> psutil.Process:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        found = psutil.Process(cursor.fetchone()[0]).parent()
-    if found is None:
-        raise MeasuringError("the PostgreSQL server is not on this machine")
-    return found
-
-
-def _cpu(server: psutil.Process) -> float:
-    times = server.cpu_times()
-    own = times.user + times.system + times.children_user + times.children_system
-    return own + sum(child.cpu_times().user + child.cpu_times().system for child in server.children())
+        environment = {**database.child_environment(), "CRAWL_STATE_DIR": states}
+        usage, printed = measure([sys.executable, "manage.py", "crawl", *given], Server(connection), environment)
+    stored = sum(map(int, re.findall(r": (\d+) stored", printed)))
+    costs = " | ".join(f"{1000 * cpu / stored:.0f}" for cpu in (usage.command_cpu, usage.server_cpu))
+    return f"| {name} | {stored:,} | {usage.wall:.1f} | {stored / usage.wall:.1f} | {costs} |"
 
 
 def add_newspapers(sites: int, port: int) -> None:
     """Add a newspaper with a feed for each site."""
-    from articles.models import Newspaper  # noqa: PLC0415 - after setup
-
     for site in range(sites):
         address = f"http://{_ADDRESS.format(site + 1)}:{port}/feed"
         Newspaper.objects.create(name=f"Paper {site}", host=_ADDRESS.format(site + 1), feed_urls=[address])
 
 
-def main() -> int:
-    """Serve the newspapers, crawl them into a scratch database, and print the numbers."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
     parser.add_argument("--sites", type=int, default=SITES, help="newspapers, each at its own address; at most 250")
     parser.add_argument("--articles", type=int, default=ARTICLES, help="articles of each newspaper")
     parser.add_argument("--port", type=int, default=8907)
     parser.add_argument("--polite", action="store_true", help="with the delays of a usual crawl; by default without")
     parser.add_argument("--set", action="append", default=[], help="a setting of the crawl, NAME=VALUE")
-    options = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
-    django.setup()
+
+
+def run(options: argparse.Namespace) -> None:
+    """Serve the newspapers, crawl them into a scratch database, and print the numbers."""
     context = multiprocessing.get_context("spawn")
     ready = context.Event()
     server = context.Process(target=serve, args=(options.sites, options.articles, options.port, ready), daemon=True)
@@ -196,17 +141,9 @@ def main() -> int:
     try:
         with database.scratch_database():
             add_newspapers(options.sites, options.port)
-            measured = crawl((*(() if options.polite else _RUDE), *options.set))
             print("| crawl | articles | seconds | articles/s | CPU ms of the crawl | of PostgreSQL |")
             print("|---|---:|---:|---:|---:|---:|")
-            print(measured.line("with polite delays" if options.polite else "without delays"))
-    except MeasuringError as error:
-        print(error, file=sys.stderr)
-        return 1
+            name = "with polite delays" if options.polite else "without delays"
+            print(crawl((*(() if options.polite else _RUDE), *options.set), name))
     finally:
         server.terminate()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -60,11 +60,6 @@ FROM dedup_evidence JOIN dedup_pair ON dedup_pair.id = pair_id
 WHERE pass_name = %(pass_name)s
 """
 
-_LINES_SQL = """
-SELECT jsonb_build_object('id', id, 'text', left(normalized_text, %(prefix)s))::text
-FROM articles_article ORDER BY date, id LIMIT %(articles)s
-"""
-
 # How similar articles are to their first copies.
 _COPIES_SQL = """
 WITH original AS MATERIALIZED (
@@ -211,13 +206,6 @@ def texts(ids: Sequence[int], prefix: int) -> list[str]:
         )
         by_id = dict(cursor.fetchall())
     return [by_id[id_] for id_ in ids]
-
-
-def lines(articles: int, prefix: int) -> list[str]:
-    """Return the first articles of the corpus as JSON objects with `id` and the beginning of the normalised `text`."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LINES_SQL, {"prefix": prefix, "articles": articles})
-        return [line for (line,) in cursor.fetchall()]
 
 
 def within(pairs: Collection[tuple[int, int]], days: int) -> frozenset[tuple[int, int]]:

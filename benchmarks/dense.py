@@ -1,7 +1,5 @@
 """Measure a whole run on inputs with dense groups; see docs/benchmarks.md.
 
-.venv/bin/python -m benchmarks.dense [INPUT ...]
-
 Each input has articles of one day: so many of them are near each other that their pairs cannot all be compared.
 """
 
@@ -9,13 +7,11 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
 import random
 import sys
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-import django
 from django.db import connection, transaction
 
 from benchmarks import database
@@ -84,48 +80,36 @@ def words(count: int) -> list[str]:
     return sorted({"".join(dice.choices(_SYLLABLES, k=dice.randrange(1, 5))) for _ in range(2 * count)})[:count]
 
 
-def rows(each: Input) -> Iterator[Row]:
+def rows(source: Input) -> Iterator[Row]:
     """Yield the articles of an input, in NEWSPAPERS newspapers."""
-    for number, text in enumerate(each.texts(each.articles)):
+    for number, text in enumerate(source.texts(source.articles)):
         paper = f"Paper {number % NEWSPAPERS}"
         yield Row(DAY, paper, f"Report {number} of the day", f"https://paper.example/{number}", text, 0)
 
 
-def main() -> int:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("inputs", nargs="*", metavar="INPUT", help=f"any of {', '.join(INPUTS)}; default: all")
+
+
+def run(options: argparse.Namespace) -> None:
     """Measure the inputs named on the command line, or all; print a row for each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("inputs", nargs="*", metavar="INPUT", help=f"any of {', '.join(INPUTS)}")
-    names = parser.parse_args().inputs or list(INPUTS)
+    names = options.inputs or list(INPUTS)
     if unknown := set(names) - INPUTS.keys():
-        parser.error(f"there is no input {', '.join(sorted(unknown))}; the inputs are {', '.join(INPUTS)}")
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
-    django.setup()
-    print("| input | articles | wall s | CPU s | command MB | PostgreSQL MB | pairs | clusters |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
-    try:
-        with database.scratch_database():
-            for name in names:
-                print(_measured(INPUTS[name]), flush=True)
-    except MeasuringError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+        raise MeasuringError(f"there is no input {', '.join(sorted(unknown))}; the inputs are {', '.join(INPUTS)}")
+    print("| input | articles | wall s | CPU s | command MB | PostgreSQL MB | pairs |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    with database.scratch_database():
+        for name in names:
+            print(_measured(INPUTS[name]), flush=True)
 
 
-def _measured(each: Input) -> str:
+def _measured(source: Input) -> str:
     with transaction.atomic():
-        load(rows(each), connection)
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE articles_article")
+        load(rows(source), connection)
+    database.settle()
     command = [sys.executable, "manage.py", "find_duplicates"]
     usage, _ = measure(command, Server(connection), database.child_environment())
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT (SELECT count(*) FROM dedup_pair), (SELECT count(*) FROM dedup_cluster)")
-        pairs, clusters = cursor.fetchone()
     numbers = (usage.wall, usage.cpu, usage.command_memory, usage.server_memory)
     measured = " | ".join(f"{number:,.1f}" for number in numbers)
-    return f"| {each.what} | {each.articles:,} | {measured} | {pairs:,} | {clusters:,} |"
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return f"| {source.what} | {source.articles:,} | {measured} | {database.counted('dedup_pair'):,} |"

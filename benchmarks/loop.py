@@ -1,7 +1,5 @@
 """Measure the review loop in a real browser, by keys alone; see docs/benchmarks.md.
 
-.venv/bin/python -m benchmarks.loop [--articles 10000] [--questions 50] [--spacing 40]
-
 Chromium answers one question after the other on a real server with a scratch database. Printed are the time from a key
 to the next question on the screen, the time of the request that stores the answer, and how many keys were lost.
 """
@@ -12,25 +10,22 @@ import argparse
 import json
 import os
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-import django
 from playwright.sync_api import Error, sync_playwright
 
 from benchmarks import archive, database
-from benchmarks.measuring import CHECKOUT, MeasuringError
-from tests.databases import child_environment
+from benchmarks.measuring import MeasuringError
+from dedup.models import Decision
+from tests.browser.conftest import ARGUMENTS
+from tests.factories import PASSWORD, make_user
+from tests.load.installation import installation
 
-ARGUMENTS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
+WORKERS = 3
 PATIENCE = 20  # seconds
 # Presses in one go, to see whether keys are lost.
 PRESSES = 100
@@ -61,29 +56,25 @@ _NOTES = """
 """
 
 
-def main() -> int:
-    """Fill a scratch database, let Chromium answer, and print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
     parser.add_argument("--articles", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=50)
     parser.add_argument("--think", type=int, default=500, help="milliseconds that each question is looked at")
     parser.add_argument("--spacing", type=int, default=40, help="milliseconds between keys when many are pressed")
     parser.add_argument("--start", default="/queue/?sort=date", help="the list whose questions are answered")
-    options = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fill a scratch database, let Chromium answer, and print the figures."""
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    django.setup()
-    try:
-        with database.scratch_database():
-            archive.fill(options.articles, options.articles * archive.NEAREST)
-            archive.tidy()
-            with _server() as site, _browser(site) as page:
-                for line in _figures(page, options):
-                    print(line, flush=True)
-    except MeasuringError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    with database.scratch_database(), installation() as site:
+        archive.fill(options.articles, options.articles * archive.NEAREST)
+        archive.tidy()
+        make_user("mara", "editor")
+        with site.pages(WORKERS) as address, _browser(address) as page:
+            for line in _figures(page, options):
+                print(line, flush=True)
 
 
 def _figures(page: Any, options: argparse.Namespace) -> Iterator[str]:
@@ -126,8 +117,6 @@ def _lost_keys(page: Any, spacing: int) -> str:
 
 
 def _stored() -> int:
-    from dedup.models import Decision  # noqa: PLC0415 - Django must be set up first
-
     return Decision.objects.count()
 
 
@@ -165,41 +154,8 @@ def _row(milliseconds: Sequence[float]) -> str:
 
 
 @contextmanager
-def _server() -> Iterator[str]:
-    """Serve the scratch database as an installation does, and yield the address."""
-    from tests.factories import make_user  # noqa: PLC0415
-
-    make_user("mara", "editor")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    command = [sys.executable, "-m", "gunicorn", "--bind", address, "newsdedup_site.wsgi"]
-    environment = {**os.environ, **child_environment(), "SERVE_COLLECTED_STATIC": "false"}
-    with subprocess.Popen([*command, "--log-level", "error"], cwd=CHECKOUT, env=environment) as server:
-        try:
-            _wait_for(f"http://{address}/healthz")
-            yield f"http://{address}"
-        finally:
-            server.terminate()
-
-
-def _wait_for(address: str) -> None:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        try:
-            urllib.request.urlopen(address, timeout=PATIENCE).close()  # noqa: S310 - our own server
-        except urllib.error.URLError:
-            time.sleep(0.1)
-        else:
-            return
-    raise MeasuringError(f"{address} does not answer within {PATIENCE} seconds.")
-
-
-@contextmanager
 def _browser(site: str) -> Iterator[Any]:
     """Log in in Chromium, and yield its page."""
-    from tests.factories import PASSWORD  # noqa: PLC0415
-
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         raise MeasuringError("There is no Chromium. Install it, for example: apt-get install chromium")
@@ -214,7 +170,3 @@ def _browser(site: str) -> Iterator[Any]:
         page.wait_for_url("**/")
         yield page
         browser.close()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -127,7 +127,7 @@ def _peaks(pid: int, server: Server) -> Iterator[dict[str, float]]:
         while not ended.is_set():
             try:
                 command = psutil.Process(pid)
-                highest = (_high_water(each) for each in (command, *command.children(recursive=True)))
+                highest = (_high_water(process) for process in (command, *command.children(recursive=True)))
                 peaks["command"] = max(peaks["command"], _memory(command), *highest)
             except psutil.NoSuchProcess:
                 return
@@ -144,12 +144,12 @@ def _peaks(pid: int, server: Server) -> Iterator[dict[str, float]]:
 def _memory(process: psutil.Process) -> float:
     """Return the megabytes of a process and its children: PSS if readable, which counts shared pages once."""
     total = 0
-    for each in (process, *process.children(recursive=True)):
+    for part in (process, *process.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):
             try:
-                total += each.memory_full_info().pss
+                total += part.memory_full_info().pss
             except psutil.AccessDenied:
-                total += each.memory_info().rss
+                total += part.memory_info().rss
     return total / _MEGABYTE
 
 

@@ -57,20 +57,20 @@ def shingles(results: Sequence[ShingleResult]) -> str:
 
 def near(results: Sequence[ShingleResult]) -> str:
     """Return the same within the window of days, one panel per corpus size and text length."""
-    ordered = sorted(results, key=lambda each: (each.corpus, each.prefix))
-    bars = [(f"{each.corpus:,} articles, their first {each.prefix:,} characters", each) for each in ordered]
+    ordered = sorted(results, key=lambda result: (result.corpus, result.prefix))
+    bars = [(f"{result.corpus:,} articles, their first {result.prefix:,} characters", result) for result in ordered]
     return _svg(_bars(bars), "Character shingles of 5, Jaccard ≥ 0.75, at most three days apart")
 
 
 def _bars(panelled: Sequence[tuple[str, ShingleResult]]) -> Any:
     """Return a bar for each result in its panel; the panels are in the order given."""
     bars: list[dict[str, Any]] = []
-    for panel, each in panelled:
-        recall = each.recall_in_window if each.recall is None else each.recall
-        said = f"{each.cpu * 10_000:.2f} s" + ("" if recall is None else f", recall {recall:.4f}")
-        kind = "rival" if each.name.startswith(("datasketch", "rensa", "text-dedup", "splink")) else "newsdedup"
-        whole, core = each.cpu * 10_000, (each.core or 0.0) * 10_000
-        bar = {"panel": panel, "who": LABELS[each.name], "kind": kind, "end": whole}
+    for panel, result in panelled:
+        recall = result.recall_in_window if result.recall is None else result.recall
+        said = f"{result.cpu * 10_000:.2f} s" + ("" if recall is None else f", recall {recall:.4f}")
+        kind = "rival" if result.name.startswith(("datasketch", "rensa")) else "newsdedup"
+        whole, core = result.cpu * 10_000, (result.core or 0.0) * 10_000
+        bar = {"panel": panel, "who": LABELS[result.name], "kind": kind, "end": whole}
         bars.append({**bar, "part": "core", "order": 0, "cpu": core, "label": said})
         bars.append({**bar, "part": "rest", "order": 1, "cpu": whole - core, "label": ""})
     base = alt.Chart().encode(y=alt.Y("who:N", title=None, sort=list(LABELS.values()), axis=alt.Axis(labelLimit=260)))
@@ -103,3 +103,7 @@ def _svg(chart: Any, title: str) -> str:
         .configure_view(stroke=None)
     )
     return vl_convert.vegalite_to_svg(styled.to_dict(), allowed_base_urls=[])
+
+
+# By the results that they show.
+PICTURES = {"window": trigram, "shingles": shingles, "near": near}

@@ -1,12 +1,15 @@
-"""What was measured, and its file."""
+"""What was measured, its file, and its tables: each column is declared once, with its heading and its cells."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 from benchmarks.measuring import Usage
+
+Row = TypeVar("Row")
 
 LABELS = {
     "datasketch": "datasketch, hashed shingles",
@@ -14,21 +17,18 @@ LABELS = {
     "rensa": "rensa, hashed shingles",
     "rensa-texts": "rensa, shingles as strings",
     "exact-join": "exact join",
-    "text-dedup": "text-dedup, groups by its MinHash",
-    "splink": "Splink, blocks of rare words",
     "minhash-kernel": "minhash signatures, hashed shingles",
     "minhash-core": "minhash pass, find() alone",
     "minhash": "minhash pass, the command",
 }
-
-
 EXACT, LSH = "exact-join", "minhash-kernel"
-# What a contestant finds, if it is not what all others over shingles find.
-FINDS = {
-    "text-dedup": "groups by 5 words ≥ 0.75, not verified",
-    "splink": "words ≥ 0.75 that share a rare one",
-}
 _FINDS = "shingles ≥ 0.75, all time"
+_YEAR = 366
+# The commands of a whole run.
+IMPORT, RUN = "import of the file", "find_duplicates"
+NOTHING_NEW, IMPORT_NEW, NEW = "find_duplicates --new, nothing new", "import of the new ones", "find_duplicates --new"
+# The runs, in the order of the table of phases.
+_RUNS = {RUN: "", NOTHING_NEW: ", nothing new", NEW: ", 1,000 new"}
 
 
 class Sheet(NamedTuple):
@@ -40,11 +40,31 @@ class Sheet(NamedTuple):
     picture: str = ""
 
 
+Columns = Mapping[str, Callable[[Any], str]]
+
+
+def sheet(title: str, columns: Columns, results: Sequence[Any], picture: str = "") -> Sheet:
+    """Return the table of some results, of which each column makes a cell."""
+    return Sheet(title, tuple(columns), [tuple(show(row) for show in columns.values()) for row in results], picture)
+
+
 def seconds(value: float | None) -> str:
     """Return seconds with three digits; empty if they were not measured."""
     if value is None:
         return ""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _cpu(usage: Usage) -> str:
+    return f"{seconds(usage.cpu)} ({seconds(usage.server_cpu)})"
+
+
+def _memory(usage: Usage) -> str:
+    return f"{usage.command_memory:,.0f} ({usage.server_memory:,.0f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +97,29 @@ class WindowResult:
         return self.plain_cpu / self.usage.cpu
 
     @property
-    def pass_cpu(self) -> float:
-        """Return the CPU seconds from the first text read to the last evidence written."""
-        return self.usage.cpu - self.startup_cpu
-
-    @property
     def pass_ratio(self) -> float:
         """Return how many times as many CPU seconds the plain join needs as the pass without its start."""
-        return self.plain_cpu / self.pass_cpu
+        return self.plain_cpu / (self.usage.cpu - self.startup_cpu)
+
+
+WINDOW: Columns = {
+    "articles": lambda row: f"{row.articles:,}",
+    "a day": lambda row: "own" if row.per_day is None else f"{row.per_day:,}",
+    "t": lambda row: f"{row.threshold:g}",
+    "workers": lambda row: row.workers,
+    "pairs in the window": lambda row: f"{row.pairs:,}",
+    "plain join CPU s": lambda row: f"≈ {seconds(row.plain_cpu)}",
+    "trigram CPU s (PostgreSQL's)": lambda row: _cpu(row.usage),
+    "of which start-up": lambda row: seconds(row.startup_cpu),
+    "wall s": lambda row: seconds(row.usage.wall),
+    "peak MB (PostgreSQL's)": lambda row: _memory(row.usage),
+    "pairs found": lambda row: f"{row.found:,}",
+    "agreed in the slice": lambda row: (
+        f"{row.slice_agreed} of {row.slice_found}" + (f", {row.slice_extra} more" if row.slice_extra else "")
+    ),
+    "ratio": lambda row: f"{row.ratio:,.0f} ×",
+    "ratio without start-up": lambda row: f"{row.pass_ratio:,.0f} ×",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +145,6 @@ class ShingleResult:
         return f"{self.articles:,}" + (f" of {self.corpus:,}" if self.articles < self.corpus else "")
 
     @property
-    def finds(self) -> str:
-        """Return what it finds, in words."""
-        return FINDS.get(self.name, _FINDS)
-
-    @property
     def cpu(self) -> float:
         """Return the CPU seconds per article of all processes."""
         return self.usage.cpu / self.articles
@@ -127,16 +157,49 @@ class ShingleResult:
         return None if self.core_cpu is None else self.core_cpu / self.articles
 
     @property
-    def after_shingles(self) -> float | None:
-        """Return the CPU seconds per article of the core without making the shingles."""
-        if self.core_cpu is None or self.shingles_cpu is None:
-            return None
-        return (self.core_cpu - self.shingles_cpu) / self.articles
+    def costs(self) -> tuple[float | None, ...]:
+        """Return the CPU seconds per article: in all, of the core, of it after the shingles, and of the signatures."""
+        known = self.core_cpu is not None and self.shingles_cpu is not None
+        after = (self.core_cpu - self.shingles_cpu) / self.articles if known else None
+        signatures = None if self.signatures_cpu is None else self.signatures_cpu / self.articles
+        return self.cpu, self.core, after, signatures
 
-    @property
-    def signatures(self) -> float | None:
-        """Return the CPU seconds per article of the signatures alone."""
-        return None if self.signatures_cpu is None else self.signatures_cpu / self.articles
+
+def _ratios(own: ShingleResult, name: str, results: Sequence[ShingleResult]) -> str:
+    """Return the rival's CPU time per article divided by this one's, on the same corpus."""
+    on = (own.corpus, own.prefix, name)
+    rival = next((other for other in results if (other.corpus, other.prefix, other.name) == on), None)
+    if rival is None:
+        return ""
+    costs = zip(rival.costs, own.costs, strict=True)
+    return ", ".join("–" if theirs is None or not mine else f"{theirs / mine:.1f}" for theirs, mine in costs)
+
+
+def shingle_columns(results: Sequence[ShingleResult], *, near: bool = False) -> Columns:
+    """Return the columns of the contestants over shingles; `near`: within the window of days.
+
+    Within it there is no recall over all time, and no datasketch, but texts of several lengths.
+    """
+    length: Columns = {"characters": lambda row: f"{row.prefix:,}"}
+    over_time: Columns = {"recall": lambda row: _share(row.recall)}
+    faster = "faster than datasketch: whole, core, after shingles, signatures"
+    than: Columns = {faster: lambda row: _ratios(row, "datasketch", results)}
+    return {
+        **(length if near else {}),
+        "articles": lambda row: row.measured_of,
+        "contestant": lambda row: LABELS[row.name],
+        "pairs": lambda row: f"{row.found:,}",
+        **({} if near else over_time),
+        "recall ±3 days": lambda row: _share(row.recall_in_window),
+        "wall s": lambda row: seconds(row.usage.wall),
+        "CPU s (PostgreSQL's)": lambda row: _cpu(row.usage),
+        "core CPU s": lambda row: "" if row.core is None else seconds(row.core * row.articles),
+        "of which shingles": lambda row: seconds(row.shingles_cpu),
+        "of which signatures": lambda row: seconds(row.signatures_cpu),
+        **({} if near else than),
+        "faster than rensa: likewise": lambda row: _ratios(row, "rensa", results),
+        "peak MB": lambda row: f"{row.usage.command_memory:,.0f}",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +217,20 @@ class ThresholdResult:
     core_cpu: float
     shingles_cpu: float  # part of core_cpu
     memory: float
+
+
+THRESHOLDS: Columns = {
+    "articles": lambda row: f"{row.articles:,}",
+    "days apart": lambda row: f"±{row.days}" if row.days <= _YEAR else "any",
+    "t": lambda row: f"{row.threshold:g}",
+    "contestant": lambda row: "exact join" if row.rows is None else f"MinHash, bands of {row.rows}",
+    "candidates": lambda row: f"{row.candidates:,}",
+    "pairs": lambda row: f"{row.found:,}",
+    "recall": lambda row: _share(row.recall),
+    "core CPU s": lambda row: seconds(row.core_cpu),
+    "without the shingles": lambda row: seconds(row.core_cpu - row.shingles_cpu),
+    "peak MB": lambda row: f"{row.memory:,.0f}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +264,84 @@ class WholeResult:
     window: list[WindowResult] = field(default_factory=list)
     shingles: list[ShingleResult] = field(default_factory=list)
 
+    def outcome(self, step: Step) -> str:
+        """Return what a command came to, in words."""
+        if step.name in (IMPORT, IMPORT_NEW):
+            return f"{step.stored / step.usage.wall:,.0f} articles/s"
+        return f"{self.pairs:,} pairs, {self.clusters:,} clusters" if step.name == RUN else ""
+
+
+# Of a corpus and one of its commands.
+STEPS: Columns = {
+    "articles": lambda row: f"{row[0].articles:,}",
+    "step": lambda row: row[1].name,
+    "wall s": lambda row: seconds(row[1].usage.wall),
+    "CPU s (PostgreSQL's)": lambda row: _cpu(row[1].usage),
+    "peak MB (PostgreSQL's)": lambda row: _memory(row[1].usage),
+    "result": lambda row: row[0].outcome(row[1]),
+}
+OTHERS = (
+    "articles", "tool", "finds", "pairs", "recall", "wall s", "CPU s (PostgreSQL's)", "CPU s for 10,000 articles",
+    "peak MB",
+)  # fmt: skip
+
+
+def whole_sheets(results: Sequence[WholeResult]) -> list[Sheet]:
+    """Return the tables of whole runs; those without rows too."""
+    sizes = [f"{result.articles:,}" for result in results]
+    runs = [f"{size}{words}" for size in sizes for words in _RUNS.values()]
+    pages = "Pages: median milliseconds on the server (queries)"
+    others = [row for result in results for row in other_rows(result)]
+    return [
+        sheet("From the file to the clusters", STEPS, [(result, step) for result in results for step in result.steps]),
+        Sheet("Wall seconds of each phase", ("phase", *runs), phase_rows(results)),
+        Sheet(pages, ("page", *sizes), page_rows(results)),
+        Sheet("Other tools on the same articles", OTHERS, others),
+    ]
+
+
+def phase_rows(results: Sequence[WholeResult]) -> list[tuple[str, ...]]:
+    """Return a row of wall seconds for each phase, and one for their sum; each corpus has a column for each run."""
+    steps = [{step.name: step.phases for step in result.steps} for result in results]
+    columns = [phases.get(name, {}) for phases in steps for name in _RUNS]
+    rows = _by_name([{name: f"{wall:.1f}" for name, wall in column.items()} for column in columns])
+    return [*rows, ("All", *(f"{sum(column.values()):.1f}" for column in columns))] if rows else []
+
+
+def page_rows(results: Sequence[WholeResult]) -> list[tuple[str, ...]]:
+    """Return a row for each page; each corpus has a column."""
+    return _by_name(
+        [{page.name: f"{page.milliseconds:,.0f} ({page.queries})" for page in result.pages} for result in results]
+    )
+
+
+def _by_name(columns: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
+    names = dict.fromkeys(name for column in columns for name in column)
+    return [(name, *(column.get(name, "") for column in columns)) for name in names]
+
+
+def other_rows(result: WholeResult) -> list[tuple[str, ...]]:
+    """Return the cells of the whole run, the plain join, single passes and other tools on a corpus."""
+    rows = []
+    if run := next((step.usage for step in result.steps if step.name == RUN), None):
+        found = ("all of the default profile, verdicts, clusters", f"{result.pairs:,}", "")
+        rows.append((f"{result.articles:,}", "newsdedup, the whole run", *found, *_cost(run, result.articles)))
+    for window in result.window:
+        number = f"{window.articles:,}"
+        found = (f"trigrams ≥ {window.threshold:g}, ±3 days", f"{window.found:,}", "")
+        rows.append((number, "newsdedup, trigram pass", *found, *_cost(window.usage, window.articles)))
+        cost = (f"≈ {seconds(window.plain_cpu)}", f"≈ {seconds(window.plain_cpu / window.articles * 10_000)}", "")
+        rows.append((number, "plain SQL self-join", *found, "", *cost))
+    for one in result.shingles:
+        label = f"newsdedup, {LABELS[one.name]}" if one.name.startswith("minhash") else LABELS[one.name]
+        found = (_FINDS, f"{one.found:,}", _share(one.recall))
+        rows.append((one.measured_of, label, *found, *_cost(one.usage, one.articles)))
+    return rows
+
+
+def _cost(usage: Usage, articles: int) -> tuple[str, ...]:
+    return (seconds(usage.wall), _cpu(usage), seconds(usage.cpu / articles * 10_000), f"{usage.command_memory:,.0f}")
+
 
 @dataclass(frozen=True, slots=True)
 class Results:
@@ -200,6 +355,21 @@ class Results:
     whole: list[WholeResult] = field(default_factory=list)
     thresholds: list[ThresholdResult] = field(default_factory=list)
 
+    def sheets(self) -> dict[str, list[Sheet]]:
+        """Return the tables that have results, by the part of the page to which they belong."""
+        over_time, near = (f"Character shingles, Jaccard ≥ 0.75, {words}" for words in ("over all time", _NEAR))
+        parts = {
+            "whole run": whole_sheets(self.whole),
+            "trigram": [sheet("The trigram pass and the plain self-join", WINDOW, self.window, "trigram.svg")],
+            "shingles": [
+                sheet(over_time, shingle_columns(self.shingles), self.shingles, "shingles.svg"),
+                sheet(near, shingle_columns(self.near, near=True), self.near, "near.svg"),
+            ],
+            "thresholds": [sheet("The exact join and MinHash with LSH, by threshold", THRESHOLDS, self.thresholds)],
+        }
+        filled = {name: [table for table in part if table.rows] for name, part in parts.items()}
+        return {name: part for name, part in filled.items() if part}
+
     def to_json(self) -> str:
         """Return the results as JSON, from which `from_json` reads them again."""
         return json.dumps(asdict(self), indent=1)
@@ -207,21 +377,17 @@ class Results:
     @classmethod
     def from_json(cls, text: str) -> Results:
         """Return the results that `to_json` wrote."""
-        stored = json.loads(text)
-        whole = [
-            WholeResult(
-                **each
-                | {"steps": _with_usage(Step, each["steps"]), "pages": [PageTime(**page) for page in each["pages"]]}
-                | {"window": _with_usage(WindowResult, each["window"])}
-                | {"shingles": _with_usage(ShingleResult, each["shingles"])}
-            )
-            for each in stored["whole"]
-        ]
-        window = _with_usage(WindowResult, stored["window"])
-        shingles, near = (_with_usage(ShingleResult, stored[kind]) for kind in ("shingles", "near"))
-        thresholds = [ThresholdResult(**each) for each in stored["thresholds"]]
-        return cls(stored["machine"], stored["options"], window, shingles, near, whole, thresholds)
+        return _read(cls, json.loads(text))
 
 
-def _with_usage(kind: Any, stored: list[dict[str, Any]]) -> list[Any]:
-    return [kind(**each | {"usage": Usage(**each["usage"])}) for each in stored]
+_NEAR = "at most three days apart"
+
+
+def _read(kind: type[Row], stored: Mapping[str, Any]) -> Row:
+    """Return a dataclass from its fields, of which some are dataclasses or lists of them."""
+    values = dict(stored)
+    for name, hint in get_type_hints(kind).items():
+        of = next((part for part in (hint, *get_args(hint)) if hasattr(part, "__dataclass_fields__")), None)
+        if of is not None:
+            values[name] = [_read(of, row) for row in stored[name]] if hint is not of else _read(of, stored[name])
+    return kind(**values)

@@ -1,7 +1,5 @@
 """Count the answers that settle the waiting pairs of an installation; nothing is stored.
 
-.venv/bin/python -m benchmarks.review [--sample 59]
-
 An editor answers every question as the model's verdict says. The near-certain questions are confirmed as a batch, after
 a random sample of them was answered one by one. Everything else is asked in the order of the tab "informative". A
 cluster counts as one answer. All of it is one transaction that is rolled back; until then, other editors wait.
@@ -12,21 +10,21 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 import random
 import statistics
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
 
-import django
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q, Sum
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from dedup.review.questions.question import Question
+from dedup.models import Membership, OpenQuestion, Pair, Profile
+from dedup.review import decisions
+from dedup.review.queries.pairs import MAY_BE_DUPLICATES
+from dedup.review.questions.asking import next_question
+from dedup.review.questions.question import Question, question_of
+from dedup.review.questions.tabs import TABS, tab_counts
 
 SEED = 12
 # Without a mistake in so many answers, at most 5 % of the rest are wrong, with 95 % certainty (Clopper-Pearson).
@@ -55,12 +53,6 @@ class Counted:
 
 def simulate(sample: int = SAMPLE) -> Counted:
     """Answer everything, and return what it took. Call it in a transaction that is rolled back."""
-    from django.contrib.auth.models import User  # noqa: PLC0415 - after django.setup()
-
-    from dedup.review.questions.asking import next_question  # noqa: PLC0415
-    from dedup.review.questions.question import question_of  # noqa: PLC0415
-    from dedup.review.questions.tabs import TABS, tab_counts  # noqa: PLC0415
-
     user = User.objects.create_user("simulated-editor")
     counted = Counted(*_waiting(), tab_counts(user)["informative"])
     certain = [question_of(row) for row in TABS["certain"].rows(user)]
@@ -87,25 +79,18 @@ def simulate(sample: int = SAMPLE) -> Counted:
 
 def _waiting() -> tuple[int, int]:
     """Return how many pairs wait by today's default filter, and how many of them are asked about."""
-    from dedup.models import Pair, Profile  # noqa: PLC0415
-    from dedup.review.queries.pairs import MAY_BE_DUPLICATES  # noqa: PLC0415
-
     waiting = Pair.objects.in_queue().filter(MAY_BE_DUPLICATES)
     bound = Profile.objects.get(is_default=True).asked_from
     return waiting.count(), waiting.filter(Q(verdict="duplicate") | Q(duplicate_probability__gte=bound)).count()
 
 
 def _change_left() -> float:
-    from dedup.models import OpenQuestion  # noqa: PLC0415
 
     return round(OpenQuestion.objects.filter(asked=True).aggregate(change=Sum("change", default=0.0))["change"], 1)
 
 
 def _answer(question: Question, user: User) -> str:
     """Answer a question by the verdict, and return what was answered."""
-    from dedup.models import Membership, Pair  # noqa: PLC0415
-    from dedup.review import decisions  # noqa: PLC0415
-
     if question.kind == "cluster":
         members = Membership.objects.filter(cluster=question.number).values_list("article", flat=True)
         decisions.confirm_cluster(question.number, list(members), user=user)
@@ -115,18 +100,14 @@ def _answer(question: Question, user: User) -> str:
     return answer
 
 
-def main() -> None:
-    """Print what the simulation counted, as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
     parser.add_argument("--sample", type=int, default=SAMPLE, help="how many near-certain questions are answered")
-    sample = parser.parse_args().sample
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
-    django.setup()
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print what the simulation counted, as JSON."""
     with transaction.atomic():
-        counted = simulate(sample)
+        counted = simulate(options.sample)
         transaction.set_rollback(True)
     print(json.dumps(vars(counted), indent=2))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Measure a run on Spark against find_duplicates, on the same articles; see docs/scale.md.
 
-    python -m benchmarks.spark --data FILE.jsonl.gz --sizes 33000,100000 --master "local[1]" --master "local[2]"
-
 Each size is measured in a scratch database: find_duplicates, export_detection, newsdedup-spark run with each master,
 and import_detection. CPU seconds are those of all processes, PostgreSQL's too. `--master "local-cluster[2,1,1024]"`
 starts executors as on a cluster.
@@ -11,33 +9,29 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import django
 from django.db import connection, transaction
 from pyarrow import parquet
 from rich.console import Console
-from rich.table import Table
 
 from benchmarks import database
-from benchmarks.corpus import CorpusError, Source, corpus, load, read_sources
+from benchmarks.comparing import numbers
+from benchmarks.corpus import Source, corpus, load, read_sources
 from benchmarks.measuring import MeasuringError, Server, Usage, measure
-from benchmarks.whole import PER_DAY
+from benchmarks.report import show
+from benchmarks.results import Columns, Sheet, sheet
 from dedup.detection.spark.command import TILE_PAIRS
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.plan import Plan, planned
 from dedup.detection.spark.schema import Bundle
 from tests.databases import child_environment
 
-_HEADINGS = (
-    "articles", "pairs", "find_duplicates", "export", "master", "Spark", "import", "Spark / find_duplicates",
-    "ms an article", "all memory", "a worker", "shuffle, kB an article", "Spark / plan",
-)  # fmt: skip
+PER_DAY = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +98,7 @@ def shuffle_bytes(events: Iterable[str]) -> int:
     """Return the bytes that tasks wrote for others, given the lines of Spark's event log."""
     ended = (json.loads(line) for line in events if '"SparkListenerTaskEnd"' in line)
     return sum(
-        each.get("Task Metrics", {}).get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0) for each in ended
+        task.get("Task Metrics", {}).get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0) for task in ended
     )
 
 
@@ -114,66 +108,50 @@ def _highest(stages: Path) -> float:
     return max(peaks, default=0) / (1 << 20)
 
 
-def table(results: Sequence[Measured]) -> Table:
-    """Return the costs of each size and master as a table."""
-    shown = Table(title="CPU seconds of all processes; wall seconds in brackets; memory in MB")
-    for heading in _HEADINGS:
-        shown.add_column(heading, justify="right")
-    for result in results:
-        for row in _rows(result):
-            shown.add_row(*row)
-    return shown
-
-
-def _rows(each: Measured) -> Iterator[Sequence[str]]:
-    for master, run in each.runs.items():
-        yield (
-            f"{each.articles:,}",
-            f"{each.pairs:,}",
-            _seconds(each.found),
-            _seconds(each.exported),
-            master,
-            _seconds(run.usage),
-            _seconds(each.imported),
-            f"{run.usage.cpu / each.found.cpu:.2f}",
-            f"{1000 * run.usage.cpu / each.articles:.2f}",
-            f"{run.usage.command_memory:,.0f}",
-            f"{run.worker:,.0f}",
-            f"{run.shuffled / each.articles / 1000:.2f}",
-            f"{run.usage.cpu / each.plan.cpu_seconds:.2f}",
-        )
-
-
 def _seconds(usage: Usage) -> str:
     return f"{usage.cpu:,.0f} ({usage.wall:,.0f})"
 
 
-def main() -> int:
-    """Measure and print the table after each size."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+# Of what a size cost, a master and its run.
+COLUMNS: Columns = {
+    "articles": lambda row: f"{row[0].articles:,}",
+    "pairs": lambda row: f"{row[0].pairs:,}",
+    "find_duplicates": lambda row: _seconds(row[0].found),
+    "export": lambda row: _seconds(row[0].exported),
+    "master": lambda row: row[1],
+    "Spark": lambda row: _seconds(row[2].usage),
+    "import": lambda row: _seconds(row[0].imported),
+    "Spark / find_duplicates": lambda row: f"{row[2].usage.cpu / row[0].found.cpu:.2f}",
+    "ms an article": lambda row: f"{1000 * row[2].usage.cpu / row[0].articles:.2f}",
+    "all memory": lambda row: f"{row[2].usage.command_memory:,.0f}",
+    "a worker": lambda row: f"{row[2].worker:,.0f}",
+    "shuffle, kB an article": lambda row: f"{row[2].shuffled / row[0].articles / 1000:.2f}",
+    "Spark / plan": lambda row: f"{row[2].usage.cpu / row[0].plan.cpu_seconds:.2f}",
+}
+
+
+def table(results: Sequence[Measured]) -> Sheet:
+    """Return the costs of each size and master as a table."""
+    rows = [(size, master, run) for size in results for master, run in size.runs.items()]
+    return sheet("CPU seconds of all processes; wall seconds in brackets; memory in MB", COLUMNS, rows)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
     parser.add_argument("--data", type=Path, required=True, help="real articles, as .jsonl.gz in the import format")
-    parser.add_argument("--sizes", default="33000,100000", help="numbers of articles (default: %(default)s)")
+    parser.add_argument("--sizes", type=numbers, default=[33_000, 100_000], help="numbers of articles")
     parser.add_argument("--master", action="append", help="where Spark runs; may be repeated (default: local[2])")
-    options = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
-    django.setup()
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print the table after each size."""
     console = Console(width=None if sys.stdout.isatty() else 200)
     results = []
-    try:
-        sources = read_sources(options.data)
-        with database.scratch_database():
-            for size in options.sizes.split(","):
-                results.append(measured(sources, int(size), options.master or ["local[2]"], Server(connection)))
-                console.print(table(results))
-                for master, run in results[-1].runs.items():
-                    stages = ", ".join(f"{name} {seconds:,.0f}" for name, seconds in run.stages.items())
-                    console.print(f"{master}, wall seconds: {stages}")
-    except (CorpusError, MeasuringError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sources = read_sources(options.data)
+    with database.scratch_database():
+        for size in options.sizes:
+            results.append(measured(sources, size, options.master or ["local[2]"], Server(connection)))
+            show([table(results)], console)
+            for master, done in results[-1].runs.items():
+                stages = ", ".join(f"{name} {seconds:,.0f}" for name, seconds in done.stages.items())
+                console.print(f"{master}, wall seconds: {stages}")

@@ -12,42 +12,43 @@ from benchmarks.results import EXACT, LSH, ThresholdResult
 from dedup.detection.kernels.minhash import rows_per_band
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
-SIZES = [40_000]
 PER_DAY = 500
 # The window of the trigram pass, and all time.
 _WINDOWS = (database.DAY_WINDOW, CONFIG.day_window)
 
 
 class ThresholdBenchmark(Benchmark):
-    """One run over the sizes; the options are those of the other comparisons."""
+    """The two contestants, at each threshold."""
 
-    def run(self) -> None:
-        """Measure every corpus. Results are written after each."""
-        for size in self.options.sizes:
-            self.console.print(f"{size:,} articles: loading")
-            articles = self.load(size, PER_DAY)
-            for days in _WINDOWS:
-                for threshold in THRESHOLDS:
-                    self.results.thresholds.extend(self._measured(articles, days, threshold))
-            self.write()
+    sizes = [40_000]
+    name = "thresholds"
+
+    def measure(self, size: int) -> None:
+        """Measure a corpus."""
+        articles = self.load(size, PER_DAY)
+        for days in _WINDOWS:
+            for threshold in THRESHOLDS:
+                self.results.thresholds.extend(self._measured(articles, days, threshold))
 
     def _measured(self, articles: int, days: int, threshold: float) -> Iterator[ThresholdResult]:
         """Yield the exact join and MinHash at a threshold, for articles at most so many days apart."""
         config = replace(CONFIG, prefix=database.PREFIX, day_window=days, threshold=threshold)
         rows = rows_per_band(config.slots, threshold, config.recall)
-        self.console.print(f"  {threshold:g}, ±{days:,} days")
         exact = self.contend(EXACT, articles, config)
-        for name, each in ((EXACT, exact), (LSH, self.contend(LSH, articles, config))):
+        for name, done in ((EXACT, exact), (LSH, self.contend(LSH, articles, config))):
             yield ThresholdResult(
                 articles=articles,
                 days=days,
                 threshold=threshold,
                 name=name,
                 rows=rows if name == LSH else None,
-                candidates=round(each.core["candidates"]),
-                found=len(each.pairs),
-                recall=recall(each.pairs, exact.pairs),
-                core_cpu=each.core["core_cpu"],
-                shingles_cpu=each.core["shingles_cpu"],
-                memory=each.usage.command_memory,
+                candidates=round(done.core["candidates"]),
+                found=len(done.pairs),
+                recall=recall(done.pairs, exact.pairs),
+                core_cpu=done.core["core_cpu"],
+                shingles_cpu=done.core["shingles_cpu"],
+                memory=done.usage.command_memory,
             )
+
+
+add_options, run = ThresholdBenchmark.add_options, ThresholdBenchmark.start

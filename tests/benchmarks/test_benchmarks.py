@@ -16,11 +16,12 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from articles.normalization.text import normalize_text
-from benchmarks.articles_file import Spelling, articles, write_files
 from benchmarks.contestants import CONFIG, CONTESTANTS, brute_force
 from benchmarks.corpus import (
     CorpusError,
     Source,
+    Spelling,
+    articles,
     by_frequency,
     corpus,
     exchanges,
@@ -28,20 +29,17 @@ from benchmarks.corpus import (
     pairs_in_window,
     perturbed,
     read_sources,
+    write_files,
 )
 from benchmarks.measuring import Usage
-from benchmarks.report import (
-    BEGIN,
-    END,
-    between_marks,
-    markdown,
-    near_rows,
-    sheets,
-    shingle_rows,
-    window_rows,
-)
+from benchmarks.report import BEGIN, END, between_marks, markdown
 from benchmarks.results import (
+    IMPORT,
     LSH,
+    NEW,
+    NOTHING_NEW,
+    RUN,
+    WINDOW,
     PageTime,
     Results,
     ShingleResult,
@@ -49,8 +47,13 @@ from benchmarks.results import (
     ThresholdResult,
     WholeResult,
     WindowResult,
+    other_rows,
+    page_rows,
+    phase_rows,
+    sheet,
+    shingle_columns,
+    whole_sheets,
 )
-from benchmarks.whole_report import IMPORT, NEW, NOTHING_NEW, RUN, other_rows, page_rows, phase_rows, step_rows
 from dedup.detection.passes.minhash import MinhashConfig
 
 SOURCES = [
@@ -58,7 +61,7 @@ SOURCES = [
     for day, text in ((3, "the ferry sails at noon"), (1, "the bridge is closed"), (2, "the market opens at six"))
 ]
 USAGE = Usage(wall=2.5, command_cpu=3.0, server_cpu=1.0, command_memory=210.4, server_memory=95.0)
-WINDOW = WindowResult(
+RESULT = WindowResult(
     articles=10_000,
     per_day=500,
     threshold=0.5,
@@ -93,6 +96,10 @@ def shingle_result(
         shingles_cpu=shingles,
         signatures_cpu=None if shingles is None else shingles / 2,
     )
+
+
+def shingle_rows(results: list[ShingleResult], *, near: bool = False) -> list[tuple[str, ...]]:
+    return sheet("", shingle_columns(results, near=near), results).rows
 
 
 def test_sources_are_normalised_and_those_without_text_or_date_left_out(tmp_path: Path) -> None:
@@ -204,10 +211,10 @@ def test_brute_force_compares_every_pair() -> None:
 
 
 def test_the_plain_join_is_extrapolated_by_its_number_of_pairs() -> None:
-    assert WINDOW.plain_cpu == 2400.0
-    assert WINDOW.ratio == 600.0
-    assert WINDOW.pass_ratio == 750.0
-    assert window_rows([WINDOW]) == [
+    assert RESULT.plain_cpu == 2400.0
+    assert RESULT.ratio == 600.0
+    assert RESULT.pass_ratio == 750.0
+    assert sheet("", WINDOW, [RESULT]).rows == [
         (
             "10,000",
             "500",
@@ -244,7 +251,7 @@ def test_within_the_window_the_exact_join_is_compared_with_rensa_on_texts_of_the
     longer = replace(rival, prefix=10_000, usage=replace(rival.usage, command_cpu=9.0))
     own = shingle_result("exact-join", cpu=2.0, core=1.5, shingles=1.0)
     cells = ("10,000 of 20,000", "exact join", "221", "0.9500", "2.00", "2.00 (0.00)", "1.50", "1.00", "0.50")
-    assert near_rows([longer, rival, own])[2] == ("1,000", *cells, "1.5, 1.3, 2.0, 1.0", "245")
+    assert shingle_rows([longer, rival, own], near=True)[2] == ("1,000", *cells, "1.5, 1.3, 2.0, 1.0", "245")
 
 
 def whole_result() -> WholeResult:
@@ -257,12 +264,12 @@ def whole_result() -> WholeResult:
     ]
     pages = [PageTime("queue", 61.4, 21)]
     rival = shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)
-    return WholeResult(9_000, 4_500, 300, steps, pages, [WINDOW], [rival])
+    return WholeResult(9_000, 4_500, 300, steps, pages, [RESULT], [rival])
 
 
 def test_a_whole_run_is_shown_command_by_command_phase_by_phase_and_page_by_page() -> None:
     result = whole_result()
-    assert step_rows(result)[:3] == [
+    assert whole_sheets([result])[0].rows[:3] == [
         ("9,000", IMPORT, "4.50", "4.00 (1.00)", "210 (95)", "2,000 articles/s"),
         ("9,000", RUN, "40.0", "70.0 (10.0)", "700 (300)", "4,500 pairs, 300 clusters"),
         ("9,000", NOTHING_NEW, "2.50", "4.00 (1.00)", "210 (95)", ""),
@@ -284,9 +291,9 @@ def test_a_whole_run_is_shown_command_by_command_phase_by_phase_and_page_by_page
 def test_results_survive_their_file_and_are_written_between_the_marks_of_the_page() -> None:
     near = [shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)]
     lsh = ThresholdResult(10_000, 3, 0.5, LSH, 5, 4_000, 98, 0.98, core_cpu=2.5, shingles_cpu=0.5, memory=245.0)
-    results = Results({"cores": "2"}, {"repeat": 1}, [WINDOW], [], near, [whole_result()], [lsh])
+    results = Results({"cores": "2"}, {"repeat": 1}, [RESULT], [], near, [whole_result()], [lsh])
     assert Results.from_json(results.to_json()) == results
-    parts = sheets(results)
+    parts = results.sheets()
     assert list(parts) == ["whole run", "trigram", "shingles", "thresholds"]
     cells = ("10,000", "±3", "0.5", "MinHash, bands of 5", "4,000", "98", "0.9800", "2.50", "2.00", "245")
     assert parts["thresholds"][0].rows == [cells]

@@ -1,7 +1,5 @@
 """The benchmark of the pages: what it stores, and that it asks for pages that are there."""
 
-from functools import partial
-
 import pytest
 from django.test import Client
 
@@ -24,6 +22,6 @@ def test_the_pages_of_a_filled_archive_are_measured() -> None:
     client = Client()
     client.force_login(make_user("mara", "editor"))
     for name, address in (pages.addresses() | pages.filtered_addresses()).items():
-        assert pages.measured(name, partial(client.get, address), repeat=1).queries > 0, name
+        assert pages.of_address(client, name, address, repeat=1).queries > 0, name
     assert len(pages.decisions(client, 3).milliseconds) == 3
     assert Decision.objects.count() == decided + 3

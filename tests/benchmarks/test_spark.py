@@ -26,11 +26,11 @@ def test_the_table_relates_a_run_to_one_machine_and_to_its_plan() -> None:
     run = spark.SparkRun(Usage(30.0, 45.0, 5.0, 900.0, 10.0), 410.0, 3_000_000, {})
     found, small = Usage(20.0, 20.0, 5.0, 1.0, 1.0), Usage(1.0, 1.0, 1.0, 1.0, 1.0)
     shown = spark.table([spark.Measured(2_000, 700, found, small, small, {"local[2]": run}, plan)])
-    cells = {str(column.header): list(column.cells) for column in shown.columns}
-    assert cells["Spark / find_duplicates"] == ["2.00"]
-    assert cells["ms an article"] == ["25.00"]
-    assert cells["shuffle, kB an article"] == ["1.50"]
-    assert cells["Spark / plan"] == ["1.25"]
+    cells = dict(zip(shown.head, zip(*shown.rows, strict=True), strict=True))
+    assert cells["Spark / find_duplicates"] == ("2.00",)
+    assert cells["ms an article"] == ("25.00",)
+    assert cells["shuffle, kB an article"] == ("1.50",)
+    assert cells["Spark / plan"] == ("1.25",)
 
 
 def test_processes_that_outlive_a_command_are_waited_for(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every program, `python -m NAME`, says in a sentence that a package is missing or memory ran out."""
+"""Every program, `python -m tests.NAME` or `benchmarks`, says that a package is missing or memory ran out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-PROGRAMS = [
-    "benchmarks",
-    *sorted(f"tests.{path.parent.name}" for path in CHECKOUT.glob("tests/*/__main__.py")),
-]
+PROGRAMS = ["benchmarks", *sorted(f"tests.{path.parent.name}" for path in CHECKOUT.glob("tests/*/__main__.py"))]
 # What Python loads first: each package that requirements.txt does not list is missing, or takes all memory.
 BARE = """
 import sys
