@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, LiteralString
 
 from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from psycopg.sql import SQL, Identifier
 
 from articles.storage.locks import Lock, unlock, wait_for_lock
@@ -199,6 +200,10 @@ def _bring_to(manifest: Manifest) -> None:
             return
         drop_all(cursor)
     executor = MigrationExecutor(connection)
+    # A backup made before migrations were squashed has some of those that were replaced.
+    squashed = {key for key, migration in executor.loader.disk_migrations.items() if migration.replaces}
+    if not squashed <= set(manifest.migrations):
+        executor.loader = MigrationLoader(connection, replace_migrations=False)
     nodes = executor.loader.graph.node_map
     executor.migrate([key for key in manifest.migrations if key in nodes and not _followed(nodes[key], manifest)])
 

@@ -10,18 +10,32 @@ from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from django.test import Client
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from articles.models import Article, Newspaper
 from dedup.detection.runs.tasks import find_duplicates_task, nightly_task
+from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import FittedModel, Pair, Profile
 from dedup.review.decisions import decide_pair, undo
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the squashed migrations, so that each one that they replace can be undone and done again."""
+    load = MigrationLoader.load_disk
+
+    def load_single(loader: MigrationLoader) -> None:
+        load(loader)
+        loader.disk_migrations = {key: each for key, each in loader.disk_migrations.items() if not each.replaces}
+
+    monkeypatch.setattr(MigrationLoader, "load_disk", load_single)
 
 
 def migrate(*target: str) -> None:
@@ -95,6 +109,7 @@ def articles_as_they_are() -> list[dict[str, object]]:
     return list(Article.objects.order_by("pk").values("pk", "date", "headline", "content", "language", "revision"))
 
 
+@pytest.mark.usefixtures("one_by_one")
 @pytest.mark.soak  # these migrations do not change any more, and a dump of the first release is upgraded every time
 def test_an_installation_of_before_has_everything_after_its_upgrade(store, client, capsys) -> None:
     done = queue_tasks()

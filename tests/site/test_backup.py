@@ -203,6 +203,23 @@ def test_a_backup_of_a_newer_version_is_refused_before_anything_is_changed(
     assert tables_of(target.cursor()) == {}
 
 
+@pytest.mark.soak  # makes the tables by each migration of the years before
+@pytest.mark.usefixtures("archive")
+def test_a_backup_from_before_migrations_were_squashed_is_restored(
+    tmp_path: Path, target: psycopg.Connection[Any]
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE squashed AS SELECT * FROM django_migrations WHERE name ~ 'squashed'")
+        cursor.execute("DELETE FROM django_migrations WHERE name ~ 'squashed'")
+        try:
+            before = rows_of(cursor)
+            path = back_up(tmp_path / "older", Format.COPY)
+        finally:  # no test puts the rows of this table back
+            cursor.execute("INSERT INTO django_migrations SELECT * FROM squashed")
+    assert restore(path)[0] == 0
+    assert rows_of(target.cursor()) == before
+
+
 def test_the_oldest_program_that_fits_the_server_is_used() -> None:
     version = server_version() // 10_000
     program = program_for("pg_dump", version)
