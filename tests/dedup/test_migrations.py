@@ -5,7 +5,6 @@ from importlib import import_module
 from itertools import combinations
 
 import pytest
-from dedup.verdicts.model import default_model, dump_model
 from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
