@@ -1,8 +1,10 @@
-"""The writer of rules: the articles of a series are never duplicates of each other."""
+"""The writer of rules: the articles of a series, or of a dense group, are never duplicates of each other."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, LiteralString
 
 from django.contrib.admin.models import CHANGE
 from django.db import connection, transaction
@@ -12,28 +14,25 @@ from articles.storage.audit_log import log_action
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
-from dedup.detection.verdicts.reasons import RULE_REASON
-from dedup.models import Series
+from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
+from dedup.models import Decision, DenseGroup, GroupMember, Pair, Series
+from dedup.models.querysets import PairQuerySet
+from dedup.review.queries.series import members_of
 
 MADE = "made it a rule"
 ENDED = "ended the rule"
 
 # Sets the verdict that the next run would set. Pairs that an editor has decided are left to that run.
-# The forms are found by the index headline_form.
-_JUDGE_BY_RULE_SQL = """
-WITH member AS MATERIALIZED (
-    SELECT article_id FROM dedup_headlineform
-    WHERE newspaper_id = %(newspaper)s AND md5(form) = md5(%(form)s) AND form = %(form)s
-), concerned AS MATERIALIZED (
+_JUDGE_BY_RULE_SQL: LiteralString = """
+WITH concerned AS MATERIALIZED (
     SELECT id, joins FROM dedup_pair
-    WHERE state = 'undecided' AND best_score > 0
-      AND left_id IN (SELECT article_id FROM member) AND right_id IN (SELECT article_id FROM member)
+    WHERE id = ANY (%(pairs)s::bigint[]) AND NOT reasons @> jsonb_build_array(%(reason)s::text)
 )
 UPDATE dedup_pair AS pair
 SET verdict = 'template', probability = 1, duplicate_probability = 0, joins = false, rests_on = NULL,
     reasons = jsonb_build_array(%(reason)s::text) || pair.reasons
 FROM concerned
-WHERE concerned.id = pair.id AND NOT pair.reasons @> jsonb_build_array(%(reason)s::text)
+WHERE concerned.id = pair.id
 RETURNING pair.left_id, pair.right_id, concerned.joins
 """
 
@@ -42,47 +41,100 @@ class RuleError(ValueError):
     """A rule cannot be made or ended; the message is for the editor."""
 
 
-def make_rule(series_id: int, *, user: Any) -> int:
-    """Make it a rule that the articles of a series are never duplicates of each other; return how many pairs it parted.
+@dataclass(frozen=True)
+class _Rules:
+    """Rules on one kind of rows: which pairs one is about, what refuses it, and where the act is noted."""
 
-    Undecided pairs become templates, and their clusters are updated. Raises RuleError.
-    """
-    with transaction.atomic():
-        lock_review()
-        series = _series(series_id)
-        if series.ruled_at:
-            raise RuleError(f"{series.ruled_by} already made this a rule on {series.ruled_at:%Y-%m-%d}.")
-        series.ruled_by, series.ruled_at = user, timezone.now()
-        series.save(update_fields=["ruled_by", "ruled_at"])
-        log_action(series, CHANGE, MADE, user=user, object_id=str(series.pk))
-        judged = _judge_by_rule(series)
-        if judged:
-            update_questions(rebuild_clusters({end for left, right, _ in judged for end in (left, right)}).articles)
-    return sum(joined for *_, joined in judged)
+    model: type[Series | DenseGroup]
+    noun: str
+    gone: str
+    reason: str
+    pairs: Callable[[Any], PairQuerySet]
+    refuse: Callable[[Any], None]
+    note: Callable[[Any, bool, Any], None]
+
+    def make(self, number: int, *, user: Any) -> int:
+        """Make it a rule that these articles are never duplicates of each other; return how many pairs it parted.
+
+        Undecided pairs become templates, and their clusters are updated. Raises RuleError.
+        """
+        with transaction.atomic():
+            lock_review()
+            row = self._row(number)
+            if row.ruled_at:
+                raise RuleError(f"{row.ruled_by} already made this a rule on {row.ruled_at:%Y-%m-%d}.")
+            self.refuse(row)
+            row.ruled_by, row.ruled_at = user, timezone.now()
+            row.save(update_fields=["ruled_by", "ruled_at"])
+            self.note(row, True, user)
+            judged = self._judge(row)
+            if judged:
+                update_questions(rebuild_clusters({end for left, right, _ in judged for end in (left, right)}).articles)
+        return sum(joined for *_, joined in judged)
+
+    def end(self, number: int, *, user: Any) -> None:
+        """End a rule; the next run judges its pairs by their content. Raises RuleError."""
+        with transaction.atomic():
+            lock_review()
+            row = self._row(number)
+            if not row.ruled_at:
+                raise RuleError(f"This {self.noun} has no rule; someone else has ended it.")
+            fields = [name for name in ("ruled_by", "ruled_at", "made_for") if hasattr(row, name)]
+            for name in fields:
+                setattr(row, name, None)
+            row.save(update_fields=fields)
+            self.note(row, False, user)
+
+    def _row(self, number: int) -> Any:
+        row = self.model.objects.select_related("ruled_by").filter(pk=number).first()
+        if row is None:
+            raise RuleError(self.gone.format(number))
+        return row
+
+    def _judge(self, row: Any) -> list[tuple[int, int, bool]]:
+        """Give the undecided pairs the verdict of the rule; return them, and whether each had joined a cluster."""
+        pairs = list(self.pairs(row).in_queue().order_by().values_list("pk", flat=True))
+        with connection.cursor() as cursor:
+            cursor.execute(_JUDGE_BY_RULE_SQL, {"pairs": pairs, "reason": self.reason})
+            return cursor.fetchall()
 
 
-def end_rule(series_id: int, *, user: Any) -> None:
-    """End the rule of a series; the next run judges its pairs by their content. Raises RuleError."""
-    with transaction.atomic():
-        lock_review()
-        series = _series(series_id)
-        if not series.ruled_at:
-            raise RuleError("This series has no rule; someone else has ended it.")
-        series.ruled_by = series.ruled_at = series.made_for = None
-        series.save(update_fields=["ruled_by", "ruled_at", "made_for"])
-        log_action(series, CHANGE, ENDED, user=user, object_id=str(series.pk))
+def _log(series: Series, made: bool, user: Any) -> None:
+    log_action(series, CHANGE, MADE if made else ENDED, user=user, object_id=str(series.pk))
 
 
-def _series(series_id: int) -> Series:
-    series = Series.objects.select_related("ruled_by").filter(pk=series_id).first()
-    if series is None:
-        raise RuleError(f"Series {series_id} no longer exists; its headlines have changed.")
-    return series
+def _append(group: DenseGroup, made: bool, user: Any) -> None:
+    """Append the act to the history, with the articles that the group has now."""
+    kind = Decision.Kind.RULE_GROUP if made else Decision.Kind.END_GROUP_RULE
+    members = GroupMember.objects.filter(group=group).order_by("article").values_list("article", flat=True)
+    Decision.objects.create(kind=kind, group_number=group.pk, articles=list(members), decided_by=user)
 
 
-def _judge_by_rule(series: Series) -> list[tuple[int, int, bool]]:
-    """Give the series' undecided pairs the verdict of the rule; return them, and whether each had joined a cluster."""
-    with connection.cursor() as cursor:
-        values: dict[str, Any] = {"newspaper": series.newspaper_id, "form": series.form, "reason": RULE_REASON}
-        cursor.execute(_JUDGE_BY_RULE_SQL, values)
-        return cursor.fetchall()
+def _refuse_confirmed(group: DenseGroup) -> None:
+    if confirmed := Decision.objects.group_confirmations([group.pk]).first():
+        raise RuleError(
+            f"Decision {confirmed.pk} of {confirmed.decided_by} confirmed that the articles of this group are the "
+            "same. Undo it first."
+        )
+
+
+_OF_SERIES = _Rules(
+    Series,
+    "series",
+    "Series {} no longer exists; its headlines have changed.",
+    RULE_REASON,
+    pairs=lambda series: Pair.objects.among(members_of(series)),
+    refuse=lambda _series: None,
+    note=_log,
+)
+_OF_GROUPS = _Rules(
+    DenseGroup,
+    "group",
+    "Dense group {} no longer exists; a run has grouped its articles again.",
+    GROUP_RULE_REASON,
+    pairs=lambda group: Pair.objects.in_group(group.pk),
+    refuse=_refuse_confirmed,
+    note=_append,
+)
+make_rule, end_rule = _OF_SERIES.make, _OF_SERIES.end
+make_group_rule, end_group_rule = _OF_GROUPS.make, _OF_GROUPS.end

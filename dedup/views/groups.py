@@ -11,9 +11,8 @@ from articles.paging import page_of
 from dedup.forms.base import GroupConfirmForm
 from dedup.models import DenseGroup
 from dedup.review import decisions
-from dedup.review.group_rules import end_group_rule, make_group_rule
 from dedup.review.queries.groups import confirmed_among, group_details, listed_groups, members_of_group
-from dedup.review.series_rules import RuleError
+from dedup.review.series_rules import RuleError, end_group_rule, make_group_rule
 from dedup.rows.filters.groups import GroupFilter
 from dedup.views.requests import (
     EditorRequest,

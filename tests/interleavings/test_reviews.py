@@ -20,7 +20,6 @@ from dedup.review import (
     cluster_decisions,
     decisions,
     declared_pairs,
-    group_rules,
     second_readings,
     series_rules,
 )
@@ -165,7 +164,7 @@ def confirm_group(world: Desk) -> str:
 
 def rule_group(editor: int) -> Any:
     def writer(world: Desk) -> str:
-        group_rules.make_group_rule(group_of(world).pk, user=world.editors[editor])
+        series_rules.make_group_rule(group_of(world).pk, user=world.editors[editor])
         return "rule"
 
     return writer
@@ -195,12 +194,12 @@ def test_a_group_is_confirmed_or_gets_a_rule_but_not_both(one: Any, other: Any) 
 
 def ruled() -> Desk:
     world = grouped()
-    group_rules.make_group_rule(group_of(world).pk, user=world.editors[0])
+    series_rules.make_group_rule(group_of(world).pk, user=world.editors[0])
     return world
 
 
 def end_group_rule(world: Desk) -> str:
-    group_rules.end_group_rule(group_of(world).pk, user=world.editors[0])
+    series_rules.end_group_rule(group_of(world).pk, user=world.editors[0])
     return "ended"
 
 

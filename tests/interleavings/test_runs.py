@@ -25,7 +25,7 @@ from dedup.detection.runs.judging import store_rows
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import CrowdedArticle, DenseGroup, DetectionRun, Evidence, Pair, Profile
-from dedup.review import decisions, group_rules
+from dedup.review import decisions, series_rules
 from dedup.review.decisions import ReviewError
 from dedup.review.series_rules import RuleError
 from tests.dense import write_group
@@ -203,7 +203,7 @@ def grouped() -> Desk:
 
 
 def rule(world: Desk) -> str:
-    group_rules.make_group_rule(world.other, user=world.editors[0])
+    series_rules.make_group_rule(world.other, user=world.editors[0])
     return "ruled"
 
 

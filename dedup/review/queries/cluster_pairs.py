@@ -7,6 +7,7 @@ choice would look up every two of its articles.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
 
@@ -69,7 +70,12 @@ UNION ALL
 
 def pairs_inside(cluster: Cluster) -> tuple[Pair | None, Apart]:
     """Return the pair with the lowest probability that connects a cluster, and the pairs judged apart."""
-    values = {"cluster": cluster.pk, "lowest": cluster.lowest_score, "shown": _APART_READ, "parted": PARTED_STATES}
+    values: dict[str, Any] = {
+        "cluster": cluster.pk,
+        "lowest": cluster.lowest_score,
+        "shown": _APART_READ,
+        "parted": PARTED_STATES,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_INSIDE_SQL, values)
         rows = cursor.fetchall()

@@ -30,7 +30,6 @@ from dedup.review import (
     decisions,
     declared_pairs,
     fetches,
-    group_rules,
     second_readings,
     series_rules,
     validation,
@@ -79,7 +78,7 @@ def test_a_decision_on_a_pair_that_cannot_be_made(store: StoreArticle, editor: U
 
 def test_an_undo_that_cannot_be_made(store: StoreArticle, editor: User) -> None:
     write_group(store(), store())
-    group_rules.make_group_rule(DenseGroup.objects.get().pk, user=editor)
+    series_rules.make_group_rule(DenseGroup.objects.get().pk, user=editor)
     rule = Decision.objects.get()
     made = decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
     undone = decisions.undo(made.pk, user=editor)
@@ -180,11 +179,11 @@ def test_a_confirmation_of_a_group_that_cannot_be_made(store: StoreArticle, edit
     stale = decisions.StaleClusterError
     assert refused(lambda: confirm(group.pk, "x"), stale) == changed.format(group.pk)
     assert refused(lambda: confirm(group.pk + 1, group.fingerprint), stale) == changed.format(group.pk + 1)
-    group_rules.make_group_rule(group.pk, user=editor)
+    series_rules.make_group_rule(group.pk, user=editor)
     assert refused(lambda: confirm(group.pk, group.fingerprint)) == (
         "A rule says that the articles of this group are never duplicates. End the rule first."
     )
-    group_rules.end_group_rule(group.pk, user=editor)
+    series_rules.end_group_rule(group.pk, user=editor)
 
     # Decisions on the first article and another one would be overridden; those on the others keep them apart.
     make_pair(articles[1], articles[3], verdict="similar", trigram=0.5)
@@ -208,8 +207,8 @@ def test_a_rule_on_a_group_that_cannot_be_made_or_ended(store: StoreArticle, edi
     articles = [store(), store()]
     write_group(*articles)
     group = DenseGroup.objects.get()
-    make: Callable[[int], Any] = lambda number: group_rules.make_group_rule(number, user=editor)  # noqa: E731
-    end: Callable[[int], Any] = lambda number: group_rules.end_group_rule(number, user=editor)  # noqa: E731
+    make: Callable[[int], Any] = lambda number: series_rules.make_group_rule(number, user=editor)  # noqa: E731
+    end: Callable[[int], Any] = lambda number: series_rules.end_group_rule(number, user=editor)  # noqa: E731
     gone = f"Dense group {group.pk + 1} no longer exists; a run has grouped its articles again."
     assert refused(lambda: make(group.pk + 1), RuleError) == gone
     assert refused(lambda: end(group.pk), RuleError) == "This group has no rule; someone else has ended it."
@@ -219,7 +218,7 @@ def test_a_rule_on_a_group_that_cannot_be_made_or_ended(store: StoreArticle, edi
     )
     decisions.undo(confirmed.pk, user=editor)
     with time_machine.travel(NOON, tick=False):
-        group_rules.make_group_rule(group.pk, user=other)
+        series_rules.make_group_rule(group.pk, user=other)
     assert refused(lambda: make(group.pk), RuleError) == "otto already made this a rule on 2026-03-02."
     group.refresh_from_db()
     assert (group.ruled_by, group.ruled_at) == (other, NOON)
