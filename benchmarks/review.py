@@ -20,8 +20,8 @@ from django.db import transaction
 from django.db.models import Q, Sum
 
 from dedup.models import Membership, OpenQuestion, Pair, Profile
-from dedup.review import decisions
-from dedup.review.queries.pairs import MAY_BE_DUPLICATES
+from dedup.review.answers import decisions
+from dedup.review.queries.lists import MAY_BE_DUPLICATES
 from dedup.review.questions.asking import next_question
 from dedup.review.questions.question import Question, question_of
 from dedup.review.questions.tabs import TABS, tab_counts

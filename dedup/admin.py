@@ -19,7 +19,7 @@ from dedup.declarations import settings_of
 from dedup.detection.passes import PASSES
 from dedup.forms.profiles import ADVANCED, BASIC, BASIC_SETTINGS, ProfileForm
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel, Pair, Profile, Series
-from dedup.review.profiles import save_profile
+from dedup.review.rules.profiles import save_profile
 
 _PLAIN = BASIC + ADVANCED
 

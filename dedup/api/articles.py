@@ -19,7 +19,7 @@ from dedup.api.auth import READS, STORES
 from dedup.api.cursors import Page, PageQuery, page_of, refuse_unknown
 from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row
 from dedup.api.values import Day, Number, Text
-from dedup.review.queries.article_search import stored_under
+from dedup.review.queries.articles import stored_under
 
 AnySchema = TypeVar("AnySchema", bound=Schema)
 router = Router(tags=["articles"])

@@ -12,7 +12,7 @@ from articles.storage.incoming import url_fault
 from dedup.api.auth import CHECKS
 from dedup.api.shapes import ArticleRow, row_in
 from dedup.api.values import Day, Text
-from dedup.review.queries.article_search import stored_under
+from dedup.review.queries.articles import stored_under
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS, Copy, Pasted, check
 
 router = Router(tags=["check"])

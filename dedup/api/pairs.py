@@ -23,7 +23,7 @@ from dedup.api.shapes import DecisionRow, PairFull, PairRow, decision_row, pair_
 from dedup.api.values import Number, Text
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Pair
-from dedup.review.decisions import (
+from dedup.review.answers.decisions import (
     MAX_NOTE_CHARACTERS,
     ReviewError,
     decide_pair,

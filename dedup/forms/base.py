@@ -20,8 +20,8 @@ from dedup.integrations.hooks import MAX_URL_CHARACTERS
 from dedup.integrations.tokens import NAME_CHARACTERS, scopes_of
 from dedup.models import Profile, Webhook
 from dedup.reports.base import Report
-from dedup.review.batches import ANSWERS, SAMPLES
-from dedup.review.decisions import MAX_NOTE_CHARACTERS
+from dedup.review.answers.batches import ANSWERS, SAMPLES
+from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
 from dedup.rows.filters.base import DayInput
 

@@ -23,7 +23,7 @@ DRAWN_BY = MD5(Concat(Value(DRAWN_WITH, models.TextField()), Cast("pair_id", mod
 
 
 class Decision(models.Model):
-    """One decision of an editor. Appended by dedup/review/decisions.py; the database refuses changes and deletions.
+    """One decision of an editor. Appended by dedup/review/answers; the database refuses changes and deletions.
 
     Only the removal of an article changes the decisions on it: they become tombstones, without its texts.
     """

@@ -16,8 +16,8 @@ from dedup.models.pairs import Pair
 class SecondReading(models.Model):
     """A second editor's answer. It changes nothing: the first decision stays in force, whether or not they agree.
 
-    Appended by dedup/review/second_readings.py; the database refuses changes and deletions. If the answers differ, the
-    pair is a disagreement until a later decision on it.
+    Appended by dedup/review/readings; the database refuses changes and deletions. If the answers differ, the pair is a
+    disagreement until a later decision on it.
     """
 
     pair = models.ForeignKey(

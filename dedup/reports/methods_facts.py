@@ -28,9 +28,8 @@ from dedup.research.measure import Judged, judged_pairs
 from dedup.research.precision import precision, recall
 from dedup.research.samples import read_sample
 from dedup.research.strata import NOT_PROPOSED
-from dedup.review.queries.disagreements import agreements
-from dedup.review.queries.validation import agreements_of, tally_of
-from dedup.review.validation import is_finished
+from dedup.review.readings.second_readings import agreements
+from dedup.review.readings.validation import agreements_of, is_finished, tally_of
 
 
 @dataclass(frozen=True, slots=True)

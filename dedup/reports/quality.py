@@ -37,8 +37,8 @@ from dedup.reports.drawing import WIDTH, alt, drawn_name, time_axis
 from dedup.reports.together import rows_of
 from dedup.research.agreement import Agreement
 from dedup.research.precision import Measured, precision_of
-from dedup.review.queries.disagreements import agreements
-from dedup.review.queries.progress import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
+from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
+from dedup.review.readings.second_readings import agreements
 
 # More editors than these have no colour of their own.
 MOST_EDITORS_DRAWN = 5

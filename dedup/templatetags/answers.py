@@ -8,8 +8,7 @@ from django import template
 
 from dedup.answers import BUTTONS, Answer
 from dedup.models import Decision
-from dedup.review.queries.answers import LastAnswer, last_answers
-from dedup.review.queries.progress import progress_of
+from dedup.review.answers.history import LastAnswer, last_answers, progress_of
 from dedup.review.questions.tabs import tab_named
 
 register = template.Library()

@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 from django.http import HttpRequest
 
-from dedup.review.queries.cluster_rows import Row
+from dedup.review.queries.cluster_ties import Row
 from dedup.review.queries.clusters import cluster_number
 
 register = template.Library()

@@ -14,9 +14,9 @@ from articles.paging import page_of
 from dedup.answers import Answer
 from dedup.forms.base import BatchForm, NoteForm
 from dedup.models import Batch
-from dedup.review import batches
-from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
-from dedup.review.queries.batches import listed_batches, preview_of
+from dedup.review.answers import batches
+from dedup.review.answers.batches import listed_batches, preview_of
+from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.questions.tabs import SAMPLE
 from dedup.views.questions import chosen_questions
 from dedup.views.requests import EditorRequest, decision_view, query_of, refuse, refused_note, say_decided, values_of

@@ -14,10 +14,10 @@ from articles.models import Article
 from articles.normalization.logins import without_login
 from articles.storage.incoming import url_fault
 from dedup.forms.base import CheckForm
-from dedup.review.fetches import FetchError, fetch
-from dedup.review.queries.article_search import stored_under
+from dedup.review.queries.articles import stored_under
 from dedup.review.queries.check import MAX_CHARACTERS, Pasted
 from dedup.review.queries.check import check as check_text
+from dedup.review.rules.trials import FetchError, fetch
 from dedup.views.requests import EditorRequest, decision_view
 
 

@@ -17,12 +17,10 @@ from articles.paging import page_of
 from dedup.forms.base import ClusterForm, ClusterMergeForm, MemberForm, SplitForm
 from dedup.models import Cluster, Decision, DetectionRun, Membership
 from dedup.models.querysets import WEAK_PROBABILITY
-from dedup.review import decisions
-from dedup.review.cluster_decisions import merge_clusters, split_cluster
-from dedup.review.previews import preview
-from dedup.review.queries.cluster_page import cluster_details
-from dedup.review.queries.clusters import find_cluster, gone_cluster
-from dedup.review.questions.leases import give_back
+from dedup.review.answers import decisions
+from dedup.review.answers.cluster_decisions import merge_clusters, preview, split_cluster
+from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster
+from dedup.review.questions.asking import give_back
 from dedup.review.questions.question import Question
 from dedup.rows.filters.clusters import ClusterFilter
 from dedup.views.asking import tab_of

@@ -10,10 +10,10 @@ from django.http import HttpRequest
 
 from dedup.answers import Answer
 from dedup.models import Decision, Pair
-from dedup.review import second_readings
-from dedup.review.decisions import AlreadyDecidedError
+from dedup.review.answers.decisions import AlreadyDecidedError
 from dedup.review.queries.pair_page import ClustersOf, PairDetails
 from dedup.review.questions.tabs import SECOND
+from dedup.review.readings import second_readings
 from dedup.views.requests import EditorRequest
 
 _COLLISION = "collision"

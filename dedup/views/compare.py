@@ -13,11 +13,11 @@ from articles.models import Article, in_order
 from articles.normalization.logins import without_login
 from dedup.detection.runs.profiles import ProfileError, default_profile
 from dedup.forms.base import DeclarationForm
-from dedup.review import decisions
-from dedup.review.declared_pairs import declare_pair, latest_decision
-from dedup.review.queries.article_search import Search, search
+from dedup.review.answers import decisions
+from dedup.review.answers.decisions import declare_pair, latest_decision
+from dedup.review.queries.articles import Search, search
 from dedup.review.queries.pair_page import clusters_of, pair_of
-from dedup.review.queries.why_not import Explained, explained, judgement_now
+from dedup.review.queries.why import Explained, explained, judgement_now
 from dedup.views.pairs import comparison
 from dedup.views.requests import (
     EditorRequest,

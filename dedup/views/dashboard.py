@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from dedup.review.answers.history import progress_of
 from dedup.review.queries.dashboard import overview
-from dedup.review.queries.disagreements import agreements, open_disagreements
-from dedup.review.queries.progress import progress_of
 from dedup.review.questions.tabs import DEFAULT, TABS
+from dedup.review.readings.second_readings import agreements, open_disagreements
 from dedup.views.requests import EditorRequest
 
 

@@ -10,9 +10,9 @@ from django.urls import reverse
 from articles.paging import page_of
 from dedup.answers import CHOICES, Answer
 from dedup.forms.base import CollisionForm, SettleForm
-from dedup.review import second_readings
-from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
-from dedup.review.queries.disagreements import agreements, changes_of, disagreements, with_outcomes
+from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
+from dedup.review.readings import second_readings
+from dedup.review.readings.second_readings import agreements, changes_of, disagreements, with_outcomes
 from dedup.rows.filters.disagreements import DisagreementFilter
 from dedup.views.asking import tab_of
 from dedup.views.questions import after_answer

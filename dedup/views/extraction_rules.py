@@ -19,7 +19,7 @@ from articles.storage.extraction_rules import RuleError, rule_of, save_rule, sel
 from articles.storage.reextraction import outdated_texts
 from dedup.detection.runs.reextraction import request_reextraction
 from dedup.forms.rules import RuleForm
-from dedup.review.rule_trials import TrialError, check_speed, try_on_pages
+from dedup.review.rules.trials import TrialError, check_speed, try_on_pages
 from dedup.views.requests import EditorRequest, decision_view
 
 

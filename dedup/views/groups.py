@@ -10,9 +10,9 @@ from django.urls import reverse
 from articles.paging import page_of
 from dedup.forms.base import GroupConfirmForm
 from dedup.models import DenseGroup
-from dedup.review import decisions
-from dedup.review.queries.groups import confirmed_among, group_details, listed_groups, members_of_group
-from dedup.review.series_rules import RuleError, end_group_rule, make_group_rule
+from dedup.review.answers import decisions
+from dedup.review.queries.series_and_groups import confirmed_among, group_details, listed_groups, members_of_group
+from dedup.review.rules.rules import RuleError, end_group_rule, make_group_rule
 from dedup.rows.filters.groups import GroupFilter
 from dedup.views.requests import (
     EditorRequest,

@@ -10,9 +10,9 @@ from django.urls import reverse
 from articles.paging import page_of
 from dedup.forms.base import NoteForm
 from dedup.models import Decision, DenseGroup
-from dedup.review import decisions
+from dedup.review.answers import decisions
+from dedup.review.answers.history import every_decision
 from dedup.review.queries.clusters import find_cluster
-from dedup.review.queries.history import every_decision
 from dedup.rows.filters.decisions import DecisionFilter
 from dedup.views.asking import tab_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, safe_next, values_of

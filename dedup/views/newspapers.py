@@ -13,7 +13,7 @@ from articles.paging import page_of
 from articles.storage.newspaper_merges import MergeError
 from dedup.detection.runs.lock import RunActiveError
 from dedup.forms.base import MergeForm
-from dedup.review.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
+from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
 from dedup.views.requests import EditorRequest, decision_view
 
 

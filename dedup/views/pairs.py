@@ -16,16 +16,22 @@ from dedup.answers import Answer, Effect
 from dedup.detection.comparison.prepared import MAX_CHARACTERS
 from dedup.forms.base import PairDecisionForm
 from dedup.models import Pair
-from dedup.review import decisions
-from dedup.review.queries.disagreements import disputes_on
-from dedup.review.queries.evidence import MARKABLE, MarkedEvidence, marked_evidence
-from dedup.review.queries.pair_page import clusters_of, pair_details, side_by_side
-from dedup.review.queries.revisions import versions_of
-from dedup.review.queries.series import series_of_both, templates_for_a_rule
+from dedup.review.answers import decisions
+from dedup.review.queries.articles import versions_of
+from dedup.review.queries.pair_page import (
+    MARKABLE,
+    MarkedEvidence,
+    clusters_of,
+    marked_evidence,
+    pair_details,
+    side_by_side,
+)
+from dedup.review.queries.series_and_groups import series_of_both, templates_for_a_rule
 from dedup.review.queries.why import why
-from dedup.review.questions.leases import give_back
+from dedup.review.questions.asking import give_back
 from dedup.review.questions.question import Question
 from dedup.review.questions.tabs import SECOND
+from dedup.review.readings.second_readings import disputes_on
 from dedup.rows.filters.pairs import PairFilter
 from dedup.views.asking import Steps, carried_query, steps_around, tab_of
 from dedup.views.collisions import (

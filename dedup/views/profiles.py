@@ -13,8 +13,7 @@ from articles.numbers import read_number
 from dedup.detection.runs.profiles import Configs, ProfileError, configs_of
 from dedup.forms.profiles import ProfileForm, RuleForm, copy_of
 from dedup.models import Profile, ProfileRule
-from dedup.review.profiles import save_profile
-from dedup.review.queries.profiles import effects, profile_rows, rule_rows, widenings
+from dedup.review.rules.profiles import effects, profile_rows, rule_rows, save_profile, widenings
 from dedup.views.requests import EditorRequest, decision_view
 
 

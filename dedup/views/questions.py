@@ -12,17 +12,14 @@ from django.urls import reverse
 
 from articles.paging import COUNT_CEILING, DEAR_CEILING, count_up_to_ceiling, page_of
 from dedup.models import Cluster, Pair
-from dedup.review import decisions
-from dedup.review.queries.batches import open_batch
+from dedup.review.answers import decisions
+from dedup.review.answers.batches import open_batch
+from dedup.review.answers.history import progress_of
 from dedup.review.queries.clusters import find_cluster
-from dedup.review.queries.few import Narrowing
-from dedup.review.queries.pairs import rows_of_queue
-from dedup.review.queries.progress import progress_of
-from dedup.review.questions.asking import next_question, put_off
-from dedup.review.questions.cards import card_of
-from dedup.review.questions.leases import reader_of, take_lease
+from dedup.review.queries.lists import Narrowing, rows_of_queue
+from dedup.review.questions.asking import next_question, put_off, reader_of, take_lease
+from dedup.review.questions.cards import Row, card_of, rows_of_tab
 from dedup.review.questions.question import Question, question_of
-from dedup.review.questions.rows import Row, rows_of_tab
 from dedup.review.questions.tabs import DEFAULT, SAMPLE, TABS, tab_counts, tab_named
 from dedup.rows.filters.pairs import PairFilter
 from dedup.views.asking import carried_query, next_address, skipped, steps_around, tab_of

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from articles.paging import rows_after, rows_before
 from dedup.models import Cluster, Decision, Pair
-from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
+from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.queries.clusters import cluster_number
 from dedup.review.questions.question import Question, read_questions, write_questions
 

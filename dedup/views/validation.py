@@ -14,9 +14,9 @@ from articles.paging import page_of
 from dedup.forms.samples import LabelForm, SampleForm
 from dedup.models import PairLabel, SampledPair, ValidationSample
 from dedup.research.sampling import SEEDS, SampleError, draw
-from dedup.review import validation
-from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
-from dedup.review.queries.validation import (
+from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
+from dedup.review.readings import validation
+from dedup.review.readings.validation import (
     Progress,
     disagreements,
     label_by,

@@ -16,7 +16,7 @@ from articles.models import Article, RepeatedSentence, WhitelistedSentence
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.types import SERIES
 from dedup.models import HeadlineForm, NewspaperMonth, UpToDate
-from dedup.review.removed_articles import unpropose
+from dedup.review.answers.removed_articles import unpropose
 
 # A month is learnt from the articles of so many days around it, see dedup/detection/comparison/recurring.py.
 _MONTH_DAYS = datetime.timedelta(days=100)

@@ -26,7 +26,7 @@ from dedup.detection.runs.dense_groups import update_groups
 from dedup.detection.runs.lock import run_lock
 from dedup.detection.runs.shingle_samples import complete_samples
 from dedup.models import ChangedArticle, Series, ShingleSample
-from dedup.review.removed_articles import forget
+from dedup.review.answers.removed_articles import forget
 from newsdedup_site.privacy import traces
 from newsdedup_site.privacy.derived import forget_texts
 

@@ -13,7 +13,7 @@ from django.utils.http import urlsafe_base64_encode
 from playwright.sync_api import Page, ViewportSize, expect
 
 from dedup.models import DetectionRun, Profile
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.browser.conftest import Opener, Stored, read_sample, settled
 from tests.factories import make_lesson
 from tests.pages import ONE_OF_MANY

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from dedup.detection.runs.headlines import update_series
 from dedup.models import Decision, Pair
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from dedup.review.questions.tabs import DEFAULT, TABS
 from dedup.rows.filters.pairs import PairFilter
 from tests.browser.conftest import Opener, Stored, settled

@@ -30,8 +30,8 @@ from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.models import Crawl, Trial
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import Batch, BatchItem, Cluster, DetectionRun, FittedModel, Profile
-from dedup.review.batches import SAMPLES, begin
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.batches import SAMPLES, begin
+from dedup.review.answers.decisions import decide_pair
 from newsdedup_site.privacy.removal import begin_articles, carry_out
 from newsdedup_site.privacy.withholding import withhold
 from tests.browser.conftest import read_sample, small_archive

@@ -32,7 +32,7 @@ def enough_decisions() -> None:
     from django.contrib.auth.models import User  # noqa: PLC0415
 
     from dedup.models import Pair  # noqa: PLC0415
-    from dedup.review import decisions  # noqa: PLC0415
+    from dedup.review.answers import decisions  # noqa: PLC0415
 
     editor = User.objects.get(username="mara")
     for place, pair in enumerate(Pair.objects.filter(state=Pair.State.UNDECIDED).order_by("left", "right")[:120]):

@@ -32,7 +32,7 @@ from crawlers.demo.stories import load_stories
 from crawlers.demo.troubles import TROUBLES
 from dedup.models import Decision, Evidence, Membership, Series
 from dedup.review.questions.tabs import TABS, tab_counts
-from dedup.review.second_readings import in_dispute
+from dedup.review.readings.second_readings import in_dispute
 from tests.conftest import StoreArticle
 from tests.crawlers.conftest import REPOSITORY
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from dedup.review.batches import MOST_QUESTIONS
+from dedup.review.answers.batches import MOST_QUESTIONS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

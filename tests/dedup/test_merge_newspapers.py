@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from articles.models import Article, Newspaper, NewspaperMerge, WhitelistedSentence
 from articles.storage.locks import Lock
-from dedup.review.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
+from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
 from tests.conftest import StoreArticle
 from tests.databases import database_url
 from tests.factories import make_pair, make_user

@@ -18,7 +18,7 @@ from articles.models import Article, Newspaper
 from dedup.detection.runs.tasks import find_duplicates_task, nightly_task
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import FittedModel, Pair, Profile
-from dedup.review.decisions import decide_pair, undo
+from dedup.review.answers.decisions import decide_pair, undo
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 

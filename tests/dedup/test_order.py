@@ -17,7 +17,7 @@ from articles.models import in_order
 from dedup.answers import Answer
 from dedup.api.shapes import pair_full
 from dedup.models import Pair
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
 

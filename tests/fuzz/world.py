@@ -14,7 +14,7 @@ from dedup.integrations.hooks import make_webhook
 from dedup.integrations.tokens import make_token, scopes_of
 from dedup.models import Batch, Pair, Profile, ProfileRule, RunRequest, SavedView, SecondReading
 from dedup.research.sampling import Plan, draw
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
 from tests.fuzz.values import MARKER

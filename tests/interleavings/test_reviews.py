@@ -15,16 +15,12 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Batch, Decision, DenseGroup, Pair, SecondReading, Series
-from dedup.review import (
-    batches,
-    cluster_decisions,
-    decisions,
-    declared_pairs,
-    second_readings,
-    series_rules,
-)
-from dedup.review.decisions import ReviewError
-from dedup.review.series_rules import RuleError
+from dedup.review.answers import batches, cluster_decisions, decisions
+from dedup.review.answers import decisions as declared_pairs
+from dedup.review.answers.decisions import ReviewError
+from dedup.review.readings import second_readings
+from dedup.review.rules import rules as series_rules
+from dedup.review.rules.rules import RuleError
 from tests.dense import write_group
 from tests.factories import make_series
 from tests.interleavings.schedule import Play

@@ -52,10 +52,11 @@ from dedup.models import (
 )
 from dedup.reports import REPORTS
 from dedup.reports.tasks import request_count
-from dedup.review import fetches, label_files, saved_views
-from dedup.review.questions.asking import next_question
-from dedup.review.questions.leases import take_lease
+from dedup.review import saved_views
+from dedup.review.questions.asking import next_question, take_lease
 from dedup.review.questions.question import Question
+from dedup.review.readings import label_files
+from dedup.review.rules import trials as fetches
 from newsdedup_site.people.actions import PersonError, block, change
 from tests.dedup.api.callers import Caller
 from tests.interleavings.schedule import Ending, Play

@@ -25,9 +25,10 @@ from dedup.detection.runs.judging import store_rows
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import CrowdedArticle, DenseGroup, DetectionRun, Evidence, Pair, Profile
-from dedup.review import decisions, series_rules
-from dedup.review.decisions import ReviewError
-from dedup.review.series_rules import RuleError
+from dedup.review.answers import decisions
+from dedup.review.answers.decisions import ReviewError
+from dedup.review.rules import rules as series_rules
+from dedup.review.rules.rules import RuleError
 from tests.dense import write_group
 from tests.factories import make_run
 from tests.interleavings.schedule import Play

@@ -17,7 +17,7 @@ from dedup.detection.runs.crowded import forget_crowded
 from dedup.detection.runs.dense_groups import update_groups
 from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores
 from dedup.models import DetectionRun, Link
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.factories import make_run
 from tests.interleavings import test_reviews as reviews
 from tests.interleavings import test_runs as runs

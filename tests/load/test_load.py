@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from dedup.models import Decision, Pair
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from newsdedup_site.doctor import examine
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user

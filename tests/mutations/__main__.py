@@ -24,7 +24,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--number", type=int, default=300, help="how many mutants (default: 300)")
     parser.add_argument("--minutes", type=float, default=60, help="begin no further mutant after this (default: 60)")
     parser.add_argument("--only", default="", metavar="MODULE", help="only modules whose dotted name contains this")
-    parser.add_argument("--mutant", default="", metavar="ID", help="try one again, such as dedup.review.decisions#12")
+    parser.add_argument(
+        "--mutant", default="", metavar="ID", help="try one again, such as dedup.review.answers.decisions#12"
+    )
     parser.add_argument("--go-on", action="store_true", help="try only what no earlier run has killed")
     parser.add_argument("--list", action="store_true", help="show the sample without trying it")
     parser.add_argument("--processes", type=int, default=2, help="how many at a time (default: 2)")

@@ -115,7 +115,9 @@ def mutant_of(key: str) -> Mutant:
     name, _, number = key.rpartition("#")
     path = Path(*name.split(".")).with_suffix(".py") if name else Path()
     if not number.isdecimal() or not (CHECKOUT / path).is_file() or int(number) >= len(module(path).spans):
-        raise ValueError(f"There is no mutant {key!r}; copy one from a report, such as dedup.review.decisions#12.")
+        raise ValueError(
+            f"There is no mutant {key!r}; copy one from a report, such as dedup.review.answers.decisions#12."
+        )
     found = module(path).mutant(int(number))
     if found is None:
         raise ValueError(f"The mutant {key!r} is not valid Python and was never tried.")

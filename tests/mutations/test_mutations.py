@@ -88,7 +88,7 @@ def test_every_area_has_code_and_tests_and_no_module_is_in_two() -> None:
     modules = [path for area in AREAS for path in area.modules()]
     assert len(modules) == len(set(modules)) > 40
     assert all((CHECKOUT / path).exists() for area in AREAS for path in area.tests)
-    assert area_of(Path("dedup/review/decisions.py")).name == "review"
+    assert area_of(Path("dedup/review/answers/decisions.py")).name == "review"
     assert Path("tests/dedup/review/test_decisions.py") in files_of_tests()
 
 
@@ -100,8 +100,10 @@ def test_tests_named_after_the_module_come_first_then_quick_ones_within_the_budg
         "tests/dedup/review/test_decisions.py::test_own": 5.0,
         "tests/articles/test_other.py::test_of_another_area": 0.1,
     }
-    covering.add({"seconds": seconds, "failed": [], "lines": {"dedup/review/decisions.py": {"7": list(seconds)}}})
-    path, lines = Path("dedup/review/decisions.py"), [{7}]
+    covering.add(
+        {"seconds": seconds, "failed": [], "lines": {"dedup/review/answers/decisions.py": {"7": list(seconds)}}}
+    )
+    path, lines = Path("dedup/review/answers/decisions.py"), [{7}]
     assert covered_by(covering, path, lines, budget=60) == [
         "tests/dedup/review/test_decisions.py::test_own",
         "tests/dedup/views/test_pairs.py::test_quick",
@@ -118,7 +120,7 @@ def test_of_what_runs_at_import_the_tests_of_its_users_are_asked_not_the_one_tha
     from tests.mutations.mutants import Mutant  # noqa: PLC0415
 
     before = "LIMIT = 3\n\n\ndef used():\n    return LIMIT\n\n\ndef other(size=2):\n    return size\n"
-    path, tests = Path("dedup/review/decisions.py"), "tests/dedup/views/test_pairs.py::test_{}"
+    path, tests = Path("dedup/review/answers/decisions.py"), "tests/dedup/views/test_pairs.py::test_{}"
     running = {"1": ["first"], "4": ["first"], "5": ["user"], "8": ["first"], "9": ["other"]}
     covering = Covering()
     covering.add(

@@ -20,7 +20,7 @@ from django.db import connection
 from psycopg.sql import SQL, Identifier
 
 from dedup.models import Pair
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.decisions import decide_pair
 from newsdedup_site.backup.errors import DamagedBackupError
 from newsdedup_site.backup.manifest import Format
 from newsdedup_site.backup.programs import program_for

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from articles.models import Newspaper
 from articles.storage.newspaper_merges import merge_newspapers
 from dedup.models import Cluster, Pair
-from dedup.review.decisions import confirm_cluster, decide_pair, members_of, undo
+from dedup.review.answers.decisions import confirm_cluster, decide_pair, members_of, undo
 from newsdedup_site.doctor import INVARIANTS, examine
 from tests.conftest import StoreArticle
 from tests.factories import make_user

@@ -63,7 +63,7 @@ from dedup.models import (
     ValidationSample,
     Webhook,
 )
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from newsdedup_site.privacy.removal import (
     RemovalError,
     allow_again,

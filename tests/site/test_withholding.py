@@ -17,7 +17,7 @@ from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_article
 from articles.storage.renormalization import outdated_forms
 from dedup.models import Cluster, Decision, OpenQuestion, Pair
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from newsdedup_site.doctor import examine
 from newsdedup_site.privacy.removal import begin_articles, carry_out
 from newsdedup_site.privacy.withholding import WithholdingError, release, withhold

@@ -74,9 +74,11 @@ def people() -> User:
 
 def pairs(editor: User) -> None:
     """Confirm, reject and take back; leave a note; decide on a whole cluster."""
-    decide_pair = found("decide_pair", "dedup.review.decisions", "dedup.review")
-    undo = found("undo", "dedup.review.decisions", "dedup.review")
-    confirm_cluster = found("confirm_cluster", "dedup.review.decisions", "dedup.review")
+    decide_pair = found("decide_pair", "dedup.review.answers.decisions", "dedup.review.decisions", "dedup.review")
+    undo = found("undo", "dedup.review.answers.decisions", "dedup.review.decisions", "dedup.review")
+    confirm_cluster = found(
+        "confirm_cluster", "dedup.review.answers.decisions", "dedup.review.decisions", "dedup.review"
+    )
     pair_model, cluster_model = apps.get_model("dedup.Pair"), apps.get_model("dedup.Cluster")
     waiting = list(pair_model.objects.filter(state="undecided").order_by("pk"))
     decide_pair(waiting[0].pk, "confirm", user=editor, note="The same ferry, seen from two quays.")
@@ -96,7 +98,7 @@ def pairs(editor: User) -> None:
 
 
 def more_answers(editor: User) -> None:
-    decide_pair = found("decide_pair", "dedup.review.decisions", "dedup.review")
+    decide_pair = found("decide_pair", "dedup.review.answers.decisions", "dedup.review.decisions", "dedup.review")
     kinds = dict(apps.get_model("dedup.Decision")._meta.get_field("kind").choices)
     waiting = apps.get_model("dedup.Pair").objects.filter(state="undecided").order_by("-pk")
     for kind in ("version", "template", "unsure"):
@@ -107,7 +109,7 @@ def more_answers(editor: User) -> None:
 
 def rules(editor: User) -> None:
     """Make a rule of a series, and keep a repeated sentence."""
-    make_rule = found("make_rule", "dedup.review.series_rules", "dedup.series_rules")
+    make_rule = found("make_rule", "dedup.review.rules.rules", "dedup.review.series_rules", "dedup.series_rules")
     if make_rule and (series := apps.get_model("dedup.Series").objects.order_by("pk").first()):
         make_rule(series.pk, user=editor)
         print("rule of a series")

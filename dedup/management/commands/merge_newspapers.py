@@ -12,7 +12,7 @@ from articles.models import Newspaper
 from articles.storage.newspaper_merges import MergeError, last_merge
 from articles.storage.newspapers import newspaper_itself
 from dedup.detection.runs.lock import RunActiveError
-from dedup.review.newspaper_merges import done_line, merge_newspapers, preview_merge, undo_merge
+from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, preview_merge, undo_merge
 
 
 class Command(ProjectCommand):

@@ -1,20 +1,225 @@
-"""The list of articles, and the page of an article."""
+"""Articles: their list, the page of one with its later versions, and the search by what an editor types."""
 
 from __future__ import annotations
 
+import copy
+import datetime
+import hashlib
+import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import MD5
 
 from articles.files.json_members import members_of, plain
-from articles.models import Article, ArticleURL, HeadlineVariant
+from articles.models import Article, ArticleRevision, ArticleURL, HeadlineVariant
+from articles.normalization.logins import without_login
+from articles.normalization.urls import comparable_url, normalize_url, url_key
+from articles.numbers import is_number, read_number
 from articles.querysets import ArticleQuerySet
+from articles.storage.incoming import story_url
 from dedup.models import Cluster, DenseGroup, Pair, Series
 from dedup.review.queries.boilerplate import Explained, explained
-from dedup.review.queries.groups import group_of_article
-from dedup.review.queries.pairs import most_probable
-from dedup.review.queries.revisions import ListedRevision, listed_revisions
-from dedup.review.queries.series import series_of_article
+from dedup.review.queries.lists import IsAnyOf, few_of, most_probable
+from dedup.review.queries.series_and_groups import group_of_article, series_of_article
+
+Kind = ArticleRevision.Kind
+
+
+@dataclass(frozen=True)
+class ListedRevision:
+    """A revision in a list. `version` counts the texts, of which the article itself is number 1."""
+
+    number: int
+    version: int
+    kind: str
+    seen_at: datetime.datetime
+    updated_at: datetime.datetime | None
+    note: str
+    new_headline: str  # empty if it is the headline of the version before
+
+
+@dataclass(frozen=True)
+class ArticleVersions:
+    """An article of a pair, and its revisions, the oldest first."""
+
+    name: str
+    article: Article
+    revisions: list[ListedRevision]
+
+    @property
+    def texts(self) -> int:
+        """How many later texts there are."""
+        return self.revisions[-1].version - 1
+
+    @property
+    def gone(self) -> ListedRevision | None:
+        """The last revision if it says that the article is gone."""
+        return self.revisions[-1] if self.revisions[-1].kind == Kind.GONE else None
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A revision with a text, and the version before it, both in the shape of the article.
+
+    `previous` and `following` are the neighbours with a text; without a previous one, `before` is the article itself.
+    """
+
+    listed: ListedRevision
+    before: Article
+    after: Article
+    previous: ListedRevision | None
+    following: ListedRevision | None
+
+
+def listed_revisions(article: Article) -> list[ListedRevision]:
+    """Return the revisions of an article, the oldest first."""
+    listed = []
+    headline, version = article.headline, 1
+    for each in article.revisions.order_by("number").defer("content", "body"):
+        has_text = each.kind != Kind.GONE
+        version += each.kind == Kind.CHANGED
+        new_headline = each.headline if has_text and each.headline != headline else ""
+        headline = each.headline if has_text else headline
+        listed.append(
+            ListedRevision(each.number, version, each.kind, each.seen_at, each.updated_at, each.note, new_headline)
+        )
+    return listed
+
+
+def versions_of(left: Article, right: Article) -> list[ArticleVersions]:
+    """Return the revisions of those of two articles that have any."""
+    both = (("First article", left), ("Second article", right))
+    of = [ArticleVersions(name, article, listed_revisions(article)) for name, article in both]
+    return [each for each in of if each.revisions]
+
+
+def revision(article: Article, number: int) -> Revision | None:
+    """Return the revision of this number; None if there is none, or one without a text."""
+    texts = [each for each in listed_revisions(article) if each.kind != Kind.GONE]
+    place = next((place for place, each in enumerate(texts) if each.number == number), None)
+    if place is None:
+        return None
+    previous, following = texts[place - 1] if place else None, texts[place + 1] if place + 1 < len(texts) else None
+    return Revision(
+        listed=texts[place],
+        before=_as_article(article, previous.number) if previous else article,
+        after=_as_article(article, number),
+        previous=previous,
+        following=following,
+    )
+
+
+def _as_article(article: Article, number: int) -> Article:
+    """Return the article with the text of a revision, and without the marks of its own text."""
+    stored = article.revisions.defer("body").get(number=number)
+    shown = copy.copy(article)
+    shown.headline, shown.content, shown.boilerplate = stored.headline, stored.content, []
+    return shown
+
+
+MAX_CHARACTERS = 2_000
+_MOST_WORDS = 20
+CHOICES = 10
+
+_SCHEME = re.compile(r"https?:/", re.IGNORECASE)
+# A host with a top-level domain of letters, and perhaps a path: not "U.S." and not "3.5".
+_ADDRESS = re.compile(r"(?:[\w-]+\.)+[^\W\d_]{2,}(?::\d+)?(?:[/?#]\S*)?")
+
+
+class Search(NamedTuple):
+    """The articles that were found, and a sentence that says why there is none; empty if there are some."""
+
+    articles: list[Article]
+    fault: str
+
+
+def search(text: str) -> Search:
+    """Return the first CHOICES articles that fit a text, the newest first, or why none does."""
+    text = without_login(text.replace("\0", "").strip())
+    if fault := _fault(text):
+        return Search([], fault)
+    found = matching(Article.objects.without_texts().select_related("newspaper"), text)
+    articles = list(found.order_by("-date", "-id")[:CHOICES])
+    if articles or not text:
+        return Search(articles, "")
+    shown = text if len(text) <= 60 else f"{text[:60]}…"
+    if is_number(text):
+        return Search([], f"There is no article {shown}, and no headline has this number.")
+    if is_address(text):
+        return Search([], f"No article is stored under {shown}. Look for words of its headline instead.")
+    return Search([], f"No headline has all of these words: {shown}. Try fewer words, or the URL.")
+
+
+def matching(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
+    """Return those of the articles that fit a text of at most MAX_CHARACTERS, unordered.
+
+    A number fits the article with it, and headlines that have it. A URL fits the article that has it; if none has,
+    those with the same URL but for tracking parameters; if there is none either, those with it as a part of theirs.
+    Several words fit a headline that has them all. Served by the indexes article_headline_words, article_url_parts and
+    article_url_normalized.
+    """
+    text = text.strip()
+    if is_address(text):
+        urls = _with_address(text)
+        if (numbers := few_of(urls, "article")) is not None:
+            return articles.filter(IsAnyOf("pk", numbers))
+        return articles.filter(Exists(urls.filter(article=OuterRef("pk"))))
+    named = articles.all()
+    for word in text.split()[:_MOST_WORDS]:
+        named = named.filter(headline__icontains=word)
+    if (number := read_number(text)) is not None:
+        numbered = articles.filter(pk=number)
+        return numbered if numbered.exists() else named
+    return named
+
+
+def is_address(text: str) -> bool:
+    """Return whether this is a URL or a part of one, such as example.com/2024 or /2024/05/ferry."""
+    return bool(_SCHEME.match(text) or _ADDRESS.fullmatch(text) or (text.startswith("/") and " " not in text))
+
+
+def stored_under(url: str) -> Article | None:
+    """Return the article with this URL, or with the same URL but for tracking parameters; None if there is none."""
+    keys = {url_key(url), url_key(story_url(url))}
+    owner = ArticleURL.objects.filter(key__in=keys).select_related("article__newspaper").first()
+    if owner is None:
+        owner = _same_story(url).select_related("article__newspaper").order_by("-id").first()
+    return owner.article if owner else None
+
+
+def _with_address(text: str) -> QuerySet[ArticleURL]:
+    if not text.startswith("/"):
+        url = text if _SCHEME.match(text) else f"http://{text}"
+        known = ArticleURL.objects.filter(key__in={url_key(url), url_key(story_url(url))})
+        for found in (known, _same_story(url)):
+            if found.exists():
+                return found
+    if text.startswith("/"):  # ids of random letters have kept their case
+        return ArticleURL.objects.filter(Q(normalized_url__contains=text.lower()) | Q(normalized_url__contains=text))
+    return ArticleURL.objects.filter(normalized_url__contains=normalize_url(text).removeprefix("http://") or text)
+
+
+def _same_story(url: str) -> QuerySet[ArticleURL]:
+    """Return the URLs with the same lossy form, which is not that of a front page."""
+    form = comparable_url(url)
+    if form.count("/") < 3 or form.endswith("/"):
+        return ArticleURL.objects.none()
+    return ArticleURL.objects.alias(digest=MD5("normalized_url")).filter(digest=_md5(form), normalized_url=form)
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _fault(text: str) -> str:
+    if len(text) > MAX_CHARACTERS:
+        return f"This has {len(text):,} characters; a search takes at most {MAX_CHARACTERS:,}. Shorten it."
+    if is_number(text) and read_number(text) is None:
+        return f"{text[:20]}… has {len(text):,} digits; no article has so high a number."
+    return ""
+
 
 PAIRS_SHOWN = 50
 

@@ -31,7 +31,7 @@ from dedup.detection.runs.terms import model_in_use
 from dedup.detection.types import Window
 from dedup.detection.verdicts.verdict import judgement_of
 from dedup.models import Cluster, DetectionRun, Membership, Verdict
-from dedup.review.queries.pairs import LEAST_PROBABILITY
+from dedup.review.queries.lists import LEAST_PROBABILITY
 
 MAX_CHARACTERS = 200_000
 MAX_HEADLINE_CHARACTERS = 2_000

@@ -1,4 +1,4 @@
-"""The pairs of a cluster that an editor must look at: the weakest, those judged apart, and those left out.
+"""The pairs of a cluster that an editor must look at: the weakest, those judged apart, those left out, and conflicts.
 
 Written as SQL that starts from the cluster's articles: PostgreSQL takes a large cluster for a small one, and given the
 choice would look up every two of its articles.
@@ -7,14 +7,15 @@ choice would look up every two of its articles.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from django.db import connection
 
-from articles.models import Article
+from articles.models import Article, in_order
 from dedup.answers import PARTED_STATES, PARTING
 from dedup.detection.clustering.constraints import constraints_in_force
-from dedup.models import Cluster, Pair, Verdict
+from dedup.models import Cluster, Membership, Pair, Verdict
 
 APART_SHOWN = 5
 # So many are read to find those that look the same.
@@ -161,3 +162,37 @@ def contradictions_in(cluster: Cluster) -> tuple[list[Contradiction], int]:
         for left, right in shown
     ]
     return found, len(parted) - len(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two articles that would come together and must not: by a decision, by their pair, or because they have none."""
+
+    left: Article
+    right: Article
+    decided: bool
+    pair: Pair | None
+
+
+def conflict_between(pair: Pair, earlier_cluster: int | None, later_cluster: int | None) -> Conflict | None:
+    """Return what keeps the clusters of a pair apart, or the articles that are in none; None if nothing does any more.
+
+    A decision comes before a pair that was judged, the least alike first, and that before one that no pass proposed.
+    """
+    one, other = _part(earlier_cluster, pair.earlier.pk), _part(later_cluster, pair.later.pk)
+    pairs = {(each.left_id, each.right_id): each for each in Pair.objects.among([*one, *other]).proposed()}
+    ends = {(min(both), max(both)) for both in product(one, other)}
+    decided = [each for each in constraints_in_force({*one, *other}).cannot if each in ends]
+    unlike = [each for each in ends & pairs.keys() if not pairs[each].joins]
+    unlike.sort(key=lambda each: (pairs[each].duplicate_probability or 0.0, each))
+    found = next(iter([*decided, *unlike, *sorted(ends - pairs.keys())]), None)
+    if found is None:
+        return None
+    articles = in_order(*Article.objects.in_bulk(found).values())
+    return Conflict(*articles, found in decided, pairs.get(found))
+
+
+def _part(cluster: int | None, article: int) -> list[int]:
+    if cluster is None:
+        return [article]
+    return list(Membership.objects.filter(cluster=cluster).order_by().values_list("article", flat=True))

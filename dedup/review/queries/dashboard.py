@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, count_up_to_ceiling, write_count
 from dedup.models import Cluster, DetectionRun, Pair, Series
-from dedup.review.queries.pairs import ANY, VERDICTS, count_by_verdict
+from dedup.review.queries.lists import ANY, VERDICTS, count_by_verdict
 from dedup.review.queries.runs import last_finished_run, latest_runs
 
 RUNS_SHOWN = 5

@@ -17,7 +17,7 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 from articles.normalization.sentences import sentences_of
 from dedup.models import Cluster, Membership
-from dedup.review.queries.few import IsAnyOf, few_of
+from dedup.review.queries.lists import IsAnyOf, few_of
 
 # A first sentence is looked for in so much of the text, and shown up to so many characters.
 _LOOKED_AT = 2_000

@@ -14,10 +14,10 @@ from django.db.models.functions import Coalesce
 
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement
 from dedup.research.lessons import changes_to_answer
-from dedup.review.batches import sample_questions
-from dedup.review.queries.few import Narrowing, questions_on
+from dedup.review.answers.batches import sample_questions
+from dedup.review.queries.lists import Narrowing, questions_on
 from dedup.review.questions.question import Question
-from dedup.review.second_readings import in_dispute, waiting_for
+from dedup.review.readings.second_readings import in_dispute, waiting_for
 
 Rows = QuerySet[Any]
 _KINDS = ("pair", "cluster")

@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 
 from articles.models import Article
 from articles.querysets import ArticleQuerySet
-from dedup.review.queries.article_search import MAX_CHARACTERS, is_address, matching
+from dedup.review.queries.articles import MAX_CHARACTERS, is_address, matching
 from dedup.rows.filters.base import DayInput, ListFilter, newspapers
 
 # Groups of articles that an editor may want to check.

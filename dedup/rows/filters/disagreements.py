@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from dedup.models import SecondReading
-from dedup.review.second_readings import in_dispute
+from dedup.review.readings.second_readings import in_dispute
 from dedup.rows.filters.base import ListFilter
 
 

@@ -15,9 +15,8 @@ from articles.querysets import given
 from dedup.detection.passes import PASSES
 from dedup.models import DenseGroup, Evidence, Pair, Series
 from dedup.models.querysets import PairQuerySet
-from dedup.review.queries.few import FEW, IsAnyOf, Narrowing, Numbers, few_of
-from dedup.review.queries.pairs import ANY, UNJUDGED, VERDICTS
-from dedup.review.queries.series import members_of
+from dedup.review.queries.lists import ANY, FEW, UNJUDGED, VERDICTS, IsAnyOf, Narrowing, Numbers, few_of
+from dedup.review.queries.series_and_groups import members_of
 from dedup.rows.filters.base import DayInput, ListFilter, Once, newspapers, read_together
 
 FEW_OF_TWO = 4 * FEW

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, DEAR_CEILING
-from dedup.review.queries.article_search import MAX_CHARACTERS, matching
+from dedup.review.queries.articles import MAX_CHARACTERS, matching
 from dedup.review.queries.stories import having, in_several_newspapers
 from dedup.rows.filters.base import DayInput, ListFilter, newspapers
 

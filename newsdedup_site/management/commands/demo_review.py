@@ -16,9 +16,9 @@ from dedup.answers import Answer
 from dedup.models import Cluster, Decision, Pair, Series
 from dedup.models.decisions import DRAWN_WITH
 from dedup.models.querysets import PairQuerySet
-from dedup.review.decisions import decide_pair, keep_article, undo
-from dedup.review.queries.series import TEMPLATES_FOR_A_RULE, members_of
-from dedup.review.second_readings import answer_collision, read_again, waits_for
+from dedup.review.answers.decisions import decide_pair, keep_article, undo
+from dedup.review.queries.series_and_groups import TEMPLATES_FOR_A_RULE, members_of
+from dedup.review.readings.second_readings import answer_collision, read_again, waits_for
 from newsdedup_site.people.actions import set_role
 
 # They have no passwords: nobody can log in as them.

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from articles.models import Article
 from dedup.api.app import api
 from dedup.models import Cluster, Decision, Pair, RunRequest
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller, problem
 from tests.factories import make_cluster, make_pair, make_run, make_user

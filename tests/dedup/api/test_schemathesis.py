@@ -20,7 +20,7 @@ from schemathesis.config import (
 )
 
 from dedup.integrations.hooks import make_webhook
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.decisions import decide_pair
 from newsdedup_site.wsgi import application
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller

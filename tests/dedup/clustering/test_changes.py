@@ -17,7 +17,7 @@ from dedup.detection.clustering.rebuild import Rebuilt
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.judging import store_rows
 from dedup.models import ChangedArticle, Cluster, OpenQuestion, Pair, Profile, UpToDate
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 

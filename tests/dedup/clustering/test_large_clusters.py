@@ -8,8 +8,8 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from dedup.models import Cluster, DenseGroup, GroupMember, Membership, Pair
-from dedup.review import decisions
-from dedup.review.series_rules import make_group_rule
+from dedup.review.answers import decisions
+from dedup.review.rules.rules import make_group_rule
 from tests.conftest import StoreArticle
 from tests.dense import copies_of, write_group
 

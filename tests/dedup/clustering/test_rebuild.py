@@ -10,7 +10,7 @@ from articles.models import Article
 from dedup.detection.clustering import rebuild
 from dedup.detection.clustering.rebuild import differs, expected_clusters, loose_parts, rebuild_clusters
 from dedup.models import Cluster, Lease, Membership, Pair, Postponement
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 

@@ -9,8 +9,8 @@ from articles.models import Article
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DenseGroup, Pair
 from dedup.research.decided import DecidedPairs, decided_pairs, spread
-from dedup.review import decisions
-from dedup.review.series_rules import make_group_rule
+from dedup.review.answers import decisions
+from dedup.review.rules.rules import make_group_rule
 from tests.conftest import StoreArticle
 from tests.dense import copies_of, write_group
 from tests.factories import make_cluster, make_pair

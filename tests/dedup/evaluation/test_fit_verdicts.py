@@ -20,7 +20,7 @@ from dedup.detection.verdicts import model as verdict_model
 from dedup.detection.verdicts.model import default_model, dump_model, load_model
 from dedup.models import DenseGroup, FittedModel, HeadlineForm, Pair
 from dedup.research import learning
-from dedup.review.decisions import confirm_group, decide_pair
+from dedup.review.answers.decisions import confirm_group, decide_pair
 from tests.conftest import storing
 from tests.dense import copies_of, write_group
 from tests.factories import make_user

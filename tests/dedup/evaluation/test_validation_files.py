@@ -19,7 +19,7 @@ from dedup.models import Decision, Pair, SampledPair, SampleLabel, ValidationSam
 from dedup.research.labels import find_articles, read_labels
 from dedup.research.samples import read_sample
 from dedup.research.sampling import Plan, draw
-from dedup.review.label_files import Imported, LabelFileError, import_labels
+from dedup.review.readings.label_files import Imported, LabelFileError, import_labels
 from tests.factories import make_pair
 
 pytestmark = pytest.mark.django_db

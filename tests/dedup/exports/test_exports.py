@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from dedup.answers import Answer
 from dedup.detection.clustering.questions import update_questions
 from dedup.models import Cluster, Decision, Pair
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from dedup.rows.exports import EXPORTS, base
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from dedup.models import Evidence, SampledPair, SampleLabel, ValidationSample
 from dedup.reports import advice as report
 from dedup.research import advice
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 

@@ -22,7 +22,7 @@ from dedup.reports.columns import Linked, Table
 from dedup.reports.network import NetworkReport
 from dedup.reports.quality import QualityReport, paces
 from dedup.reports.stored import Shown, presented
-from dedup.review.decisions import decide_pair, undo
+from dedup.review.answers.decisions import decide_pair, undo
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
 

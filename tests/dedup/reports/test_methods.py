@@ -17,8 +17,8 @@ from django.core.management import call_command, get_commands, load_command_clas
 from django.test import Client
 
 from dedup.models import Membership, Pair, SampledPair, SampleLabel, ValidationSample
-from dedup.review.decisions import decide_pair
-from dedup.review.queries.validation import results_of
+from dedup.review.answers.decisions import decide_pair
+from dedup.review.readings.validation import results_of
 from tests.conftest import StoreArticle
 from tests.dedup.evaluation.small_corpus import ARTICLES
 from tests.factories import make_user

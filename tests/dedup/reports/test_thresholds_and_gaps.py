@@ -33,7 +33,7 @@ from dedup.reports.scored_pairs import edges_of
 from dedup.reports.thresholds import Thresholds, ThresholdsOptions, ThresholdsReport
 from dedup.reports.time_gaps import Example, FarPairs, Gap, window_holding
 from dedup.research.precision import interval
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run
 

@@ -17,7 +17,7 @@ from dedup.answers import BUTTONS, Answer, Effect
 from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.models import Decision, Link, Pair, Profile
 from dedup.research.decided import decided_pairs
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.decisions import decide_pair
 from newsdedup_site.doctor.invariant import Sample
 from newsdedup_site.doctor.review import INVARIANTS
 from newsdedup_site.keys.actions import ACTIONS

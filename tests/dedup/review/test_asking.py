@@ -10,13 +10,11 @@ from django.contrib.auth.models import User
 
 from articles.models import Article
 from dedup.models import Cluster, Lease, Pair, Postponement
-from dedup.review import batches, decisions
-from dedup.review.queries.few import Narrowing
-from dedup.review.questions.asking import next_question, put_off
-from dedup.review.questions.cards import card_of
-from dedup.review.questions.leases import give_back, reader_of, take_lease
+from dedup.review.answers import batches, decisions
+from dedup.review.queries.lists import Narrowing
+from dedup.review.questions.asking import give_back, next_question, put_off, reader_of, take_lease
+from dedup.review.questions.cards import Row, card_of, rows_of_tab
 from dedup.review.questions.question import Question, question_of, read_questions, write_questions
-from dedup.review.questions.rows import Row, rows_of_tab
 from dedup.review.questions.tabs import (
     CHANGES,
     DEFAULT,

@@ -13,7 +13,7 @@ from dedup.answers import Answer
 from dedup.models import Batch, BatchItem, Cluster, Decision, Membership, Pair
 from dedup.research import decided
 from dedup.research.decided import decided_pairs
-from dedup.review import batches, decisions
+from dedup.review.answers import batches, decisions
 from dedup.review.questions.asking import next_question
 from dedup.review.questions.question import Question
 from dedup.review.questions.tabs import SAMPLE

@@ -10,9 +10,8 @@ from django.contrib.auth.models import User
 from articles.models import Article
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, Decision, Link, Membership, Pair, Profile
-from dedup.review import cluster_decisions, decisions
-from dedup.review.cluster_decisions import merge_clusters, split_cluster
-from dedup.review.previews import preview
+from dedup.review.answers import cluster_decisions, decisions
+from dedup.review.answers.cluster_decisions import merge_clusters, preview, split_cluster
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 
@@ -148,7 +147,7 @@ def test_a_preview_shows_the_largest_clusters_first_and_what_is_in_none(
     assert (shown.pairs_decided, shown.overridden, shown.overridden_left_out) == (5, [], 0)
 
     split = lambda: split_cluster(cluster.pk, ids(*articles[:2]), ids(*articles), user=user)  # noqa: E731
-    monkeypatch.setattr("dedup.review.previews.ARTICLES_SHOWN", 3)
+    monkeypatch.setattr("dedup.review.answers.cluster_decisions.ARTICLES_SHOWN", 3)
     shown = preview(split, ids(*articles))
     assert [(each.size, len(each.articles), each.left_out) for each in shown.clusters] == [(4, 3, 1), (2, 2, 0)]
     assert [each.number for each in shown.clusters] == [cluster.pk, None]
@@ -186,5 +185,5 @@ def test_a_preview_names_the_decisions_that_say_the_contrary_and_no_others(
     assert overridden() == ([(version, 1), (newer, 1), (older, 1)], 0)
     both = say(Link.Kind.CANNOT, a, b, c)
     assert overridden() == ([(both, 3), (version, 1)], 0)
-    monkeypatch.setattr("dedup.review.previews.DECISIONS_SHOWN", 1)
+    monkeypatch.setattr("dedup.review.answers.cluster_decisions.DECISIONS_SHOWN", 1)
     assert overridden() == ([(both, 3)], 1)

@@ -18,10 +18,10 @@ from articles.models import Article
 from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile, SecondReading
-from dedup.review import decisions
-from dedup.review.cluster_decisions import merge_clusters, split_cluster
-from dedup.review.declared_pairs import declaration_among, declare_pair, latest_decision
-from dedup.review.second_readings import answer_collision, read_again, settle
+from dedup.review.answers import decisions
+from dedup.review.answers.cluster_decisions import merge_clusters, split_cluster
+from dedup.review.answers.decisions import declaration_among, declare_pair, latest_decision
+from dedup.review.readings.second_readings import answer_collision, read_again, settle
 from tests.dense import write_group
 from tests.factories import make_cluster, make_pair
 

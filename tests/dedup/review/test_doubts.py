@@ -16,7 +16,7 @@ from dedup.detection.clustering.doubts import ARTICLE_DOUBTS, CLUSTER_DOUBTS, PA
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.verdicts.reasons import is_clear
 from dedup.models import Cluster, Membership, OpenQuestion, Pair
-from dedup.review import batches, decisions
+from dedup.review.answers import batches, decisions
 from dedup.review.questions.tabs import tab_named
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair

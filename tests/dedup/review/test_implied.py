@@ -28,9 +28,9 @@ from dedup.models import (
     Pair,
     Profile,
 )
-from dedup.review import decisions
-from dedup.review.cluster_decisions import merge_clusters, split_cluster
-from dedup.review.implied import implied_by
+from dedup.review.answers import decisions
+from dedup.review.answers.cluster_decisions import merge_clusters, split_cluster
+from dedup.review.answers.history import implied_by
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run
 

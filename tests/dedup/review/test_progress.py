@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from dedup.research.lessons import answers_missing
-from dedup.review import decisions
-from dedup.review.queries.progress import pace, progress_of, sitting
+from dedup.review.answers import decisions
+from dedup.review.answers.history import pace, progress_of, sitting
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 

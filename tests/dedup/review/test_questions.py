@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from dedup.detection.clustering.questions import COUNTED, update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, Decision, Membership, OpenQuestion, Pair, Profile, QuestionCount
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from dedup.review.questions.tabs import tab_counts
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair

@@ -24,18 +24,13 @@ from dedup.models import (
     Series,
 )
 from dedup.research.sampling import Plan, draw
-from dedup.review import (
-    batches,
-    cluster_decisions,
-    decisions,
-    declared_pairs,
-    fetches,
-    second_readings,
-    series_rules,
-    validation,
-)
-from dedup.review.decisions import ReviewError
-from dedup.review.series_rules import RuleError
+from dedup.review.answers import batches, cluster_decisions, decisions
+from dedup.review.answers import decisions as declared_pairs
+from dedup.review.answers.decisions import ReviewError
+from dedup.review.readings import second_readings, validation
+from dedup.review.rules import rules as series_rules
+from dedup.review.rules import trials as fetches
+from dedup.review.rules.rules import RuleError
 from tests.conftest import StoreArticle
 from tests.dense import write_group
 from tests.factories import make_cluster, make_pair, make_series, make_user

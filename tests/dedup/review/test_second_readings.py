@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dedup.models import Decision, Pair, SecondReading
-from dedup.review import decisions, second_readings
-from dedup.review.queries.disagreements import agreements, changes_of, open_disagreements
+from dedup.review.answers import decisions
+from dedup.review.readings import second_readings
+from dedup.review.readings.second_readings import agreements, changes_of, open_disagreements
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
 

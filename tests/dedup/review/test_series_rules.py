@@ -6,8 +6,8 @@ import pytest
 
 from dedup.answers import Answer
 from dedup.models import Pair
-from dedup.review.decisions import decide_pair
-from dedup.review.series_rules import make_rule
+from dedup.review.answers.decisions import decide_pair
+from dedup.review.rules.rules import make_rule
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series, make_user
 

@@ -12,8 +12,8 @@ from django.core.management import call_command
 
 from articles.storage.ingest import store_articles
 from dedup.models import Cluster, Pair, Profile, Series
-from dedup.review import decisions
-from dedup.review.series_rules import make_rule
+from dedup.review.answers import decisions
+from dedup.review.rules.rules import make_rule
 from tests.dedup.runs.made_up_news import DAYS, FIRST_DAY, made_up_news
 
 # So few similar articles make a dense group that the made-up news have some.

@@ -22,7 +22,7 @@ from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.schema import ARTICLES, URLS, Bundle, alphabet_of
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import FittedModel, Profile, ProfileRule
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series, make_user
 

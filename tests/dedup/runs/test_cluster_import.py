@@ -31,7 +31,7 @@ from dedup.models import (
     Profile,
     RunBlock,
 )
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.dedup.runs.cluster_results import write_results
 from tests.dedup.runs.made_up_news import made_up_news

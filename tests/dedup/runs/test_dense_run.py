@@ -12,8 +12,8 @@ from django.core.management import call_command
 
 from articles.models import Article
 from dedup.models import Cluster, CrowdedArticle, DenseGroup, DetectionRun, Evidence, Pair, Profile
-from dedup.review import decisions
-from dedup.review.series_rules import end_group_rule, make_group_rule
+from dedup.review.answers import decisions
+from dedup.review.rules.rules import end_group_rule, make_group_rule
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db

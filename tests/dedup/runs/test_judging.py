@@ -25,9 +25,9 @@ from dedup.detection.runs.terms import model_in_use, terms_in_force
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON, leftover
 from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, NewspaperMonth, Pair, Profile, Series
-from dedup.review.queries.series import series_of_article
-from dedup.review.series_rules import end_rule, make_group_rule
-from dedup.review.series_rules import make_rule as rule_on_series
+from dedup.review.queries.series_and_groups import series_of_article
+from dedup.review.rules.rules import end_rule, make_group_rule
+from dedup.review.rules.rules import make_rule as rule_on_series
 from tests.dense import write_group
 from tests.factories import make_pair
 

@@ -46,8 +46,8 @@ from dedup.models import (
     Series,
     UpToDate,
 )
-from dedup.review.decisions import decide_pair
-from dedup.review.series_rules import make_group_rule, make_rule
+from dedup.review.answers.decisions import decide_pair
+from dedup.review.rules.rules import make_group_rule, make_rule
 from tests.dedup.runs.made_up_news import made_up_news
 from tests.dedup.runs.test_cluster_import import command, judged_here, stored_rows, undone  # noqa: F401 - fixture
 from tests.dedup.runs.test_group_checks import forms_with_copies

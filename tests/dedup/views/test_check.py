@@ -18,9 +18,9 @@ from articles.models import Article
 from dedup.detection.runs import shingle_samples
 from dedup.detection.runs.shingle_index import update_shingles
 from dedup.models import Decision, PageFetch, Pair, ShingleSample
-from dedup.review import fetches
 from dedup.review.queries import check as checks
 from dedup.review.queries.check import Pasted, check
+from dedup.review.rules import trials as fetches
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from articles.models import Article
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, Decision, Evidence, Membership, Pair
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 from tests.pages import notices

@@ -17,9 +17,9 @@ from dedup.detection.runs.profiles import configs_of
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import start_run
 from dedup.models import Cluster, Decision, Pair, Profile, ProfileRule
-from dedup.review import decisions
-from dedup.review.declared_pairs import declare_pair
-from dedup.review.queries.why_not import judgement_now
+from dedup.review.answers import decisions
+from dedup.review.answers.decisions import declare_pair
+from dedup.review.queries.why import judgement_now
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
 from tests.pages import notices

@@ -17,8 +17,8 @@ from articles.models import ExtractionRule as SavedRule
 from articles.models import Newspaper
 from articles.storage.extraction_rules import rule_of
 from dedup.detection.runs.reextraction import reextract_task
-from dedup.review import rule_trials
-from dedup.review.rule_trials import RuleTrial, TriedPage
+from dedup.review.rules import trials as rule_trials
+from dedup.review.rules.trials import RuleTrial, TriedPage
 from tests.articles.storage.test_extraction_rules import OFFER, TEXT, crawl
 from tests.factories import make_user
 from tests.pages import notices

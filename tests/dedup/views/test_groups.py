@@ -18,7 +18,7 @@ from dedup.detection.runs.outdated_verdicts import note_judged, note_rests_on, o
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON
 from dedup.models import Cluster, Decision, DenseGroup, Pair
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.dense import finish, write_crowd, write_group
 from tests.factories import make_pair, make_run

@@ -19,7 +19,7 @@ from dedup.research.learning import HeldOut, TrainingSet, drawn_support, sample_
 from dedup.research.lessons import CHANGES
 from dedup.research.metrics import LabelledPair
 from dedup.research.support import Support
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_lesson, make_pair, make_user
 

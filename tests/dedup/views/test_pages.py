@@ -17,7 +17,7 @@ from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
 from dedup.answers import Answer
 from dedup.models import Decision, DetectionRun, FittedModel, Pair
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
 from tests.pages import notices

@@ -20,7 +20,7 @@ from dedup.detection.runs.headlines import update_series
 from dedup.detection.runs.judging import judge_now
 from dedup.detection.verdicts.shares import percentage
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, HeadlineForm, Pair, Series
-from dedup.review import decisions
+from dedup.review.answers import decisions
 from dedup.review.queries.why import why
 from dedup.review.questions.tabs import TABS
 from tests.conftest import StoreArticle

@@ -13,9 +13,8 @@ from lxml.html import document_fromstring
 from articles.models import Newspaper
 from dedup.detection.runs.profiles import configs_of, default_profile, override
 from dedup.models import Evidence, Pair, Profile, ProfileRule
-from dedup.review import profiles as review_profiles
-from dedup.review.profiles import save_profile
-from dedup.review.queries.profiles import effects
+from dedup.review.rules import profiles as review_profiles
+from dedup.review.rules.profiles import effects, save_profile
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from dedup.forms.base import SettleForm
 from dedup.models import Decision, Pair
-from dedup.review.decisions import ReviewError
+from dedup.review.answers.decisions import ReviewError
 from dedup.views.requests import back_address, neighbours, next_of, query_of, refuse, refused_note, safe_next, values_of
 from tests.conftest import StoreArticle
 from tests.factories import make_pair

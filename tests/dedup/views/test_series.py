@@ -15,8 +15,8 @@ from dedup.detection.runs.outdated_verdicts import note_rests_on, outdated_verdi
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import RULE_REASON
 from dedup.models import Cluster, Pair, Series
-from dedup.review import decisions
-from dedup.review.series_rules import ENDED, MADE, make_rule
+from dedup.review.answers import decisions
+from dedup.review.rules.rules import ENDED, MADE, make_rule
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series
 from tests.pages import notices

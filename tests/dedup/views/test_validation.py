@@ -16,7 +16,7 @@ from django.test import Client
 from articles.models import Article
 from dedup.models import Cluster, Decision, Evidence, Pair, SampleLabel, ValidationSample
 from dedup.research.sampling import Plan, draw
-from dedup.review.decisions import decide_pair
+from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 from tests.pages import notices

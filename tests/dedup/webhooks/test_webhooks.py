@@ -30,7 +30,7 @@ from dedup.integrations.hooks import (
 )
 from dedup.integrations.sending import RETRY_AFTER, send_due
 from dedup.models import Cluster, Delivery, Pair, Webhook
-from dedup.review.decisions import confirm_cluster, keep_article, take_out
+from dedup.review.answers.decisions import confirm_cluster, keep_article, take_out
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller, problem
 from tests.factories import make_cluster, make_pair, make_user

@@ -17,7 +17,7 @@ from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
 from dedup.models import Decision, DenseGroup, GroupMember, Pair, Series
 from dedup.models.querysets import PairQuerySet
-from dedup.review.queries.series import members_of
+from dedup.review.queries.series_and_groups import members_of
 
 MADE = "made it a rule"
 ENDED = "ended the rule"

@@ -15,11 +15,11 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
 from dedup.answers import Answer
-from dedup.detection.clustering.consistency import contradictions_of_joining, contradictions_of_parting
+from dedup.detection.clustering.consistency import Joins, contradictions_of_joining, contradictions_of_parting, joins
 from dedup.detection.clustering.constraints import constraints_in_force, lock_review
-from dedup.models import Batch, BatchItem, ConfirmedArticle, Decision, Link, Pair, SeparateArticles
+from dedup.models import Batch, BatchItem, ConfirmedArticle, Decision, Link, Membership, Pair, SeparateArticles
 from dedup.research.precision import upper_bound
-from dedup.review.decisions import ReviewError, append_batch
+from dedup.review.answers.decisions import ReviewError, append_batch
 
 # What can be answered for many at once.
 ANSWERS = [answer for answer in Answer if answer.facts.in_batches]
@@ -335,3 +335,60 @@ def sample_of(batch: Batch) -> Sample:
     wrong = sum(not each.is_right for each in answered)
     waiting = next((answer for answer in answers if not answer.decision), None)
     return Sample(batch.drawn, len(answered), wrong, upper_bound(len(answered), wrong), waiting)
+
+
+# Questions left out because they contradict decisions, which the page lists.
+CONTRADICTIONS_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What deciding a batch would change now."""
+
+    outcome: Outcome
+    pairs: int
+    clusters: int  # proposed clusters that it confirms as a whole
+    joins: Joins | None  # of a batch that confirms
+    split: int  # clusters that lose an article, of a batch that parts
+    contradicting: Sequence[tuple[BatchItem, Pair | None]]
+
+
+def listed_batches() -> QuerySet[Batch]:
+    """Return all batches with their editors and decisions, the latest first."""
+    return Batch.objects.select_related("made_by", "decision__undone_by__decided_by", "decision__decided_by")
+
+
+def open_batch(user_id: int) -> Batch | None:
+    """Return the latest batch that this editor has begun and not decided."""
+    return Batch.objects.filter(made_by=user_id, decision=None).first()
+
+
+def preview_of(batch: Batch) -> Preview:
+    """Return what deciding this batch would change now."""
+    outcome = outcome_of(batch)
+    pairs = [each for each in outcome.kept if each.pair_id]
+    shown = outcome.contradicting[:CONTRADICTIONS_SHOWN]
+    found = Pair.objects.with_articles().in_bulk([each.pair_id for each in shown if each.pair_id])
+    confirms = batch.kind == Answer.CONFIRM
+    cluster_of = _clusters_of(outcome.kept)
+    return Preview(
+        outcome=outcome,
+        pairs=len(pairs),
+        clusters=len(outcome.kept) - len(pairs),
+        joins=joins((tuple(each.articles) for each in outcome.kept), cluster_of) if confirms else None,
+        split=0 if confirms else len(_shared(pairs, cluster_of)),
+        contradicting=[(each, found.get(each.pair_id or 0)) for each in shown],
+    )
+
+
+def _clusters_of(items: Sequence[BatchItem]) -> dict[int, int]:
+    """Return the cluster of each article of these questions that is in one."""
+    articles = {each for item in items for each in item.articles}
+    found = Membership.objects.filter(article__in=articles)
+    return dict(found.order_by().values_list("article", "cluster"))
+
+
+def _shared(pairs: Sequence[BatchItem], cluster_of: dict[int, int]) -> set[int]:
+    """Return the clusters that hold both articles of a pair."""
+    ends = ([cluster_of.get(article) for article in item.articles] for item in pairs)
+    return {left for left, right in ends if left is not None and left == right}

@@ -1,7 +1,8 @@
-"""Filters that few rows pass: these are looked up first, because a walk along the list would read all of it.
+"""The pairs in lists, the groups that an editor can choose, and filters that few rows pass.
 
-PostgreSQL cannot know how a filter and an order go together. Where many rows pass, the walk in the order of the list
-soon fills a page; where few do, they are found by an index and sorted.
+Rows that pass such a filter are looked up first, because a walk along the list would read all of it. PostgreSQL cannot
+know how a filter and an order go together: where many rows pass, the walk in the order of the list soon fills a page;
+where few do, they are found by an index and sorted.
 """
 
 from __future__ import annotations
@@ -12,10 +13,51 @@ from typing import Any, LiteralString
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection
-from django.db.models import BigIntegerField, BooleanField, Func, Q, QuerySet, Value
+from django.db.models import BigIntegerField, BooleanField, Count, F, Func, Prefetch, Q, QuerySet, Value
 from django.db.models.functions import Cast
 
+from dedup.models import Evidence, Pair, Verdict
 from dedup.models.querysets import PairQuerySet
+
+# From this probability of being duplicates, a pair is reviewed whatever its verdict is.
+LEAST_PROBABILITY = 0.1
+MAY_BE_DUPLICATES = Q(verdict__in=[Verdict.DUPLICATE, Verdict.VERSION]) | Q(
+    duplicate_probability__gte=LEAST_PROBABILITY
+)
+ANY = "any"
+UNJUDGED = "unjudged"
+# In the order of the form; the first is the default and has no name in the URL.
+VERDICTS = {
+    "": ("may be duplicates", MAY_BE_DUPLICATES),
+    **{kind.value: (kind.label, Q(verdict=kind)) for kind in Verdict},
+    UNJUDGED: ("not yet judged", Q(verdict="")),
+    ANY: ("any", Q()),
+}
+_MOST_PROBABLE_FIRST = (F("duplicate_probability").desc(nulls_last=True), "-best_score", "id")
+
+
+def rows_of_queue(numbers: Iterable[int]) -> list[Pair]:
+    """Return the pairs with these numbers, in the same order, with their articles and their `current_evidence`.
+
+    A separate query, because joins that only the rows need would slow down counting the queue.
+    """
+    current = Evidence.objects.filter(stale=False).order_by("-score", "id")
+    full = Pair.objects.with_articles().prefetch_related(Prefetch("evidence", current, to_attr="current_evidence"))
+    wanted = list(numbers)
+    rows = full.in_bulk(wanted)
+    return [rows[number] for number in wanted]
+
+
+def most_probable(pairs: PairQuerySet, number: int) -> QuerySet[Pair]:
+    """Return the `number` most probable duplicates of these pairs, with their articles and evidence."""
+    return pairs.with_articles().prefetch_related("evidence").order_by(*_MOST_PROBABLE_FIRST)[:number]
+
+
+def count_by_verdict(pairs: PairQuerySet) -> dict[str, int]:
+    """Return the number of pairs of each verdict that occurs, by its name in VERDICTS."""
+    counts = pairs.order_by().values_list("verdict").annotate(Count("pk"))
+    return {verdict or UNJUDGED: number for verdict, number in counts}
+
 
 # With a million articles, so many are looked up as fast as a walk finds a hundred rows.
 FEW = 5_000

@@ -2,12 +2,16 @@
 
 Decisions are never changed or removed: a later decision on the same two articles overrides the earlier one, and an undo
 is a decision too. The states of pairs and the clusters are derived from the decisions in force.
+
+A pair that an editor declares has no evidence, and so a best score of 0: it is never in the queue, and only the
+decision on it joins its articles. Runs leave it as it is, unless a pass finds it later.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, LiteralString
 
@@ -15,12 +19,14 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from articles.models import Article
 from articles.storage.fingerprints import fingerprint
 from dedup.answers import Answer
 from dedup.detection.clustering.constraints import KnownConstraints, constraints_in_force, lock_review
 from dedup.detection.clustering.implications import update_implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
+from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
 
 _REPEATABLE = (Decision.Kind.CONFIRM_CLUSTER, Decision.Kind.CONFIRM_GROUP, Decision.Kind.KEEP)
@@ -156,7 +162,7 @@ def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Dec
 
 
 def append_batch(articles: list[int], links: Mapping[tuple[int, int], str], *, user: Any, note: str) -> Decision:
-    """Append one decision on many pairs: `links` says what it is about each. dedup/review/batches.py makes them."""
+    """Append one decision on many pairs: `links` says what it is about each. batches.py makes them."""
     with transaction.atomic():
         lock_review()
         return append_decision(Decision(kind=Decision.Kind.BATCH, articles=articles), links, user=user, note=note)
@@ -311,3 +317,45 @@ def _members_with(cluster_id: int, article_id: int) -> list[int]:
 def in_order(first: int, second: int) -> tuple[int, int]:
     """Return two article ids as links and pairs store them."""
     return (first, second) if first < second else (second, first)
+
+
+def declare_pair(
+    left: Article, right: Article, kind: str, *, judged: JudgedRow, user: Any, note: str = "", seen: int | None = None
+) -> Decision:
+    """Append an editor's decision on two articles, and make them a pair with this verdict if they are none.
+
+    `kind`, `note` and `seen` as for decide_pair. Raises ReviewError, and then there is no new pair.
+    """
+    if left.pk == right.pk:
+        raise ReviewError(f"Both are article {left.pk}; choose two articles.")
+    first, second = sorted((left, right), key=lambda article: article.pk)
+    with transaction.atomic():
+        lock_review()
+        pair, _ = Pair.objects.get_or_create(
+            left=first,
+            right=second,
+            defaults={
+                "verdict": judged.verdict,
+                "probability": judged.probability,
+                "duplicate_probability": judged.duplicate_probability,
+                "reasons": json.loads(judged.reasons),
+                "left_matched": judged.left_matched,
+                "right_matched": judged.right_matched,
+                "joins": judged.joins,
+                "days_apart": abs((first.date - second.date).days),
+                "same_newspaper": first.newspaper_id == second.newspaper_id,
+            },
+        )
+        return decide_pair(pair.pk, kind, user=user, note=note, seen=seen)
+
+
+def latest_decision(left_id: int, right_id: int) -> int:
+    """Return the id of the latest decision on two articles, given in order of id; 0 for none."""
+    said = Link.objects.filter(left=left_id, right=right_id).order_by("-decision").values_list("decision", flat=True)
+    return said.first() or 0
+
+
+def declaration_among(decisions_on_pair: Sequence[Decision], pair: Pair) -> Decision | None:
+    """Return the decision that declared a pair without evidence, of all decisions on it with the latest first."""
+    own = [decision for decision in decisions_on_pair if decision.pair_id == pair.pk]
+    return own[-1] if own else None

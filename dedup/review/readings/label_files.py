@@ -15,8 +15,8 @@ from articles.files.cells import unguarded
 from articles.files.formats import source_named
 from articles.files.records import Record, UnreadableFileError, read_records
 from dedup.models import PairLabel, SampledPair, SampleLabel, ValidationSample
-from dedup.review.decisions import MAX_NOTE_CHARACTERS
-from dedup.review.validation import MAX_READER_CHARACTERS, plain_note
+from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS
+from dedup.review.readings.validation import MAX_READER_CHARACTERS, plain_note
 
 # The column of Splink's clerical labels. It says only whether the two are a match.
 SCORE = "clerical_match_score"

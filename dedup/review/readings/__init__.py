@@ -1,0 +1,1 @@
+"""What people say of pairs that decides nothing: second readings of decisions, and labels of validation samples."""
