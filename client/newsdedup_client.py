@@ -17,19 +17,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import Any, Literal, Self, TypedDict
+from typing import Any, Literal, NotRequired, Self, TypedDict
 
 import httpx
 
-Kind = Literal["confirm", "reject", "version", "template", "unsure"]
-State = Literal["undecided", "confirmed", "rejected", "version", "template", "unsure"]
-Verdict = Literal["duplicate", "version", "template", "similar"]
-Event = Literal["cluster.new", "cluster.changed", "cluster.confirmed", "alarm"]
 Day = datetime.date | str
 
 STORED_AT_ONCE = 100
 _PAGE = 200
 _WAITS = 3
+
+# <!-- write_docs: client_types -->
+
+Kind = Literal["confirm", "reject", "version", "template", "unsure"]
+State = Literal["undecided", "confirmed", "rejected", "version", "template", "unsure"]
+Verdict = Literal["duplicate", "version", "template", "similar"]
+Event = Literal["cluster.new", "cluster.changed", "cluster.confirmed", "alarm"]
 
 
 class Article(TypedDict):
@@ -59,26 +62,23 @@ class ArticleFull(Article):
     stored_at: str
 
 
-class _NeededOfArticle(TypedDict):
+class NewArticle(TypedDict):
+    """An article to store. What ingest refuses is in the result of its row, with the reason."""
+
     url: str
     date: str
     content: str
-
-
-class NewArticle(_NeededOfArticle, total=False):
-    """An article to store."""
-
-    headline: str
-    newspaper: str
-    external_id: str
-    lang: str
-    byline: str
-    agency: str
-    dateline: str
+    headline: NotRequired[str]
+    newspaper: NotRequired[str]
+    external_id: NotRequired[str]
+    lang: NotRequired[str]
+    byline: NotRequired[str]
+    agency: NotRequired[str]
+    dateline: NotRequired[str]
 
 
 class Stored(TypedDict):
-    """What became of an article."""
+    """The result for an article: created, known already, or rejected for a reason."""
 
     outcome: Literal["created", "known", "rejected"]
     article: int | None
@@ -109,7 +109,7 @@ class Story(TypedDict):
 
 
 class Pair(TypedDict):
-    """Two articles that a pass has proposed."""
+    """Two articles that a pass has proposed as a pair."""
 
     id: int
     left: Article
@@ -159,7 +159,7 @@ class Decision(TypedDict):
 
 
 class Copy(TypedDict):
-    """A stored article that may be a copy of a text."""
+    """A stored article that may be a copy."""
 
     article: Article
     likely: bool
@@ -172,7 +172,7 @@ class Copy(TypedDict):
 
 
 class Check(TypedDict):
-    """What a check found, the most probable copies first."""
+    """What was found, the most probable copies first."""
 
     words: int
     lang: str
@@ -194,7 +194,7 @@ class Run(TypedDict):
 
 
 class RunRequest(TypedDict):
-    """A run that somebody asked for; `run` is None while it waits for a worker."""
+    """A run that somebody asked for; `run` is null while it waits for a worker."""
 
     id: int
     profile: str
@@ -206,7 +206,7 @@ class RunRequest(TypedDict):
 
 
 class AskedRun(TypedDict):
-    """A run that was asked for: it waits as `request`, or goes on already as `run`."""
+    """A run that was asked for: it waits for a worker as `request`, or goes on already as `run`."""
 
     request: RunRequest | None
     run: Run | None
@@ -214,7 +214,7 @@ class AskedRun(TypedDict):
 
 
 class Webhook(TypedDict):
-    """An address that is sent news of clusters."""
+    """A webhook."""
 
     id: int
     url: str
@@ -225,13 +225,13 @@ class Webhook(TypedDict):
 
 
 class NewWebhook(Webhook):
-    """A new webhook with its secret, which the API shows only once."""
+    """A new webhook with its secret."""
 
     secret: str
 
 
 class Delivery(TypedDict):
-    """What was sent to a webhook, or waits."""
+    """A request to a webhook."""
 
     id: int
     message: str
@@ -242,6 +242,9 @@ class Delivery(TypedDict):
     made_at: str
     tried_at: str | None
     due_at: str | None
+
+
+# <!-- write_docs: end -->
 
 
 @dataclass(frozen=True)

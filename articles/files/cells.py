@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import Any
 
 # Every export has these columns. A file that has all of them is read as an export.
 SIGNATURE = frozenset(
@@ -21,6 +24,16 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 def is_export(names: Collection[str]) -> bool:
     """Return whether a row or a header with these columns was written by export_articles."""
     return SIGNATURE.issubset(names)
+
+
+def csv_text(lines: Iterable[Iterable[Any]], *, quoting: Any = csv.QUOTE_ALL, line_end: str = "\n") -> str:
+    """Return these lines as CSV.
+
+    All cells are in quotes, unless told otherwise: a carriage return would else end the row in some programs.
+    """
+    written = io.StringIO()
+    csv.writer(written, quoting=quoting, lineterminator=line_end).writerows(lines)
+    return written.getvalue()
 
 
 def guarded(cell: str) -> str:

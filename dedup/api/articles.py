@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 from django.http import Http404, HttpRequest
@@ -17,21 +18,21 @@ from articles.storage.incoming import Details, IncomingArticle, url_fault
 from articles.storage.ingest import Stored, store_articles
 from dedup.api.auth import READS, STORES
 from dedup.api.cursors import Page, PageQuery, page_of, refuse_unknown
-from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row
-from dedup.api.values import Day, Number, Text
+from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row, filtered, filtering
+from dedup.api.values import Number, Text
 from dedup.review.queries.articles import stored_under
+from dedup.rows.articles import ARTICLE
 
 AnySchema = TypeVar("AnySchema", bound=Schema)
 router = Router(tags=["articles"])
 MOST_STORED = 100
 
 
+@partial(filtering, ARTICLE)
 class ArticleQuery(PageQuery):
     """Which articles to list."""
 
     newspaper: Text | None = Field(None, max_length=200, description="The name of a newspaper.")
-    since: Day | None = Field(None, description="From this day on.")
-    until: Day | None = Field(None, description="Up to this day.")
 
 
 def _with_details(shape: type[AnySchema]) -> type[AnySchema]:
@@ -78,17 +79,17 @@ class StoredRows(Schema):
 
 
 @router.get("", auth=READS, response=Page[ArticleRow], summary="List articles by day")
-def list_articles(request: HttpRequest, query: Query[ArticleQuery]) -> Page[ArticleRow]:
+def list_articles(request: HttpRequest, query: Query[ArticleQuery]) -> Page[Any]:
     """List articles, the earliest first."""
-    newspapers = None
+    rows = filtered(Article.objects.without_texts().select_related("newspaper", "membership"), ARTICLE, query)
     if query.newspaper is not None:
-        newspapers = list(Newspaper.objects.in_use().filter(name=query.newspaper).values_list("pk", flat=True))
-    rows = Article.objects.without_texts().select_related("newspaper", "membership")
-    return page_of(request, rows.in_scope(query.since, query.until, newspapers), query, ("date", "id"), article_row)
+        named = Newspaper.objects.in_use().filter(name=query.newspaper)
+        rows = rows.filter(newspaper_id__in=list(named.values_list("pk", flat=True)))
+    return page_of(request, rows, query, ("date", "id"), article_row)
 
 
 @router.get("/by-url", auth=READS, response=ArticleFull, summary="Find an article by its URL")
-def find_article(request: HttpRequest, url: Annotated[Text, Query(max_length=2000)]) -> ArticleFull:
+def find_article(request: HttpRequest, url: Annotated[Text, Query(max_length=2000)]) -> dict[str, Any]:
     """Return the article with this URL, or with the same URL but for tracking parameters."""
     refuse_unknown(request, ["url"])
     found = None if url_fault(url) else stored_under(url)
@@ -98,7 +99,7 @@ def find_article(request: HttpRequest, url: Annotated[Text, Query(max_length=200
 
 
 @router.get("/{int:article_id}", auth=READS, response=ArticleFull, summary="Read an article")
-def read_article(request: HttpRequest, article_id: Number) -> ArticleFull:
+def read_article(request: HttpRequest, article_id: Number) -> dict[str, Any]:
     """Return an article with its text."""
     full = Article.objects.select_related("newspaper", "membership").prefetch_related("urls", "headline_variants")
     return article_full(get_object_or_404(full, pk=article_id))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 from django.http import Http404, HttpRequest
 from ninja import Router, Schema
@@ -10,10 +10,13 @@ from pydantic import ConfigDict, Field, model_validator
 
 from articles.storage.incoming import url_fault
 from dedup.api.auth import CHECKS
-from dedup.api.shapes import ArticleRow, row_in
+from dedup.api.shapes import article_row, shape
 from dedup.api.values import Day, Text
+from dedup.models import Verdict
 from dedup.review.queries.articles import stored_under
-from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS, Copy, Pasted, check
+from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS, Pasted, check
+from dedup.rows.articles import ARTICLE
+from dedup.rows.columns import Column, ColumnType, Rows
 
 router = Router(tags=["check"])
 
@@ -36,30 +39,48 @@ class NewCheck(Schema):
         return self
 
 
-class CopyRow(Schema):
-    """A stored article that may be a copy."""
-
-    article: ArticleRow
-    likely: bool = Field(description="Whether it is worth an editor's look.")
-    duplicate_probability: float = Field(description="The probability that they are duplicates, 0 to 1.")
-    verdict: str
-    of_text: float = Field(description="The share of the text that the article has, 0 to 1.")
-    of_article: float = Field(description="The share of the article that the text has, 0 to 1.")
-    same_text: bool
-    too_far: list[str] = Field(description="Passes that do not look over so many days.")
-
-
-class CheckResult(Schema):
-    """What was found, the most probable copies first."""
-
-    words: int
-    lang: str
-    copies: list[CopyRow]
-    unread: int = Field(description="New articles that only equal texts were looked for in, until the next run.")
+COPY = Rows(
+    "A stored article that may be a copy.",
+    (
+        Column("article", of=ARTICLE, source=lambda copy: article_row(copy.article, cluster=copy.cluster_id)),
+        Column("likely", type=ColumnType.BOOLEAN, help="Whether it is worth an editor's look."),
+        Column(
+            "duplicate_probability",
+            type=ColumnType.PROBABILITY,
+            help="The probability that they are duplicates, 0 to 1.",
+        ),
+        Column("verdict", source="verdict.value", choices=tuple(Verdict.choices)),
+        Column("of_text", type=ColumnType.SHARE, help="The share of the text that the article has, 0 to 1."),
+        Column("of_article", type=ColumnType.SHARE, help="The share of the article that the text has, 0 to 1."),
+        Column("same_text", type=ColumnType.BOOLEAN),
+        Column(
+            "too_far",
+            type=ColumnType.TEXTS,
+            help="Passes that do not look over so many days.",
+            source=lambda copy: [name for name, _ in copy.too_far],
+        ),
+    ),
+)
+CopyRow = shape(COPY, "CopyRow")
+RESULT = Rows(
+    "What was found, the most probable copies first.",
+    (
+        Column("words", type=ColumnType.COUNT),
+        Column("lang", source="language"),
+        Column("copies", of=COPY, many=True),
+        Column(
+            "unread",
+            type=ColumnType.COUNT,
+            help="New articles that only equal texts were looked for in, until the next run.",
+        ),
+    ),
+)
+CheckResult = shape(RESULT, "CheckResult")
+_result = RESULT.api_values()
 
 
 @router.post("", auth=CHECKS, response=CheckResult, summary="Check a text")
-def check_text(request: HttpRequest, body: NewCheck) -> CheckResult:
+def check_text(request: HttpRequest, body: NewCheck) -> dict[str, Any]:
     """Return the stored articles that have much of a text, or its headline. A check counts as ten requests."""
     but = None
     if body.url is None:
@@ -69,20 +90,4 @@ def check_text(request: HttpRequest, body: NewCheck) -> CheckResult:
         if article is None:
             raise Http404("No article is stored under this URL. Send its text; the API fetches no pages.")
         pasted, but = Pasted(article.content[:MAX_CHARACTERS], article.headline, article.date), article.pk
-    found = check(pasted, but=but)
-    return CheckResult(
-        words=found.words, lang=found.language, copies=[_row(hit) for hit in found.copies], unread=found.unread
-    )
-
-
-def _row(copy: Copy) -> CopyRow:
-    return CopyRow(
-        article=row_in(copy.article, copy.cluster_id),
-        likely=copy.likely,
-        duplicate_probability=copy.duplicate_probability,
-        verdict=copy.verdict.value,
-        of_text=copy.of_text,
-        of_article=copy.of_article,
-        same_text=copy.same_text,
-        too_far=[name for name, _ in copy.too_far],
-    )
+    return _result(check(pasted, but=but))

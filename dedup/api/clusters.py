@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import partial
+from typing import Any
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router
-from pydantic import Field
 
 from articles.models import Article
 from dedup.api.auth import READS
 from dedup.api.cursors import Page, PageQuery, page_of
-from dedup.api.shapes import ArticleRow, ClusterRow, article_row, cluster_row
+from dedup.api.shapes import ArticleRow, ClusterRow, article_row, cluster_row, filtered, filtering
 from dedup.api.values import Number
 from dedup.models import Cluster
+from dedup.rows.clusters import CLUSTER
 
 router = Router(tags=["clusters"])
 
 
+@partial(filtering, CLUSTER)
 class ClusterQuery(PageQuery):
     """Which clusters to list."""
 
-    state: Literal["proposed", "confirmed"] | None = None
-    size_from: int | None = Field(None, ge=2, le=2**31 - 1, description="With so many articles or more.")
-
 
 @router.get("", auth=READS, response=Page[ClusterRow], summary="List clusters")
-def list_clusters(request: HttpRequest, query: Query[ClusterQuery]) -> Page[ClusterRow]:
+def list_clusters(request: HttpRequest, query: Query[ClusterQuery]) -> Page[Any]:
     """List clusters by their number."""
-    rows = Cluster.objects.with_kept()
-    if query.state:
-        rows = rows.filter(state=query.state)
-    if query.size_from:
-        rows = rows.filter(size__gte=query.size_from)
-    return page_of(request, rows, query, ("id",), cluster_row)
+    return page_of(request, filtered(Cluster.objects.with_kept(), CLUSTER, query), query, ("id",), cluster_row)
 
 
 @router.get("/{int:cluster_id}", auth=READS, response=ClusterRow, summary="Read a cluster")
-def read_cluster(request: HttpRequest, cluster_id: Number) -> ClusterRow:
+def read_cluster(request: HttpRequest, cluster_id: Number) -> dict[str, Any]:
     """Return a cluster. Its number stays while most of its articles stay together."""
     return cluster_row(get_object_or_404(Cluster.objects.with_kept(), pk=cluster_id))
 
 
 @router.get("/{int:cluster_id}/articles", auth=READS, response=Page[ArticleRow], summary="List a cluster's articles")
-def list_members(request: HttpRequest, cluster_id: Number, query: Query[PageQuery]) -> Page[ArticleRow]:
+def list_members(request: HttpRequest, cluster_id: Number, query: Query[PageQuery]) -> Page[Any]:
     """List the articles of a cluster, the earliest first."""
     get_object_or_404(Cluster, pk=cluster_id)
     rows = Article.objects.without_texts().select_related("newspaper", "membership")

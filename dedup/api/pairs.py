@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.http import parse_etags
 from ninja import Header, Query, Router, Schema
 from pydantic import ConfigDict, Field
 
-from dedup.answers import AnswerKey, StateKey
+from dedup.answers import AnswerKey
 from dedup.api.auth import DECIDES, READS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.middleware import etag_of
 from dedup.api.problems import ProblemError
 from dedup.api.rendering import RENDERER
-from dedup.api.shapes import DecisionRow, PairFull, PairRow, decision_row, pair_full, pair_row
+from dedup.api.shapes import (
+    DecisionRow,
+    PairFull,
+    PairRow,
+    decision_row,
+    filtered,
+    filtering,
+    pair_full,
+    pair_row,
+)
 from dedup.api.values import Number, Text
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Pair
@@ -30,25 +40,23 @@ from dedup.review.answers.decisions import (
     decisions_on,
     undo,
 )
+from dedup.rows.decisions import DECISION
+from dedup.rows.pairs import PAIR
 
 pairs = Router(tags=["pairs"])
 decisions = Router(tags=["decisions"])
 
 
+@partial(filtering, PAIR)
 class PairQuery(PageQuery):
     """Which pairs to list."""
 
-    state: StateKey | None = None
-    verdict: Literal["duplicate", "version", "template", "similar"] | None = None
-    article: Number | None = Field(None, description="Pairs with this article.")
-    probability_from: float | None = Field(None, ge=0, le=1, description="As probably duplicates as this, or more.")
 
-
+@partial(filtering, DECISION)
 class DecisionQuery(PageQuery):
     """Which decisions to list."""
 
     pair: Number | None = Field(None, description="Decisions on this pair.")
-    decided_by: Text | None = Field(None, max_length=150, description="Decisions of this editor.")
 
 
 class NewDecision(Schema):
@@ -69,21 +77,14 @@ class NewUndo(Schema):
 
 
 @pairs.get("", auth=READS, response=Page[PairRow], summary="List pairs")
-def list_pairs(request: HttpRequest, query: Query[PairQuery]) -> Page[PairRow]:
+def list_pairs(request: HttpRequest, query: Query[PairQuery]) -> Page[Any]:
     """List the pairs that some pass currently proposes, by their number."""
     rows = Pair.objects.proposed().with_articles().select_related("left__membership", "right__membership")
-    if query.article:
-        rows = rows.filter(Q(left=query.article) | Q(right=query.article))
-    if query.probability_from is not None:
-        rows = rows.filter(duplicate_probability__gte=query.probability_from)
-    for name in ("state", "verdict"):
-        if value := getattr(query, name):
-            rows = rows.filter(**{name: value})
-    return page_of(request, rows.defer("reasons"), query, ("id",), pair_row)
+    return page_of(request, filtered(rows, PAIR, query).defer("reasons"), query, ("id",), pair_row)
 
 
 @pairs.get("/{int:pair_id}", auth=READS, response=PairFull, summary="Read a pair")
-def read_pair(request: HttpRequest, pair_id: Number) -> PairFull:
+def read_pair(request: HttpRequest, pair_id: Number) -> dict[str, Any]:
     """Return a pair with its evidence. A decision on it names the ETag of this answer."""
     return _pair(pair_id)
 
@@ -95,7 +96,7 @@ def decide(
     body: NewDecision,
     response: HttpResponse,
     if_match: Annotated[Text | None, Header(alias="If-Match", max_length=200)] = None,
-) -> DecisionRow:
+) -> dict[str, Any]:
     """Say what the two articles of a pair are; clusters follow at once.
 
     Without the header If-Match, the answer is 428. If the pair changed since it was read, by a decision or by a run,
@@ -106,7 +107,9 @@ def decide(
     with transaction.atomic():
         # Nothing about the pair can change between the comparison and the decision.
         lock_review()
-        current = etag_of(RENDERER.render(request, _pair(pair_id).model_dump(), response_status=200).encode())
+        current = etag_of(
+            RENDERER.render(request, PairFull(**_pair(pair_id)).model_dump(), response_status=200).encode()
+        )
         if not {"*", current}.intersection(parse_etags(if_match)):
             raise ProblemError(412, f"Pair {pair_id} has changed since you read it. Read it, and decide again.")
         made = _refusable(decide_pair, pair_id, body.kind, user=request.auth.owner, note=body.note)
@@ -115,25 +118,23 @@ def decide(
 
 
 @decisions.get("", auth=READS, response=Page[DecisionRow], summary="List decisions")
-def list_decisions(request: HttpRequest, query: Query[DecisionQuery]) -> Page[DecisionRow]:
+def list_decisions(request: HttpRequest, query: Query[DecisionQuery]) -> Page[Any]:
     """List decisions, the latest first. Undone ones stay in the list."""
-    rows = _decisions()
+    rows = filtered(_decisions(), DECISION, query)
     if query.pair:
         pair = Pair.objects.filter(pk=query.pair).first()
         rows = rows.filter(pk__in=decisions_on(pair).values("pk")) if pair else rows.none()
-    if query.decided_by is not None:
-        rows = rows.filter(decided_by__username=query.decided_by)
     return page_of(request, rows, query, ("-id",), decision_row)
 
 
 @decisions.get("/{int:decision_id}", auth=READS, response=DecisionRow, summary="Read a decision")
-def read_decision(request: HttpRequest, decision_id: Number) -> DecisionRow:
+def read_decision(request: HttpRequest, decision_id: Number) -> dict[str, Any]:
     """Return a decision."""
     return decision_row(get_object_or_404(_decisions(), pk=decision_id))
 
 
 @decisions.post("/{int:decision_id}/undo", auth=DECIDES, response={201: DecisionRow}, summary="Undo a decision")
-def undo_decision(request: TokenRequest, decision_id: Number, body: NewUndo, response: HttpResponse) -> DecisionRow:
+def undo_decision(request: TokenRequest, decision_id: Number, body: NewUndo, response: HttpResponse) -> dict[str, Any]:
     """Undo a decision; the one before it is in force again. The undo is a decision too."""
     get_object_or_404(Decision, pk=decision_id)
     made = _refusable(undo, decision_id, user=request.auth.owner, note=body.note)
@@ -141,10 +142,9 @@ def undo_decision(request: TokenRequest, decision_id: Number, body: NewUndo, res
     return decision_row(made)
 
 
-def _pair(pair_id: int) -> PairFull:
+def _pair(pair_id: int) -> dict[str, Any]:
     full = Pair.objects.with_articles().select_related("left__membership", "right__membership")
-    pair = get_object_or_404(full.prefetch_related("evidence"), pk=pair_id)
-    return pair_full(pair, decisions_on(pair).order_by("-pk").first())
+    return pair_full(get_object_or_404(full.prefetch_related("evidence"), pk=pair_id))
 
 
 def _decisions() -> QuerySet[Decision]:

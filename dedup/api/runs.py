@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -52,13 +52,13 @@ class AskedRun(Schema):
 
 
 @router.get("", auth=READS, response=Page[RunRow], summary="List runs")
-def list_runs(request: HttpRequest, query: Query[PageQuery]) -> Page[RunRow]:
+def list_runs(request: HttpRequest, query: Query[PageQuery]) -> Page[Any]:
     """List runs, the latest first."""
     return page_of(request, DetectionRun.objects.all(), query, ("-id",), run_row)
 
 
 @router.get("/{int:run_id}", auth=READS, response=RunRow, summary="Read a run")
-def read_run(request: HttpRequest, run_id: Number) -> RunRow:
+def read_run(request: HttpRequest, run_id: Number) -> dict[str, Any]:
     """Return a run."""
     return run_row(get_object_or_404(DetectionRun, pk=run_id))
 
@@ -76,7 +76,7 @@ def ask_for_run(request: TokenRequest, body: NewRun, response: HttpResponse) -> 
 
 
 @requests.get("/{int:request_id}", auth=READS, response=RequestRow, summary="Read a request for a run")
-def read_request(request: HttpRequest, request_id: Number) -> RequestRow:
+def read_request(request: HttpRequest, request_id: Number) -> dict[str, Any]:
     """Return a run that was asked for; `run` is its number once a worker has started it."""
     return request_row(get_object_or_404(RunRequest.objects.select_related("profile"), pk=request_id))
 

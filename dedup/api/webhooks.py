@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any, Literal
 
 from django.db.models import QuerySet
@@ -14,6 +13,7 @@ from pydantic import ConfigDict, Field, StrictBool
 from dedup.api.auth import HOOKS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.problems import Fault, ProblemError
+from dedup.api.shapes import DeliveryRow, MadeWebhook, WebhookRow, delivery_row, made_webhook, webhook_row
 from dedup.api.values import Number, Text
 from dedup.integrations.hooks import (
     MAX_URL_CHARACTERS,
@@ -23,7 +23,7 @@ from dedup.integrations.hooks import (
     make_webhook,
     send_test,
 )
-from dedup.models import Delivery, Webhook
+from dedup.models import Webhook
 
 router = Router(tags=["webhooks"])
 
@@ -49,69 +49,38 @@ class WebhookChange(Schema):
     active: StrictBool | None = Field(None, description="Switched on again, it gets at once what it has missed.")
 
 
-class WebhookRow(Schema):
-    """A webhook."""
-
-    id: int
-    url: str
-    events: list[str]
-    active: bool
-    fault: str = Field(description="Why newsdedup has switched it off; empty if it has not.")
-    made_at: datetime.datetime
-
-
-class MadeWebhook(WebhookRow):
-    """A new webhook with its secret."""
-
-    secret: str = Field(description="To check signatures with; the API shows it only now.")
-
-
-class DeliveryRow(Schema):
-    """A request to a webhook."""
-
-    id: int
-    message: str = Field(description="The id in its header webhook-id.")
-    event: str
-    state: str
-    attempts: int
-    answer: str = Field(description="What came back last, or why nothing did.")
-    made_at: datetime.datetime
-    tried_at: datetime.datetime | None
-    due_at: datetime.datetime | None = Field(description="When it is tried next, if it waits.")
-
-
 @router.get("", auth=HOOKS, response=Page[WebhookRow], summary="List your webhooks")
-def list_webhooks(request: TokenRequest, query: Query[PageQuery]) -> Page[WebhookRow]:
+def list_webhooks(request: TokenRequest, query: Query[PageQuery]) -> Page[Any]:
     """List the webhooks of the token's owner."""
-    return page_of(request, _own(request), query, ("id",), _row)
+    return page_of(request, _own(request), query, ("id",), webhook_row)
 
 
 @router.post("", auth=HOOKS, response={201: MadeWebhook}, summary="Make a webhook", url_name="list_webhooks")
-def make(request: TokenRequest, body: NewWebhook, response: HttpResponse) -> MadeWebhook:
+def make(request: TokenRequest, body: NewWebhook, response: HttpResponse) -> dict[str, Any]:
     """Make a webhook. Its requests are signed by the Standard Webhooks specification."""
     try:
         hook = make_webhook(request.auth.owner, body.url, body.events)
     except WebhookError as error:
         raise _refused(error) from error
     response["Location"] = f"/api/v1/webhooks/{hook.pk}"
-    return MadeWebhook(**_values(hook), secret=hook.secret)
+    return made_webhook(hook)
 
 
 @router.get("/{int:webhook_id}", auth=HOOKS, response=WebhookRow, summary="Read a webhook")
-def read_webhook(request: TokenRequest, webhook_id: Number) -> WebhookRow:
+def read_webhook(request: TokenRequest, webhook_id: Number) -> dict[str, Any]:
     """Return a webhook of the token's owner."""
-    return _row(get_object_or_404(_own(request), pk=webhook_id))
+    return webhook_row(get_object_or_404(_own(request), pk=webhook_id))
 
 
 @router.patch("/{int:webhook_id}", auth=HOOKS, response=WebhookRow, summary="Change a webhook", url_name="read_webhook")
-def change(request: TokenRequest, webhook_id: Number, body: WebhookChange) -> WebhookRow:
+def change(request: TokenRequest, webhook_id: Number, body: WebhookChange) -> dict[str, Any]:
     """Change a webhook, or switch it on or off."""
     hook = get_object_or_404(_own(request), pk=webhook_id)
     try:
         change_webhook(hook, by=request.auth.owner, url=body.url, events=body.events, active=body.active)
     except WebhookError as error:
         raise _refused(error) from error
-    return _row(hook)
+    return webhook_row(hook)
 
 
 @router.delete(
@@ -125,38 +94,22 @@ def delete(request: TokenRequest, webhook_id: Number) -> None:
 @router.get(
     "/{int:webhook_id}/deliveries", auth=HOOKS, response=Page[DeliveryRow], summary="List a webhook's deliveries"
 )
-def list_deliveries(request: TokenRequest, webhook_id: Number, query: Query[PageQuery]) -> Page[DeliveryRow]:
+def list_deliveries(request: TokenRequest, webhook_id: Number, query: Query[PageQuery]) -> Page[Any]:
     """List what was sent or waits, the latest first; what was delivered is kept for 30 days."""
     hook = get_object_or_404(_own(request), pk=webhook_id)
-    return page_of(request, hook.deliveries.defer("body"), query, ("-id",), _delivery)
+    return page_of(request, hook.deliveries.defer("body"), query, ("-id",), delivery_row)
 
 
 @router.post("/{int:webhook_id}/test", auth=HOOKS, response={202: WebhookRow}, summary="Send a test to a webhook")
-def test_webhook(request: TokenRequest, webhook_id: Number) -> WebhookRow:
+def test_webhook(request: TokenRequest, webhook_id: Number) -> dict[str, Any]:
     """Queue a request without clusters, of the type “test”."""
     hook = get_object_or_404(_own(request), pk=webhook_id)
     send_test(hook)
-    return _row(hook)
+    return webhook_row(hook)
 
 
 def _own(request: TokenRequest) -> QuerySet[Webhook]:
     return Webhook.objects.filter(owner=request.auth.owner)
-
-
-def _values(hook: Webhook) -> dict[str, Any]:
-    names = ("url", "events", "active", "fault", "made_at")
-    return {"id": hook.pk, **{name: getattr(hook, name) for name in names}}
-
-
-def _row(hook: Webhook) -> WebhookRow:
-    return WebhookRow(**_values(hook))
-
-
-def _delivery(delivery: Delivery) -> DeliveryRow:
-    names = ("event", "state", "attempts", "answer", "made_at", "tried_at")
-    due = delivery.due_at if delivery.state == Delivery.State.WAITING else None
-    values: dict[str, Any] = {name: getattr(delivery, name) for name in names}
-    return DeliveryRow(id=delivery.pk, message=str(delivery.message), due_at=due, **values)
 
 
 def _refused(error: WebhookError) -> ProblemError:

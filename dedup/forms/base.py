@@ -23,7 +23,7 @@ from dedup.reports.base import Report
 from dedup.review.answers.batches import ANSWERS, SAMPLES
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
-from dedup.rows.filters.base import DayInput
+from dedup.rows.filtering import DayInput
 
 
 class NoteForm(forms.Form):

@@ -30,7 +30,7 @@ def make_jobs(apps, schema_editor):
 class Migration(migrations.Migration):
     dependencies = [
         ("articles", "0029_jobs"),
-        ("dedup", "0056_moved_tasks"),
+        ("dedup", "0080_states_of_links_by_their_names"),
         ("django_tasks_database", "0021_conditional_partial_index_ordering"),
     ]
     operations = [

@@ -253,13 +253,14 @@ def tables_of(result: Any) -> list[Table]:
 def _row_class(hint: Any) -> type:
     """Return the class of the rows of a field: that in `Annotated[list[Row], ...]`."""
     [row] = get_args(get_args(hint)[0])
-    return row  # type: ignore[no-any-return]
+    return row
 
 
 def row_of(result_method: Callable[..., Any]) -> type | None:
     """Return the class of the rows that a method returns as a list; None if it returns something else."""
     found: Sequence[Any] = get_args(get_type_hints(result_method)["return"])
-    return found[0] if len(found) == 1 and dataclasses.is_dataclass(found[0]) else None
+    is_row = len(found) == 1 and isinstance(found[0], type) and dataclasses.is_dataclass(found[0])
+    return found[0] if is_row else None
 
 
 # ---- columns of several reports ----------------------------------------------------------------------

@@ -59,7 +59,7 @@ def find_sample(named: str) -> ValidationSample:
         known = ", ".join(f"{sample.pk} ({sample.name})" for sample in samples[:10])
         raise LabelsError(
             f"there is no validation sample {named!r}; "
-            + (f"the latest are {known}" if known else "draw one with manage.py export_validation")
+            + (f"the latest are {known}" if known else "draw one with manage.py export validation")
         )
     return found
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Flag, StrEnum, auto
+from operator import attrgetter
 from typing import Any
+
+from django.db.models import Q
 
 
 class ColumnType(StrEnum):
@@ -78,12 +81,47 @@ _FORMATS = {
 }
 
 
+class Place(Flag):
+    """Where a column shows."""
+
+    ROW = auto()  # in the API
+    FULL = auto()  # in the API, where one row is read by its number
+    FILE = auto()
+    PAGE = auto()  # in the lists of the pages, after what their templates show
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter by a column: for a value that the ORM finds with `lookup`, or by the condition that `where` makes of it.
+
+    `name` is that of the parameter, without one the column's. What is asked for is bounded by `least` and `most`, which
+    count the characters of a text. `everything` names the choice that does not filter. Of `places`, ROW is the list of
+    the API, and PAGE that of the pages.
+    """
+
+    name: str = ""
+    lookup: str = "exact"
+    label: str = ""
+    help: str = ""
+    where: Callable[[Any], Q] | None = None
+    least: float | None = None
+    most: float | None = None
+    everything: str = "any"
+    places: Place = Place.ROW | Place.PAGE
+
+    def condition(self, column: Column, value: Any) -> Q:
+        """Return the condition of the rows of a column that a value asks for."""
+        return self.where(value) if self.where else Q(**{f"{column.path}__{self.lookup}": value})
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column. Programs use its name; people see its label and, in the docs and the API's description, its help.
 
     `source`: where the value is read of a row: a path of attributes, such as "newspaper.name", or a function of the
-    row; without one, the attribute of the same name.
+    row; without one, the attribute of the same name. A column `of` other rows has one of them: the API nests it, a file
+    has a column for each of its columns. `file` is the name in files if it is another one or, of such a column, what
+    comes before the names. `sorts`: the orders that the list offers, from the value in its address to their words.
     """
 
     name: str
@@ -92,21 +130,39 @@ class Column:
     unit: str = ""
     help: str = ""
     source: str | Callable[[Any], Any] = ""
+    optional: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
+    of: Rows | None = None
+    many: bool = False  # a list of such rows
+    file: str | None = None
+    places: Place = Place.ROW | Place.FILE
+    filters: tuple[Filter, ...] = ()
+    sorts: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_number(self) -> bool:
         """Whether the column is right-aligned."""
         return self.type.is_number
 
-    def value(self, row: Any) -> Any:
-        """Return the cell of a row; None if a step of the path is None."""
-        if callable(self.source):
-            return self.source(row)
-        for name in (self.source or self.name).split("."):
-            if row is None:
-                break
-            row = getattr(row, name)
-        return row
+    @property
+    def title(self) -> str:
+        """The label, or else the name in words."""
+        return self.label or self.name.replace("_", " ")
+
+    @property
+    def heading(self) -> str:
+        """The title as it begins a line."""
+        return self.title[:1].upper() + self.title[1:]
+
+    @property
+    def path(self) -> str:
+        """The name of the column for the ORM."""
+        return self.name if callable(self.source) else (self.source or self.name).replace(".", "__")
+
+    @property
+    def read(self) -> Callable[[Any], Any]:
+        """What returns the cell of a row."""
+        return self.source if callable(self.source) else attrgetter(self.source or self.name)
 
     def write(self, cell: Any) -> str:
         """Format a cell for people: 1,234 or 8.63% or 2026-03-02; none is empty."""
@@ -115,3 +171,101 @@ class Column:
         if self.type is ColumnType.BOOLEAN:
             return "yes" if cell else "no"
         return _FORMATS.get(self.type, "{}").format(cell)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A kind of row: what it is, and its columns. Files have those of `file_first` first, and then the others."""
+
+    help: str
+    columns: tuple[Column, ...]
+    file_first: tuple[str, ...] = ()
+
+    def at(self, places: Place) -> list[Column]:
+        """Return the columns that show at any of these places, in their order there."""
+        shown = [column for column in self.columns if column.places & places]
+        if places is Place.FILE:
+            first = {name: place for place, name in enumerate(self.file_first)}
+            shown.sort(key=lambda column: first.get(column.name, len(first)))
+        return shown
+
+    def filters(self, place: Place) -> Iterator[tuple[Column, Filter]]:
+        """Yield the filters at a place, each with its column."""
+        for column in self.columns:
+            for found in column.filters:
+                if found.places & place:
+                    yield column, found
+
+    def file_columns(self) -> dict[str, str]:
+        """Return the names of the columns of a file with what they mean; what the API calls null is empty there."""
+        found = {}
+        for column in self.at(Place.FILE):
+            if column.of is None:
+                found[_name_in_file(column)] = column.help.replace("null:", "empty:") or f"{column.heading}."
+            else:
+                of = f"{column.heading}: " if _prefix(column) else ""
+                found |= {f"{_prefix(column)}{name}": f"{of}{text}" for name, text in column.of.file_columns().items()}
+        return found
+
+    def file_values(self) -> Callable[[Any], dict[str, Any]]:
+        """Return a function that returns the cells of a row by the names of the columns of a file."""
+        own = [
+            (column.read, _name_in_file(column), _prefix(column), column.of.file_values() if column.of else None)
+            for column in self.at(Place.FILE)
+        ]
+
+        def values(row: Any) -> dict[str, Any]:
+            cells: dict[str, Any] = {}
+            for read, name, prefix, nested in own:
+                if nested is None:
+                    cells[name] = read(row)
+                else:
+                    cells |= {f"{prefix}{inner}": cell for inner, cell in nested(read(row)).items()}
+            return cells
+
+        return values
+
+    def api_values(self, *, full: bool = False) -> Callable[..., dict[str, Any]]:
+        """Return a function that returns the cells of a row as the API has them; those given by name are not read."""
+        shown = self.at(Place.ROW | Place.FULL if full else Place.ROW)
+        own = [(column.name, column.read, _in_api(column)) for column in shown]
+
+        def values(row: Any, **known: Any) -> dict[str, Any]:
+            return {
+                name: known[name] if name in known else changed(read(row)) if changed else read(row)
+                for name, read, changed in own
+            }
+
+        return values
+
+
+def orders(rows: Rows) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return the orders that columns offer: by the value in the address, their words, and what the ORM sorts by."""
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for column in rows.columns:
+        for value, words in column.sorts:
+            sign = "-" if value.startswith("-") else ""
+            found[value] = (words, (f"{sign}{column.path}", f"{sign}id"))
+    return found
+
+
+def _name_in_file(column: Column) -> str:
+    return column.name if column.file is None else column.file
+
+
+def _prefix(column: Column) -> str:
+    return f"{column.name}_" if column.file is None else column.file
+
+
+def _in_api(column: Column) -> Callable[[Any], Any] | None:
+    """Return what changes a cell for the API: it nests rows, and an optional text is none instead of empty."""
+    if column.of is None:
+        return _or_none if column.optional and column.type is ColumnType.TEXT else None
+    values = column.of.api_values()
+    if column.many:
+        return lambda rows: [values(row) for row in rows]
+    return lambda row: values(row) if row is not None and not isinstance(row, dict) else row
+
+
+def _or_none(text: str | None) -> str | None:
+    return text or None

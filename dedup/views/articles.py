@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from articles.models import Article
 from articles.paging import page_of
 from dedup.review.queries.articles import article_details, listed_articles, revision
-from dedup.rows.filters.articles import ArticleFilter
+from dedup.rows.articles import ArticleFilter
 from dedup.views.pairs import comparison
 
 

@@ -20,7 +20,7 @@ from dedup.review.queries.boilerplate import (
     weeks_of,
     with_examples,
 )
-from dedup.rows.filters.boilerplate import BoilerplateFilter
+from dedup.rows.lists import BoilerplateFilter
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 

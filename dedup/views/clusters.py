@@ -22,7 +22,7 @@ from dedup.review.answers.cluster_decisions import merge_clusters, preview, spli
 from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster
 from dedup.review.questions.asking import give_back
 from dedup.review.questions.question import Question
-from dedup.rows.filters.clusters import ClusterFilter
+from dedup.rows.clusters import ClusterFilter
 from dedup.views.asking import tab_of
 from dedup.views.questions import after_answer
 from dedup.views.requests import (

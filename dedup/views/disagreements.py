@@ -13,7 +13,7 @@ from dedup.forms.base import CollisionForm, SettleForm
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.readings import second_readings
 from dedup.review.readings.second_readings import agreements, changes_of, disagreements, with_outcomes
-from dedup.rows.filters.disagreements import DisagreementFilter
+from dedup.rows.lists import DisagreementFilter
 from dedup.views.asking import tab_of
 from dedup.views.questions import after_answer
 from dedup.views.requests import EditorRequest, decision_view, query_of, refuse, say_decided, values_of

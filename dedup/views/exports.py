@@ -18,10 +18,9 @@ from dedup.models import Cluster, CorpusExport, Pair
 from dedup.models.corpora import KEPT
 from dedup.review.questions.tabs import TABS, tab_named
 from dedup.rows.corpus.writing import corpus_pieces
-from dedup.rows.exports import EXPORTS
-from dedup.rows.exports.formats import FORMATS
-from dedup.rows.filters.exports import EVERYTHING, list_filter
-from dedup.rows.filters.pairs import PairFilter
+from dedup.rows.exporting import EVERYTHING, EXPORTS, list_filter
+from dedup.rows.files import FORMATS
+from dedup.rows.pairs import PairFilter
 from dedup.views.requests import EditorRequest, query_of
 
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}

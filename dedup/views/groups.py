@@ -13,7 +13,7 @@ from dedup.models import DenseGroup
 from dedup.review.answers import decisions
 from dedup.review.queries.series_and_groups import confirmed_among, group_details, listed_groups, members_of_group
 from dedup.review.rules.rules import RuleError, end_group_rule, make_group_rule
-from dedup.rows.filters.groups import GroupFilter
+from dedup.rows.lists import GroupFilter
 from dedup.views.requests import (
     EditorRequest,
     decision_view,

@@ -13,7 +13,7 @@ from dedup.models import Decision, DenseGroup
 from dedup.review.answers import decisions
 from dedup.review.answers.history import every_decision
 from dedup.review.queries.clusters import find_cluster
-from dedup.rows.filters.decisions import DecisionFilter
+from dedup.rows.decisions import DecisionFilter
 from dedup.views.asking import tab_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, safe_next, values_of
 

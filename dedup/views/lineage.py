@@ -8,8 +8,8 @@ from django.shortcuts import render
 from dedup.models import Cluster
 from dedup.review.queries.clusters import find_cluster, gone_cluster
 from dedup.review.queries.lineage import lineage_details
-from dedup.rows.exports.formats import FORMATS
-from dedup.rows.exports.lineage import LINEAGE
+from dedup.rows.files import FORMATS
+from dedup.rows.lineage import LINEAGE
 from dedup.views.exports import CONTENT_TYPES
 
 

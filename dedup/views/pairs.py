@@ -32,7 +32,7 @@ from dedup.review.questions.asking import give_back
 from dedup.review.questions.question import Question
 from dedup.review.questions.tabs import SECOND
 from dedup.review.readings.second_readings import disputes_on
-from dedup.rows.filters.pairs import PairFilter
+from dedup.rows.pairs import PairFilter
 from dedup.views.asking import Steps, carried_query, steps_around, tab_of
 from dedup.views.collisions import (
     blinded,

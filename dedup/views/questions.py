@@ -21,7 +21,7 @@ from dedup.review.questions.asking import next_question, put_off, reader_of, tak
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
 from dedup.review.questions.question import Question, question_of
 from dedup.review.questions.tabs import DEFAULT, SAMPLE, TABS, tab_counts, tab_named
-from dedup.rows.filters.pairs import PairFilter
+from dedup.rows.pairs import PairFilter
 from dedup.views.asking import carried_query, next_address, skipped, steps_around, tab_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, refused_note
 

@@ -13,7 +13,7 @@ from dedup.models import Series
 from dedup.review.queries.runs import last_finished_run
 from dedup.review.queries.series_and_groups import articles_of, series_details
 from dedup.review.rules.rules import RuleError, end_rule, make_rule
-from dedup.rows.filters.series import SeriesFilter
+from dedup.rows.lists import SeriesFilter
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 

@@ -26,8 +26,8 @@ from dedup.review.readings.validation import (
     results_of,
     sampled_pairs,
 )
-from dedup.rows.exports.formats import FORMATS
-from dedup.rows.exports.validation import columns_of, labelled_rows
+from dedup.rows.files import FORMATS
+from dedup.rows.validation import columns_of, labelled_rows
 from dedup.views.asking import Steps
 from dedup.views.exports import CONTENT_TYPES
 from dedup.views.pairs import comparison

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from dedup.detection.comparison.differences import Differences, compare_texts
 from dedup.models import DetectionRun, Pair
 from dedup.review.queries.boilerplate import compared_texts
-from dedup.rows.exports.base import in_batches
+from dedup.rows.files import in_batches
 from newsdedup_site.doctor.articles import sampled
 from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, listed
 

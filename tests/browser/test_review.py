@@ -13,7 +13,7 @@ from dedup.detection.runs.headlines import update_series
 from dedup.models import Decision, Pair
 from dedup.review.answers import decisions
 from dedup.review.questions.tabs import DEFAULT, TABS
-from dedup.rows.filters.pairs import PairFilter
+from dedup.rows.pairs import PairFilter
 from tests.browser.conftest import Opener, Stored, settled
 from tests.factories import PASSWORD, make_lesson, make_user
 

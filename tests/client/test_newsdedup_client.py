@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import subprocess
-import typing
 from pathlib import Path
 from typing import Any
 
@@ -128,17 +127,7 @@ def _runs_the_examples(url: str, token: str, pair: int, tmp_path: Path, monkeypa
     assert Decision.objects.filter(pair=pair, note="The same agency report.").exists()
 
 
-def test_the_shapes_of_the_client_are_those_of_the_api() -> None:
-    """Every row of the client has the fields that the API describes, and every operation has a method."""
-    schemas = api.get_openapi_schema()["components"]["schemas"]
-    pairs = {"ArticleRow": "Article", "ClusterRow": "Cluster", "StoryRow": "Story", "PairRow": "Pair"}
-    pairs |= {"EvidenceRow": "Evidence", "DecisionRow": "Decision", "CopyRow": "Copy", "CheckResult": "Check"}
-    pairs |= {"RunRow": "Run", "RequestRow": "RunRequest", "WebhookRow": "Webhook", "MadeWebhook": "NewWebhook"}
-    pairs |= {"DeliveryRow": "Delivery", "StoredRow": "Stored"}
-    pairs |= {name: name for name in ("ArticleFull", "PairFull", "NewArticle", "AskedRun")}
-    for of_api, of_client in pairs.items():
-        fields = set(typing.get_type_hints(getattr(newsdedup_client, of_client)))
-        assert fields == set(schemas[of_api]["properties"]), of_api
+def test_every_operation_has_a_method() -> None:
     source = inspect.getsource(Client)
     for path in api.get_openapi_schema()["paths"]:
         named = path.removeprefix("/api/v1").split("{")[0]

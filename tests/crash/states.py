@@ -119,7 +119,7 @@ def sample(path: str) -> None:
 
     drawing = ("--name=crash", "--seed=1", "--size=40", "--format=jsonl")
     written = io.StringIO()
-    call_command("export_validation", *drawing, stdout=written, stderr=io.StringIO())
+    call_command("export", "validation", *drawing, stdout=written, stderr=io.StringIO())
     rows = [json.loads(line) for line in written.getvalue().splitlines()]
     labelled = [row | {"label": "DN"[place % 2]} for place, row in enumerate(rows)]
     Path(path).write_text("".join(f"{json.dumps(row)}\n" for row in labelled), encoding="utf-8")

@@ -69,11 +69,11 @@ def _exports() -> list[Subject]:
     plain = {
         "export_articles csv": ("export_articles", "--output=a.csv", "--boilerplate=story"),
         "export_articles jsonl": ("export_articles", "--output=a.jsonl"),
-        "export_clusters": ("export_clusters", "--output=a.csv"),
-        "export_decisions": ("export_decisions", "--output=a.jsonl"),
-        "export_lineage": ("export_lineage", "--output=a.csv"),
-        "export_pairs": ("export_pairs", "--output=a.csv"),
-        "export_validation": ("export_validation", "--sample=crash", "--texts", "--output=a.csv"),
+        "export_clusters": ("export", "clusters", "--output=a.csv"),
+        "export_decisions": ("export", "decisions", "--output=a.jsonl"),
+        "export_lineage": ("export", "lineage", "--output=a.csv"),
+        "export_pairs": ("export", "pairs", "--output=a.csv"),
+        "export_validation": ("export", "validation", "--sample=crash", "--texts", "--output=a.csv"),
     }
     found = [
         Subject(name, "sample", command, faults, written=[command[1 if "=a." in command[1] else -1].split("=")[1]])
@@ -83,7 +83,7 @@ def _exports() -> list[Subject]:
     files = ["c.parquet", "c.removed.parquet", "c.json"]
     return [
         *found,
-        Subject("export_pairs gz", "sample", ("export_pairs", "--output=a.csv.gz"), faults, written=["a.csv.gz"]),
+        Subject("export_pairs gz", "sample", ("export", "pairs", "--output=a.csv.gz"), faults, written=["a.csv.gz"]),
         Subject("export_corpus", "sample", corpus, faults, written=files),
         Subject("export_detection", "sample", ("export_detection", "d"), faults, written=["d"], content=_detection_of),
         Subject("export_warc", "pages", ("export_warc", "p.warc.gz"), faults, written=["p.warc.gz"], content=_pages_of),

@@ -59,12 +59,12 @@ def test_pages_files_and_the_api_have_the_earlier_article_first(editor_client: C
             assert "The first article is in cluster" in page
     assert "<del>Monday</del>" in editor_client.get(reverse("pair", args=[pair.pk])).content.decode()
 
-    shown = pair_full(Pair.objects.get(pk=pair.pk), None)
-    assert (shown.left.id, shown.left_matched, shown.right_matched) == (earlier.pk, 0.75, 0.25)
+    shown = pair_full(Pair.objects.get(pk=pair.pk))
+    assert (shown["left"]["id"], shown["left_matched"], shown["right_matched"]) == (earlier.pk, 0.75, 0.25)
     decisions.decide_pair(pair.pk, Answer.CONFIRM, user=make_user("anna", "editor"), seen=0)
-    for command in ("export_pairs", "export_decisions"):
+    for export in ("pairs", "decisions"):
         output = io.StringIO()
-        call_command(command, stdout=output, stderr=io.StringIO())
+        call_command("export", export, stdout=output, stderr=io.StringIO())
         row = next(row for row in map(json.loads, output.getvalue().splitlines()) if row["pair"] == pair.pk)
         assert (row["left_article"], row["right_article"]) == (earlier.pk, later.pk)
 

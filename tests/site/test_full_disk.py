@@ -118,11 +118,41 @@ def test_a_reader_that_has_gone_gets_no_words(store: StoreArticle) -> None:
         ("articles.management.commands.export_articles", ("--format=jsonl",)),
         ("articles.management.commands.export_articles", ("--format=csv",)),
         ("articles.management.commands.export_revisions", ("--format=csv",)),
-        ("dedup.management.commands.export_pairs", ("--format=jsonl",)),
-        ("dedup.management.commands.export_clusters", ("--format=csv",)),
-        ("dedup.management.commands.export_decisions", ("--format=csv",)),
-        ("dedup.management.commands.export_lineage", ("--format=csv",)),
-        ("dedup.management.commands.export_validation", ("--seed=1",)),
+        (
+            "dedup.management.commands.export",
+            (
+                "pairs",
+                "--format=jsonl",
+            ),
+        ),
+        (
+            "dedup.management.commands.export",
+            (
+                "clusters",
+                "--format=csv",
+            ),
+        ),
+        (
+            "dedup.management.commands.export",
+            (
+                "decisions",
+                "--format=csv",
+            ),
+        ),
+        (
+            "dedup.management.commands.export",
+            (
+                "lineage",
+                "--format=csv",
+            ),
+        ),
+        (
+            "dedup.management.commands.export",
+            (
+                "validation",
+                "--seed=1",
+            ),
+        ),
         ("dedup.management.commands.report", ("overview",)),
         ("dedup.management.commands.report", ("overview", "--format=json")),
         ("dedup.management.commands.fit_verdicts", ("--list",)),
@@ -144,14 +174,14 @@ def test_every_command_names_the_full_standard_output(
         (("export_articles", "--output=a.jsonl"), "a.jsonl"),
         (("export_articles", "--output=a.jsonl.gz"), "a.jsonl.gz"),
         (("export_articles", "--output=a.csv"), f"a temporary file in {tempfile.gettempdir()} (TMPDIR)"),
-        (("export_pairs", "--output=a.csv"), "a.csv"),
+        (("export", "pairs", "--output=a.csv"), "a.csv"),
         (("export_corpus", "--policy=keep-all", "--output=a.jsonl"), "a.jsonl"),
         (
             ("export_corpus", "--policy=keep-all", "--output=a.parquet"),
             f"a temporary file in {tempfile.gettempdir()} (TMPDIR)",
         ),
         (("export_warc", "a.warc.gz"), "a.warc.gz"),
-        (("export_validation", "--seed=1", "--texts", "--output=a.jsonl"), "a.jsonl"),
+        (("export", "validation", "--seed=1", "--texts", "--output=a.jsonl"), "a.jsonl"),
         (("export_detection", "bundle"), "bundle"),
     ],
 )

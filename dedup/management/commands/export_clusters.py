@@ -1,12 +1,12 @@
-"""`manage.py export_clusters`: exports clusters, a row for each of their articles."""
+"""`manage.py export_clusters`: the old name of `manage.py export clusters`."""
 
 from __future__ import annotations
 
-from dedup.management.commands._exporting import ExportCommand
+from dedup.management.commands import export
 
 
-class Command(ExportCommand):
+class Command(export.Command):
     """Parse the options and write."""
 
     name = "clusters"
-    help = "Exports clusters, a row for each of their articles, as JSON lines or CSV."
+    help = "The old name of: export clusters."

@@ -1,12 +1,12 @@
-"""`manage.py export_decisions`: exports all decisions, also those that were undone."""
+"""`manage.py export_decisions`: the old name of `manage.py export decisions`."""
 
 from __future__ import annotations
 
-from dedup.management.commands._exporting import ExportCommand
+from dedup.management.commands import export
 
 
-class Command(ExportCommand):
+class Command(export.Command):
     """Parse the options and write."""
 
     name = "decisions"
-    help = "Exports all decisions, also those that were undone, as JSON lines or CSV."
+    help = "The old name of: export decisions."

@@ -1,14 +1,12 @@
-"""`manage.py export_lineage`: exports which article follows which, a row for each follower."""
+"""`manage.py export_lineage`: the old name of `manage.py export lineage`."""
 
 from __future__ import annotations
 
-from dedup.management.commands._exporting import ExportCommand
-from dedup.rows.exports.lineage import LINEAGE
+from dedup.management.commands import export
 
 
-class Command(ExportCommand):
+class Command(export.Command):
     """Parse the options and write."""
 
-    name = "clusters"
-    export = LINEAGE
-    help = "Exports which article of a cluster follows which, a row for each follower, as JSON lines or CSV."
+    name = "lineage"
+    help = "The old name of: export lineage."

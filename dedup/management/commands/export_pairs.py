@@ -1,12 +1,12 @@
-"""`manage.py export_pairs`: exports pairs of articles with their verdicts and decisions."""
+"""`manage.py export_pairs`: the old name of `manage.py export pairs`."""
 
 from __future__ import annotations
 
-from dedup.management.commands._exporting import ExportCommand
+from dedup.management.commands import export
 
 
-class Command(ExportCommand):
+class Command(export.Command):
     """Parse the options and write."""
 
     name = "pairs"
-    help = "Exports pairs of articles with their verdicts and decisions, as JSON lines or CSV."
+    help = "The old name of: export pairs."

@@ -19,7 +19,7 @@ class Command(ProjectCommand):
     """Read the file, check every row, and store all of its labels or none."""
 
     help = (
-        "Read labels of a validation sample from a file that export_validation wrote and somebody filled in: D, V, T, "
+        "Read labels of a validation sample from a file that export validation wrote and somebody filled in: D, V, T, "
         "E or N in the column label, or 1 or 0 in Splink's clerical_match_score. If a row is wrong, nothing is stored."
     )
     exit_codes = {LabelsError: ExitCode.USAGE, LabelFileError: ExitCode.ERROR}

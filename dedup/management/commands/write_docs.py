@@ -1,9 +1,10 @@
-"""`manage.py write_docs`: write the tables of the docs that come from the code between their markers."""
+"""`manage.py write_docs`: write between their markers what comes from the code: tables of the docs, client types."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +14,33 @@ from django.core.management.base import CommandError, CommandParser
 from articles.files.whole_files import whole_file
 from articles.management.base import ProjectCommand
 from dedup.answers import BUTTONS
+from dedup.api.client_types import client_types
 from dedup.declarations import Setting, settings_of
 from dedup.detection.clustering.policies import RULES
 from dedup.detection.passes import PASSES
-from dedup.rows.corpus.columns import CORPUS, REMOVED, Column
+from dedup.rows.columns import Column
+from dedup.rows.corpus.columns import CORPUS, REMOVED
+from dedup.rows.exporting import WRITTEN
 
-_MARKED = re.compile(r"(<!-- write_docs: (?P<table>\w+) -->\n\n).*?(\n\n<!-- write_docs: end -->)", re.DOTALL)
+CLIENT = "newsdedup_client.py"
+_MARKED = re.compile(r"(<!-- write_docs: (?P<table>\w+) -->\n\n).*?(\n\n(?:# )?<!-- write_docs: end -->)", re.DOTALL)
 
 
 class Command(ProjectCommand):
     """Replace the tables, or with --check report which differ."""
 
-    help = "Write the tables of docs/ that come from the code, such as the settings of passes. Run it in a checkout."
+    help = (
+        "Write what comes from the code: tables of docs/, such as the settings of passes, and the types of the client. "
+        "Run it in a checkout."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a table differs")
 
     def handle(self, **options: Any) -> None:
-        """Write or check every page of docs/."""
-        for page in sorted((settings.BASE_DIR / "docs").glob("*.md")):
+        """Write or check every page of docs/, and the client."""
+        for page in [*sorted((settings.BASE_DIR / "docs").glob("*.md")), settings.BASE_DIR / "client" / CLIENT]:
             self._write(page, check=options["check"])
 
     def _write(self, page: Path, *, check: bool) -> None:
@@ -41,10 +49,10 @@ class Command(ProjectCommand):
         if written == text:
             return
         if check:
-            raise CommandError(f"docs/{page.name} differs from the code; run manage.py write_docs")
+            raise CommandError(f"{page.parent.name}/{page.name} differs from the code; run manage.py write_docs")
         with whole_file(page) as file:
             file.write(written)
-        self.stdout.write(f"docs/{page.name} is written.")
+        self.stdout.write(f"{page.parent.name}/{page.name} is written.")
 
 
 def with_tables(text: str) -> str:
@@ -92,14 +100,23 @@ def _columns(columns: Sequence[Column]) -> Iterator[str]:
     yield "| column | type | meaning |"
     yield "|---|---|---|"
     for column in columns:
-        yield f"| `{column.name}` | {column.kind.value} | {column.meaning} |"
+        yield f"| `{column.name}` | {column.type.words} | {column.help} |"
 
 
-_TABLES: dict[str, Callable[[], Iterator[str]]] = {
+def _file_columns(columns: Mapping[str, str]) -> Iterator[str]:
+    yield "| column | what it is |"
+    yield "|---|---|"
+    for name, meaning in columns.items():
+        yield f"| `{name}` | {meaning} |"
+
+
+_TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "answers": _answers,
+    "client_types": lambda: [client_types()],
     "passes": _passes,
     "pass_settings": _pass_settings,
     "policies": _policies,
     "corpus_columns": lambda: _columns(CORPUS),
     "removed_columns": lambda: _columns(REMOVED),
+    **{f"{name}_columns": partial(_file_columns, export.columns) for name, export in WRITTEN.items()},
 }

@@ -121,7 +121,7 @@ class _Index:
         named = f"{_shown(one)} and {_shown(other)}"
         if found:
             raise ValueError(f"{len(found)} pairs of the sample have {named}; name the articles by url_a and url_b")
-        raise ValueError(f"the sample has no pair of {named}; use the file that export_validation wrote of this sample")
+        raise ValueError(f"the sample has no pair of {named}; use the file that export validation wrote of this sample")
 
 
 def _check_header(names: Sequence[str]) -> None:

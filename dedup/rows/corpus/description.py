@@ -14,7 +14,8 @@ from articles.versions import versions
 from dedup.detection.clustering.policies import RULES
 from dedup.detection.runs.facts import run_summary
 from dedup.models import Cluster, Decision, DetectionRun, Profile
-from dedup.rows.corpus.columns import CORPUS, REMOVED, Column
+from dedup.rows.columns import Column
+from dedup.rows.corpus.columns import CORPUS, REMOVED
 from dedup.rows.corpus.places import Asked
 
 # The format of the description. Raise it if a member changes its meaning.
@@ -139,7 +140,7 @@ def _run() -> dict[str, Any] | None:
 
 
 def _dictionary(columns: Sequence[Column]) -> list[dict[str, str]]:
-    return [{"name": column.name, "type": column.kind.value, "meaning": column.meaning} for column in columns]
+    return [{"name": column.name, "type": column.type.words, "meaning": column.help} for column in columns]
 
 
 def _file(file: WrittenFile) -> dict[str, Any]:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
 
-from articles.fields import Kind
 from articles.loading import require
-from dedup.rows.corpus.columns import Column
+from dedup.rows.columns import Column, ColumnType
 
 # Rows of a row group; memory holds the texts of one.
 _ROWS_AT_ONCE = 2_000
@@ -26,7 +25,7 @@ def write_parquet(file: BinaryIO, columns: Sequence[Column], extra: Sequence[str
     from pyarrow import parquet  # noqa: PLC0415
 
     names = _distinct([column.name for column in columns], extra)
-    fields = [(column.name, _type(pa, column.kind)) for column in columns] + [(name, pa.string()) for name in names]
+    fields = [(column.name, _type(pa, column.type)) for column in columns] + [(name, pa.string()) for name in names]
     schema = pa.schema(fields)
     rows = iter(rows)
     # zstd: R, DuckDB, pandas and polars read it, and texts take half the space of snappy.
@@ -37,16 +36,19 @@ def write_parquet(file: BinaryIO, columns: Sequence[Column], extra: Sequence[str
             writer.write_batch(pa.record_batch(arrays, schema))
 
 
-def _type(pa: Any, kind: Kind) -> Any:
-    texts: dict[Kind, tuple[str, ...]] = {Kind.URLS: ("url", "kind"), Kind.HEADLINES: ("headline", "date", "url")}
+def _type(pa: Any, kind: ColumnType) -> Any:
+    texts: dict[ColumnType, tuple[str, ...]] = {
+        ColumnType.URLS: ("url", "kind"),
+        ColumnType.HEADLINES: ("headline", "date", "url"),
+    }
     if kind in texts:
         return pa.list_(pa.struct([(name, pa.string()) for name in texts[kind]]))
     simple = {
-        Kind.INTEGER: pa.int64(),
-        Kind.TEXT: pa.string(),
-        Kind.DAY: pa.date32(),
-        Kind.YES_NO: pa.bool_(),
-        Kind.TEXTS: pa.list_(pa.string()),
+        ColumnType.INTEGER: pa.int64(),
+        ColumnType.TEXT: pa.string(),
+        ColumnType.DAY: pa.date32(),
+        ColumnType.BOOLEAN: pa.bool_(),
+        ColumnType.TEXTS: pa.list_(pa.string()),
     }
     return simple[kind]
 

@@ -21,7 +21,7 @@ from dedup.rows.corpus.other import OtherCorpus
 from dedup.rows.corpus.parquet import write_parquet
 from dedup.rows.corpus.places import Asked, corpus_tables, decide_places
 from dedup.rows.corpus.rows import corpus_rows, removed_by_reason, removed_rows
-from dedup.rows.exports.formats import FORMATS
+from dedup.rows.files import FORMATS
 
 CorpusFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
 AnyRow = TypeVar("AnyRow")

@@ -61,7 +61,7 @@ def sample(store) -> ValidationSample:
     articles = [store(external_id=each, headline="-A headline") for each in ("=1+2", "twice", "twice", "", "")]
     for place, (one, other) in enumerate(combinations(articles, 2)):
         make_pair(one, other, trigram=0.55 + place / 25)
-    _, said = run("export_validation", "--per-stratum", 3, "--by", "band", "--seed", 4, "--name", "spring")
+    _, said = run("export", "validation", "--per-stratum", 3, "--by", "band", "--seed", 4, "--name", "spring")
     drawn = ValidationSample.objects.get()
     assert said.splitlines() == [
         f"Drew 8 pairs as “spring” (number {drawn.pk}, seed 4).",
@@ -77,9 +77,9 @@ def sample(store) -> ValidationSample:
 def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path: Path, ending: str) -> None:
     before = [list(model.objects.order_by("pk").values()) for model in (Pair, Decision, Article)]
     sheet = tmp_path / f"sheet.{ending}"
-    run("export_validation", "--sample", "spring", "--output", sheet)
+    run("export", "validation", "--sample", "spring", "--output", sheet)
     assert list(rows_of(sheet)[0]) == [*COLUMNS, "days", "weight", "stratum"]
-    run("export_validation", "--sample", "spring", "--blind", "--texts", "--output", sheet)
+    run("export", "validation", "--sample", "spring", "--blind", "--texts", "--output", sheet)
     rows = rows_of(sheet)
     assert list(rows[0]) == [*COLUMNS[:-2], "text_a", "text_b", "label", "note"]
     assert [int(row["position"]) for row in rows] == list(range(1, 9))
@@ -100,7 +100,7 @@ def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path
     assert "0 new, 1 changed, 6 stored already" in run("import_labels", "spring", sheet, "--reader", "ines")[0]
 
     # evaluate reads the labelled pairs, and finds their articles, as read_sample gives them.
-    run("export_validation", "--sample", "spring", "--labels", "--output", sheet)
+    run("export", "validation", "--sample", "spring", "--labels", "--output", sheet)
     labels, problems = read_labels(sheet)
     found, unknown = find_articles(labels)
     assert (problems, unknown) == ([], [])
@@ -115,7 +115,7 @@ def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_splink_names_come_back_as_duplicate_or_not(sample: ValidationSample, tmp_path: Path, ending: str) -> None:
     sheet = tmp_path / f"splink.{ending}"
-    run("export_validation", "--sample", "spring", "--names", "splink", "--blind", "--output", sheet)
+    run("export", "validation", "--sample", "spring", "--names", "splink", "--blind", "--output", sheet)
     rows = rows_of(sheet)
     assert list(rows[0]) == SPLINK
     assert {row["source_dataset_l"] for row in rows} == {"articles"}
@@ -128,7 +128,7 @@ def test_splink_names_come_back_as_duplicate_or_not(sample: ValidationSample, tm
     assert f": {len(known)} new" in said
     given = SampleLabel.objects.order_by("pair__position").values_list("label", flat=True)
     assert list(given) == (["D", "N"] * 4)[: len(known)]
-    run("export_validation", "--sample", "spring", "--names", "splink", "--labels", "--output", sheet)
+    run("export", "validation", "--sample", "spring", "--names", "splink", "--labels", "--output", sheet)
     again = rows_of(sheet)
     assert list(again[0]) == [*SPLINK, "weight", "stratum"]
     assert [float(row["clerical_match_score"]) for row in again] == ([1.0, 0.0] * 4)[: len(known)]
@@ -136,7 +136,7 @@ def test_splink_names_come_back_as_duplicate_or_not(sample: ValidationSample, tm
 
 def test_one_wrong_row_and_nothing_is_imported(sample: ValidationSample, tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.jsonl"
-    run("export_validation", "--sample", "spring", "--output", sheet)
+    run("export", "validation", "--sample", "spring", "--output", sheet)
     rows = rows_of(sheet)
     rows[0] |= {"label": "D"}
     rows[1] |= {"label": "X"}
@@ -171,11 +171,11 @@ def test_one_wrong_row_and_nothing_is_imported(sample: ValidationSample, tmp_pat
             "there is no validation sample 'summer'; the",
         ),
         (("import_labels", "spring", str(sheet), "--reader", " "), "the reader's name has 0 characters"),
-        (("export_validation", "--labels"), "--labels writes the labels of a stored sample; name it with --sample"),
-        (("export_validation", "--sample", "spring", "--seed", "1"), "leave out the options of drawing"),
-        (("export_validation", "--sample", "spring", "--labels", "--texts"), "leave out --blind and --texts"),
-        (("export_validation", "--names", "splink", "--texts"), "Splink's labels have no texts"),
-        (("export_validation", "--size", "1", "--name", "spring"), "a sample is called 'spring' already"),
+        (("export", "validation", "--labels"), "--labels writes the labels of a stored sample; name it with --sample"),
+        (("export", "validation", "--sample", "spring", "--seed", "1"), "leave out the options of drawing"),
+        (("export", "validation", "--sample", "spring", "--labels", "--texts"), "leave out --blind and --texts"),
+        (("export", "validation", "--names", "splink", "--texts"), "Splink's labels have no texts"),
+        (("export", "validation", "--size", "1", "--name", "spring"), "a sample is called 'spring' already"),
     ):
         with pytest.raises(CommandError, match=message):
             call_command(*arguments)
@@ -290,9 +290,9 @@ def test_every_wrong_row_is_named_with_its_line_and_the_remedy(two, tmp_path: Pa
         (6, "no article is named by url_b, b, unique_id_r; keep the columns that were exported"),
         (
             7,
-            f"the sample has no pair of {url!r} and 'b-1'; use the file that export_validation wrote of this sample",
+            f"the sample has no pair of {url!r} and 'b-1'; use the file that export validation wrote of this sample",
         ),
-        (8, f"the sample has no pair of {shown} and 'b-1'; use the file that export_validation wrote of this sample"),
+        (8, f"the sample has no pair of {shown} and 'b-1'; use the file that export validation wrote of this sample"),
         (9, "the note has 2,001 characters; at most 2,000 are allowed"),
         (10, "line 1 has the same pair; remove one of the two lines"),
     ]

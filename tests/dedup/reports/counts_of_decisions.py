@@ -129,7 +129,7 @@ def check_quality(scope: Scope) -> None:
 def check_lineage() -> None:
     """Compare the counts of all clusters with the rows of the export, and with the newspapers of each cluster."""
     out = io.StringIO()
-    call_command("export_lineage", format="jsonl", no_progress=True, stdout=out, stderr=io.StringIO())
+    call_command("export", "lineage", format="jsonl", no_progress=True, stdout=out, stderr=io.StringIO())
     edges = pd.DataFrame([json.loads(line) for line in out.getvalue().splitlines()])
     members = pd.DataFrame(
         Membership.objects.values_list("cluster", "article__newspaper__name"), columns=["cluster", "name"]

@@ -75,7 +75,7 @@ def test_page_files_and_command_give_the_same_edges(visitor: Client, cluster: Cl
     table = visitor.get(reverse("cluster_lineage_csv", args=[cluster.pk])).getvalue()
     out = io.StringIO()
 
-    call_command("export_lineage", format="jsonl", stdout=out, stderr=io.StringIO())
+    call_command("export", "lineage", format="jsonl", stdout=out, stderr=io.StringIO())
 
     edges = [json.loads(line) for line in lines.decode().splitlines()]
     everything = [json.loads(line) for line in out.getvalue().splitlines()]
@@ -98,7 +98,7 @@ def test_the_report_counts_what_the_export_has(cluster: Cluster, store: StoreArt
     make_cluster(store("One text.", newspaper="Harbour Post"), store("One text.", newspaper="Inland Gazette"))
     make_cluster(store("Two texts."), store("Two texts.", date="2026-03-05"))
     out = io.StringIO()
-    call_command("export_lineage", format="jsonl", stdout=out, stderr=io.StringIO())
+    call_command("export", "lineage", format="jsonl", stdout=out, stderr=io.StringIO())
     edges = [json.loads(line) for line in out.getvalue().splitlines()]
 
     result = LineageReport().result(Scope(), Settings())

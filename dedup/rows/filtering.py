@@ -1,9 +1,10 @@
-"""What the filters of all lists share: the style of their widgets, and common fields."""
+"""What the filters of all lists share: fields from the declared columns, the style of their widgets, common fields."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import django_filters as filters
 from django import forms
@@ -15,6 +16,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from articles.models import Newspaper
+from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
+
+MOST_CHARACTERS = 200
 
 
 class DayInput(forms.DateInput):
@@ -86,6 +90,43 @@ class ListFilter(filters.FilterSet):
     def _values(self) -> dict[str, Any]:
         self.form.is_valid()  # fills cleaned_data with the valid fields
         return self.form.cleaned_data
+
+
+SomeFilter = TypeVar("SomeFilter", bound=type[ListFilter])
+
+
+def filters_of(rows: Rows, *, after: str = "") -> Callable[[SomeFilter], SomeFilter]:
+    """Return a decorator that gives a filter the fields of the columns: first, or after that field of its own."""
+
+    def with_fields(filter_class: SomeFilter) -> SomeFilter:
+        own = list(filter_class.base_filters.items())
+        place = 1 + [name for name, _ in own].index(after) if after else 0
+        found = [(chosen.name or column.name, _field(column, chosen)) for column, chosen in rows.filters(Place.PAGE)]
+        filter_class.base_filters = OrderedDict([*own[:place], *found, *own[place:]])
+        return filter_class
+
+    return with_fields
+
+
+def _field(column: Column, found: Filter) -> filters.Filter:
+    def narrowed(queryset: QuerySet[Any], _name: str, value: Any) -> QuerySet[Any]:
+        read = value == "True" if column.type is ColumnType.BOOLEAN else value
+        return queryset.filter(found.condition(column, read))
+
+    common: dict[str, Any] = {"method": narrowed, "label": found.label or column.heading}
+    choices = (("True", "yes"), ("False", "no")) if column.type is ColumnType.BOOLEAN else column.choices
+    if choices:
+        return filters.ChoiceFilter(choices=choices, empty_label=found.everything, **common)
+    if column.type is ColumnType.DAY:
+        return filters.DateFilter(widget=DayInput(), **common)
+    if column.type is ColumnType.TEXT:
+        return filters.CharFilter(max_length=int(found.most or MOST_CHARACTERS), **common)
+    return filters.NumberFilter(min_value=found.least, max_value=found.most, **common)
+
+
+def newspaper_filter(**given: Any) -> filters.ModelChoiceFilter:
+    """Return the filter by newspaper."""
+    return filters.ModelChoiceFilter(queryset=newspapers, label="Newspaper", empty_label="any newspaper", **given)
 
 
 def read_together(queryset: QuerySet[Any], _name: str, _value: Any) -> QuerySet[Any]:

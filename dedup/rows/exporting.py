@@ -1,4 +1,4 @@
-"""The filters of exports: those of the lists, by the name of the export."""
+"""All exports, and their filters: those of the lists."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from typing import Any
 from django.http import QueryDict
 
 from dedup.models import Cluster, Decision
-from dedup.rows.filters.base import ListFilter
-from dedup.rows.filters.clusters import ClusterFilter
-from dedup.rows.filters.decisions import DecisionFilter
-from dedup.rows.filters.pairs import PairFilter
+from dedup.rows.clusters import CLUSTERS, ClusterFilter
+from dedup.rows.decisions import DECISIONS, DecisionFilter
+from dedup.rows.files import Export
+from dedup.rows.filtering import ListFilter
+from dedup.rows.lineage import LINEAGE
+from dedup.rows.pairs import PAIRS, PairFilter
+
+# Those of the page Exports: a row of it for each list of the pages.
+EXPORTS: dict[str, Export] = {export.name: export for export in (PAIRS, CLUSTERS, DECISIONS)}
+# Those of the command; that of lineages takes the filter of clusters.
+WRITTEN = {**EXPORTS, LINEAGE.name: LINEAGE}
 
 # In a list, a field without a value may mean a choice; a command exports everything that its filter does not exclude.
 EVERYTHING = {"pairs": "state=any&verdict=any&sort=-score"}
@@ -22,9 +29,9 @@ class FilterError(ValueError):
 
 def list_filter(name: str, data: Any) -> ListFilter:
     """Return the filter of the list that an export writes; values that are not valid are ignored, as in the list."""
-    if name == "pairs":
+    if name == PAIRS.name:
         return PairFilter(data)
-    if name == "clusters":
+    if name in (CLUSTERS.name, LINEAGE.name):
         return ClusterFilter(data, Cluster.objects.all())
     return DecisionFilter(data, Decision.objects.all())
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from articles.querysets import TIME_COLUMNS
 from dedup.models import PairLabel, SampledPair, ValidationSample
 from dedup.research.samples import read_sample
-from dedup.rows.exports.base import ROWS_AT_ONCE
+from dedup.rows.files import ROWS_AT_ONCE
 
 Names = Literal["newsdedup", "splink"]
 # What Splink calls the table that the records came from; its labels name it for each side.

@@ -1,50 +1,65 @@
-"""The rows of an export as CSV or JSON lines, piece by piece."""
+"""Files of rows for other programs: what an export is, and its rows as CSV or JSON lines, piece by piece."""
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from articles.files.cells import guarded
+from django.db import transaction
+from django.db.models import QuerySet
 
+from articles.files.cells import csv_text, guarded
+
+# Rows fetched from the database at a time; memory holds no more.
+ROWS_AT_ONCE = 2_000
 # A piece of so many lines is handed on at once.
 _LINES_AT_ONCE = 200
 
-Rows = Iterable[dict[str, Any]]
+Cells = Iterable[dict[str, Any]]
 
 
-def json_lines(_columns: Iterable[str], rows: Rows) -> Iterator[str]:
+@dataclass(frozen=True)
+class Export:
+    """A table for other programs. `columns` explains each column; `rows` yields the rows of a list, ordered by ids."""
+
+    name: str
+    help: str
+    columns: Mapping[str, str]
+    rows: Callable[[QuerySet[Any]], Iterator[dict[str, Any]]]
+
+
+def in_batches(rows: QuerySet[Any]) -> Iterator[list[Any]]:
+    """Yield rows of a query ROWS_AT_ONCE at a time, all as of one moment: a cursor of the server keeps the others."""
+    with transaction.atomic():
+        streamed = rows.iterator(ROWS_AT_ONCE)
+        while batch := list(islice(streamed, ROWS_AT_ONCE)):
+            yield batch
+
+
+def json_lines(_columns: Iterable[str], rows: Cells) -> Iterator[str]:
     """Yield a JSON object for each row; days are YYYY-MM-DD, and moments are ISO 8601 in UTC."""
     lines = (json.dumps(row, ensure_ascii=False, default=_plain) + "\n" for row in rows)
     while piece := list(islice(lines, _LINES_AT_ONCE)):
         yield "".join(piece)
 
 
-def csv_lines(columns: Iterable[str], rows: Rows) -> Iterator[str]:
+def csv_lines(columns: Iterable[str], rows: Cells) -> Iterator[str]:
     """Yield a header and a line for each row.
 
     What is none is an empty cell; lists and mappings are JSON. A text that a spreadsheet would run as a formula gets an
     apostrophe in front.
     """
-    yield _csv([columns])
+    yield csv_text([columns])
     lines = ([_cell(value) for value in row.values()] for row in rows)
     while piece := list(islice(lines, _LINES_AT_ONCE)):
-        yield _csv(piece)
+        yield csv_text(piece)
 
 
-FORMATS: dict[str, Callable[[Iterable[str], Rows], Iterator[str]]] = {"csv": csv_lines, "jsonl": json_lines}
-
-
-def _csv(lines: Iterable[Iterable[str]]) -> str:
-    written = io.StringIO()
-    # All in quotes: a carriage return in a cell would otherwise end the row in some programs.
-    csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(lines)
-    return written.getvalue()
+FORMATS: dict[str, Callable[[Iterable[str], Cells], Iterator[str]]] = {"csv": csv_lines, "jsonl": json_lines}
 
 
 def _cell(value: Any) -> str:

@@ -1,8 +1,8 @@
-"""The filter of the stories."""
+"""Stories: their columns and the filter of their list."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any
 
 import django_filters as filters
 from django import forms
@@ -11,29 +11,53 @@ from django.db.models import QuerySet
 from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, DEAR_CEILING
 from dedup.review.queries.articles import MAX_CHARACTERS, matching
-from dedup.review.queries.stories import having, in_several_newspapers
-from dedup.rows.filters.base import DayInput, ListFilter, newspapers
+from dedup.review.queries.stories import Story, having, in_several_newspapers
+from dedup.rows.articles import ARTICLE, PUBLISHED
+from dedup.rows.columns import Column, ColumnType, Place, Rows
+from dedup.rows.filtering import ListFilter, filters_of, newspaper_filter
+
+_article = ARTICLE.api_values()
 
 
+def _article_of(story: Story) -> dict[str, Any]:
+    return _article(story.article, cluster=story.cluster_id)
+
+
+STORY = Rows(
+    "A cluster, or an article that is in none.",
+    (
+        Column(
+            "number",
+            type=ColumnType.INTEGER,
+            help="The lowest id of its articles, which stays when articles join later.",
+        ),
+        Column("article", of=ARTICLE, help="The article, or the one that represents the cluster.", source=_article_of),
+        Column("date", type=ColumnType.DAY, filters=PUBLISHED, places=Place(0)),
+        Column("first_sentence"),
+        Column("articles", type=ColumnType.COUNT, help="The number of its articles, 1 or more."),
+        Column(
+            "newspapers",
+            type=ColumnType.TEXTS,
+            help="Those that have it, the first one first.",
+            source=lambda story: [source.newspaper for source in story.sources],
+        ),
+        Column("changed_at", type=ColumnType.MOMENT, help="When the last of its articles was stored."),
+    ),
+)
+
+
+@filters_of(STORY, after="newspaper")
 class StoryFilter(ListFilter):
     """Filters stories by words of a headline, newspaper, day and number of newspapers; any of their articles counts."""
 
     q = filters.CharFilter(method="by_words", label="Search", max_length=MAX_CHARACTERS, widget=forms.HiddenInput())
-    newspaper = filters.ModelChoiceFilter(
-        queryset=newspapers, method="by_newspaper", label="Newspaper", empty_label="any newspaper"
-    )
-    date_from = filters.DateFilter(field_name="date", lookup_expr="gte", label="Published from", widget=DayInput())
-    date_to = filters.DateFilter(field_name="date", lookup_expr="lte", label="Published to", widget=DayInput())
+    newspaper = newspaper_filter(method="by_newspaper")
     papers = filters.ChoiceFilter(
         choices=[("2", "two or more"), ("3", "three or more"), ("5", "five or more")],
         method="by_papers",
         label="Newspapers that have it",
         empty_label="any number",
     )
-
-    class Meta:
-        model = Article
-        fields: ClassVar[list[str]] = []
 
     @property
     def searched(self) -> str:

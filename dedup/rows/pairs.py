@@ -1,32 +1,180 @@
-"""The filter and the order of the queue of pairs."""
+"""Pairs: their columns, the filter and the orders of the queue, and their export."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import django_filters as filters
 from django import forms
+from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.functional import cached_property
 
 from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, DEAR_CEILING
-from articles.querysets import given
+from articles.querysets import LONG_TEXTS, given
 from dedup.detection.passes import PASSES
-from dedup.models import DenseGroup, Evidence, Pair, Series
+from dedup.models import DenseGroup, Evidence, Pair, Series, Verdict
 from dedup.models.querysets import PairQuerySet
+from dedup.review.answers.decisions import decisions_on
 from dedup.review.queries.lists import ANY, FEW, UNJUDGED, VERDICTS, IsAnyOf, Narrowing, Numbers, few_of
 from dedup.review.queries.series_and_groups import members_of
-from dedup.rows.filters.base import DayInput, ListFilter, Once, newspapers, read_together
+from dedup.rows.articles import ARTICLE
+from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows, orders
+from dedup.rows.files import Export, in_batches
+from dedup.rows.filtering import DayInput, ListFilter, Once, filters_of, newspaper_filter, newspapers, read_together
+
+# What editors said last about these pairs themselves, from the index link_latest.
+_DECIDED_SQL = """
+SELECT asked.id, decision.id, editor.username, decision.decided_at
+FROM dedup_pair AS asked
+CROSS JOIN LATERAL (
+    SELECT standing.decision_id FROM dedup_standing_link AS standing
+    WHERE standing.left_id = asked.left_id AND standing.right_id = asked.right_id AND standing.state IS NOT NULL
+) AS link
+JOIN dedup_decision AS decision ON decision.id = link.decision_id
+JOIN auth_user AS editor ON editor.id = decision.decided_by_id
+WHERE asked.id = ANY (%(pairs)s)
+"""
 
 FEW_OF_TWO = 4 * FEW
+
+
+def _matched(side: str) -> Callable[[Pair], float | None]:
+    """Return what reads the matched share of an article of a pair as it is shown."""
+    return lambda pair: pair.left_matched if getattr(pair, side) == pair.left else pair.right_matched
+
+
+def _current(pair: Pair) -> list[Evidence]:
+    return sorted((found for found in pair.evidence.all() if not found.stale), key=lambda found: found.pass_name)
+
+
+EVIDENCE = Rows(
+    "What a pass found about a pair.",
+    (Column("pass_name"), Column("score", type=ColumnType.PROBABILITY, help="0 to 1.")),
+)
+PAIR = Rows(
+    "Two articles that a pass has proposed as a pair.",
+    (
+        Column("id", "number of the pair", ColumnType.INTEGER, file="pair"),
+        Column(
+            "left",
+            "left article",
+            help="The article published first; of one day and time, the one stored first.",
+            of=ARTICLE,
+            source="earlier",
+        ),
+        Column("right", "right article", of=ARTICLE, source="later"),
+        Column(
+            "state",
+            help="What editors decided last, or “undecided”.",
+            choices=tuple(Pair.STATES),
+            filters=(Filter(places=Place.ROW),),
+        ),
+        Column(
+            "implied",
+            type=ColumnType.BOOLEAN,
+            help="Whether the state follows from decisions on other pairs alone.",
+        ),
+        Column(
+            "verdict",
+            help="What the full comparison calls the pair; null: not compared yet.",
+            optional=True,
+            choices=tuple(Verdict.choices),
+            filters=(Filter(places=Place.ROW),),
+        ),
+        Column(
+            "article",
+            type=ColumnType.INTEGER,
+            filters=(Filter(help="Pairs with this article.", where=lambda number: Q(left=number) | Q(right=number)),),
+            places=Place(0),
+        ),
+        Column(
+            "probability",
+            type=ColumnType.PROBABILITY,
+            help="The probability of the verdict, 0 to 1.",
+            optional=True,
+        ),
+        Column(
+            "duplicate_probability",
+            type=ColumnType.PROBABILITY,
+            help="The probability that they are duplicates, 0 to 1.",
+            optional=True,
+            filters=(
+                Filter(
+                    "probability_from",
+                    "gte",
+                    help="As probably duplicates as this, or more.",
+                    places=Place.ROW,
+                ),
+            ),
+        ),
+        Column(
+            "best_score",
+            type=ColumnType.PROBABILITY,
+            help="The highest score that a pass gives it, 0 to 1.",
+            places=Place.ROW,
+            sorts=(("-score", "highest score first"), ("score", "lowest score first")),
+        ),
+        Column(
+            "scores",
+            type=ColumnType.OBJECT,
+            help="The score of each pass that proposes the pair, 0 to 1.",
+            places=Place.FILE,
+        ),
+        Column("days_apart", "days between the two", ColumnType.COUNT),
+        Column(
+            "same_newspaper",
+            type=ColumnType.BOOLEAN,
+            filters=(Filter("same", everything="yes or no", places=Place.PAGE),),
+            places=Place.ROW,
+        ),
+        Column(
+            "reasons",
+            type=ColumnType.TEXTS,
+            help="The reasons for the verdict, one sentence each.",
+            places=Place.FULL,
+        ),
+        *(
+            Column(
+                f"{side}_matched",
+                type=ColumnType.SHARE,
+                help=f"The share of the {side} article's words that the {other} one has.",
+                source=_matched(end),
+                optional=True,
+                places=Place.FULL,
+            )
+            for side, other, end in (("left", "right", "earlier"), ("right", "left", "later"))
+        ),
+        Column("evidence", of=EVIDENCE, many=True, source=_current, places=Place.FULL),
+        Column(
+            "decision",
+            type=ColumnType.INTEGER,
+            help="The latest decision on it.",
+            source=lambda pair: decisions_on(pair).order_by("-pk").values_list("pk", flat=True).first(),
+            optional=True,
+            places=Place.FULL,
+        ),
+        Column(
+            "in_force",
+            "number of the decision on this pair that is in force",
+            ColumnType.INTEGER,
+            file="decision",
+            places=Place.FILE,
+        ),
+        Column("decided_by", "who made it", places=Place.FILE),
+        Column("decided_at", "when", ColumnType.MOMENT, places=Place.FILE),
+    ),
+    file_first=("id", "left", "right", "days_apart", "verdict", "probability", "duplicate_probability", "scores"),
+)
 # Orderings by probability, which list only pairs that have one.
 BY_PROBABILITY = ("", "doubt")
 ORDERINGS = {
     "": ("most probable first", ("-duplicate_probability", "id")),
     "doubt": ("most doubtful first", ("doubt", "id")),
-    "-score": ("highest score first", ("-best_score", "id")),
-    "score": ("lowest score first", ("best_score", "id")),
+    **orders(PAIR),
     "-date": ("newest first", ("-left__date", "-id")),
     "date": ("oldest first", ("left__date", "id")),
 }
@@ -45,6 +193,7 @@ def _score(label: str) -> filters.NumberFilter:
     return filters.NumberFilter(method=read_together, label=label, min_value=0, max_value=1, widget=widget)
 
 
+@filters_of(PAIR, after="other")
 class PairFilter(ListFilter):
     """Filters and orders the pairs of the queue."""
 
@@ -57,17 +206,9 @@ class PairFilter(ListFilter):
     pass_name = filters.ChoiceFilter(method=read_together, label="Pass", empty_label="any pass")
     score_from = _score("Score from")
     score_to = _score("Score to")
-    newspaper = filters.ModelChoiceFilter(
-        queryset=newspapers, method=read_together, label="Newspaper", empty_label="any newspaper"
-    )
+    newspaper = newspaper_filter(method=read_together)
     other = filters.ModelChoiceFilter(
         queryset=newspapers, method=read_together, label="Other newspaper", empty_label="any newspaper"
-    )
-    same = filters.ChoiceFilter(
-        field_name="same_newspaper",
-        choices=[("True", "yes"), ("False", "no")],
-        label="Same newspaper",
-        empty_label="yes or no",
     )
     date_from = filters.DateFilter(method=read_together, label="Published from", widget=DayInput())
     date_to = filters.DateFilter(method=read_together, label="Published to", widget=DayInput())
@@ -88,10 +229,6 @@ class PairFilter(ListFilter):
     # Set by links on the page of a series or of a dense group; the queue then names it.
     series = filters.ModelChoiceFilter(queryset=_series, method="by_series", label="Series", widget=forms.HiddenInput())
     group = filters.ModelChoiceFilter(queryset=_groups, method="by_group", label="Group", widget=forms.HiddenInput())
-
-    class Meta:
-        model = Pair
-        fields: ClassVar[list[str]] = []
 
     def __init__(self, data: Any) -> None:
         super().__init__(data, Pair.objects.with_doubt())
@@ -259,3 +396,40 @@ def _published(pairs: PairQuerySet, first: Any, last: Any) -> PairQuerySet:
     return pairs.filter(
         given(left__date__gte=first, left__date__lte=last) | given(right__date__gte=first, right__date__lte=last)
     )
+
+
+_cells = PAIR.file_values()
+
+
+def _rows(pairs: QuerySet[Any]) -> Iterator[dict[str, Any]]:
+    texts = [f"{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
+    full = Pair.objects.select_related("left__newspaper", "right__newspaper").defer("reasons", *texts)
+    # By subquery: what only the list needs, such as how doubtful a pair is, is not computed for every row.
+    for batch in in_batches(full.filter(pk__in=pairs.order_by().values("pk")).order_by("pk")):
+        scores, decided = _current_scores(batch), _decided(batch)
+        for pair in batch:
+            decision, editor, moment = decided.get(pair.pk, (None, None, None))
+            vars(pair).update(scores=scores[pair.pk], in_force=decision, decided_by=editor, decided_at=moment)
+            yield _cells(pair)
+
+
+def _current_scores(batch: Sequence[Any]) -> dict[int, dict[str, float]]:
+    """Return the scores of each pair, by pass."""
+    found: defaultdict[int, dict[str, float]] = defaultdict(dict)
+    current = Evidence.objects.filter(pair__in=[pair.pk for pair in batch], stale=False).order_by("pass_name")
+    for pair, name, score in current.values_list("pair", "pass_name", "score"):
+        found[pair][name] = score
+    return found
+
+
+def _decided(batch: Sequence[Any]) -> dict[int, tuple[Any, Any, Any]]:
+    """Return the decision in force on each pair that has one, with its editor and its moment."""
+    asked = [pair.pk for pair in batch if pair.state != Pair.State.UNDECIDED and not pair.implied]
+    if not asked:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_DECIDED_SQL, {"pairs": asked})
+        return {pair: (decision, editor, moment) for pair, decision, editor, moment in cursor.fetchall()}
+
+
+PAIRS = Export("pairs", "pairs of articles with their verdicts and decisions", PAIR.file_columns(), _rows)

@@ -1,0 +1,133 @@
+"""Articles: their columns and the filter of their list."""
+
+from __future__ import annotations
+
+import django_filters as filters
+from django import forms
+from django.db.models import F, Q, QuerySet
+
+from articles.models import Article
+from articles.querysets import ArticleQuerySet
+from dedup.review.queries.articles import MAX_CHARACTERS, is_address, matching
+from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
+from dedup.rows.filtering import ListFilter, filters_of, newspaper_filter
+
+# Of articles and of stories.
+PUBLISHED = (
+    Filter("date_from", "gte", "Published from", places=Place.PAGE),
+    Filter("date_to", "lte", "Published to", places=Place.PAGE),
+    Filter("since", "gte", help="From this day on.", places=Place.ROW),
+    Filter("until", "lte", help="Up to this day.", places=Place.ROW),
+)
+
+
+def _published_at(article: Article) -> str | None:
+    time = article.publication_time
+    return str(time) if time else None
+
+
+def _cluster_of(article: Article) -> int | None:
+    member = getattr(article, "membership", None)
+    return member.cluster_id if member else None
+
+
+ARTICLE = Rows(
+    "An article without its text.",
+    (
+        Column("id", "number of the article", ColumnType.INTEGER, file="article"),
+        Column("url", "URL"),
+        Column("newspaper", source="newspaper.name"),
+        Column("date", "day", ColumnType.DAY, help="The day of publication.", filters=PUBLISHED),
+        Column(
+            "published_at",
+            help="The time of publication in ISO 8601; null if only the day is known.",
+            source=_published_at,
+            optional=True,
+            places=Place.ROW,
+        ),
+        Column("headline"),
+        Column(
+            "lang",
+            help="The ISO 639 code of the language; empty if uncertain.",
+            source="language",
+            places=Place.ROW,
+        ),
+        Column("external_id", help="Its id in the collection that it came from."),
+        Column(
+            "cluster",
+            type=ColumnType.INTEGER,
+            help="The cluster that it is in.",
+            source=_cluster_of,
+            optional=True,
+            places=Place.ROW,
+        ),
+        *(Column(name, places=Place.FULL) for name in ("content", "byline", "agency", "dateline")),
+        Column(
+            "text_doubt",
+            help="Why the text may be incomplete, or not the article's; empty if certain.",
+            places=Place.FULL,
+        ),
+        Column(
+            "urls",
+            type=ColumnType.TEXTS,
+            help="Every URL that it was seen under.",
+            source=lambda article: [address.url for address in article.urls.all()],
+            places=Place.FULL,
+        ),
+        Column(
+            "other_headlines",
+            type=ColumnType.TEXTS,
+            help="Other headlines under which it came again.",
+            source=lambda article: [variant.headline for variant in article.headline_variants.all()],
+            places=Place.FULL,
+        ),
+        Column("stored_at", type=ColumnType.MOMENT, places=Place.FULL),
+    ),
+    file_first=("id", "external_id"),
+)
+
+# Groups of articles that an editor may want to check.
+LOOK_AT = {
+    "day": ("uncertain date", ~Q(date_doubt="")),
+    "text": ("uncertain text", ~Q(text_doubt="")),
+    "paywall": ("behind a paywall", Q(paywalled=True)),
+    "agency": ("from a news agency", ~Q(agency="")),
+    "duplicate": (
+        "duplicates: in a cluster that another article represents",
+        Q(membership__isnull=False) & ~Q(membership__cluster__kept=F("pk")),
+    ),
+}
+
+
+@filters_of(ARTICLE, after="newspaper")
+class ArticleFilter(ListFilter):
+    """Filters articles by what was typed into the search box, newspaper, day and group."""
+
+    # Typed into a box of its own, above the filter.
+    q = filters.CharFilter(method="by_text", label="Search", max_length=MAX_CHARACTERS, widget=forms.HiddenInput())
+    newspaper = newspaper_filter()
+    look = filters.ChoiceFilter(
+        choices=[(name, label) for name, (label, _) in LOOK_AT.items()],
+        method="filter_look",
+        label="Show",
+        empty_label="all articles",
+    )
+
+    @property
+    def searched(self) -> str:
+        """What was typed into the search box."""
+        typed: str = self._values().get("q") or ""
+        return typed
+
+    @property
+    def searched_url(self) -> str:
+        """The same if it is a URL or a part of one, else empty."""
+        return self.searched if is_address(self.searched) else ""
+
+    def by_text(self, queryset: ArticleQuerySet, _name: str, value: str) -> QuerySet[Article]:
+        """Return the articles with this number, URL or part of one, or with these words in the headline."""
+        return matching(queryset, value)
+
+    def filter_look(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:
+        """Return the articles of the chosen group in LOOK_AT."""
+        return queryset.filter(LOOK_AT[value][1])

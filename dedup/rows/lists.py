@@ -1,0 +1,107 @@
+"""The filters of lists that only pages have: series, dense groups, repeated sentences and disagreements."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import django_filters as filters
+from django.contrib.auth import get_user_model
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from articles.boilerplate.rules import monday_of
+from articles.models import Newspaper, RepeatedSentence
+from dedup.models import DenseGroup, GroupMember, SecondReading
+from dedup.review.readings.second_readings import in_dispute
+from dedup.rows.columns import Column, ColumnType, Filter, Rows
+from dedup.rows.filtering import DayInput, ListFilter, filters_of, newspaper_filter, read_together
+
+_RULED = Column(
+    "ruled",
+    "rule",
+    choices=(("yes", "never duplicates"), ("no", "no rule")),
+    filters=(Filter(where=lambda ruled: Q(ruled_at__isnull=ruled == "no")),),
+)
+_SIZE = Filter("size_from", "gte", "Minimum articles", least=2, most=10**9)
+SERIES = Rows(
+    "Recurring items of a newspaper, whose headlines share one form.",
+    (_RULED, Column("headline", filters=(Filter(label="Words in the headline", lookup="icontains"),))),
+)
+GROUP = Rows(
+    "Articles that look like very many others.",
+    (
+        Column(
+            "size",
+            type=ColumnType.COUNT,
+            filters=(Filter("size_from", "gte", "Minimum articles", least=2, most=10**9),),
+        ),
+        _RULED,
+    ),
+)
+
+
+@filters_of(SERIES, after="newspaper")
+class SeriesFilter(ListFilter):
+    """Filters series by newspaper, rule and headline."""
+
+    newspaper = newspaper_filter()
+
+
+@filters_of(GROUP, after="newspaper")
+class GroupFilter(ListFilter):
+    """Filters dense groups by newspaper, size and rule."""
+
+    newspaper = newspaper_filter(method="by_newspaper")
+
+    def by_newspaper(self, queryset: QuerySet[DenseGroup], _name: str, value: Newspaper) -> QuerySet[DenseGroup]:
+        return queryset.filter(Exists(GroupMember.objects.filter(group=OuterRef("pk"), article__newspaper=value)))
+
+
+class BoilerplateFilter(ListFilter):
+    """Filters repeated sentences by newspaper, week, words and kind."""
+
+    newspaper = newspaper_filter()
+    week = filters.DateFilter(method="by_week", label="In the week of", widget=DayInput())
+    sentence = filters.CharFilter(
+        field_name="sentence", lookup_expr="icontains", label="Words in the sentence", max_length=200
+    )
+    kind = filters.ChoiceFilter(
+        method=read_together,
+        choices=[(kind.value, f"kept: {kind.label}") for kind in list(RepeatedSentence.Kind)[1:]],
+        label="Kind",
+        empty_label="boilerplate",
+    )
+
+    def filter_queryset(self, queryset: QuerySet[RepeatedSentence]) -> QuerySet[RepeatedSentence]:
+        """Return the sentences that match: boilerplate, unless another kind is chosen."""
+        kind = self.form.cleaned_data.get("kind") or RepeatedSentence.Kind.BOILERPLATE
+        return super().filter_queryset(queryset).filter(kind=kind)
+
+    def by_week(
+        self, queryset: QuerySet[RepeatedSentence], _name: str, value: datetime.date
+    ) -> QuerySet[RepeatedSentence]:
+        return queryset.filter(week=monday_of(value))
+
+
+def _readers(*_args: Any) -> QuerySet[Any]:
+    first = Exists(SecondReading.objects.filter(decision__decided_by=OuterRef("pk")))
+    second = Exists(SecondReading.objects.filter(user=OuterRef("pk")))
+    return get_user_model().objects.filter(first | second).order_by("username")
+
+
+class DisagreementFilter(ListFilter):
+    """Filters disagreements by editor, whoever of the two it was, and by whether they are settled."""
+
+    editor = filters.ModelChoiceFilter(queryset=_readers, method="by_editor", label="Editor", empty_label="any editor")
+    state = filters.ChoiceFilter(
+        choices=[("open", "open"), ("settled", "settled")],
+        method="by_state",
+        label="State",
+        empty_label="open or settled",
+    )
+
+    def by_editor(self, queryset: QuerySet[SecondReading], _name: str, value: Any) -> QuerySet[SecondReading]:
+        return queryset.filter(Q(user=value) | Q(decision__decided_by=value))
+
+    def by_state(self, queryset: QuerySet[SecondReading], _name: str, value: str) -> QuerySet[SecondReading]:
+        return queryset.filter(pk__in=in_dispute(is_open=value == "open").values("pk"))

@@ -1,0 +1,32 @@
+"""Runs of the detection and requests for them: their columns."""
+
+from __future__ import annotations
+
+from dedup.models import DetectionRun
+from dedup.rows.columns import Column, ColumnType, Rows
+
+RUN = Rows(
+    "A run of the detection.",
+    (
+        Column("id", type=ColumnType.INTEGER),
+        Column("profile", source="profile_name"),
+        Column("state", choices=tuple(DetectionRun.State.choices)),
+        Column("scope", type=ColumnType.OBJECT, help="What was compared."),
+        Column("counts", type=ColumnType.OBJECT, help="What it found; complete when it is done."),
+        Column("started_at", type=ColumnType.MOMENT),
+        Column("finished_at", type=ColumnType.MOMENT, optional=True),
+        Column("error"),
+    ),
+)
+REQUEST = Rows(
+    "A run that somebody asked for; `run` is null while it waits for a worker.",
+    (
+        Column("id", type=ColumnType.INTEGER),
+        Column("profile", source="profile.name"),
+        Column("since", type=ColumnType.DAY, optional=True),
+        Column("until", type=ColumnType.DAY, optional=True),
+        Column("new", type=ColumnType.BOOLEAN),
+        Column("requested_at", type=ColumnType.MOMENT),
+        Column("run", type=ColumnType.INTEGER, source="run_id", optional=True),
+    ),
+)
