@@ -47,10 +47,7 @@ ARTICLE = Rows(
         ),
         Column("headline"),
         Column(
-            "lang",
-            help="The ISO 639 code of the language; empty if uncertain.",
-            source="language",
-            places=Place.ROW,
+            "lang", help="The ISO 639 code of the language; empty if uncertain.", source="language", places=Place.ROW
         ),
         Column("external_id", help="Its id in the collection that it came from."),
         Column(

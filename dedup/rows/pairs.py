@@ -51,6 +51,7 @@ def _current(pair: Pair) -> list[Evidence]:
     return sorted((found for found in pair.evidence.all() if not found.stale), key=lambda found: found.pass_name)
 
 
+_PROBABLE = Filter("probability_from", "gte", help="As probably duplicates as this, or more.", places=Place.ROW)
 EVIDENCE = Rows(
     "What a pass found about a pair.",
     (Column("pass_name"), Column("score", type=ColumnType.PROBABILITY, help="0 to 1.")),
@@ -74,9 +75,7 @@ PAIR = Rows(
             filters=(Filter(places=Place.ROW),),
         ),
         Column(
-            "implied",
-            type=ColumnType.BOOLEAN,
-            help="Whether the state follows from decisions on other pairs alone.",
+            "implied", type=ColumnType.BOOLEAN, help="Whether the state follows from decisions on other pairs alone."
         ),
         Column(
             "verdict",
@@ -92,24 +91,14 @@ PAIR = Rows(
             places=Place(0),
         ),
         Column(
-            "probability",
-            type=ColumnType.PROBABILITY,
-            help="The probability of the verdict, 0 to 1.",
-            optional=True,
+            "probability", type=ColumnType.PROBABILITY, help="The probability of the verdict, 0 to 1.", optional=True
         ),
         Column(
             "duplicate_probability",
             type=ColumnType.PROBABILITY,
             help="The probability that they are duplicates, 0 to 1.",
             optional=True,
-            filters=(
-                Filter(
-                    "probability_from",
-                    "gte",
-                    help="As probably duplicates as this, or more.",
-                    places=Place.ROW,
-                ),
-            ),
+            filters=(_PROBABLE,),
         ),
         Column(
             "best_score",
@@ -132,10 +121,7 @@ PAIR = Rows(
             places=Place.ROW,
         ),
         Column(
-            "reasons",
-            type=ColumnType.TEXTS,
-            help="The reasons for the verdict, one sentence each.",
-            places=Place.FULL,
+            "reasons", type=ColumnType.TEXTS, help="The reasons for the verdict, one sentence each.", places=Place.FULL
         ),
         *(
             Column(

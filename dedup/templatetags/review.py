@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import template
+from django.db.models import Model
 from django.template.defaultfilters import pluralize
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
@@ -19,7 +20,10 @@ from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.facts import label
 from dedup.detection.verdicts.model import DUPLICATE_FROM
 from dedup.detection.verdicts.shares import Share, percentage, shares_of
-from dedup.models import Evidence, Pair, Series, Verdict
+from dedup.models import Cluster, Evidence, Pair, Series, Verdict
+from dedup.rows.clusters import CLUSTER
+from dedup.rows.columns import Place, Rows
+from dedup.rows.pairs import PAIR
 
 register = template.Library()
 
@@ -29,6 +33,16 @@ def common_zone(articles: Iterable[Article]) -> str:
     """Return the zone of most times of publication of a list, to be said once above it; empty if none has one."""
     zones = Counter(article.publication_time.zone for article in articles if article.publication_time)
     return min(zones, key=lambda zone: (-zones[zone], zone), default="")
+
+
+# Whose columns lists can show, besides what their templates do.
+_LISTED: dict[type[Model], Rows] = {Pair: PAIR, Cluster: CLUSTER}
+
+
+@register.filter
+def facts(row: Model) -> list[str]:
+    """Write the columns of a row that are declared to show in lists, each with its label."""
+    return [f"{column.title}: {column.write(column.read(row))}" for column in _LISTED[type(row)].at(Place.PAGE)]
 
 
 @register.filter
