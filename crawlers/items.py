@@ -8,7 +8,7 @@ from articles.extraction.kept_pages import RawPage
 from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
 from articles.normalization.logins import without_login
-from articles.normalization.page_forms import page_key
+from articles.normalization.urls import page_key
 from articles.storage.incoming import ListedDate
 from articles.storage.newspapers import Paper
 

@@ -17,10 +17,10 @@ from scrapy.http import HtmlResponse
 from articles.extraction.extract import ExtractionError, extract_article
 from articles.extraction.notices import is_notice
 from articles.models import Article
-from articles.normalization.page_forms import page_form
 from articles.normalization.parameters import names_a_story
 from articles.normalization.text import normalize_text
 from articles.normalization.titles import normalize_title
+from articles.normalization.urls import page_form
 from articles.storage.known_articles import others_with_text
 from crawlers.database import in_database
 from crawlers.fetching.sites import site_of

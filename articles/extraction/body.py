@@ -13,7 +13,7 @@ import lxml.html
 
 from articles.extraction.frames import collect_paragraphs, drop_next_articles, find_frame, prose_characters
 from articles.extraction.html import Paragraph, elements_of, join_paragraphs, paragraphs, parse_markup, squeeze
-from articles.extraction.offers import is_offer
+from articles.extraction.notices import is_offer
 from articles.extraction.page_chrome import (
     MAX_LINE_CHARACTERS,
     is_announcement,

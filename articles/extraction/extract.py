@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import lxml.html
 
 from articles.extraction.body import MIN_TEXT_LETTERS, FoundText, find_text, remove_noise, remove_programs
 from articles.extraction.bylines import page_bylines, split_byline, without_byline
-from articles.extraction.charset import decode_page
 from articles.extraction.dates import DateSource, find_publication_day
-from articles.extraction.html import UnreadablePageError, parse_page
+from articles.extraction.html import UnreadablePageError, decode_page, parse_page
 from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
-from articles.extraction.offers import is_offer
-from articles.extraction.relevance import terms
+from articles.extraction.notices import is_offer
+from articles.extraction.relevance import coverage, relevance, terms
 from articles.extraction.rules import NO_RULE, ExtractionRule, drop_selected, read_by_rule
-from articles.extraction.text_doubts import text_doubt
 from articles.fields import FoundDetails
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters
@@ -174,3 +173,38 @@ def _is_stub(text: str, declared: Declared) -> bool:
     count = str(declared.data.get("wordCount") or "")
     whole = count.isdecimal() and 0 < int(count) <= MAX_WORDS_MISSING * len(text.split())
     return letters(text) <= MAX_STUB_LETTERS and not whole
+
+
+# A text with less than this share of the page's prose may be a piece of the article.
+MIN_PROSE_SHARE = 0.5
+# Shorter declared bodies are summaries.
+MIN_DECLARED_LETTERS = 200
+MIN_DECLARED_COVERAGE = 0.5
+# If the page has another text, this one should have at least this share of the words of headline and description.
+MIN_RELEVANCE = 0.35
+# With fewer of so many words, it is likely to be another article.
+MIN_SUBJECT_TERMS = 8
+LEAST_RELEVANCE = 0.12
+# A brief or the beginning of an article need not repeat its headline.
+MIN_COMPARED_LETTERS = 600
+
+
+def text_doubt(found: FoundText, declared_body: str, subject: Collection[str]) -> str:
+    """Return why the text may be wrong or not whole; empty if nothing speaks against it.
+
+    `declared_body` is the text that the page declares in JSON-LD, `subject` the terms of its headline and description.
+    """
+    text = found.text
+    if is_offer(text):
+        return "the text looks like a subscription, login or cookie notice"
+    if letters(declared_body) >= MIN_DECLARED_LETTERS and coverage(declared_body, text) < MIN_DECLARED_COVERAGE:
+        return "the text differs from the one that the page declares in JSON-LD"
+    if found.prose and not found.marked and (share := len(text) / found.prose) < MIN_PROSE_SHARE:
+        return f"the text covers {share:.0%} of the page's prose"
+    fits = relevance(text, subject)
+    compared = len(subject) >= MIN_SUBJECT_TERMS and letters(text) >= MIN_COMPARED_LETTERS
+    if compared and fits < LEAST_RELEVANCE:
+        return "the text has little in common with the headline"
+    if found.rival and not found.marked and fits < MIN_RELEVANCE:
+        return "the page has another text, and this one has little in common with the headline"
+    return ""

@@ -22,8 +22,7 @@ from typing import Any, Self
 import lxml.etree
 
 from articles.extraction.kept_pages import Extraction, KeptPage, RawPage, extract_kept
-from articles.extraction.rules import FIELDS, NO_RULE, ExtractionRule
-from articles.extraction.selectors import find_selected, made_page
+from articles.extraction.rules import FIELDS, NO_RULE, ExtractionRule, find_selected, made_page
 
 # Seconds that a selector may take on the made page, which is about as large as the largest pages of newspapers.
 MOST_SECONDS = 1.0

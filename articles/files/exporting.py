@@ -27,7 +27,7 @@ from articles.files.extra_columns import exported_members
 from articles.files.json_members import Member, object_of, plain
 from articles.files.records import FileFormat
 from articles.files.write_faults import writing
-from articles.models import Article, ArticleURL, HeadlineVariant
+from articles.models import Article, ArticleRevision, ArticleURL, HeadlineVariant
 from articles.querysets import TIME_COLUMNS
 
 # What is read for the fields that are not in a column of the same name.
@@ -183,3 +183,66 @@ def _csv_row(cells: list[str], quoting: Any) -> str:
     row = io.StringIO()
     csv.writer(row, quoting=quoting).writerow(cells)
     return row.getvalue()
+
+
+VERSION_COLUMNS = (
+    *("article", "number", "kind", "seen_at", "updated_at", "headline", "content", "note"),
+    *("url", "newspaper", "date", "language"),
+)
+# The article itself, which comes before its revisions.
+FIRST = "first"
+_VERSIONS_AT_ONCE = 200
+
+
+def versions_rows(
+    *,
+    since: datetime.date | None = None,
+    until: datetime.date | None = None,
+    newspaper_ids: Collection[int] | None = None,
+) -> Iterator[ExportedRow]:
+    """Yield the versions of the articles that have a revision, by day, article and number, as of one moment.
+
+    Number 0 is the article as it was first stored. Times are in ISO 8601.
+    """
+    articles = Article.objects.in_scope(since, until, newspaper_ids)
+    found = ArticleRevision.objects.filter(article__in=articles.values("pk")).defer("body")
+    found = found.select_related("article__newspaper").order_by("article__date", "article", "number")
+    with transaction.atomic():
+        for each in found.iterator(_VERSIONS_AT_ONCE):
+            if each.number == 1:
+                yield ExportedRow(_first(each.article), [])
+            yield ExportedRow(_revision(each), [])
+
+
+def _first(article: Article) -> dict[str, Any]:
+    return _of(article) | {
+        "number": 0,
+        "kind": FIRST,
+        "seen_at": article.stored_at.isoformat(),
+        "headline": article.headline,
+        "content": article.content,
+    }
+
+
+def _revision(each: ArticleRevision) -> dict[str, Any]:
+    return _of(each.article) | {
+        "number": each.number,
+        "kind": each.kind,
+        "seen_at": each.seen_at.isoformat(),
+        "updated_at": each.updated_at.isoformat() if each.updated_at else None,
+        "headline": each.headline,
+        "content": each.content,
+        "note": each.note,
+        "url": each.url,
+    }
+
+
+def _of(article: Article) -> dict[str, Any]:
+    return dict.fromkeys(VERSION_COLUMNS) | {
+        "article": article.pk,
+        "note": "",
+        "url": article.url,
+        "newspaper": article.newspaper.name,
+        "date": article.date.isoformat(),
+        "language": article.language,
+    }

@@ -1,26 +1,29 @@
-"""What all commands share: help, exit codes, progress bars, and a clean stop when interrupted."""
+"""What all commands share: help, exit codes, progress bars, where they write, and a clean stop when interrupted."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
 from argparse import HelpFormatter, RawDescriptionHelpFormatter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
+from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, Self, TextIO, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
+from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter, OutputWrapper
+from rich.console import Console
 from rich.progress import Progress, ProgressColumn
 
 from articles.files.formats import FileUsageError
 from articles.files.records import UnreadableFileError
-from articles.files.write_faults import UnwritableError
+from articles.files.whole_files import whole_file
+from articles.files.write_faults import STDOUT, UnwritableError, writing
 from articles.loading import MissingPackageError, missing_package
-from articles.management.output import NamedOutput
-from articles.management.progress import progress_bars
 from articles.processes import WorkerDiedError
 from articles.storage.newspapers import UnknownNewspaperError
 
@@ -142,3 +145,59 @@ def _terminated_as_interrupted() -> Iterator[None]:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def progress_bars(*columns: ProgressColumn, shown: bool = True) -> Progress:
+    """Return progress bars with these columns, or with rich's default ones; only a terminal shows them."""
+    return Progress(*columns, console=Console(stderr=True), disable=not (shown and sys.stderr.isatty()))
+
+
+class NamedOutput:
+    """A stream whose faults raise UnwritableError, which names it; in all else it is the stream itself."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write."""
+        with _writing_stdout(self._stream):
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        """Flush."""
+        with _writing_stdout(self._stream):
+            self._stream.flush()
+
+
+@contextmanager
+def _writing_stdout(stream: TextIO) -> Iterator[None]:
+    try:
+        with writing(STDOUT):
+            yield
+    except UnwritableError:
+        discard(stream)
+        raise
+
+
+def discard(stream: TextIO) -> None:
+    """Discard what Python would still flush when it exits, which would fail again."""
+    if stream is sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+@contextmanager
+def opened_output(path: Path | None, stdout: OutputWrapper) -> Iterator[Callable[[str], object]]:
+    """Give what writes texts to a file that gets its name when it is complete, or to standard output if there is none.
+
+    Raises UnwritableError.
+    """
+    if path:
+        with whole_file(path) as file:
+            yield file.write
+        return
+    # The stream of a command would add a line end.
+    yield partial(stdout.write, ending="")
+    stdout.flush()

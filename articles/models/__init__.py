@@ -5,6 +5,7 @@ from __future__ import annotations
 from articles.models.articles import (
     Article,
     ArticlePage,
+    ArticleRevision,
     ArticleURL,
     DeclaredURL,
     FollowingPage,
@@ -12,12 +13,10 @@ from articles.models.articles import (
     in_order,
 )
 from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
-from articles.models.extraction_rules import ExtractionRule
 from articles.models.imports import FileImport, RejectedRow, UploadedPart
 from articles.models.jobs import Job
-from articles.models.newspapers import LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
+from articles.models.newspapers import ExtractionRule, LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
 from articles.models.removals import Removal, RemovedIdentity, WithheldRow, Withholding
-from articles.models.revisions import ArticleRevision
 
 __all__ = [
     "Article",

@@ -14,12 +14,9 @@ from urllib.parse import quote, unquote
 
 from w3lib.url import safe_url_string
 
-from articles.normalization.cased_ids import has_cased_ids, lower_part
+from articles.normalization.known_sites import copied_url, has_cased_ids, lower_part, redirect_target, suffixes
 from articles.normalization.logins import without_login
-from articles.normalization.parameters import names_a_story, read_parameters
-from articles.normalization.suffixes import suffixes
-from articles.normalization.trackers import without_session
-from articles.normalization.wrappers import copied_url, redirect_target
+from articles.normalization.parameters import names_a_story, read_parameters, untracked_query, without_session
 
 # Blanks, control and invisible characters that copying leaves at the ends.
 _TRIMMED = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u1680\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u3000\ufeff"
@@ -339,3 +336,29 @@ def _lossy_state(place: _Place, path: str, query: str, kept: Collection[str]) ->
         rest = _lossy_query(place, route, decoration, kept)
         return f"{route}{'?' if rest else ''}{rest}"
     return f"#{place.fragment}" if not query and _NAMED_STATE.fullmatch(place.fragment) else ""
+
+
+_PARTS = re.compile(r"http://(?P<host>[^/]+)(?P<path>/[^?#]*)(?:\?(?P<query>[^#]*))?(?P<state>#.*)?", re.DOTALL)
+
+
+@lru_cache(maxsize=4096)
+def page_form(url: str, kept: tuple[str, ...] = ()) -> str:
+    """Return the canonical URL without `www.`, last slash, trackers and sessions, and with its query sorted.
+
+    `kept` are names of parameters that are never dropped. Stricter than normalize_url: what
+    may name a story stays, and so do host and case. A text that is not an http(s) URL is returned trimmed.
+    """
+    address = canonicalize_url(url)
+    parts = _PARTS.fullmatch(address)
+    if parts is None:
+        return address
+    host, path, query, state = parts.groups(default="")
+    path = without_session(path).rstrip("/")
+    query = untracked_query(path, query, kept)
+    state = "" if names_a_story(path) and is_part_of_page(state) else state
+    return f"http://{host.removeprefix('www.')}{path}{'?' if query else ''}{query}{state}"
+
+
+def page_key(url: str, kept: tuple[str, ...] = ()) -> uuid.UUID:
+    """Return UUID version 5 of page_form(url, kept)."""
+    return uuid.uuid5(uuid.NAMESPACE_URL, page_form(url, kept))

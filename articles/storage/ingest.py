@@ -23,7 +23,6 @@ from django.utils import timezone
 from articles.models import Article, ArticlePage, ArticleURL, FollowingPage, HeadlineVariant, Newspaper
 from articles.normalization.urls import comparable_url, url_key
 from articles.querysets import TIME_COLUMNS
-from articles.storage.copying import copy_cells, copy_into, copy_row
 from articles.storage.incoming import (
     IncomingArticle,
     RejectedArticleError,
@@ -36,7 +35,16 @@ from articles.storage.incoming import (
 from articles.storage.known_articles import Addresses, StoredArticle, keep_declared, owners_of
 from articles.storage.locks import Lock, lock_transaction
 from articles.storage.newspapers import Naming, Paper, newspapers_for
-from articles.storage.preparing import PREPARED_COLUMNS, PackedPage, Prepared, PreparedURL, prepare
+from articles.storage.preparing import (
+    PREPARED_COLUMNS,
+    PackedPage,
+    Prepared,
+    PreparedURL,
+    copy_cells,
+    copy_into,
+    copy_row,
+    prepare,
+)
 from articles.storage.removed import REFUSED, refused, removed_names
 from articles.storage.url_parameters import learn_parameters
 

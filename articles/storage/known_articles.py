@@ -14,8 +14,7 @@ from django.db import connection
 from django.db.models.functions import MD5
 
 from articles.models import Article, ArticleURL, DeclaredURL
-from articles.normalization.page_forms import page_form
-from articles.normalization.urls import comparable_url, url_key
+from articles.normalization.urls import comparable_url, page_form, url_key
 from articles.storage.incoming import story_url
 from articles.storage.preparing import Prepared, PreparedURL
 

@@ -22,7 +22,7 @@ from django.db.models import Q
 from django.db.models.functions import MD5, Left
 
 from articles.models import Article, ArticleURL, LearntParameter, Newspaper
-from articles.normalization.trackers import is_tracker
+from articles.normalization.parameters import is_tracker
 from articles.normalization.urls import comparable_url, dropped_parameters
 
 logger = logging.getLogger(__name__)

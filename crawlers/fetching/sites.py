@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
-from articles.normalization.suffixes import suffixes
+from articles.normalization.known_sites import suffixes
 from articles.storage.incoming import url_fault
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from articles.extraction.bylines import split_byline, text_bylines
-from articles.extraction.charset import decode_page
 from articles.extraction.extract import ExtractionError, extract_article
+from articles.extraction.html import decode_page
 from articles.extraction.page_series import next_page, page_number
-from articles.extraction.selectors import selector_fault
+from articles.extraction.rules import selector_fault
 from articles.extraction.written_dates import place_of, written_days
 from articles.normalization.language import detect_language
 from articles.normalization.logins import without_login

@@ -16,8 +16,17 @@ from rich.table import Column, Table
 
 from articles.extraction.scoring import PageScore
 from articles.management.base import LongCommand
-from articles.management.page_sets import FACTS, Found, KnownPage, Result, known_facts, read_pages
-from articles.management.rivals import Extractor, newsdedup, rivals
+from articles.management.page_sets import (
+    FACTS,
+    Extractor,
+    Found,
+    KnownPage,
+    Result,
+    known_facts,
+    newsdedup,
+    read_pages,
+    rivals,
+)
 
 SHOWN_NAME = 12
 WIDTH = 130  # of the tables, whatever the width of the terminal

@@ -20,9 +20,8 @@ from articles.management.arguments import (
     chosen_newspaper_ids,
     chosen_output,
 )
-from articles.management.base import LongCommand
+from articles.management.base import LongCommand, opened_output
 from articles.management.boilerplate import mark_outdated_weeks
-from articles.management.output import opened_output
 from articles.models import Article
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from articles.files.exporting import csv_lines, json_lines
-from articles.files.exporting_revisions import COLUMNS, versions_rows
+from articles.files.exporting import VERSION_COLUMNS, csv_lines, json_lines, versions_rows
 from articles.management.arguments import (
     add_day_options,
     add_newspaper_option,
@@ -16,8 +15,7 @@ from articles.management.arguments import (
     chosen_newspaper_ids,
     chosen_output,
 )
-from articles.management.base import LongCommand
-from articles.management.output import opened_output
+from articles.management.base import LongCommand, opened_output
 
 
 class Command(LongCommand):
@@ -40,7 +38,7 @@ class Command(LongCommand):
         with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
             rows = versions_rows(since=since, until=until, newspaper_ids=chosen_newspaper_ids(options))
             tracked = progress.track(rows, description="versions", total=None)
-            lines = json_lines(tracked) if file_format == "jsonl" else csv_lines(tracked, COLUMNS)
+            lines = json_lines(tracked) if file_format == "jsonl" else csv_lines(tracked, VERSION_COLUMNS)
             written = 0
             with opened_output(path, self.stdout) as write:
                 for line in lines:

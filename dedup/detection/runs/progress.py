@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from articles.management.progress import progress_bars
+from articles.management.base import progress_bars
 from articles.models import Article
 from dedup.detection.runs.audit import AuditedDay
 from dedup.detection.runs.dry_run import Scores

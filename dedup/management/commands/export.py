@@ -9,8 +9,7 @@ from django.core.management.base import CommandParser
 from rich.progress import TextColumn, TimeElapsedColumn
 
 from articles.management.arguments import add_output_options, chosen_output
-from articles.management.base import ExitCode, LongCommand, usage_error
-from articles.management.output import opened_output
+from articles.management.base import ExitCode, LongCommand, opened_output, usage_error
 from dedup.management.validation_options import add_validation_options, any_given, validation_rows
 from dedup.research.labels import LabelsError
 from dedup.research.sampling import SampleError

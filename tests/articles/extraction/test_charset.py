@@ -2,7 +2,7 @@
 
 import pytest
 
-from articles.extraction.charset import decode_page
+from articles.extraction.html import decode_page
 
 FRENCH = "L'été dernier, le café de la place a fermé après dix ans."
 WRONG_LABELS = ("", "text/html; charset=utf-8", "text/html; charset=no-such-charset")

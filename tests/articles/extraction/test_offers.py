@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from articles.extraction import offers
-from articles.extraction.offers import is_offer
+from articles.extraction import notices
+from articles.extraction.notices import is_offer
 
 OFFER = "Subscribe now to read on. Already a subscriber? Log in here."
 # What a hostile text repeats.
@@ -27,8 +27,8 @@ class Counting:
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_signs_are_not_searched_for_notices(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    counting = Counting(offers._NOTICE)
-    monkeypatch.setattr(offers, "_NOTICE", counting)
+    counting = Counting(notices._NOTICE)
+    monkeypatch.setattr(notices, "_NOTICE", counting)
     signs = unit * (500_000 // len(unit))
     assert not is_offer(signs)
     assert is_offer(f"{signs} {OFFER} {signs}")

@@ -9,8 +9,7 @@ import pytest
 
 from articles.extraction.extract import extract_article
 from articles.extraction.kept_pages import KeptPage, RawPage
-from articles.extraction.rules import ExtractionRule, rule_faults
-from articles.extraction.selectors import MAX_SELECTOR_CHARACTERS
+from articles.extraction.rules import MAX_SELECTOR_CHARACTERS, ExtractionRule, rule_faults
 from articles.extraction.trial import TrialError, try_rule
 
 URL = "https://fjordbladet.example/2024/05/ferry"

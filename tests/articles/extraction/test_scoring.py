@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles.extraction.scoring import ExtractionScore, PageScore, margins, score_page, score_pages
-from articles.management import rivals
+from articles.management import page_sets
 
 TRUTH = "one two three four five six"  # three sequences of four words
 
@@ -138,13 +138,13 @@ def test_the_command_counts_facts_and_takes_the_text_that_fits_better(folder: Pa
 
 
 def test_rivals_are_measured_too_or_their_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = {name: rival for name, rival in rivals._RIVALS.items() if find_spec(rival[0])}
-    monkeypatch.setattr(rivals, "_RIVALS", installed)
+    installed = {name: rival for name, rival in page_sets._RIVALS.items() if find_spec(rival[0])}
+    monkeypatch.setattr(page_sets, "_RIVALS", installed)
     [report] = measured(folder, "--rivals")
     _, *others = report["programs"]
     assert [other["name"] for other in others] == list(installed)
     assert all(0.2 < other["f1"] < 1 and other["lost_half_without_doubt"] is None for other in others)
-    monkeypatch.setattr(rivals, "_RIVALS", {"sagaextract": ("sagaextract", rivals.newsdedup)})
+    monkeypatch.setattr(page_sets, "_RIVALS", {"sagaextract": ("sagaextract", page_sets.newsdedup)})
     with pytest.raises(CommandError, match=r"sagaextract is not installed\. Install newsdedup\[benchmarks\], or leave"):
         run(folder, "--rivals")
 

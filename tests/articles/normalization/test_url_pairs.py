@@ -4,10 +4,8 @@ import re
 
 import pytest
 
-from articles.normalization.page_forms import page_form, page_key
-from articles.normalization.parameters import read_parameters
-from articles.normalization.trackers import TRACKERS, is_tracker
-from articles.normalization.urls import comparable_url, normalize_url, url_key
+from articles.normalization.parameters import TRACKERS, is_tracker, read_parameters
+from articles.normalization.urls import comparable_url, normalize_url, page_form, page_key, url_key
 
 SITE = "https://www.example.com"
 STORY = f"{SITE}/2024/05/01/harbour-bridge-closes"
