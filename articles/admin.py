@@ -136,7 +136,10 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     def learnt_parameters(self, newspaper: Newspaper) -> str:
         """Show which parameters distinguish stories, and the two URLs that showed it."""
         learnt = newspaper.learnt_parameters.order_by("learnt_at") if newspaper.pk else ()
-        rows = [(each.name, each.learnt_at.date(), each.first_url, each.second_url) for each in learnt]
+        rows = [
+            (parameter.name, parameter.learnt_at.date(), parameter.first_url, parameter.second_url)
+            for parameter in learnt
+        ]
         shown = format_html_join("", "<li><strong>{}</strong>, {}: {} and {}</li>", rows)
         return format_html("<ul>{}</ul>", shown) if rows else "none yet"
 

@@ -40,7 +40,7 @@ def _extras() -> dict[str, str]:
     except importlib.metadata.PackageNotFoundError:
         declared = []
     found = filter(None, map(_OF_EXTRA.match, reversed(declared)))
-    return {each["package"].replace("-", "_"): each["extra"] for each in found}
+    return {package["package"].replace("-", "_"): package["extra"] for package in found}
 
 
 class _WhenUsed:

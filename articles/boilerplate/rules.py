@@ -145,7 +145,7 @@ class _Week:
     def _locate(
         self, place: int, text: str, sentences: Sequence[tuple[UUID, int]], holders: Mapping[UUID, int]
     ) -> None:
-        located = (each for each in located_sentences(text) if normalize_text(each.text))
+        located = (sentence for sentence in located_sentences(text) if normalize_text(sentence.text))
         for (digest, size), sentence in zip(sentences, located, strict=True):
             if holders[digest] >= self._least and (size >= LEAST_CHARACTERS or sentence.alone):
                 self.candidates.setdefault(digest, _Candidate(size)).places[place].append(sentence)
@@ -166,7 +166,7 @@ class _Week:
         """
         different: list[int] = []
         for article in sorted(self.candidates[digest].articles, key=lambda place: -self._characters[place]):
-            if self._left(article, digest) and not any(self._are_copies(article, each, digest) for each in different):
+            if self._left(article, digest) and not any(self._are_copies(article, other, digest) for other in different):
                 different.append(article)
                 if len(different) == self._least:
                     return True
@@ -213,15 +213,15 @@ class _Week:
         pair = (one, other) if one < other else (other, one)
         if pair not in self._commons:
             fewer, more = sorted((self._shared[one], self._shared[other]), key=len)
-            shared = ((each, length) for each, length in fewer.items() if each in more)
-            self._commons[pair] = sum(length for each, length in shared if each not in self.boilerplate)
+            shared = ((sentence, length) for sentence, length in fewer.items() if sentence in more)
+            self._commons[pair] = sum(length for sentence, length in shared if sentence not in self.boilerplate)
         return self._commons[pair]
 
 
 def _sentences(text: str) -> list[tuple[UUID, int]]:
     """Return the digest and the length of each normalised sentence that has letters or digits."""
     normalized = map(normalize_text, sentences_of(text))
-    return [(digest, len(each)) for each in normalized if (digest := text_digest(each))]
+    return [(digest, len(sentence)) for sentence in normalized if (digest := text_digest(sentence))]
 
 
 def _is_quoted(sentence: Sentence) -> bool:

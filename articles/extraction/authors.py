@@ -77,7 +77,7 @@ def byline_choices(
     declared: list[str] = []
     for source in _declared(page, data, metas):
         # A URL is not a name: article:author often has the URL of a profile.
-        if names := [name for each in source if (name := squeeze(html.unescape(each))) and "://" not in name]:
+        if names := [name for value in source if (name := squeeze(html.unescape(value))) and "://" not in name]:
             yield from names
             yield ""
             declared += names
@@ -101,7 +101,7 @@ def visible_byline(page: lxml.html.HtmlElement, sites: Sequence[str]) -> list[st
     headline = next(iter(page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")), None)
     after, before = _marked(page, headline)
     frames = [] if headline is None else list(headline.iterancestors())[:3]
-    near = [each for each in before[-MAX_BLOCKS:] if any(frame in each.iterancestors() for frame in frames)]
+    near = [element for element in before[-MAX_BLOCKS:] if any(frame in element.iterancestors() for frame in frames)]
     done: set[lxml.html.HtmlElement] = set()
     for element in [*after, *reversed(near)][:MAX_BLOCKS]:
         block = _block(element)
@@ -120,9 +120,9 @@ def _declared(
     yield names_of(data.get("creator"))
     yield _meta_authors(page)
     yield _labelled(metas)
-    yield (each.text_content() for each in page.xpath("//*[contains(@itemprop, 'author')]//*[@itemprop='name']"))
-    yield (each.text_content() for each in page.xpath("//*[@rel='author'] | //*[@itemprop='author']"))
-    yield (each.text_content() for each in page.xpath("//*[contains(concat(' ', @class, ' '), ' byline ')]"))
+    yield (element.text_content() for element in page.xpath("//*[contains(@itemprop, 'author')]//*[@itemprop='name']"))
+    yield (element.text_content() for element in page.xpath("//*[@rel='author'] | //*[@itemprop='author']"))
+    yield (element.text_content() for element in page.xpath("//*[contains(concat(' ', @class, ' '), ' byline ')]"))
 
 
 def names_of(value: Any) -> Iterator[str]:
@@ -133,9 +133,9 @@ def names_of(value: Any) -> Iterator[str]:
         name = value.get("name") or " ".join(_strings(value.get("givenName"), value.get("familyName")))
         yield from names_of(name if isinstance(name, str | list) else None)
     elif isinstance(value, list):
-        for each in value[:20]:
-            if not isinstance(each, list):
-                yield from names_of(each)
+        for item_ in value[:20]:
+            if not isinstance(item_, list):
+                yield from names_of(item_)
 
 
 def _strings(*values: Any) -> list[str]:
@@ -227,7 +227,7 @@ def _names_in(block: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:
     """Return the names that follow each other in a byline; its links to authors decide if it has any."""
     if len(block.text_content()) > MAX_BLOCK_CHARACTERS:
         return []
-    linked = [squeeze(each.text_content()) for each in block.iter("a") if _leads_to_author(each)]
+    linked = [squeeze(link.text_content()) for link in block.iter("a") if _leads_to_author(link)]
     if names := person_names(linked, sites, certain=True):
         return names
     found: list[str] = []

@@ -95,7 +95,9 @@ def remove_programs(page: lxml.html.HtmlElement) -> None:
 def remove_noise(page: lxml.html.HtmlElement) -> None:
     """Remove what is not part of the article according to the markup, or to the heading of a box."""
     sizes = _paragraph_letters(page)
-    frames = {frame for each in page.xpath(f"//h1 | {_ARTICLE_BODY}") for frame in (each, *each.iterancestors())}
+    frames = {
+        frame for element in page.xpath(f"//h1 | {_ARTICLE_BODY}") for frame in (element, *element.iterancestors())
+    }
     for element in list(elements_of(page)):
         if element.tag in _KEPT or element in frames or element.getparent() is None or not _is_noise(element):
             continue
@@ -204,7 +206,7 @@ def _text_by_heading(page: lxml.html.HtmlElement, headlines: Collection[str]) ->
     headings = page.xpath("//h1")
     if len(headings) == 1:
         for frame in headings[0].iterancestors():
-            if any(letters(each.text_content()) >= MIN_TEXT_LETTERS for each in frame.iter("p", "div")) and (
+            if any(letters(part.text_content()) >= MIN_TEXT_LETTERS for part in frame.iter("p", "div")) and (
                 text := _as_text(paragraphs(frame), headlines)
             ):
                 return text

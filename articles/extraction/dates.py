@@ -118,11 +118,11 @@ def find_publication_day(
     in_url = url_day(url)
     evidence = _Evidence(page, in_url, today)
     stated = _stated_days(page, declared, place, evidence)
-    for each in stated:
-        if _is_likely(each.day, today) or _is_attested(each, stated, in_url):
-            source, time = _time_of(each, stated)
-            return PublicationDay(each.day, source, _doubt(each, stated, in_url, declared, today), time)
-    unlikely = [_unlikely(each.source, each.day) for each in stated]
+    for date in stated:
+        if _is_likely(date.day, today) or _is_attested(date, stated, in_url):
+            source, time = _time_of(date, stated)
+            return PublicationDay(date.day, source, _doubt(date, stated, in_url, declared, today), time)
+    unlikely = [_unlikely(date.source, date.day) for date in stated]
     if in_url and _is_likely(in_url, today):
         return PublicationDay(in_url, "htmldate", _sentence(unlikely))
     if (guessed := _guessed_day(page, url, place, evidence)) and _is_likely(guessed.day, today):
@@ -229,11 +229,11 @@ def _time_of(chosen: _Stated, stated: Sequence[_Stated]) -> tuple[DateSource, Pu
     If the chosen text names a day alone, the first text of another source counts if it names the same day and a time.
     """
     first: dict[DateSource, _Stated] = {}
-    for each in stated:
-        first.setdefault(each.source, each)
-    for each in [chosen, *(first[source] for source in first if source != chosen.source)]:
-        if each.day == chosen.day and (time := possible_time(each.text, each.day)):
-            return each.source, time
+    for date in stated:
+        first.setdefault(date.source, date)
+    for date in [chosen, *(first[source] for source in first if source != chosen.source)]:
+        if date.day == chosen.day and (time := possible_time(date.text, date.day)):
+            return date.source, time
     return chosen.source, None
 
 
@@ -273,8 +273,8 @@ def _doubt(
     day = chosen.day
     doubts = [] if day >= FIRST_DAY else [f"{day} is before {FIRST_DAY}"]
     doubts += _either(chosen.other)
-    trusted = [each for each in stated if each.source != "time" or chosen.source == "time"]
-    first = {each.source: each.day for each in reversed(trusted)}
+    trusted = [date for date in stated if date.source != "time" or chosen.source == "time"]
+    first = {date.source: date.day for date in reversed(trusted)}
     for name, other in first.items():
         if not _agree(day, other):
             likely = _is_likely(other, today)

@@ -151,7 +151,7 @@ def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool | None:
     """Return whether the markup says that only subscribers can read the whole text; None if it says nothing."""
     parts = [declared.data, *nodes(declared.data.get("hasPart"))]
     locked = page.xpath(_PAYWALL_NAMES)
-    inside = " ".join(paragraph.text_content() for each in locked for paragraph in each.iter("p"))
+    inside = " ".join(paragraph.text_content() for element in locked for paragraph in element.iter("p"))
     if letters(inside) >= MIN_UNLOCKED and not is_offer(inside):
         return False  # what is in an element for subscribers was sent to everybody
     if locked or any(str(part.get("isAccessibleForFree")).lower() == "false" for part in parts):

@@ -76,7 +76,7 @@ def find_frame(page: Element, prose: Mapping[Element, int], headlines: Collectio
     """Return the smallest element with nearly all of the article's prose."""
     frame = _declared_frame(page, prose, headlines)
     share = MIN_FRAME_SHARE * prose[frame]
-    while (child := next((each for each in frame.iterchildren("*") if prose[each] >= share > 0), None)) is not None:
+    while (child := next((child for child in frame.iterchildren("*") if prose[child] >= share > 0), None)) is not None:
         frame = child
     return frame
 
@@ -87,7 +87,7 @@ def collect_paragraphs(frame: Element, prose: Mapping[Element, int]) -> list[Par
     Paragraphs are of one make if they and the elements around them have the same tags and classes.
     """
     cards = {link for link in frame.iter("a") if any(element.tag in BLOCKS for element in link.iterdescendants("*"))}
-    others = {each for each in frame.iter("article") if each is not frame}
+    others = {article for article in frame.iter("article") if article is not frame}
     if sum(prose[other] for other in others) > prose[frame] / 2:
         others = set()
     blocks = _commonest(list(_prose_blocks(frame, prose)), prose)
@@ -100,7 +100,7 @@ def collect_paragraphs(frame: Element, prose: Mapping[Element, int]) -> list[Par
 def _prose_blocks(frame: Element, prose: Mapping[Element, int]) -> Iterator[Element]:
     """Yield the elements whose own line is prose."""
     for element in elements_of(frame):
-        if prose[element] > sum(prose[each] for each in element.iterchildren("*")):
+        if prose[element] > sum(prose[child] for child in element.iterchildren("*")):
             yield element
 
 
@@ -118,7 +118,7 @@ def _commonest(blocks: Sequence[Element], prose: Mapping[Element, int]) -> Seque
 
 
 def _tags(block: Element) -> tuple[str, ...]:
-    return tuple(each.tag for each in islice(block.iterancestors(), MAKE_DEPTH))
+    return tuple(element.tag for element in islice(block.iterancestors(), MAKE_DEPTH))
 
 
 def _weight(blocks: Sequence[Element], prose: Mapping[Element, int]) -> float:
@@ -129,7 +129,7 @@ def _weight(blocks: Sequence[Element], prose: Mapping[Element, int]) -> float:
 def _make(block: Element) -> tuple[str, ...]:
     """Return the tags and classes of the elements around a block."""
     around = islice(block.iterancestors(), MAKE_DEPTH)
-    return tuple(f"{each.tag} {_NUMBER.sub('', each.get('class', ''))}" for each in around)
+    return tuple(f"{element.tag} {_NUMBER.sub('', element.get('class', ''))}" for element in around)
 
 
 def _outside(block: Element, frame: Element, *, preceding: bool) -> Iterator[Element]:
@@ -148,9 +148,9 @@ def _declared_frame(page: Element, prose: Mapping[Element, int], headlines: Coll
     main = max(page.iter("main"), key=lambda each: prose[each], default=page)
     if prose[main] < MIN_ARTICLE_SHARE * prose[page]:
         main = page
-    articles = [each for each in main.iter("article") if prose[each] >= MIN_ARTICLE_PROSE]
+    articles = [article for article in main.iter("article") if prose[article] >= MIN_ARTICLE_PROSE]
     # Further articles follow on pages that load the next one at their end.
-    titled = [each for each in articles if _has_headline(each, headlines)]
+    titled = [article for article in articles if _has_headline(article, headlines)]
     article = titled[0] if titled else max(articles, key=lambda each: prose[each], default=None)
     if article is not None and prose[article] >= MIN_ARTICLE_SHARE * prose[main]:
         return article
@@ -165,7 +165,7 @@ def _is_card(element: Element, lines: Mapping[Element, _Inline]) -> bool:
     """Return whether an element with little prose leads to another article: its heading is a link."""
     if element.tag not in _CARD_TAGS:
         return False
-    heading = next((each for each in element.iter("h2", "h3", "h4", "h5", "h6")), None)
+    heading = next((title for title in element.iter("h2", "h3", "h4", "h5", "h6")), None)
     if heading is None:
         return False
     return lines[heading].linked > lines[heading].characters / 2 or heading.getparent().tag == "a"

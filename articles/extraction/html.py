@@ -295,7 +295,7 @@ class _Collector:
         if text.strip(_INVISIBLE):
             block = self._blocks[-1] if self._blocks else None
             linked = self._linked / (letters(text) or 1)
-            heading = any(each.tag in _HEADINGS for each in self._blocks[-2:])
+            heading = any(block.tag in _HEADINGS for block in self._blocks[-2:])
             self.paragraphs.append(Paragraph(text, linked, heading, _group(block)))
         self._pieces.clear()
         self._linked = 0

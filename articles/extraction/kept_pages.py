@@ -44,7 +44,7 @@ def extract_kept(page: KeptPage, _on_progress: object = None) -> Extraction:
     """Return the article on a stored page, or the reason why there is none."""
     pages = (RawPage(page.body, page.url, page.content_type), *page.following)
     try:
-        pages = tuple(each._replace(body=gzip.decompress(each.body)) for each in pages)
+        pages = tuple(page._replace(body=gzip.decompress(page.body)) for page in pages)
     except (OSError, EOFError, zlib.error) as error:
         return str(error)
     return extract_whole(pages, page.feed_entry, page.fetched, page.rule)

@@ -98,8 +98,8 @@ def nodes(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     if depth > MAX_DATA_DEPTH:
         return
     if isinstance(data, list):
-        for each in data:
-            yield from nodes(each, depth + 1)
+        for item_ in data:
+            yield from nodes(item_, depth + 1)
     elif isinstance(data, dict):
         yield data
         yield from nodes(data.get("@graph"), depth + 1)
@@ -168,9 +168,9 @@ def _headlines(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapp
     found = [data.get("headline") or data.get("name"), *(metas.get(name) for name in _META_HEADLINES)]
     found += [heading.text_content() for heading in page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")]
     found += [title.text_content() for title in page.xpath("//head/title | //title")]
-    for each in found:
+    for node in found:
         # Entities are often escaped twice in JSON-LD and meta elements.
-        if isinstance(each, str) and (headline := squeeze(html.unescape(each))):
+        if isinstance(node, str) and (headline := squeeze(html.unescape(node))):
             yield headline
 
 
@@ -208,9 +208,9 @@ def _sites(data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
 def _locale(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> str:
     """Return the ISO 639 code that the page declares, with its region if it has one; empty if it declares none."""
     found = [page.get("lang"), page.get("{http://www.w3.org/XML/1998/namespace}lang"), page.get("xml:lang")]
-    for each in [data.get("inLanguage"), *found, *(metas.get(name) for name in _META_LANGUAGES)]:
-        if isinstance(each, str) and (
-            match := re.match(r"([a-z]{2,3}(?:[-_][a-z]{2})?)(?:[-_,;]|$)", each.strip().lower())
+    for value in [data.get("inLanguage"), *found, *(metas.get(name) for name in _META_LANGUAGES)]:
+        if isinstance(value, str) and (
+            match := re.match(r"([a-z]{2,3}(?:[-_][a-z]{2})?)(?:[-_,;]|$)", value.strip().lower())
         ):
             return match[1]
     return ""

@@ -145,7 +145,7 @@ def squash(name: str) -> str:
 def _parts(values: Sequence[str]) -> Iterator[str]:
     """Yield what may be a name. A role, a title such as PhD or a place counts only if it is all that a byline has."""
     for value in values:
-        known = [part for each in _BETWEEN.split(_BY.sub("", _cut(value))) if (part := _bare(each))]
+        known = [part for piece in _BETWEEN.split(_BY.sub("", _cut(value))) if (part := _bare(piece))]
         people = [part for part in known if not _ROLE.search(part) and not _TITLE.fullmatch(part)]
         full = [part for part in people if " " in part or _JOINED_NAME.fullmatch(part)]
         yield from full or people or known

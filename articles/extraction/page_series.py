@@ -131,12 +131,12 @@ def join_pages(first: ExtractedArticle, following: Sequence[ExtractedArticle | s
     page without an article is its reason; `text_doubt` names it.
     """
     texts, doubts = [first.text], [first.text_doubt]
-    seen = {normalize_text(each) for each in first.text.split("\n\n")}
+    seen = {normalize_text(paragraph) for paragraph in first.text.split("\n\n")}
     for number, page in enumerate(following, start=2):
         if isinstance(page, str):
             doubts.append(f"page {number}: {page}")
             continue
-        new = [each for each in page.text.split("\n\n") if normalize_text(each) not in seen]
+        new = [paragraph for paragraph in page.text.split("\n\n") if normalize_text(paragraph) not in seen]
         seen.update(map(normalize_text, new))
         texts.append("\n\n".join(new))
         doubts.append(page.text_doubt and f"page {number}: {page.text_doubt}")
@@ -189,7 +189,7 @@ def _links(page: lxml.html.HtmlElement, url: str) -> Iterator[_Link]:
         if link.tag == "link":
             yield _Link(href, to_page=is_next, counts=False)
             continue
-        names = _CAMEL_HUMP.sub("-", " ".join(_names(each) for each in (link, *link.iterancestors())))
+        names = _CAMEL_HUMP.sub("-", " ".join(_names(element) for element in (link, *link.iterancestors())))
         if _OTHER_FRAMES.search(names):
             continue
         words = _NEXT_WORDS.fullmatch(squeeze(link.text_content())[:100])

@@ -115,7 +115,7 @@ def selector_fault(selector: str, *, elements: bool) -> str:
         return (
             f"{shown} gives {'true or false' if isinstance(found, bool) else 'a number'}, which nothing is read from."
         )
-    if elements and (isinstance(found, str) or any(isinstance(each, str) for each in found)):
+    if elements and (isinstance(found, str) or any(isinstance(part, str) for part in found)):
         return f"{shown} finds attributes or texts; here it must find elements, such as //article or div.story."
     return ""
 
@@ -222,9 +222,9 @@ def read_by_rule(
     authors = tuple(_values(page, rule.authors))
     days = list(_values(page, rule.day))
     fields = (headline, *declared.headlines, *authors, *days)
-    titles = {each.casefold() for each in fields}
+    titles = {field.casefold() for field in fields}
     text = next(filter(None, (_text(page, selector, titles) for selector in rule.body)), "")
-    day = next(filter(None, (selected_day(each, page, declared, url, today) for each in days)), None)
+    day = next(filter(None, (selected_day(value, page, declared, url, today) for value in days)), None)
     missed = [name for name, asked, found in (("text", rule.body, text), ("headline", rule.headline, headline))
               if asked and not found]  # fmt: skip
     return Ruled(
@@ -246,13 +246,13 @@ def _found(page: lxml.html.HtmlElement, selector: str) -> Sequence[Any]:
 
 
 def _elements(page: lxml.html.HtmlElement, selector: str) -> list[lxml.html.HtmlElement]:
-    return [each for each in _found(page, selector) if isinstance(each, lxml.html.HtmlElement)]
+    return [element for element in _found(page, selector) if isinstance(element, lxml.html.HtmlElement)]
 
 
 def _values(page: lxml.html.HtmlElement, selectors: Sequence[str]) -> Iterator[str]:
     """Yield the texts that the first selector finds that finds any."""
     for selector in selectors:
-        texts = [text for each in _found(page, selector) if (text := squeeze(_value(each)))]
+        texts = [text for element in _found(page, selector) if (text := squeeze(_value(element)))]
         if texts:
             yield from dict.fromkeys(texts)
             return

@@ -162,11 +162,11 @@ def main() -> None:
     asked = json.load(sys.stdin)
     rule, current = (ExtractionRule.of(asked[name]) for name in ("rule", "current"))
     resource.setrlimit(resource.RLIMIT_CPU, (asked["longest"], asked["longest"]))
-    for selector in dict.fromkeys(each for field in FIELDS for each in rule.selectors(field)):
+    for selector in dict.fromkeys(name for field in FIELDS for name in rule.selectors(field)):
         _say(measured=selector)
         if fault := _measured_fault(selector):
             _say(fault=fault)
             return
     for page in map(_unpacked, asked["pages"]):
-        before, after = (Reading.of(extract_kept(page._replace(rule=each))) for each in (current, rule))
+        before, after = (Reading.of(extract_kept(page._replace(rule=tried))) for tried in (current, rule))
         _say(before=dataclasses.asdict(before), after=dataclasses.asdict(after))

@@ -60,7 +60,7 @@ def column_uses(names: Sequence[str]) -> dict[str, str]:
     # A teaser is the text only if there is no column for one.
     has_text = any("content" in fields for fields in uses.values())
     described = {"description": "" if has_text else "content"}
-    shown = {name: [described.get(each, each) for each in fields] for name, fields in uses.items()}
+    shown = {name: [described.get(field, field) for field in fields] for name, fields in uses.items()}
     return {name: ", ".join(filter(None, fields)) for name, fields in shown.items()}
 
 
@@ -189,7 +189,7 @@ def _columns(names: tuple[str, ...]) -> dict[str, list[str]]:
     for name in names:
         by_form.setdefault(_form(name), []).append(name)
     return {
-        field: [name for each in accepted for name in by_form.get(_form(each), [])]
+        field: [name for alias in accepted for name in by_form.get(_form(alias), [])]
         for field, accepted in COLUMNS.items()
     }
 
@@ -296,6 +296,6 @@ def _objects(values: Mapping[str, object], name: str) -> list[dict[str, object]]
         found = json.loads(found) if isinstance(found, str) else found
     except (ValueError, RecursionError) as error:
         raise RejectedArticleError(f"{name} is not JSON; leave it as export_articles wrote it") from error
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+    if not isinstance(found, list) or not all(isinstance(item_, dict) for item_ in found):
         raise RejectedArticleError(f"{name} is not a list of objects; leave it as export_articles wrote it")
     return found

@@ -208,10 +208,10 @@ def versions_rows(
     found = ArticleRevision.objects.filter(article__in=articles.values("pk")).defer("body")
     found = found.select_related("article__newspaper").order_by("article__date", "article", "number")
     with transaction.atomic():
-        for each in found.iterator(_VERSIONS_AT_ONCE):
-            if each.number == 1:
-                yield ExportedRow(_first(each.article), [])
-            yield ExportedRow(_revision(each), [])
+        for revision in found.iterator(_VERSIONS_AT_ONCE):
+            if revision.number == 1:
+                yield ExportedRow(_first(revision.article), [])
+            yield ExportedRow(_revision(revision), [])
 
 
 def _first(article: Article) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def reason_form(reason: str) -> str:
 
 def prepare_batch(batch: Batch, _on_progress: Callable[[int], None] = lambda _rows: None) -> list[PreparedRow]:
     """Read and check the rows of a batch, and prepare their articles; a task of a worker process."""
-    rows = [row_of(each, batch.newspaper) for each in batch.rows]
+    rows = [row_of(found, batch.newspaper) for found in batch.rows]
     namings: dict[int, Naming] = {}
     faults: dict[int, str] = {}
     for place, row in enumerate(rows):

@@ -93,7 +93,7 @@ class ProjectCommand(BaseCommand):
             return self._executed(*args, **options)
         except (*self._shared_exit_codes, *self.exit_codes) as error:
             codes = {**self._shared_exit_codes, **self.exit_codes}
-            code = next(codes[each] for each in type(error).mro() if each in codes)
+            code = next(codes[kind] for kind in type(error).mro() if kind in codes)
             raise CommandError(f"{str(error).removesuffix('.')}.", returncode=code) from error
 
     def _executed(self, *args: Any, **options: Any) -> str | None:

@@ -52,7 +52,7 @@ class Article(models.Model):
     )
     published_precision = models.CharField(
         max_length=6,
-        choices=[(each.value, each.value) for each in Precision],
+        choices=[(precision.value, precision.value) for precision in Precision],
         default=Precision.DAY.value,
         db_default=Precision.DAY.value,
         editable=False,

@@ -98,8 +98,8 @@ def _whole(name: str) -> str:
 
 def _separated(pieces: _Candidates, count: int) -> list[str]:
     """Return the pieces that are frequent enough, in their usual spelling, the most frequent first."""
-    frequent = {each: seen for each, seen in pieces.items() if _is_frequent(seen.places, count, SHARE)}
-    whole = [seen for each, seen in frequent.items() if not _is_part(each, frequent)]
+    frequent = {piece: seen for piece, seen in pieces.items() if _is_frequent(seen.places, count, SHARE)}
+    whole = [seen for piece, seen in frequent.items() if not _is_part(piece, frequent)]
     return [seen.spelling() for seen in sorted(whole, key=lambda seen: (-len(seen.places), seen.spelling()))]
 
 
@@ -125,7 +125,7 @@ def _ending(titles: Sequence[str]) -> str:
         for place, words in tails:
             spelling = " ".join(words[-length:])
             endings[normalize_text(spelling)].add(place, spelling)
-        frequent = [each for each in endings.items() if _is_frequent(each[1].places, len(titles), SURE_SHARE)]
+        frequent = [ending for ending in endings.items() if _is_frequent(ending[1].places, len(titles), SURE_SHARE)]
         if not frequent:
             break
         key, seen = min(frequent, key=lambda each: (-len(each[1].places), each[0]))

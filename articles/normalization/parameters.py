@@ -186,11 +186,11 @@ def read_parameters(site: str, path: str, query: str, kept: Collection[str] = ()
 def untracked_query(path: str, query: str, kept: Collection[str] = ()) -> str:
     """Return the query, sorted, without parameters that name no story on any site, and without sessions."""
     parts = []
-    for each in read_parameters("", path, query, kept) if query else ():
-        value = each.text.partition("=")[2]
-        is_session = _SESSION.fullmatch(each.name) is not None and is_random(value)
-        if not (each.dropped and (is_tracker(each.name) or is_session)):
-            parts.append(each.text)
+    for parameter in read_parameters("", path, query, kept) if query else ():
+        value = parameter.text.partition("=")[2]
+        is_session = _SESSION.fullmatch(parameter.name) is not None and is_random(value)
+        if not (parameter.dropped and (is_tracker(parameter.name) or is_session)):
+            parts.append(parameter.text)
     return "&".join(sorted(set(parts)))
 
 

@@ -148,7 +148,7 @@ def find_weeks(
     weeks: Sequence[NewspaperWeek], _on_progress: Callable[[int], None] = lambda _weeks: None
 ) -> list[FoundWeek]:
     """Find the boilerplate of some weeks; a task of a worker process."""
-    rules = rules_of({each.newspaper_id for each in weeks})
+    rules = rules_of({week.newspaper_id for week in weeks})
     facts = facts_of(weeks)
     articles = _articles_of(weeks)
     return [
@@ -160,12 +160,12 @@ def find_weeks(
 def store_weeks(found: Sequence[FoundWeek]) -> list[MarkedWeek]:
     """Store what was found in one transaction; weeks whose articles have changed meanwhile are searched again."""
     with writing():
-        now = facts_of([each.week for each in found])
-        current = [each if now[each.week] == each.facts else find_weeks([each.week])[0] for each in found]
+        now = facts_of([week.week for week in found])
+        current = [week if now[week.week] == week.facts else find_weeks([week.week])[0] for week in found]
         _store_marks(current)
         _store_sentences(current)
         _store_fingerprints(current)
-    return [each.counts for each in current]
+    return [week.counts for week in current]
 
 
 def _portions(weeks: Mapping[NewspaperWeek, int]) -> Generator[list[NewspaperWeek], None, None]:
@@ -197,7 +197,7 @@ def _found(week: NewspaperWeek, facts: Facts, rules: Rules, articles: Sequence[_
     texts = [article.content for article in articles]
     found = find_boilerplate(texts, rules.whitelisted, least_articles=rules.least_articles)
     marked, changed = _differences(articles, found.marks)
-    return FoundWeek(week, facts, rules, [each.pk for each in articles], found.sentences, marked, changed)
+    return FoundWeek(week, facts, rules, [article.pk for article in articles], found.sentences, marked, changed)
 
 
 def _differences(
@@ -241,14 +241,14 @@ def _store_sentences(weeks: Sequence[FoundWeek]) -> None:
         RepeatedSentence(
             newspaper_id=week.week.newspaper_id,
             week=week.week.monday,
-            digest=each.digest,
-            sentence=each.text,
-            kind=each.kind.value,
-            articles=len(each.articles),
-            article_ids=[week.ids[place] for place in each.articles],
+            digest=sentence.digest,
+            sentence=sentence.text,
+            kind=sentence.kind.value,
+            articles=len(sentence.articles),
+            article_ids=[week.ids[place] for place in sentence.articles],
         )
         for week in weeks
-        for each in week.sentences
+        for sentence in week.sentences
     ]
     found = {
         "found_newspapers": [row.newspaper_id for row in rows],
@@ -256,7 +256,7 @@ def _store_sentences(weeks: Sequence[FoundWeek]) -> None:
         "digests": [row.digest for row in rows],
     }
     with connection.cursor() as cursor:
-        cursor.execute(_DELETE_SQL, columns_of([each.week for each in weeks]) | found)
+        cursor.execute(_DELETE_SQL, columns_of([week.week for week in weeks]) | found)
     RepeatedSentence.objects.bulk_create(
         rows,
         update_conflicts=True,
@@ -267,16 +267,16 @@ def _store_sentences(weeks: Sequence[FoundWeek]) -> None:
 
 def _store_fingerprints(weeks: Sequence[FoundWeek]) -> None:
     """Store the fingerprints of the weeks as they are now; delete those of weeks with too few articles to be kept."""
-    now = facts_of([each.week for each in weeks])
-    kept = [each for each in weeks if len(each.ids) >= each.rules.least_articles]
-    small = [each.week for each in weeks if len(each.ids) < each.rules.least_articles]
+    now = facts_of([week.week for week in weeks])
+    kept = [week for week in weeks if len(week.ids) >= week.rules.least_articles]
+    small = [week.week for week in weeks if len(week.ids) < week.rules.least_articles]
     rows = [
         BoilerplateWeek(
-            newspaper_id=each.week.newspaper_id,
-            week=each.week.monday,
-            fingerprint=fingerprint_of(now[each.week], each.rules),
+            newspaper_id=week.week.newspaper_id,
+            week=week.week.monday,
+            fingerprint=fingerprint_of(now[week.week], week.rules),
         )
-        for each in kept
+        for week in kept
     ]
     BoilerplateWeek.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["newspaper", "week"], update_fields=["fingerprint"]

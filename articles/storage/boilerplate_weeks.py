@@ -64,7 +64,7 @@ def outdated_weeks(
     rules = rules_of(newspaper_ids)
     facts = {week for week, found in counted.items() if found[0] >= rules[week.newspaper_id].least_articles}
     looked_at = BoilerplateWeek.objects.filter(given(newspaper_id__in=newspaper_ids, week__gte=first, week__lte=until))
-    known = {NewspaperWeek(each.newspaper_id, each.week): each.fingerprint for each in looked_at.iterator()}
+    known = {NewspaperWeek(week.newspaper_id, week.week): week.fingerprint for week in looked_at.iterator()}
     return {
         week: counted.get(week, NO_ARTICLES)[0]
         # A week that has lost its articles must be processed too.

@@ -94,6 +94,6 @@ def _spread(newspaper: Newspaper, newest: list[int]) -> Iterator[int]:
 
 def kept_page(page: ArticlePage, rule: ExtractionRule) -> KeptPage:
     """Return a stored page as the extraction takes it, with this rule."""
-    following = [RawPage(bytes(each.body), each.url, each.content_type) for each in page.following.all()]
+    following = [RawPage(bytes(further.body), further.url, further.content_type) for further in page.following.all()]
     day = page.fetched_at.date()
     return KeptPage(bytes(page.body), page.url, page.content_type, day, rule, following, bytes(page.feed_entry))

@@ -132,7 +132,7 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
     results |= {position: _REMOVED for position, each in namings.items() if each in removed}
     namings = {position: each for position, each in namings.items() if each not in removed}
     newspapers = newspapers_for(list(namings.values()))
-    papers = {each.pk: Paper.of(each) for each in newspapers}
+    papers = {newspaper.pk: Paper.of(newspaper) for newspaper in newspapers}
 
     def prepared(place: int, paper: Paper) -> Prepared:
         position = valid[place]
@@ -152,7 +152,7 @@ def store_prepared(batch: Sequence[Prepared], again: Again) -> list[Stored]:
     removed = removed_names({prepared.naming for prepared in batch})
     left = [place for place, each in enumerate(batch) if each.naming not in removed]
     some = [batch[place] for place in left]
-    newspapers = newspapers_for([each.naming for each in some])
+    newspapers = newspapers_for([prepared.naming for prepared in some])
     stored = dict(zip(left, _store(some, newspapers, lambda place, paper: again(left[place], paper)), strict=True))
     return [stored.get(place, _REMOVED) for place in range(len(batch))]
 
@@ -179,7 +179,7 @@ def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
         if owner.withheld:
             return True
         kept = Newspaper.objects.only("kept_url_parameters").get(pk=owner.newspaper_id).kept_url_parameters
-        seen = {url_key(each.url): PreparedURL.of(each, kept) for each in urls if not url_fault(each.url)}
+        seen = {url_key(url.url): PreparedURL.of(url, kept) for url in urls if not url_fault(url.url)}
         owners = owners_of(seen)
         _attach([(key, each, owner.pk) for key, each in seen.items() if key not in owners])
     return True
@@ -218,7 +218,7 @@ def _as_of_now(
     Prepares those again whose newspaper was merged, or got other affixes or parameters, while they waited for the lock,
     and those that were known and are not.
     """
-    now = Newspaper.objects.in_bulk({each.pk for each in newspapers})
+    now = Newspaper.objects.in_bulk({newspaper.pk for newspaper in newspapers})
     current = {pk: each.current for pk, each in now.items()}
     papers = {pk: Paper.of(each) for pk, each in current.items()}
     known = known_keys({key for prepared in batch if prepared.is_known for key in prepared.own_keys})
@@ -244,7 +244,7 @@ def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
     headlines = _keep_headlines(
         (place, each.article.pk, seen) for place, each in outcomes.items() for seen in _other_headlines(each)
     )
-    _keep_pages([(page, each.article.pk) for each in created if (page := each.prepared.page) is not None])
+    _keep_pages([(page, outcome.article.pk) for outcome in created if (page := outcome.prepared.page) is not None])
     return {
         place: Stored("created", each.article.pk)
         if each.created
@@ -255,7 +255,7 @@ def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
 
 def _decide(prepared: Mapping[int, tuple[Prepared, int]]) -> tuple[dict[int, _Outcome], _NewURLs]:
     """Return what becomes of each article, one after the other, and the URLs that are new."""
-    addresses = Addresses.of(each for each, _ in prepared.values())
+    addresses = Addresses.of(article for article, _ in prepared.values())
     outcomes: dict[int, _Outcome] = {}
     new = _NewURLs([], [])
     for place, (each, newspaper_id) in prepared.items():
@@ -283,7 +283,10 @@ def _create(new: Sequence[_Outcome]) -> None:
         each.article.pk = pk
     now = timezone.now()
     # The row is a prepared one with these columns before it.
-    rows = (copy_cells((each.article.pk, each.article.newspaper_id, now)) + each.prepared.columns for each in new)
+    rows = (
+        copy_cells((outcome.article.pk, outcome.article.newspaper_id, now)) + outcome.prepared.columns
+        for outcome in new
+    )
     copy_into("articles_article", _ARTICLE_COLUMNS, rows)
 
 
@@ -312,8 +315,8 @@ def _fill_times(known: Iterable[_Outcome]) -> None:
     from there, by reextraction.
     """
     filled: list[Article] = []
-    for each in known:
-        article, time = each.article, each.prepared.time
+    for outcome in known:
+        article, time = outcome.article, outcome.prepared.time
         if (
             time is None
             or article.withheld

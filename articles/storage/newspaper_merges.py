@@ -78,7 +78,7 @@ class MergePlan:
     def names(self) -> list[str]:
         """The names and hosts under which articles will be found to belong to the newspaper that stays."""
         known = {self.into.name, self.into.host, ""}
-        others = [self.merged.name, self.merged.host, *(each.alias for each in self.merged.aliases.all())]
+        others = [self.merged.name, self.merged.host, *(alias.alias for alias in self.merged.aliases.all())]
         return [name for name in dict.fromkeys(others) if name not in known]
 
 
@@ -256,7 +256,7 @@ def _carry(carried: Carried, into: Newspaper) -> None:
 def _give_back(carried: Carried, merged: Newspaper, into: Newspaper) -> None:
     """Reverse `_carry`, except where something was changed since."""
     for name, values in carried.added.items():
-        setattr(into, name, [each for each in getattr(into, name) if each not in values])
+        setattr(into, name, [value for value in getattr(into, name) if value not in values])
     for name, (before, after) in carried.replaced.items():
         if getattr(into, name) == after:
             setattr(into, name, before)

@@ -116,14 +116,16 @@ def papers_for(wanted: Sequence[Naming]) -> list[Paper]:
     """Return what newspapers_for would find, or create, if nothing else changed; creates nothing."""
     found = _found(wanted, _imagined)
     # By name, because one that is only imagined has no id.
-    papers = {each.name: Paper.of(each) for each in {id(each): each for each in found}.values()}
-    return [papers[each.name] for each in found]
+    papers = {
+        newspaper.name: Paper.of(newspaper) for newspaper in {id(newspaper): newspaper for newspaper in found}.values()
+    }
+    return [papers[newspaper.name] for newspaper in found]
 
 
 def _found(wanted: Sequence[Naming], create: _Create) -> list[Newspaper]:
     by_name, new = _named({name: host for name, host in reversed(wanted) if name}, create)
     hosts = {host for name, host in wanted if not name}
-    by_host = {each.host: each for each in reversed(new)}
+    by_host = {newspaper.host: newspaper for newspaper in reversed(new)}
     by_host |= {item_.host: item_ for item_ in Newspaper.objects.filter(host__in=hosts).order_by("-id")} | _aliased(
         hosts
     )
@@ -138,7 +140,7 @@ def _named(hosts: Mapping[str, str], create: _Create) -> tuple[dict[str, Newspap
         found |= _aliased(missing)
     # Always in the same order, so that two writers of the same names cannot deadlock.
     new = create({name: hosts[name] for name in sorted(missing) if name not in found})
-    return found | {each.name: each for each in new}, new
+    return found | {newspaper.name: newspaper for newspaper in new}, new
 
 
 def _created(hosts: Mapping[str, str]) -> list[Newspaper]:

@@ -83,7 +83,7 @@ class PackedPage(NamedTuple):
     @classmethod
     def of(cls, page: PageCopy) -> Self:
         """Return it for a page."""
-        following = [each._replace(body=_packed(each.body)) for each in page.following]
+        following = [further._replace(body=_packed(further.body)) for further in page.following]
         return cls(dataclasses.replace(page, body=b"", following=()), _packed(page.body), following)
 
 
@@ -156,7 +156,7 @@ def prepare_all(
     prepared which the writer needs of a known one.
     """
     addresses = [_addresses(incoming) for incoming, _, _ in articles]
-    known = stored({key for each in addresses for key in each.own_keys})
+    known = stored({key for address in addresses for key in address.own_keys})
     new = [place for place, each in enumerate(addresses) if not any(key in known for key in each.own_keys)]
     languages = dict(zip(new, _languages([articles[place][0] for place in new]), strict=True))
     return [
@@ -247,7 +247,7 @@ def _addresses(incoming: IncomingArticle) -> _Addresses:
         return _restored_addresses(incoming)
     came_under, url = SeenURL(incoming.url.strip(), incoming.kind), story_url(incoming.url.strip())
     own = [came_under] if url == came_under.url else [SeenURL(url, ArticleURL.Kind.REDIRECT), came_under]
-    urls = {url_key(each.url): each for each in own}
+    urls = {url_key(seen.url): seen for seen in own}
     own_keys = tuple(urls)
     for seen in incoming.other_urls:
         if not url_fault(seen.url):
@@ -258,7 +258,7 @@ def _addresses(incoming: IncomingArticle) -> _Addresses:
 def _restored_addresses(incoming: IncomingArticle) -> _Addresses:
     """Return the same for an article whose `other_urls` are all its URLs, in their order."""
     own = url_key(incoming.url)
-    urls = {url_key(each.url): each for each in reversed(incoming.other_urls)}
+    urls = {url_key(seen.url): seen for seen in reversed(incoming.other_urls)}
     urls = dict(reversed(urls.items()))  # of two URLs with one key, the first
     urls.setdefault(own, SeenURL(incoming.url, incoming.kind))
     return _Addresses(incoming.url, (own,), urls)

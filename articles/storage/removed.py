@@ -58,20 +58,20 @@ def removed_names(namings: Collection[Naming]) -> set[Naming]:
     """Return those under which a newspaper was removed."""
     digests = {naming: _digest(_NAME, naming.name or naming.host) for naming in namings}
     found = _found(digests.values())
-    return {each for each, digest in digests.items() if digest in found}
+    return {naming for naming, digest in digests.items() if digest in found}
 
 
 def refused(batch: Iterable[Prepared]) -> list[bool]:
     """Return for each of these articles whether it, or its newspaper, was removed. Costs one query."""
     digests = [_digests_of(prepared) for prepared in batch]
-    found = _found({digest for each in digests for digest in each})
-    return [not found.isdisjoint(each) for each in digests]
+    found = _found({digest for own in digests for digest in own})
+    return [not found.isdisjoint(own) for own in digests]
 
 
 def removed_urls(urls: Collection[str], kept: Collection[str] = ()) -> set[str]:
     """Return those of the URLs that are of removed articles; `kept` are the parameters that count there."""
     digests = {url: {url_key(url), url_key(story_url(url)), _digest(_FORM, comparable_url(url, kept))} for url in urls}
-    found = _found({digest for each in digests.values() for digest in each})
+    found = _found({digest for own in digests.values() for digest in own})
     return {url for url, each in digests.items() if not found.isdisjoint(each)}
 
 

@@ -87,11 +87,11 @@ def learn_parameters(forms: Collection[str], new: Collection[int]) -> set[int]:
         some = sorted(articles, key=lambda each: (each.article_id not in new, each.article_id))[:MAX_ARTICLES]
         pairs = list(combinations(some, 2))
         suspected = [_Collision(*pair) for pair in pairs if pair[0].article_id in new and _may_be_two_stories(*pair)]
-        confirmed = _confirmed([each for each in suspected if each.names], newspaper_id, articles)
+        confirmed = _confirmed([collision for collision in suspected if collision.names], newspaper_id, articles)
         one_text = [
             _Collision(*pair) for pair in pairs if pair[0].text_digest and pair[0].text_digest == pair[1].text_digest
         ]
-        for collision, name in _distinguishing(confirmed, Counter(name for each in one_text for name in each.names)):
+        for collision, name in _distinguishing(confirmed, Counter(name for seen in one_text for name in seen.names)):
             changed |= _keep(newspaper_id, name, collision)
     return changed
 
@@ -151,13 +151,13 @@ def _confirmed(suspected: Sequence[_Collision], newspaper_id: int, articles: Seq
     """Return the collisions of different stories, by their texts; `articles` are all of the form."""
     if not suspected:
         return []
-    some = {each.article_id for collision in suspected for each in (collision.first, collision.second)}
+    some = {url.article_id for collision in suspected for url in (collision.first, collision.second)}
     shingles = _shingles(some, newspaper_id, [article.article_id for article in articles])
     return [
-        each
-        for each in suspected
-        if (first := shingles.get(each.first.article_id))
-        and (second := shingles.get(each.second.article_id))
+        collision
+        for collision in suspected
+        if (first := shingles.get(collision.first.article_id))
+        and (second := shingles.get(collision.second.article_id))
         and _shared_share(first, second) <= _MOST_SHARED
     ]
 
@@ -193,13 +193,13 @@ def _distinguishing(collisions: Sequence[_Collision], refuted: Mapping[str, int]
     """
     left = list(collisions)
     while left:
-        votes = Counter(name for each in left for name in each.names)
+        votes = Counter(name for collision in left for name in collision.names)
         candidates = [name for name in votes if votes[name] > refuted.get(name, 0) and _may_distinguish(name, left)]
         if not candidates:
             return
         name = min(candidates, key=lambda name: (is_tracker(name), -votes[name], not _is_number(name, left), name))
-        yield next(each for each in left if name in each.names), name
-        left = [each for each in left if name not in each.names]
+        yield next(collision for collision in left if name in collision.names), name
+        left = [collision for collision in left if name not in collision.names]
 
 
 def _values(name: str, collisions: Sequence[_Collision]) -> set[str]:
@@ -222,7 +222,7 @@ def _keep(newspaper_id: int, name: str, collision: _Collision) -> set[int]:
     newspaper = Newspaper.objects.select_for_update().get(pk=newspaper_id)
     if name in newspaper.kept_url_parameters or newspaper.learnt_parameters.count() >= MAX_LEARNT:
         return set()
-    first_url, second_url = (next(iter(each.dropped[name].values())) for each in (collision.first, collision.second))
+    first_url, second_url = (next(iter(url.dropped[name].values())) for url in (collision.first, collision.second))
     evidence = {"first_url": first_url, "second_url": second_url}
     _, created = LearntParameter.objects.get_or_create(newspaper=newspaper, name=name, defaults=evidence)
     if not created:

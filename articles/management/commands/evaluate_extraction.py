@@ -88,7 +88,7 @@ class Command(LongCommand):
         self.stdout.write(f"{folder}: {len(pages):,} pages{f' (known: {known})' if known else ''}")
         console.print(_score_table(results))
         if listed := _worst(results["newsdedup"], worst):
-            heads = (Column(each, no_wrap=True) for each in ("f1", "precision", "recall", "page"))
+            heads = (Column(name, no_wrap=True) for name in ("f1", "precision", "recall", "page"))
             table = Table(*heads, Column("url", overflow="fold"), box=SIMPLE_HEAD, pad_edge=False)
             for page, score in listed:
                 figures = (f"{figure:.3f}" for figure in (score.f1, score.precision, score.recall))
@@ -123,7 +123,7 @@ def _worst(result: Result, number: int) -> list[tuple[KnownPage, PageScore]]:
 
 
 def _score_table(results: Mapping[str, Result]) -> Table:
-    heads = (Column(each, justify="right", no_wrap=True) for each in (*FIGURES, *COUNTS, "ms"))
+    heads = (Column(name, justify="right", no_wrap=True) for name in (*FIGURES, *COUNTS, "ms"))
     table = Table(Column("", no_wrap=True), *heads, box=SIMPLE_HEAD, pad_edge=False)
     for name, result in results.items():
         score, margin = asdict(result.score), asdict(result.margins)

@@ -82,7 +82,7 @@ class FileTally:
 
     def cells(self) -> list[str]:
         """Return the row of the table: the name, then REPORTED."""
-        counts = (self.read, *(self.outcomes[each] for each in ("created", "known", "rejected")))
+        counts = (self.read, *(self.outcomes[outcome] for outcome in ("created", "known", "rejected")))
         return [Path(self.name).name, *(f"{count:,}" for count in counts), f"{self.seconds:.1f}", f"{self.rate:,.0f}"]
 
     def __str__(self) -> str:
@@ -208,7 +208,7 @@ class Command(LongCommand):
     def _report(self, tallies: Sequence[FileTally], options: dict[str, Any]) -> None:
         """Print a table of the files, and the totals in one line."""
         total = FileTally("all")
-        columns = (Column(each, justify="right", no_wrap=True) for each in REPORTED)
+        columns = (Column(name, justify="right", no_wrap=True) for name in REPORTED)
         table = Table(Column("file", overflow="fold"), *columns, box=SIMPLE_HEAD, pad_edge=False)
         for tally in tallies:
             total.outcomes += tally.outcomes
