@@ -16,8 +16,8 @@ class Kind:
     imports it. `label` is its noun for people, `unit` what its progress counts. `permission` is what it takes to ask
     for one and to cancel it; whoever asked may cancel it, too. With `is_private`, nobody else sees it.
 
-    A job whose worker was killed is done again if it `begins_again`. `left` is the path of a function of the job and a
-    reason, which marks what a killed worker has left: called when the job is queued again or has failed for good.
+    A job whose worker was killed is done again, MOST_TRIES times. `ended` is the path of a function of the job and a
+    reason, called when a job was queued again, given up or cancelled, as its state says: it marks what the job made.
     """
 
     name: str
@@ -26,25 +26,28 @@ class Kind:
     permission: str
     unit: str = ""
     is_private: bool = False
-    begins_again: bool = True
-    left: str = ""
+    ended: str = ""
 
     def do(self, work: Any) -> Any:
         """Do a job of this kind."""
         return import_string(self.work)(work)
 
-    def mark_left(self, job: Any, reason: str) -> None:
-        """Mark what a killed worker has left of a job."""
-        if self.left:
-            import_string(self.left)(job, reason)
+    def mark_ended(self, job: Any, reason: str) -> None:
+        """Mark what a job has made that was queued again, given up or cancelled."""
+        if self.ended:
+            import_string(self.ended)(job, reason)
 
 
 _DECIDE, _RUN = "dedup.add_decision", "dedup.add_detectionrun"
+_RUNS = "dedup.detection.runs.tasks"
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind("report", "report", "dedup.reports.tasks.count_report", _DECIDE),
         Kind("lesson", "lesson", "dedup.research.tasks.learn_job", _RUN),
+        Kind("run", "run", f"{_RUNS}.run_job", _RUN, ended=f"{_RUNS}.mark_run"),
+        Kind("night", "nightly run", f"{_RUNS}.night_job", _RUN, ended=f"{_RUNS}.mark_run"),
+        Kind("corpus", "export", "dedup.reports.corpora.write_corpus_job", _RUN, unit="articles"),
     )
 }

@@ -101,6 +101,9 @@ def cancel(job: Job, user: Any = None) -> bool:
     if not end(job, State.CANCELLED, cancelled_by=user):
         return False
     DBTaskResult.objects.filter(pk__in=[job.task_id], status=TaskResultStatus.READY).delete()
+    if job.kind in KINDS:
+        job.refresh_from_db()
+        KINDS[job.kind].mark_ended(job, "It was cancelled.")
     return True
 
 
@@ -206,13 +209,14 @@ def _do(job_id: int) -> None:
         return
     except JobPostponedError as postponed:
         _postpone(work, postponed.after)
-    except JobError as error:
-        _fail(work, str(error))
     except Exception as error:
         if is_lost(link):
             raise
-        _fail(work, f"An error in this program: {type(error).__name__}: {error}".removesuffix(": "))
-        raise
+        if isinstance(error, JobError):
+            _fail(work, str(error))
+        else:
+            _fail(work, f"An error in this program: {type(error).__name__}: {error}".removesuffix(": "))
+            raise
 
 
 def _fail(work: Work, error: str) -> None:
@@ -243,13 +247,13 @@ def _put_back(job: Job) -> bool:
     """Queue a job again that was left, or end it, unless another worker has done so; return whether it is queued."""
     kind, left = KINDS.get(job.kind), Job.objects.filter(pk=job.pk, state=State.RUNNING, tries=job.tries)
     reason = KILLED if job.tries < MOST_TRIES else KILLED_AGAIN
-    again = kind is not None and kind.begins_again and job.tries < MOST_TRIES
+    again = kind is not None and job.tries < MOST_TRIES
     ended = {"state": State.FAILED, "finished_at": timezone.now(), "error": reason}
     if not left.update(**({"state": State.WAITING} if again else ended)):
         return False
     if kind is not None:
         job.refresh_from_db()
-        kind.mark_left(job, reason)
+        kind.mark_ended(job, reason)
     if again:
         _wake(job)
         return True

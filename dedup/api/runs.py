@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
 from pydantic import ConfigDict, Field, StrictBool, model_validator
 
-from articles.models import Newspaper
+from articles.models import Job, Newspaper
 from articles.querysets import days_fault
 from dedup.api.auth import READS, RUNS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
@@ -18,7 +18,7 @@ from dedup.api.shapes import RequestRow, RunRow, request_row, run_row
 from dedup.api.values import Day, Number, Text
 from dedup.detection.runs.profiles import ProfileError, configs_of, default_profile, enabled, profile_named
 from dedup.detection.runs.requests import Wanted, request_run
-from dedup.models import DetectionRun, Profile, RunRequest
+from dedup.models import DetectionRun, Profile
 
 router = Router(tags=["runs"])
 requests = Router(tags=["runs"])
@@ -78,7 +78,7 @@ def ask_for_run(request: TokenRequest, body: NewRun, response: HttpResponse) -> 
 @requests.get("/{int:request_id}", auth=READS, response=RequestRow, summary="Read a request for a run")
 def read_request(request: HttpRequest, request_id: Number) -> dict[str, Any]:
     """Return a run that was asked for; `run` is its number once a worker has started it."""
-    return request_row(get_object_or_404(RunRequest.objects.select_related("profile"), pk=request_id))
+    return request_row(get_object_or_404(Job, pk=request_id, kind="run"))
 
 
 def _profile(name: str | None) -> Profile:

@@ -15,7 +15,7 @@ from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
 from dedup.models.readings import SecondReading
 from dedup.models.reports import StoredReport
-from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Worker
+from dedup.models.runs import DetectionRun, RunBlock, RunPhase, Worker
 from dedup.models.samples import PairLabel, SampledPair, SampleLabel, ValidationSample
 from dedup.models.saved_views import SavedView
 from dedup.models.series import HeadlineForm, Series
@@ -60,7 +60,6 @@ __all__ = [
     "QuestionCount",
     "RunBlock",
     "RunPhase",
-    "RunRequest",
     "SampleLabel",
     "SampledPair",
     "SavedView",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
+from articles.models import Job
 from dedup.models.profiles import Boilerplate, Profile
 
 
@@ -39,6 +39,13 @@ class DetectionRun(models.Model):
     finished_at = models.DateTimeField(null=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="detection_runs"
+    )
+    job = models.ForeignKey(
+        Job,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="runs",
+        help_text="The job that does it. Null: a command.",
     )
     cancelled_at = models.DateTimeField(null=True, help_text="When somebody asked this run to stop.")
     cancelled_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -108,26 +115,6 @@ class RunPhase(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of run {self.run_id}"
-
-
-class RunRequest(models.Model):
-    """A run that somebody asked for on a page; without a run, it waits for a worker."""
-
-    profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="+")
-    since = models.DateField(null=True)
-    until = models.DateField(null=True)
-    newspapers = ArrayField(models.BigIntegerField(), default=list, help_text="Their ids in order; empty: all.")
-    new = models.BooleanField(default=False, help_text="Compare only articles that are new or have changed.")
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    requested_at = models.DateTimeField(default=timezone.now)
-    task_id = models.UUIDField(null=True, help_text="The task that a worker executes.")
-    run = models.ForeignKey(DetectionRun, null=True, on_delete=models.CASCADE, related_name="requests")
-
-    class Meta:
-        ordering = ["id"]
-
-    def __str__(self) -> str:
-        return f"Request {self.pk}"
 
 
 class Worker(models.Model):

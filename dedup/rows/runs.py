@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dedup.models import DetectionRun
+from articles.models import Job
+from dedup.models import DetectionRun, Profile
 from dedup.rows.columns import Column, ColumnType, Rows
 
 RUN = Rows(
@@ -18,15 +19,21 @@ RUN = Rows(
         Column("error"),
     ),
 )
+
+
+def _run_of(job: Job) -> int | None:
+    return job.runs.values_list("pk", flat=True).first()
+
+
 REQUEST = Rows(
     "A run that somebody asked for; `run` is null while it waits for a worker.",
     (
         Column("id", type=ColumnType.INTEGER),
-        Column("profile", source="profile.name"),
-        Column("since", type=ColumnType.DAY, optional=True),
-        Column("until", type=ColumnType.DAY, optional=True),
-        Column("new", type=ColumnType.BOOLEAN),
+        Column("profile", source=lambda job: Profile.objects.get(pk=job.arguments["profile"]).name),
+        Column("since", type=ColumnType.DAY, source=lambda job: job.arguments["since"], optional=True),
+        Column("until", type=ColumnType.DAY, source=lambda job: job.arguments["until"], optional=True),
+        Column("new", type=ColumnType.BOOLEAN, source=lambda job: job.arguments["new"]),
         Column("requested_at", type=ColumnType.MOMENT),
-        Column("run", type=ColumnType.INTEGER, source="run_id", optional=True),
+        Column("run", type=ColumnType.INTEGER, source=_run_of, optional=True),
     ),
 )

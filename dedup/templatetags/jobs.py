@@ -20,6 +20,7 @@ def job_state(context: dict[str, Any], job: Job) -> dict[str, Any]:
     request, kind = context["request"], KINDS.get(job.kind)
     return {
         "job": job,
+        "here": request.htmx.current_url_abs_path if request.htmx else request.get_full_path(),
         "label": kind.label if kind else "job",
         "unit": kind.unit if kind else "",
         "worker_alive": is_worker_alive(),

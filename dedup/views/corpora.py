@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from articles.jobs.work import cancel, may_cancel
 from articles.loading import MissingPackageError
-from dedup.detection.runs.requests import is_worker_alive
 from dedup.forms.exports import CorpusForm, query_of_corpus
 from dedup.models import CorpusExport
-from dedup.reports.corpora import request_corpus
-from dedup.rows.corpus.kept import CorpusRefusedError, drop, pieces_of
+from dedup.rows.corpus.kept import CorpusRefusedError, pieces_of, request_corpus
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 _CONTENT_TYPES = {".gz": "application/gzip", ".parquet": "application/vnd.apache.parquet", ".json": "application/json"}
@@ -41,43 +38,33 @@ def corpus_new(request: EditorRequest) -> HttpResponse:
 
 def corpus_export(request: EditorRequest, export_id: int) -> HttpResponse:
     """Show how far a corpus is, or its files and what is in them."""
-    return render(request, "exports/corpus.html", _context(request, export_id))
-
-
-def corpus_state(request: EditorRequest, export_id: int) -> HttpResponse:
-    """Show the same without the page around it, to a script that asks how far it is."""
-    return render(request, "exports/_corpus.html", _context(request, export_id))
-
-
-def _context(request: EditorRequest, export_id: int) -> dict[str, Any]:
     export = _export(export_id)
     query = query_of_corpus(export.asked)
     form = CorpusForm(query)
-    return {
+    context = {
         "export": export,
         "form": form if form.is_valid() else None,
         "query": f"?{query.urlencode()}",
-        "worker_alive": is_worker_alive(),
-        "may_drop": _may_drop(request, export),
+        "may_drop": may_cancel(request.user, export.job),
     }
+    return render(request, "exports/corpus.html", context)
 
 
 def _export(export_id: int) -> CorpusExport:
-    return get_object_or_404(CorpusExport.objects.select_related("requested_by"), pk=export_id)
-
-
-def _may_drop(request: EditorRequest, export: CorpusExport) -> bool:
-    return export.requested_by_id == request.user.pk or request.user.has_perm("dedup.add_detectionrun")
+    return get_object_or_404(CorpusExport.objects.select_related("job__requested_by"), pk=export_id)
 
 
 @decision_view(lambda _request, export_id: reverse("corpus_export", args=[export_id]))
 def corpus_drop(request: EditorRequest, export_id: int) -> HttpResponse:
-    """Cancel a corpus, or delete its files."""
+    """Delete the files of a corpus, and cancel one that is under way."""
     export = _export(export_id)
-    if not _may_drop(request, export):
+    if not may_cancel(request.user, export.job):
         raise PermissionDenied("Only who asked for this export, or an admin, may end it.")
-    drop(export)
-    messages.success(request, "The export was cancelled." if export.is_active else "The files were deleted.")
+    if cancel(export.job, request.user):
+        messages.success(request, "The export was cancelled.")
+    else:
+        export.job.delete()
+        messages.success(request, "The files were deleted.")
     return redirect("exports")
 
 

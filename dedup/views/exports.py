@@ -41,7 +41,7 @@ def exports(request: EditorRequest) -> HttpResponse:
         "lists": [(name, f"?{EVERYTHING[name]}" if name in EVERYTHING else "") for name in EXPORTS],
         "most": MAX_DOWNLOADED,
         "kept_days": KEPT.days,
-        "kept": CorpusExport.objects.defer("description").select_related("requested_by")[:_SHOWN],
+        "kept": CorpusExport.objects.defer("description").select_related("job__requested_by")[:_SHOWN],
         "has_clusters": Cluster.objects.exists(),
         "query": query_of(request),
     }

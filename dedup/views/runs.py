@@ -7,17 +7,15 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST
-from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
+from django_htmx.http import HttpResponseClientRefresh
 
 from articles.paging import page_of
-from dedup.detection.runs.requests import Wanted, cancel_request, cancel_run, request_run
+from dedup.detection.runs.requests import Wanted, cancel_run, request_run
 from dedup.forms.base import RunForm
-from dedup.models import DetectionRun, RunRequest
+from dedup.models import DetectionRun
 from dedup.review.queries.runs import (
     latest_runs,
-    newspapers_of,
     nightly_profiles,
     queue,
     run_details,
@@ -59,38 +57,6 @@ def run_cancel(request: EditorRequest, run_id: int) -> HttpResponse:
     return redirect("run", shown.pk)
 
 
-def run_request(request: HttpRequest, request_id: int) -> HttpResponse:
-    """Show a run that waits for a worker; once a worker has started it, go to the page of the run."""
-    asked = get_object_or_404(RunRequest.objects.select_related("profile", "requested_by"), pk=request_id)
-    if asked.run_id:
-        return redirect("run", asked.run_id)
-    context = {"asked": asked, "newspapers": newspapers_of(asked), "queue": queue()}
-    return render(request, "runs/run_request.html", context)
-
-
-def run_request_state(request: HttpRequest, request_id: int) -> HttpResponse:
-    """Answer the page of a waiting run, which asks whether a worker has started it."""
-    asked = RunRequest.objects.filter(pk=request_id).first()
-    if asked is None:
-        return HttpResponseClientRefresh()
-    if asked.run_id:
-        return HttpResponseClientRedirect(reverse("run", args=[asked.run_id]))
-    return render(request, "runs/_waiting.html", {"asked": asked, "queue": queue()})
-
-
-@require_POST
-def run_request_cancel(request: EditorRequest, request_id: int) -> HttpResponse:
-    """Take a run that waits from the queue."""
-    asked = get_object_or_404(RunRequest, pk=request_id)
-    if asked.run_id:
-        return run_cancel(request, asked.run_id)
-    if cancel_request(asked):
-        messages.success(request, "The run was taken from the queue.")
-        return redirect("runs")
-    messages.error(request, "A worker is just starting this run. Wait a moment and cancel it again.")
-    return redirect("run_request", asked.pk)
-
-
 def run_new(request: EditorRequest) -> HttpResponse:
     """Queue a run; a worker executes it."""
     form = RunForm(request.POST or None)
@@ -109,4 +75,4 @@ def _requested(request: EditorRequest, values: dict[str, Any]) -> HttpResponse:
         messages.success(request, "The run is queued.")
     else:
         messages.warning(request, "The same run already waits for a worker. It was not queued again.")
-    return redirect("run_request", asked.pk)
+    return redirect("job", asked.pk)

@@ -14,8 +14,8 @@ from django.urls import reverse
 from articles.models import Article, FileImport
 from crawlers.desk.queue import crawlable
 from crawlers.models import Crawl
-from dedup.detection.runs.requests import is_worker_alive
-from dedup.models import DetectionRun, RunRequest
+from dedup.detection.runs.requests import is_worker_alive, waiting_runs
+from dedup.models import DetectionRun
 from newsdedup_site.access.addresses import ADDRESSES
 from newsdedup_site.access.rights import SHOWN_ADMINS, admins, has_right
 
@@ -100,11 +100,11 @@ def _crawl() -> Step:
 
 
 def _compare() -> Step:
-    waiting = RunRequest.objects.filter(run=None).first()
+    waiting = waiting_runs().first()
     latest = DetectionRun.objects.first()
     now, now_at = "", ""
     if waiting:
-        now, now_at = "A run: waiting for a worker", reverse("run_request", args=[waiting.pk])
+        now, now_at = "A run: waiting for a worker", reverse("job", args=[waiting.pk])
     elif latest:
         now, now_at = f"{latest}: {latest.get_state_display()}", reverse("run", args=[latest.pk])
     return Step(

@@ -70,7 +70,7 @@ GROUPS = (
     (
         "Running",
         (
-            Entry("Runs", "runs", ("run", "run_new", "run_request")),
+            Entry("Runs", "runs", ("run", "run_new")),
             Entry("Jobs", "jobs", ("job",)),
             Entry("Profiles", "profiles", ("profile", "profile_new", "profile_rule", "profile_rule_new")),
             Entry(

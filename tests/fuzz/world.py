@@ -10,9 +10,10 @@ from django.utils import timezone
 from articles.models import ArticlePage, ArticleRevision, FileImport, Job, Newspaper
 from articles.storage.newspaper_merges import merge_newspapers
 from crawlers.models import Crawl, Trial, Visit
+from dedup.detection.runs.requests import Wanted, request_run
 from dedup.integrations.hooks import make_webhook
 from dedup.integrations.tokens import make_token, scopes_of
-from dedup.models import Batch, Pair, Profile, ProfileRule, RunRequest, SavedView, SecondReading
+from dedup.models import Batch, Pair, Profile, ProfileRule, SavedView, SecondReading
 from dedup.research.sampling import Plan, draw
 from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
@@ -59,7 +60,7 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
     make_series(newspaper, "ferry #", articles[0], articles[2])
     profile = Profile.objects.get(is_default=True)
     make_run()
-    RunRequest.objects.create(profile=profile, requested_by=ada)
+    request_run(Wanted(profile), user=ada)
     ArticlePage.objects.create(article=articles[0], url=articles[0].url, body=b"")
     ArticleRevision.objects.create(
         article=articles[0], number=1, kind="changed", headline=MARKER, content=text + "changed",

@@ -13,13 +13,13 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
-from django_tasks_db.models import DBTaskResult
 
 from articles.extraction.rules import ExtractionRule
 from articles.models import (
     Article,
     ArticleRevision,
     ArticleURL,
+    Job,
     Newspaper,
     RepeatedSentence,
     WhitelistedSentence,
@@ -42,7 +42,6 @@ from dedup.models import (
     Lease,
     PageFetch,
     Profile,
-    RunRequest,
     SampledPair,
     SampleLabel,
     StoredReport,
@@ -401,7 +400,7 @@ def test_a_delivery_is_claimed_by_one_worker(count: int, tried: tuple[int, ...])
 
 
 def no_requests() -> Profile:
-    RunRequest.objects.all().delete()
+    Job.objects.all().delete()
     return Profile.objects.get(is_default=True)
 
 
@@ -410,7 +409,7 @@ def ask_run(profile: Profile) -> bool:
 
 
 def test_a_run_that_is_asked_for_twice_waits_once() -> None:
-    endings = Play(no_requests, (ask_run, ask_run), lambda _profile: RunRequest.objects.count()).check()
+    endings = Play(no_requests, (ask_run, ask_run), lambda _profile: Job.objects.count()).check()
     assert results(endings) == {(True, False), (False, True)}
     assert {ending.seen for ending in endings} == {1}
 
@@ -527,14 +526,14 @@ def test_a_report_that_two_wait_for_is_counted_once() -> None:
 
     def prepare() -> None:
         StoredReport.objects.all().delete()
-        DBTaskResult.objects.all().delete()
+        Job.objects.all().delete()
 
     def ask(_world: None) -> str:
         options = make_config(report.options_class, {})
         return request_count(report, Scope(), options, editors()[0]).report
 
     def queued(_world: None) -> tuple[int, int]:
-        return StoredReport.objects.count(), DBTaskResult.objects.count()
+        return StoredReport.objects.count(), Job.objects.count()
 
     for ending in Play(prepare, (ask, ask), queued).check():
         assert ending.seen == (1, 1)

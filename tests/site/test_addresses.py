@@ -41,7 +41,7 @@ def test_what_asks_for_more_than_reading() -> None:
     of_newspapers |= {"removals", "removal_continue", "removal_lift", "newspaper_remove", "newspaper_pages"}
     of_newspapers |= {"article_remove", "article_withhold", "article_release"}
     of_profiles = {"profiles"} | {name for name in ADDRESSES if name.startswith("profile_")} | {"profile"}
-    of_runs = {"run_new", "run_cancel", "run_request_cancel"}
+    of_runs = {"run_new", "run_cancel"}
     of_crawls = {"crawl_new", "crawl_schedule", "crawl_stop", "crawl_take_back"}
     of_learning = {"learn", "model_use"}
     of_trials = {"newspaper_add", "newspaper_try", "trial", "trial_state"}
@@ -50,7 +50,10 @@ def test_what_asks_for_more_than_reading() -> None:
     of_readers = {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"}
     of_views = {"view_save", "view_rename", "view_delete"}
     of_programs = {"token_new", "token_revoke"} | {f"webhook_{act}" for act in ("new", "switch", "test", "delete")}
-    assert of_readers == {"check", "stories_feed_address", "corpus_new", "corpus_drop"} | of_programs | of_views
+    assert (
+        of_readers
+        == {"check", "stories_feed_address", "corpus_new", "corpus_drop", "job_cancel"} | of_programs | of_views
+    )
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 
 

@@ -16,10 +16,11 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from articles.models import FileImport, Newspaper
+from articles.jobs.work import do_job, job_task
+from articles.models import FileImport, Job, Newspaper
 from articles.storage.locks import Lock
 from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, Visit
-from dedup.detection.runs.tasks import nightly_task, schedule_nightly
+from dedup.detection.runs.requests import schedule_nightly
 from dedup.integrations.hooks import delete_webhook, make_webhook
 from dedup.models import DetectionRun, Profile, RunPhase, Worker
 from newsdedup_site.alarms import machine
@@ -63,6 +64,10 @@ def nightly(at: str = "02:30", now: str = "2026-03-01T09:00Z") -> Profile:
     return profile
 
 
+def do_night() -> None:
+    do_job(Job.objects.filter(kind="night").latest("pk").pk)
+
+
 def alive() -> None:
     Worker.objects.update_or_create(name="w", defaults={"seen_at": ago(seconds=3)})
 
@@ -97,7 +102,7 @@ def test_a_nightly_run_is_missed_an_hour_after_its_time_and_not_when_it_is_new()
 )
 def test_a_night_in_which_clocks_are_changed_is_missed_once(settings: Any, given: str, due: str) -> None:
     settings.TIME_ZONE = "Europe/Berlin"
-    profile = nightly(now=given)
+    nightly(now=given)
     alive()
     moment = datetime.datetime.fromisoformat(due)
     Worker.objects.update(seen_at=moment + datetime.timedelta(hours=1))
@@ -106,7 +111,7 @@ def test_a_night_in_which_clocks_are_changed_is_missed_once(settings: Any, given
     assert kinds(moment + datetime.timedelta(minutes=61)) == ["night"]
     # The worker wakes up between the two 02:30, and does it: the next one is tomorrow's.
     with time_machine.travel(moment + datetime.timedelta(minutes=50), tick=False):
-        nightly_task.call(profile_id=profile.pk, due=moment.isoformat())
+        do_night()
     Worker.objects.update(seen_at=moment + datetime.timedelta(hours=20))
     assert kinds(moment + datetime.timedelta(hours=20)) == []
 
@@ -120,13 +125,13 @@ def test_a_night_that_another_run_holds_up_counts_from_its_own_time() -> None:
         other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
         for hours in (0, 1, 2):  # it comes again each time
             with time_machine.travel(due + datetime.timedelta(hours=hours), tick=False):
-                nightly_task.call(profile_id=profile.pk, due=Profile.objects.get().nightly_due.isoformat())
+                do_night()
     now = due + datetime.timedelta(hours=2, minutes=5)
     Worker.objects.update(seen_at=now)
     [alarm] = found(now)
     assert (alarm.kind, alarm.since) == ("night", due)
     assert alarm.what.endswith("has not started. Another run holds it up.")
-    nightly_task.call(profile_id=profile.pk, due=Profile.objects.get().nightly_due.isoformat())
+    do_night()
     assert Profile.objects.get().nightly_waits_since is None
 
 
@@ -224,8 +229,8 @@ def test_no_worker_is_an_alarm_where_one_is_needed() -> None:
 
 def test_a_task_that_waits_misses_a_worker() -> None:
     with time_machine.travel(ago(minutes=11), tick=False):
-        nightly_task.enqueue(profile_id=0, due="")
-        later = nightly_task.using(run_after=NOW + datetime.timedelta(hours=1)).enqueue(profile_id=0, due="")
+        job_task.enqueue(0)
+        later = job_task.using(run_after=NOW + datetime.timedelta(hours=1)).enqueue(0)
     assert kinds() == ["worker"]
     DBTaskResult.objects.exclude(pk=later.id).delete()
     assert found() == []

@@ -14,9 +14,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from articles.jobs.work import job_task
 from articles.models import Newspaper
 from crawlers.models import Visit
-from dedup.detection.runs.tasks import nightly_task
 from dedup.models import Decision, Profile, QuestionCount, Worker
 from newsdedup_site.metrics.exposition import Metric, exposition, single
 from tests.conftest import StoreArticle
@@ -151,8 +151,8 @@ def test_the_figures_are_those_of_the_database(token: str, store: StoreArticle, 
     QuestionCount.objects.update_or_create(tab="all", defaults={"number": 17})
     Worker.objects.create(name="w", seen_at=NOW)
     with time_machine.travel(NOW, tick=False):
-        nightly_task.enqueue(profile_id=0, due="")
-        nightly_task.using(run_after=NOW + datetime.timedelta(hours=1)).enqueue(profile_id=0, due="")
+        job_task.enqueue(0)
+        job_task.using(run_after=NOW + datetime.timedelta(hours=1)).enqueue(0)
         samples = read()
     expected = {
         "articles": 4, "decisions_today": 2, "worker_alive": 1, "workers": 1, "tasks_waiting": 1,

@@ -1,4 +1,4 @@
-"""The writer of what people ask for on pages: runs to queue, and runs to cancel."""
+"""The writer of what people and schedules ask for: runs to queue, and runs to cancel."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
-from django_tasks.base import TaskResultStatus
-from django_tasks_db.models import DBTaskResult
 
-from articles.models import Newspaper
+from articles.daily import next_time
+from articles.jobs.work import ask, cancel
+from articles.models import Job, Newspaper
 from articles.storage.locks import Lock, holder_of
-from dedup.models import DetectionRun, Profile, RunRequest, Worker
+from dedup.models import DetectionRun, Profile, Worker
 
 # A worker gives a sign of life this often; after the longer time without one, it counts as gone.
 SIGN_SECONDS = 5.0
@@ -32,30 +33,34 @@ class Wanted:
     new: bool = False
 
 
-def request_run(wanted: Wanted, *, user: User) -> tuple[RunRequest | DetectionRun, bool]:
+def request_run(wanted: Wanted, *, user: User) -> tuple[Job | DetectionRun, bool]:
     """Queue a run for a worker, unless the same run already waits or goes on.
 
-    Return the request and True, or what waits or goes on already, and False.
+    Return the job and True, or what waits or goes on already, and False.
     """
-    with transaction.atomic():
-        # Two clicks at the same moment queue one after the other.
-        Profile.objects.select_for_update().get(pk=wanted.profile.pk)
-        same = _waiting(wanted) or _going_on(wanted)
-        return (same, False) if same else (_queued(wanted, user), True)
-
-
-def _values(wanted: Wanted) -> dict[str, object]:
-    return {
-        "profile": wanted.profile,
-        "since": wanted.since,
-        "until": wanted.until,
+    arguments = {
+        "profile": wanted.profile.pk,
+        "since": wanted.since and wanted.since.isoformat(),
+        "until": wanted.until and wanted.until.isoformat(),
         "newspapers": sorted(newspaper.pk for newspaper in wanted.newspapers),
         "new": wanted.new,
     }
+    if not waiting_runs().filter(arguments=arguments).exists() and (going_on := _going_on(wanted)):
+        return going_on, False
+    return ask("run", arguments, title=_title(wanted), user=user, anew=True)
 
 
-def _waiting(wanted: Wanted) -> RunRequest | None:
-    return RunRequest.objects.filter(run=None, **_values(wanted)).first()
+def waiting_runs() -> QuerySet[Job]:
+    """Return the runs that people asked for and that wait for a worker, the longest first."""
+    return Job.objects.filter(kind="run", state=Job.State.WAITING).order_by("pk")
+
+
+def _title(wanted: Wanted) -> str:
+    bounds = [f"from {wanted.since}" if wanted.since else "", f"to {wanted.until}" if wanted.until else ""]
+    papers = ", ".join(sorted(newspaper.name for newspaper in wanted.newspapers))
+    part = " ".join(filter(None, [*bounds, f"of {papers}" if papers else ""]))
+    articles = "new articles" if wanted.new else "articles" if part else "all articles"
+    return f"Run: {' '.join(filter(None, [articles, part]))}, profile {wanted.profile.name}"
 
 
 def _going_on(wanted: Wanted) -> DetectionRun | None:
@@ -73,40 +78,13 @@ def _going_on(wanted: Wanted) -> DetectionRun | None:
     return run if same and (run.scope.get("newer_than") is not None) == wanted.new else None
 
 
-def _queued(wanted: Wanted, user: User) -> RunRequest:
-    from dedup.detection.runs.tasks import find_duplicates_task  # noqa: PLC0415 - the tasks import the pipeline and its numeric kernels
-
-    request = RunRequest.objects.create(**_values(wanted), requested_by=user)
-    result = find_duplicates_task.enqueue(
-        profile_id=wanted.profile.pk,
-        since=wanted.since.isoformat() if wanted.since else None,
-        until=wanted.until.isoformat() if wanted.until else None,
-        newspaper_ids=request.newspapers,
-        user_id=user.pk,
-        new=wanted.new,
-        request_id=request.pk,
-    )
-    request.task_id = result.id
-    request.save(update_fields=["task_id"])
-    return request
-
-
-def cancel_request(request: RunRequest) -> bool:
-    """Take a request from the queue; return False if a worker is just starting its run."""
-    with transaction.atomic():
-        waiting = DBTaskResult.objects.filter(pk__in=[request.task_id], status=TaskResultStatus.READY)
-        taken_back, _ = waiting.delete()
-        if not taken_back and is_worker_alive():
-            return False
-        RunRequest.objects.filter(pk=request.pk, run=None).delete()
-    return True
-
-
-def cancel_run(run: DetectionRun, *, user: User) -> bool:
+def cancel_run(run: DetectionRun, *, user: User | None) -> bool:
     """Ask a run to stop, which takes it a moment; return False if it had ended before.
 
     One that no process works on any more is marked as interrupted.
     """
+    if run.job:
+        cancel(run.job, user)
     running = DetectionRun.objects.filter(pk=run.pk, state=DetectionRun.State.RUNNING)
     now = timezone.now()
     if not is_at_work():
@@ -114,6 +92,30 @@ def cancel_run(run: DetectionRun, *, user: User) -> bool:
         state = DetectionRun.State.INTERRUPTED
         return bool(running.update(cancelled_at=now, cancelled_by=user, state=state, finished_at=now, error=error))
     return bool(running.update(cancelled_at=now, cancelled_by=user))
+
+
+def schedule_nightly(profile: Profile) -> None:
+    """Schedule the next nightly run of a profile, replacing any scheduled before; none if it has no time."""
+    for night in Job.objects.filter(kind="night", state=Job.State.WAITING, arguments__profile=profile.pk):
+        cancel(night)
+    if profile.nightly_at is None:
+        Profile.objects.filter(pk=profile.pk).update(nightly_due=None, nightly_waits_since=None)
+        return
+    schedule_night(profile, next_time(profile.nightly_at, timezone.localtime()))
+
+
+def schedule_night(profile: Profile, due: datetime.datetime, *, waits_since: datetime.datetime | None = None) -> None:
+    """Schedule a nightly run at this time."""
+    due = due.astimezone(datetime.UTC)
+    with transaction.atomic():
+        Profile.objects.filter(pk=profile.pk).update(nightly_due=due, nightly_waits_since=waits_since)
+        arguments = {"profile": profile.pk, "due": due.isoformat()}
+        ask("night", arguments, title=f"Nightly run, profile {profile.name}", not_before=due)
+
+
+def is_due(profile: Profile, night: Job) -> bool:
+    """Return whether a profile still waits for this nightly run: no other time was scheduled since."""
+    return profile.nightly_due is not None and profile.nightly_due.isoformat() == night.arguments["due"]
 
 
 def is_at_work() -> bool:

@@ -1,30 +1,27 @@
-"""Runs that the pages and the schedules queue for a worker process. `manage.py db_worker` executes them."""
+"""Runs that people and schedules ask for, done by a worker."""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
 import os
-from collections.abc import Callable
 from contextlib import suppress
 
-from django.db import connection, transaction
+from django.urls import reverse
 from django.utils import timezone
-from django_tasks import task
 
 from articles.boilerplate.mode import Mode
-from articles.daily import next_time
-from articles.storage.locks import Lock, try_lock_in_transaction
+from articles.jobs.work import KILLED, JobEndedError, JobError, JobPostponedError, Work
+from articles.models import Job
 from articles.storage.newspapers import current_ids
 from dedup.detection.runs.lock import RunActiveError, run_lock
-from dedup.detection.runs.lost_tasks import Fate, recovered
 from dedup.detection.runs.phases import NoProgress, RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import ProfileError, configs_of, rules_of
-from dedup.detection.runs.requests import is_at_work
+from dedup.detection.runs.requests import cancel_run, is_due, schedule_night, schedule_nightly
 from dedup.detection.runs.scope import Scope, only_new
 from dedup.detection.runs.starting import start_run, store_refused_run
-from dedup.models import DetectionRun, Profile, RunRequest
+from dedup.models import DetectionRun, Profile
 
 # A nightly run that finds another run active retries after this time.
 _RETRY_AFTER = datetime.timedelta(minutes=10)
@@ -32,135 +29,93 @@ _UNFINISHED = (DetectionRun.State.RUNNING, DetectionRun.State.INTERRUPTED)
 _PUT_BACK = "Its worker was killed, or lost the database. The run was put back into the queue, to resume by itself."
 
 
-def _resume_run(*_: object, request_id: int | None = None, **__: object) -> Fate:
-    """Let the request of a run that was left wait again: what it has done is kept. Without a request, nobody waits."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        if not try_lock_in_transaction(cursor, Lock.RUN):
-            return Fate.NOT_YET
-        request = RunRequest.objects.filter(pk=request_id or 0)
-        begun = DetectionRun.objects.filter(requests__in=request)
-        left = begun.filter(state__in=_UNFINISHED, cancelled_at=None)
-        interrupted = {"state": DetectionRun.State.INTERRUPTED, "finished_at": timezone.now(), "error": _PUT_BACK}
-        if begun.exists() and not left.update(**interrupted):
-            return Fate.OVER
-        return Fate.AGAIN if request.update(run=None) else Fate.OVER
+def run_job(work: Work) -> int:
+    """Run the detection as somebody asked for it, and return the id of the run. Raises JobError.
 
-
-def _is_run_left(*_: object, request_id: int | None = None, **__: object) -> bool:
-    begun = DetectionRun.objects.filter(requests=request_id or 0, state=DetectionRun.State.RUNNING)
-    return begun.exists() and not is_at_work()
-
-
-def _say_run_failed(
-    profile_id: int, *_: object, request_id: int | None = None, user_id: int | None = None, reason: str, **__: object
-) -> None:
-    request = RunRequest.objects.filter(pk=request_id or 0)
-    begun = DetectionRun.objects.filter(requests__in=request, state__in=_UNFINISHED)
-    if not begun.update(state=DetectionRun.State.FAILED, finished_at=timezone.now(), error=reason):
-        profile = Profile.objects.get(pk=profile_id)
-        request.update(run=store_refused_run(Scope(), reason, profile=profile, user_id=user_id))
-
-
-def _night_again(profile_id: int, due: str) -> Fate:
-    """Do a night again that has not begun; one that has begun has scheduled the next one."""
-    profile = Profile.objects.filter(pk=profile_id).exclude(nightly_due=None).first()
-    is_due = profile is not None and profile.nightly_due is not None and profile.nightly_due.isoformat() == due
-    return Fate.AGAIN if is_due else Fate.OVER
-
-
-def _lose_night(profile_id: int, due: str, reason: str) -> None:
-    if _night_again(profile_id, due) is Fate.AGAIN:
-        schedule_nightly(Profile.objects.get(pk=profile_id))
-    _say_run_failed(profile_id, reason=reason)
-
-
-@recovered(_resume_run, _say_run_failed, is_left=_is_run_left)
-@task()
-def find_duplicates_task(
-    profile_id: int,
-    since: str | None = None,
-    until: str | None = None,
-    newspaper_ids: list[int] | None = None,
-    user_id: int | None = None,
-    *,
-    new: bool = False,
-    request_id: int | None = None,
-) -> int | None:
-    """Run the detection with a profile and return the id of the run. Days are ISO dates.
-
-    A request that was cancelled in the meantime is left alone. If the run cannot start (another run is active, or the
-    profile is invalid), a failed run is stored, so that the Runs page shows why, and the error is raised.
+    If the run cannot start (another run is active, or the profile is invalid), a failed run is stored, so that the Runs
+    page shows why.
     """
-    request = RunRequest.objects.filter(pk=request_id or 0)
-    if request_id is not None and not request.exists():
-        return None
-    profile = Profile.objects.get(pk=profile_id)
-    scope = Scope(
-        datetime.date.fromisoformat(since) if since else None,
-        datetime.date.fromisoformat(until) if until else None,
-        current_ids(newspaper_ids) if newspaper_ids else None,
-        boilerplate=Mode(profile.boilerplate),
-    )
+    asked, profile = work.job.arguments, _profile(work.job)
+    since, until = (asked[name] and datetime.date.fromisoformat(asked[name]) for name in ("since", "until"))
+    newspapers = current_ids(asked["newspapers"]) if asked["newspapers"] else None
+    scope = Scope(since or None, until or None, newspapers, boilerplate=Mode(profile.boilerplate))
     try:
-        return _run(profile, scope, new=new, user_id=user_id, on_start=lambda run: request.update(run=run))
+        return _run(work, profile, scope, new=asked["new"])
     except (RunActiveError, ProfileError) as error:
-        request.update(run=store_refused_run(scope, str(error), profile=profile, user_id=user_id))
-        raise
+        if isinstance(error, RunActiveError) and work.job.tries > 1:
+            raise JobPostponedError(_RETRY_AFTER) from error
+        _refuse(work.job, profile, str(error), scope)
+        raise JobError(str(error)) from error
 
 
-@recovered(_night_again, _lose_night)
-@task()
-def nightly_task(profile_id: int, due: str) -> int | None:
-    """Do the nightly run of a profile, on new articles, and return the id of the run.
+def night_job(work: Work) -> int | None:
+    """Do the nightly run of a profile, on new articles, and return the id of the run. Raises JobError.
 
-    The next night is scheduled first: a worker that is killed during the run loses only this night. A task whose
-    time no longer matches the profile does nothing: another one has been scheduled.
+    The next night is scheduled first: a worker that is killed during the run loses only this night. A job whose time no
+    longer matches the profile does nothing: another one has been scheduled.
     """
-    profile = Profile.objects.filter(pk=profile_id).first()
-    if profile is None or profile.nightly_due is None or profile.nightly_due.isoformat() != due:
+    profile = Profile.objects.filter(pk=work.job.arguments["profile"]).first()
+    if profile is None or not is_due(profile, work.job):
+        if work.job.tries > 1:
+            raise JobError(KILLED)
         return None
     waits_since = profile.nightly_waits_since or profile.nightly_due
     schedule_nightly(profile)
     try:
-        return _run(profile, Scope(boilerplate=Mode(profile.boilerplate)), new=True, user_id=None, by_itself=True)
+        return _run(work, profile, Scope(boilerplate=Mode(profile.boilerplate)), new=True, by_itself=True)
     except RunActiveError:
-        _enqueue(profile, timezone.now() + _RETRY_AFTER, waits_since=waits_since)
+        schedule_night(profile, timezone.now() + _RETRY_AFTER, waits_since=waits_since)
         return None
     except ProfileError as error:
-        store_refused_run(Scope(), str(error), profile=profile, user_id=None)
-        raise
+        _refuse(work.job, profile, str(error))
+        raise JobError(str(error)) from error
 
 
-def schedule_nightly(profile: Profile) -> None:
-    """Schedule the next nightly run of a profile, replacing any scheduled before; none if it has no time."""
-    if profile.nightly_at is None:
-        Profile.objects.filter(pk=profile.pk).update(nightly_due=None, nightly_waits_since=None)
+def mark_run(job: Job, reason: str) -> None:
+    """Let the run of a job that was put back, given up or cancelled say so."""
+    if job.state == Job.State.CANCELLED:
+        for run in DetectionRun.objects.filter(job=job, state=DetectionRun.State.RUNNING):
+            cancel_run(run, user=job.cancelled_by)
         return
-    _enqueue(profile, next_time(profile.nightly_at, timezone.localtime()))
+    again = job.state == Job.State.WAITING
+    said = (DetectionRun.State.INTERRUPTED, _PUT_BACK) if again else (DetectionRun.State.FAILED, reason)
+    left = DetectionRun.objects.filter(job=job, state__in=_UNFINISHED)
+    if left.update(state=said[0], error=said[1], finished_at=timezone.now()) or again:
+        return
+    profile = _profile(job)
+    if job.kind == "night" and is_due(profile, job):
+        schedule_nightly(profile)
+    _refuse(job, profile, reason)
 
 
-def _enqueue(profile: Profile, due: datetime.datetime, *, waits_since: datetime.datetime | None = None) -> None:
-    due = due.astimezone(datetime.UTC)
-    with transaction.atomic():
-        Profile.objects.filter(pk=profile.pk).update(nightly_due=due, nightly_waits_since=waits_since)
-        nightly_task.using(run_after=due).enqueue(profile_id=profile.pk, due=due.isoformat())
+def _profile(job: Job) -> Profile:
+    """Return the profile of a job. Raises JobError."""
+    profile = Profile.objects.filter(pk=job.arguments["profile"]).first()
+    if profile is None:
+        raise JobError("The profile was deleted.")
+    return profile
 
 
-def _run(
-    profile: Profile,
-    scope: Scope,
-    *,
-    new: bool,
-    user_id: int | None,
-    on_start: Callable[[DetectionRun], object] = lambda _run: None,
-    by_itself: bool = False,
-) -> int:
+def _refuse(job: Job, profile: Profile, reason: str, scope: Scope | None = None) -> None:
+    run = store_refused_run(scope or Scope(), reason, profile=profile, user_id=job.requested_by_id)
+    _link(job, run)
+
+
+def _link(job: Job, run: DetectionRun) -> None:
+    DetectionRun.objects.filter(pk=run.pk).update(job=job)
+    Job.objects.filter(pk=job.pk).update(page=reverse("run", args=[run.pk]))
+    run.job = job
+
+
+def _run(work: Work, profile: Profile, scope: Scope, *, new: bool, by_itself: bool = False) -> int:
     configs = configs_of(profile.settings)
     scope = dataclasses.replace(scope, rules=rules_of(profile))
     with run_lock():
         asked = only_new(scope, configs) if new else scope
-        run = start_run(configs, asked, profile=profile, user_id=user_id, by_itself=by_itself)
-        on_start(run)
+        if not work.own().exists():
+            raise JobEndedError
+        run = start_run(configs, asked, profile=profile, user_id=work.job.requested_by_id, by_itself=by_itself)
+        _link(work.job, run)
         # The run itself says that it was cancelled.
         with suppress(RunCancelledError):
             run_detection(run, configs, asked, progress=NoProgress(), workers=os.cpu_count() or 1)

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from articles.models import Newspaper
+from articles.models import Job
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import (
     PassCount,
@@ -21,8 +21,8 @@ from dedup.detection.runs.facts import (
     run_settings,
     unit,
 )
-from dedup.detection.runs.requests import is_at_work, is_worker_alive
-from dedup.models import DetectionRun, Profile, RunBlock, RunPhase, RunRequest
+from dedup.detection.runs.requests import is_at_work, is_worker_alive, waiting_runs
+from dedup.models import DetectionRun, Profile, RunBlock, RunPhase
 
 # What is left of a phase is estimated once it is this far, by share and in seconds.
 _ESTIMATED_FROM_SHARE, _ESTIMATED_FROM_SECONDS = 0.05, 3.0
@@ -67,21 +67,15 @@ class RunProgress:
 
 @dataclass(frozen=True)
 class Queue:
-    """The requests that wait for a worker, and whether a worker gave a sign of life lately."""
+    """The runs that wait for a worker, and whether a worker gave a sign of life lately."""
 
-    requests: list[RunRequest]
+    jobs: list[Job]
     worker_alive: bool
 
 
 def queue() -> Queue:
     """Return what waits for a worker, the longest first."""
-    waiting = RunRequest.objects.filter(run=None).select_related("profile", "requested_by")
-    return Queue(list(waiting), is_worker_alive())
-
-
-def newspapers_of(request: RunRequest) -> list[str]:
-    """Return the names of the newspapers whose articles a requested run compares; none if all."""
-    return list(Newspaper.objects.filter(pk__in=request.newspapers).order_by("name").values_list("name", flat=True))
+    return Queue(list(waiting_runs().select_related("requested_by")), is_worker_alive())
 
 
 def run_progress(run: DetectionRun) -> RunProgress:

@@ -15,6 +15,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.facts import RuleFacts, rule_facts
 from dedup.detection.runs.profiles import Configs, ProfileError, configs_of, enabled, rules_of
+from dedup.detection.runs.requests import schedule_nightly
 from dedup.models import Profile, ProfileRule
 
 _COPIED = ("newspaper_id", "other_id", "settings", "left_out", "retired")
@@ -33,7 +34,7 @@ def save_profile(profile: Profile, *, rules_of: Profile | None = None, reschedul
         if rules_of is not None:
             _copy_rules(rules_of, profile)
         if reschedule:
-            _schedule(profile)
+            schedule_nightly(profile)
         if _asked_from() != asked_from:
             update_questions(None)
 
@@ -46,12 +47,6 @@ def _copy_rules(source: Profile, profile: Profile) -> None:
     ProfileRule.objects.bulk_create(
         ProfileRule(profile=profile, **{name: getattr(rule, name) for name in _COPIED}) for rule in source.rules.all()
     )
-
-
-def _schedule(profile: Profile) -> None:
-    from dedup.detection.runs.tasks import schedule_nightly  # noqa: PLC0415 - the tasks import the pipeline and its kernels
-
-    schedule_nightly(profile)
 
 
 # Bars from 0 to 1, and the size of the picture in its own units.

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import datetime
 import io
-import logging
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -18,16 +16,18 @@ from typing import Any, BinaryIO, cast
 
 from django.contrib.auth.models import User
 from django.db import Error as DatabaseFault
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
+from django.urls import reverse
 from django.utils import timezone
 from psycopg.errors import DiskFull
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import TooManyColumnsError
 from articles.files.write_faults import UnwritableError
+from articles.jobs.work import JobError, Work, ask
 from articles.loading import MissingPackageError
-from articles.models import Article
+from articles.models import Article, Job
 from articles.processes import WorkerDiedError
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
@@ -41,61 +41,49 @@ from dedup.rows.corpus.parquet import check_parquet
 from dedup.rows.corpus.places import Asked
 from dedup.rows.corpus.writing import Streams, Target, target_named, write_corpus
 
-State = CorpusExport.State
 # Bytes of a row of the table.
 PART_BYTES = 1_000_000
-# Seconds after which the progress is stored again, which also notices that it was cancelled.
-STORED_EVERY = 2.0
 # Corpora of one person that wait or are being written.
 MAX_ACTIVE = 3
-
-logger = logging.getLogger(__name__)
 
 
 class CorpusRefusedError(ValueError):
     """A corpus that nobody writes; the message says why, and what to do."""
 
 
-class _EndedError(Exception):
-    """The corpus was cancelled, or another worker writes it."""
-
-
-def store_request(asked: Mapping[str, Any], user: User) -> tuple[CorpusExport, bool]:
-    """Store that a user wants a corpus; return it and True, or the same one that is under way already and False.
+@transaction.atomic
+def request_corpus(asked: Mapping[str, Any], user: User) -> CorpusExport:
+    """Queue a corpus for the worker, or return the same one that is under way.
 
     Raises CorpusRefusedError and MissingPackageError.
     """
     if asked["format"] == "parquet":
         check_parquet()
-    with transaction.atomic():
-        User.objects.select_for_update().get(pk=user.pk)  # two clicks come one after the other
-        forget_old_corpora()
-        if same := _active(asked=asked).first():
-            return same, False
-        if _active(requested_by=user).count() >= MAX_ACTIVE:
-            raise CorpusRefusedError(f"{MAX_ACTIVE} of your exports are under way; wait for one, or cancel one.")
-        return CorpusExport.objects.create(asked=dict(asked), requested_by=user), True
+    forget_old_corpora()
+    job, is_new = ask("corpus", asked, title=f"Corpus: {asked['policy']}, {asked['format']}", user=user)
+    if not is_new:
+        return job.corpus
+    if _jobs().filter(state__in=Job.ACTIVE, requested_by=user).count() > MAX_ACTIVE:
+        raise CorpusRefusedError(f"{MAX_ACTIVE} of your exports are under way; wait for one, or cancel one.")
+    export = CorpusExport.objects.create(job=job, asked=job.arguments)
+    job.page = reverse("corpus_export", args=[export.pk])
+    job.save(update_fields=["page"])
+    return export
 
 
-def _active(**which: Any) -> QuerySet[CorpusExport]:
-    return CorpusExport.objects.filter(state__in=[State.WAITING, State.RUNNING], **which)
-
-
-def drop(export: CorpusExport) -> None:
-    """Cancel a corpus that is under way; of one that has ended, delete the files."""
-    if not _active(pk=export.pk).update(state=State.CANCELLED, finished_at=timezone.now()):
-        export.delete()
+def _jobs() -> QuerySet[Job]:
+    return Job.objects.filter(kind="corpus")
 
 
 def forget_old_corpora() -> None:
     """Delete the corpora that ended longer ago than files are kept."""
-    CorpusExport.objects.filter(finished_at__lt=timezone.now() - KEPT).delete()
+    _jobs().filter(finished_at__lt=timezone.now() - KEPT).delete()
 
 
 def forget_corpora(why: str) -> None:
     """Delete all files, and end what is under way, because the archive no longer has what they may have."""
-    _active().update(state=State.FAILED, error=why, finished_at=timezone.now())
-    CorpusExport.objects.filter(state=State.FINISHED).delete()
+    _jobs().filter(state__in=Job.ACTIVE).update(state=Job.State.FAILED, error=why, finished_at=timezone.now())
+    _jobs().filter(state=Job.State.DONE).delete()
 
 
 def pieces_of(export: CorpusExport, content: str) -> Iterator[bytes]:
@@ -105,87 +93,33 @@ def pieces_of(export: CorpusExport, content: str) -> Iterator[bytes]:
         yield bytes(parts.values_list("data", flat=True).get(number=number))
 
 
-def perform(number: int, methods_of: Callable[[Part], str]) -> None:
-    """Write a corpus; nothing happens if it does not wait any longer. `methods_of` describes the run for a paper."""
-    export = _claimed(number)
-    if export is None:
-        return
+def write_kept(work: Work, methods_of: Callable[[Part], str]) -> None:
+    """Write the corpus of a job. `methods_of` describes the run for a paper. Raises JobError."""
     try:
-        with _progress(export) as on_progress:
-            _write(export, methods_of, on_progress)
-    except _EndedError:
-        return
+        _write(work, work.job.corpus, methods_of)
     except (DatabaseFault, UnwritableError, WorkerDiedError) as error:
-        _end(export, f"{_said_of(error)}. Nothing of it was kept; then start it again.")
+        raise JobError(f"{_said_of(error)}. Nothing of it was kept; then start it again.") from error
     except (TooManyColumnsError, MissingPackageError) as error:
-        _end(export, f"{str(error).rstrip('.')}.")
-    except Exception as error:
-        _end(export, f"An error in this program: {type(error).__name__}.")
-        raise
+        raise JobError(f"{str(error).rstrip('.')}.") from error
 
 
-def _claimed(number: int) -> CorpusExport | None:
-    waiting = CorpusExport.objects.filter(pk=number, state=State.WAITING)
-    if not waiting.update(state=State.RUNNING, started_at=timezone.now(), done=0, articles=0):
-        return None
-    return CorpusExport.objects.get(pk=number)
-
-
-def _own(export: CorpusExport) -> QuerySet[CorpusExport]:
-    """Return the row while it is this worker's."""
-    return CorpusExport.objects.filter(pk=export.pk, state=State.RUNNING, started_at=export.started_at)
-
-
-@contextmanager
-def _progress(export: CorpusExport) -> Iterator[Callable[[float], None]]:
-    """Store every STORED_EVERY how far it is; return what to call for each that is done, which raises _EndedError.
-
-    In a thread with a connection of its own, because the files are one long transaction.
-    """
-    done, ended, lost = 0.0, threading.Event(), threading.Event()
-
-    def on_progress(articles: float) -> None:
-        nonlocal done
-        done += articles
-        if lost.is_set():
-            raise _EndedError
-
-    def store() -> None:
-        while not ended.wait(STORED_EVERY):
-            try:
-                if not _own(export).update(done=int(done)):
-                    lost.set()
-            except (OperationalError, InterfaceError):
-                logger.info("The progress of a corpus waits for the database.")
-        connection.close()
-
-    thread = threading.Thread(target=store, daemon=True)
-    thread.start()
-    try:
-        yield on_progress
-    finally:
-        ended.set()
-        thread.join()
-
-
-def _write(export: CorpusExport, methods_of: Callable[[Part], str], on_progress: Callable[[float], None]) -> None:
+def _write(work: Work, export: CorpusExport, methods_of: Callable[[Part], str]) -> None:
     asked, target = asked_of(export), target_named(f"corpus.{export.asked['format']}", None)
     bounds = asked.part.bounds()
-    _own(export).update(articles=Article.objects.in_scope(**bounds).count())
+    total = Article.objects.in_scope(**bounds).count()
+    work.advance(0, total)
     if asked.boilerplate is not Mode.KEEP:
         with database_pool(os.cpu_count() or 1) as pool:
             for _ in mark_weeks(outdated_weeks(bounds["newspaper_ids"], **_days(bounds)), pool=pool):
-                if not _own(export).exists():
-                    raise _EndedError
-    with transaction.atomic():
+                work.advance(0, total)
+    with work.from_a_transaction() as meter, transaction.atomic():
         kept = _Kept(export)
         written = write_corpus(
-            asked, None, target, methods=methods_of(asked.part), on_progress=on_progress, opened=kept.opened
+            asked, None, target, methods=methods_of(asked.part), on_progress=meter.add, opened=kept.opened
         )
-        now = timezone.now()
-        whole = {"files": kept.files(target), "description": written.description, "done": written.counts.chosen}
-        if not _own(export).update(state=State.FINISHED, finished_at=now, error="", **whole):
-            raise _EndedError  # and with it, the parts are gone
+        export.files, export.description = kept.files(target), written.description
+        export.save(update_fields=["files", "description"])
+        work.finish(done=written.counts.chosen)  # if it was cancelled, the parts are gone
 
 
 def _days(bounds: Mapping[str, Any]) -> dict[str, Any]:
@@ -269,17 +203,3 @@ def _said_of(error: Exception) -> str:
             return f"The disk of the database is full ({reason}); make room there"
         return f"The database failed ({reason}); see that its server runs"
     return str(error).removesuffix(", then run the same command again")
-
-
-def wait_again(export_id: int) -> bool:
-    """Let a corpus whose worker was killed wait for the next one; return False if it has ended."""
-    return bool(_active(pk=export_id).update(state=State.WAITING))
-
-
-def give_up(export_id: int, reason: str) -> None:
-    """End a corpus that no worker writes any more."""
-    _active(pk=export_id).update(state=State.FAILED, error=reason, finished_at=timezone.now())
-
-
-def _end(export: CorpusExport, error: str) -> None:
-    _own(export).update(state=State.FAILED, error=error, finished_at=timezone.now())

@@ -9,9 +9,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from articles.models import Article
+from articles.models import Article, Job
 from dedup.api.app import api
-from dedup.models import Cluster, Decision, Pair, RunRequest
+from dedup.models import Cluster, Decision, Pair
 from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller, problem
@@ -345,11 +345,10 @@ def test_runs_are_read_and_asked_for(admin: Caller, reader: Caller, store: Store
     waiting = asked.json()["request"]
     assert (asked.json()["queued"], waiting["since"], waiting["run"]) == (True, "2026-03-01", None)
     assert reader.client.get(asked["Location"]).json() == waiting
-    request = RunRequest.objects.get()
-    assert (request.requested_by, request.newspapers, request.new) == (admin.token.owner, [article.newspaper_id], True)
+    request = Job.objects.get()
+    assert (request.requested_by, request.arguments["newspapers"]) == (admin.token.owner, [article.newspaper_id])
     again = admin.post("/runs", {"since": "2026-03-01", "newspapers": [article.newspaper.name], "new": True}).json()
     assert (again["queued"], again["request"]["id"]) == (False, request.pk)
-    request.run = done
-    request.save()
+    request.runs.set([done])
     assert reader.read(f"/run-requests/{request.pk}")["run"] == done.pk
     problem(reader.post("/runs", {}), 403)

@@ -8,15 +8,17 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from articles.boilerplate.mode import Mode
+from articles.jobs.work import do_job
 from articles.models import Article, BoilerplateWeek
 from articles.storage.boilerplate_weeks import outdated_weeks
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.judging import features_of_pairs
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
-from dedup.detection.runs.tasks import find_duplicates_task
+from dedup.detection.runs.requests import Wanted, request_run
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import NOTHING_LEFT
 from dedup.models import DetectionRun, Pair, Profile
@@ -116,7 +118,8 @@ def test_a_dry_run_marks_nothing_and_says_so(furnished: list[Article]) -> None:
 
 def test_a_worker_compares_as_the_profile_says(furnished: list[Article]) -> None:
     Profile.objects.update(boilerplate="story")
-    find_duplicates_task.call(Profile.objects.get().pk)
+    asked, _ = request_run(Wanted(Profile.objects.get()), user=User.objects.create_user("anna"))
+    do_job(asked.pk)
 
     assert DetectionRun.objects.get().boilerplate is Mode.STORY
 

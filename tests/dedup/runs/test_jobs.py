@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import signal
 import threading
@@ -13,16 +14,21 @@ import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.http import QueryDict
+from django.utils import timezone
 from psycopg.sql import SQL, Identifier
 
 from articles.jobs.kinds import KINDS
 from articles.jobs.work import MOST_TRIES, put_back_lost_jobs
 from articles.models import Job
+from dedup.detection.runs.requests import Wanted, request_run, schedule_night
 from dedup.detection.runs.scope import Scope
-from dedup.models import StoredReport
+from dedup.forms.exports import CorpusForm
+from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.tasks import request_count
 from dedup.research.lessons import ask_for_lesson
+from dedup.rows.corpus.kept import request_corpus
 from tests.conftest import StoreArticle
 from tests.crash.ready import ReadyCommands
 from tests.databases import child_environment, database_url
@@ -34,6 +40,17 @@ PATIENCE = 60
 
 def ask_for_a_report(user: User) -> None:
     request_count(REPORTS["overview"], Scope(), REPORTS["overview"].options_class(), user)
+
+
+def ask_for_a_corpus(user: User) -> None:
+    form = CorpusForm(QueryDict("format=jsonl.gz"))
+    assert form.is_valid()
+    request_corpus(form.stored, user)
+
+
+def ask_for_a_night(_user: User) -> None:
+    Profile.objects.update(nightly_at=datetime.time(2, 15))
+    schedule_night(Profile.objects.get(), timezone.now() - datetime.timedelta(minutes=1))
 
 
 class Case(NamedTuple):
@@ -53,6 +70,18 @@ CASES = {
         lambda: "at least 5 of each are needed" in Job.objects.get().error,
         State.FAILED,
     ),
+    "run": Case(
+        lambda user: request_run(Wanted(Profile.objects.get()), user=user),
+        "dedup_evidence",
+        lambda: DetectionRun.objects.get().state == "done",  # one run, which was resumed
+    ),
+    "night": Case(
+        ask_for_a_night,
+        "dedup_evidence",
+        lambda: Profile.objects.get().nightly_due > timezone.now(),  # the night is lost, the next one is scheduled
+        State.FAILED,
+    ),
+    "corpus": Case(ask_for_a_corpus, "dedup_corpuspart", lambda: CorpusPart.objects.count() == 3),
 }
 
 
@@ -110,7 +139,7 @@ def test_a_job_whose_worker_is_killed_in_the_middle_is_done_by_the_next_one(
     CASES[kind].ask(User.objects.create_user("anna"))
     kill_at(CASES[kind].table, workers)
     job = Job.objects.get(kind=kind, state=State.RUNNING)
-    assert put_back_lost_jobs() == int(KINDS[kind].begins_again)
+    assert put_back_lost_jobs() == 1
     work(workers)
     job.refresh_from_db()
     assert (job.state, CASES[kind].settled()) == (CASES[kind].end, True), job.error
@@ -128,5 +157,6 @@ def test_a_job_that_kills_each_worker_is_given_up_and_blocks_nobody(kind: str, s
         put_back_lost_jobs()
     job.refresh_from_db()
     assert (job.state, "killed" in job.error) == (State.FAILED, True)
+    assert not Profile.objects.filter(nightly_due__lt=timezone.now()).exists()
     CASES[kind].ask(user)
-    assert Job.objects.filter(kind=kind, state=State.WAITING).count() == 1
+    assert Job.objects.filter(kind=kind, state=State.WAITING).exists()

@@ -15,7 +15,6 @@ import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from django.http import QueryDict
 from django.utils import timezone
 from django_tasks.base import Task, TaskResultStatus
 from django_tasks_db.models import DBTaskResult
@@ -26,11 +25,7 @@ from articles.models import Article, FileImport, Newspaper, Removal
 from dedup.detection.runs.imports import request_import
 from dedup.detection.runs.lost_tasks import MOST_WORKERS, RECOVERIES, put_back_lost_tasks
 from dedup.detection.runs.reextraction import request_reextraction
-from dedup.detection.runs.requests import Wanted, request_run
-from dedup.detection.runs.tasks import nightly_task
-from dedup.forms.exports import CorpusForm
-from dedup.models import CorpusExport, CorpusPart, DetectionRun, Profile, Worker
-from dedup.reports.corpora import request_corpus
+from dedup.models import Worker
 from newsdedup_site.privacy.removal import begin_articles
 from newsdedup_site.privacy.tasks import request_removal
 from tests.conftest import StoreArticle
@@ -66,12 +61,6 @@ class Kind:
         self.at_once = at_once
 
 
-def ask_for_a_night(_user: User) -> None:
-    due = timezone.now() - datetime.timedelta(minutes=1)
-    Profile.objects.update(nightly_at=datetime.time(2, 15), nightly_due=due)
-    nightly_task.enqueue(profile_id=Profile.objects.get().pk, due=due.isoformat())
-
-
 def ask_for_an_import(user: User) -> None:
     request_import(keep_upload("articles.jsonl", [ROW], newspaper="", user=user))
 
@@ -86,27 +75,7 @@ def ask_for_a_watch(user: User) -> None:
     DBTaskResult.objects.update(run_after=timezone.now())
 
 
-def ask_for_a_corpus(user: User) -> None:
-    form = CorpusForm(QueryDict("format=jsonl.gz"))
-    assert form.is_valid()
-    request_corpus(form.stored, user)
-
-
 KINDS = (
-    Kind(
-        "dedup.detection.runs.tasks.find_duplicates_task",
-        lambda user: request_run(Wanted(Profile.objects.get()), user=user),
-        "dedup_evidence",
-        lambda: DetectionRun.objects.get().state == "done",  # one run, which was resumed
-        at_once=True,
-    ),
-    Kind(
-        "dedup.detection.runs.tasks.nightly_task",
-        ask_for_a_night,
-        "dedup_evidence",
-        lambda: Profile.objects.get().nightly_due > timezone.now(),  # the night is lost, the next one is scheduled
-        TaskResultStatus.FAILED,
-    ),
     Kind(
         "dedup.detection.runs.imports.import_task",
         ask_for_an_import,
@@ -119,12 +88,6 @@ KINDS = (
         lambda _user: request_reextraction(Newspaper.objects.get()),
         "articles_article",
         lambda: True,
-    ),
-    Kind(
-        "dedup.reports.corpora.write_corpus_task",
-        ask_for_a_corpus,
-        "dedup_corpuspart",
-        lambda: CorpusExport.objects.get().state == "finished" and CorpusPart.objects.count() == 3,
     ),
     Kind(
         "newsdedup_site.privacy.tasks.removal_task",
@@ -230,7 +193,6 @@ def test_a_task_that_kills_each_worker_is_given_up_and_blocks_nobody(kind: Kind,
         put_back_lost_tasks()
     task.refresh_from_db()
     assert (task.status, "workers were killed" in task.traceback) == (TaskResultStatus.FAILED, True)
-    assert not Profile.objects.filter(nightly_due__lt=timezone.now()).exists()
     if kind.ask not in (ask_for_a_removal, ask_for_a_watch):  # there is one article, whose removal goes on
         kind.ask(user)
         assert DBTaskResult.objects.filter(task_path=kind.path, status=TaskResultStatus.READY).exists()

@@ -14,12 +14,11 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from django_tasks.base import TaskResultStatus
-from django_tasks_db.models import DBTaskResult
 
+from articles.jobs.work import do_job
+from articles.models import Job
 from articles.storage.locks import Lock
-from dedup.detection.runs.requests import Wanted, is_worker_alive, request_run
-from dedup.detection.runs.tasks import find_duplicates_task, nightly_task
+from dedup.detection.runs.requests import Wanted, is_worker_alive, request_run, schedule_night
 from dedup.models import DetectionRun, Profile, Worker
 from tests.databases import child_environment, database_url
 
@@ -32,17 +31,23 @@ def work() -> None:
     subprocess.run(command, env=os.environ | child_environment(), check=True, capture_output=True, timeout=120)
 
 
+def ask_for(profile: Profile, **bounds: datetime.date) -> Job:
+    user, _ = get_user_model().objects.get_or_create(username="anna")
+    asked, _ = request_run(Wanted(profile, **bounds), user=user)
+    assert isinstance(asked, Job)
+    return asked
+
+
 def test_a_worker_runs_the_detection_for_the_user_who_asked(store) -> None:
     for paper in ("Harbour Post", "Inland Courier"):
         store("The ferry sails at noon on weekdays until the end of May.", newspaper=paper)
-    user = get_user_model().objects.create_user("anna")
     profile = Profile.objects.get()
-    result = find_duplicates_task.enqueue(profile_id=profile.pk, since="2026-03-01", user_id=user.pk)
+    job = ask_for(profile, since=datetime.date(2026, 3, 1))
     work()
-    result.refresh()
+    job.refresh_from_db()
     run = DetectionRun.objects.get()
-    assert (result.status, result.return_value) == (TaskResultStatus.SUCCESSFUL, run.pk)
-    assert (run.state, run.requested_by, run.profile) == ("done", user, profile)
+    assert (job.state, job.result, job.page) == ("done", run.pk, f"/runs/{run.pk}/")
+    assert (run.state, run.requested_by, run.profile, run.job) == ("done", job.requested_by, profile, job)
     assert run.scope == {
         "since": "2026-03-01",
         "until": None,
@@ -53,24 +58,8 @@ def test_a_worker_runs_the_detection_for_the_user_who_asked(store) -> None:
         "rules": [],
     }
     assert run.counts["clusters"] == 1
-
-
-def test_a_request_leads_to_its_run_and_a_cancelled_one_to_none(store) -> None:
-    store()
-    user = get_user_model().objects.create_user("anna")
-    profile = Profile.objects.get()
-    asked, _ = request_run(Wanted(profile), user=user)
-    result = DBTaskResult.objects.get()
-    work()
-    run = DetectionRun.objects.get()
-    asked.refresh_from_db()
-    result.refresh_from_db()
-    assert (asked.run, run.requested_by, result.return_value) == (run, user, run.pk)
     # The worker has ended, and leaves no sign of life behind.
     assert not is_worker_alive()
-    find_duplicates_task.enqueue(profile_id=profile.pk, request_id=asked.pk + 1)
-    work()
-    assert DetectionRun.objects.count() == 1
 
 
 def test_a_worker_gives_signs_of_life_until_it_ends() -> None:
@@ -91,31 +80,26 @@ def test_a_worker_gives_signs_of_life_until_it_ends() -> None:
 
 
 def test_a_run_that_cannot_begin_says_so_where_runs_are_listed() -> None:
-    profile = Profile.objects.create(name="odd", settings={"trigram": {"threshold": 7.0}})
-    result = find_duplicates_task.enqueue(profile_id=profile.pk)
-    work()
-    result.refresh()
-    assert result.status == TaskResultStatus.FAILED
+    job = ask_for(Profile.objects.create(name="odd", settings={"trigram": {"threshold": 7.0}}))
+    do_job(job.pk)
+    job.refresh_from_db()
     run = DetectionRun.objects.get()
-    assert (run.state, run.profile_name) == ("failed", "odd")
-    assert run.error == "trigram: threshold is 7.0; it must be from 0.3 to 1 (similarity, 0..1)"
+    assert (run.state, run.profile_name, job.page) == ("failed", "odd", f"/runs/{run.pk}/")
+    assert run.error == "trigram: threshold is 7.0; it must be from 0.3 to 1 (similarity, 0..1)" == job.error
 
 
-def test_a_task_that_cannot_run_is_marked_as_failed() -> None:
-    result = find_duplicates_task.enqueue(profile_id=0)
-    work()
-    result.refresh()
-    assert result.status == TaskResultStatus.FAILED
-    assert "Profile matching query does not exist" in result.errors[0].traceback
+def test_a_run_whose_profile_is_gone_fails() -> None:
+    job = ask_for(Profile.objects.create(name="odd"))
+    Profile.objects.filter(name="odd").delete()
+    do_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("failed", "The profile was deleted.")
     assert DetectionRun.objects.count() == 0
 
 
-def nightly(profile: Profile) -> list[DBTaskResult]:
-    """Return the nightly tasks that wait, the next one first."""
-    waiting = DBTaskResult.objects.filter(status="READY", task_path="dedup.detection.runs.tasks.nightly_task").order_by(
-        "run_after"
-    )
-    return [each for each in waiting if each.args_kwargs["kwargs"]["profile_id"] == profile.pk]
+def nights() -> list[Job]:
+    """Return the nightly runs that wait, the next one first."""
+    return list(Job.objects.filter(kind="night", state="waiting").order_by("not_before"))
 
 
 def set_nightly(at: datetime.time | None) -> Profile:
@@ -137,20 +121,20 @@ def test_a_nightly_run_is_arranged_for_the_next_such_time_and_rearranged() -> No
     with time_machine.travel("2026-03-02 23:30:00Z", tick=False):
         profile = set_nightly(datetime.time(2, 15))
         assert profile.nightly_due == datetime.datetime(2026, 3, 3, 2, 15, tzinfo=datetime.UTC)
-        assert [each.run_after for each in nightly(profile)] == [profile.nightly_due]
+        assert [night.not_before for night in nights()] == [profile.nightly_due]
         assert set_nightly(datetime.time(2, 15)).nightly_due == profile.nightly_due
-        assert len(nightly(profile)) == 1
+        assert len(nights()) == 1
         assert set_nightly(datetime.time(23, 45)).nightly_due.isoformat() == "2026-03-02T23:45:00+00:00"
         assert set_nightly(None).nightly_due is None
+        assert not nights()
 
 
 def test_a_worker_runs_what_is_due_on_new_articles_and_arranges_the_next_night(store) -> None:
     store("The ferry sails at noon on weekdays until the end of May.")
     profile = set_nightly(datetime.time(2, 15))
     due = timezone.now() - datetime.timedelta(minutes=1)
-    Profile.objects.update(nightly_due=due)
-    nightly_task.enqueue(profile_id=profile.pk, due=due.isoformat())
-    nightly_task.enqueue(profile_id=profile.pk, due="2026-01-01T02:15:00+00:00")  # of a time that was changed
+    schedule_night(profile, datetime.datetime(2026, 1, 1, 2, 15, tzinfo=datetime.UTC))  # a time that was changed
+    schedule_night(profile, due)
     store("The ferry sails at noon on weekdays until the end of May.", newspaper="Inland Courier")
     work()
     run = DetectionRun.objects.get()
@@ -158,16 +142,16 @@ def test_a_worker_runs_what_is_due_on_new_articles_and_arranges_the_next_night(s
     assert run.scope["newer_than"] == {}
     profile.refresh_from_db()
     assert profile.nightly_due > timezone.now()
-    assert profile.nightly_due in [each.run_after for each in nightly(profile)]
+    assert [profile.nightly_due] == [night.not_before for night in nights()]
 
 
 def test_a_nightly_run_that_meets_another_one_comes_again() -> None:
     profile = set_nightly(datetime.time(2, 15))
     due = timezone.now()
-    Profile.objects.update(nightly_due=due)
+    schedule_night(profile, due)
     with psycopg.connect(database_url()) as other:
         other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
-        assert nightly_task.call(profile_id=profile.pk, due=due.isoformat()) is None
+        do_job(Job.objects.latest("pk").pk)
     profile.refresh_from_db()
     assert datetime.timedelta(minutes=9) < profile.nightly_due - timezone.now() < datetime.timedelta(minutes=11)
     assert not DetectionRun.objects.exists()

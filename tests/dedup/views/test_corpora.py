@@ -16,12 +16,12 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
-from django_tasks.base import TaskResultStatus
-from django_tasks_db.models import DBTaskResult
 
-from articles.models import Article
+from articles.jobs import work as jobs
+from articles.jobs.work import cancel as cancel_job
+from articles.jobs.work import do_job
+from articles.models import Article, Job
 from dedup.models import CorpusExport, CorpusPart
-from dedup.reports.corpora import write_corpus_task
 from dedup.rows.corpus import kept
 from newsdedup_site.privacy.retention import watch
 from newsdedup_site.privacy.withholding import withhold
@@ -29,7 +29,7 @@ from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run, make_user
 
 pytestmark = pytest.mark.django_db
-State = CorpusExport.State
+State = Job.State
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def archive(store: StoreArticle) -> list[Article]:
 @pytest.fixture(autouse=True)
 def _one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection that stores the progress does not see what a test has stored; on a slow machine it would look."""
-    monkeypatch.setattr(kept, "STORED_EVERY", 600.0)
+    monkeypatch.setattr(jobs, "STORED_EVERY", 600.0)
 
 
 @pytest.fixture
@@ -62,9 +62,8 @@ def ask(client: Client, query: str = "format=csv.gz") -> CorpusExport:
 
 def work() -> None:
     """Do what a worker does with the corpora that wait."""
-    for task in DBTaskResult.objects.filter(status=TaskResultStatus.READY):
-        write_corpus_task.call(**task.args_kwargs["kwargs"])
-        task.delete()
+    for job in Job.objects.filter(state="waiting"):
+        do_job(job.pk)
 
 
 def page_of(client: Client, export: CorpusExport) -> str:
@@ -90,10 +89,10 @@ def test_the_files_of_a_worker_are_those_of_the_command_byte_by_byte(
     monkeypatch.setattr(kept, "PART_BYTES", 300)
     export = ask(vera, query)
     assert "waiting for a worker" in page_of(vera, export)
-    assert f'hx-get="/exports/corpus/{export.pk}/state/"' in page_of(vera, export)
+    assert f'hx-get="/jobs/{export.job_id}/state/"' in page_of(vera, export)
     work()
-    export.refresh_from_db()
-    assert (export.state, export.articles, export.done, export.error) == (State.FINISHED, 4, 4, "")
+    export = CorpusExport.objects.get()
+    assert (export.job.state, export.job.total, export.job.done, export.job.error) == (State.DONE, 4, 4, "")
     ending = export.asked["format"]
     said = {"stdout": io.StringIO(), "stderr": io.StringIO()}
     call_command(
@@ -122,7 +121,7 @@ def test_corpora_are_listed_and_one_that_is_under_way_is_not_written_twice(
     ada.force_login(make_user("ada", "admin"))
     first = ask(vera)
     assert ask(vera) == ask(ada) == first
-    assert DBTaskResult.objects.count() == 1
+    assert Job.objects.count() == 1
     others = [ask(vera, f"policy={policy}") for policy in ("keep-all", "one-per-cluster")]
     with django_assert_max_num_queries(10):
         listed = vera.get("/exports/").content.decode()
@@ -131,7 +130,7 @@ def test_corpora_are_listed_and_one_that_is_under_way_is_not_written_twice(
     assert "3 of your exports are under way; wait for one, or cancel one." in refused
     assert ask(ada, "policy=drop-all-copies")
     work()
-    assert set(CorpusExport.objects.values_list("state", flat=True)) == {State.FINISHED}
+    assert set(Job.objects.values_list("state", flat=True)) == {State.DONE}
     assert ask(vera) != first
 
 
@@ -145,8 +144,8 @@ def test_only_who_asked_or_an_admin_ends_a_corpus_and_nothing_of_it_stays(archiv
     assert "Cancel</button>" not in page_of(other, export)
     admin.post(drop)
     work()
-    export.refresh_from_db()
-    assert (export.state, export.started_at) == (State.CANCELLED, None)
+    job = Job.objects.get()
+    assert (job.state, job.started_at) == (State.CANCELLED, None)
     assert "Start again" in page_of(vera, export)
 
     again = ask(vera)
@@ -162,10 +161,10 @@ def test_a_corpus_that_is_cancelled_while_it_is_written_leaves_nothing(
     archive: list[Article], vera: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export = ask(vera)
-    monkeypatch.setattr(kept, "STORED_EVERY", 0.01)
+    monkeypatch.setattr(jobs, "STORED_EVERY", 0.01)
 
     def cancel() -> None:
-        kept.drop(export)
+        cancel_job(export.job)
         connection.close()
 
     def methods(_part: Any) -> str:
@@ -174,9 +173,10 @@ def test_a_corpus_that_is_cancelled_while_it_is_written_leaves_nothing(
         thread.join()
         return "methods"
 
-    kept.perform(export.pk, methods)
-    export.refresh_from_db()
-    assert (export.state, export.files, export.parts.count()) == (State.CANCELLED, [], 0)
+    monkeypatch.setattr("dedup.reports.corpora.methods_of", methods)
+    do_job(export.job_id)
+    export = CorpusExport.objects.get()
+    assert (export.job.state, export.files, export.parts.count()) == (State.CANCELLED, [], 0)
 
 
 def full_disk() -> None:
@@ -210,7 +210,7 @@ def test_a_fault_is_one_sentence_with_a_remedy(
 
 
 def expire(_export: CorpusExport, _archive: list[Article], monkeypatch: pytest.MonkeyPatch) -> None:
-    CorpusExport.objects.update(finished_at=timezone.now() - datetime.timedelta(days=7, minutes=1))
+    Job.objects.update(finished_at=timezone.now() - datetime.timedelta(days=7, minutes=1))
 
     class Once:
         looks: Iterator[bool] = iter((False, True))

@@ -170,7 +170,7 @@ def test_a_saved_profile_replaces_the_default_takes_rules_and_moves_the_question
     store: StoreArticle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheduled: list[Profile] = []
-    monkeypatch.setattr("dedup.detection.runs.tasks.schedule_nightly", scheduled.append)
+    monkeypatch.setattr(review_profiles, "schedule_nightly", scheduled.append)
     renewed: list[object] = []
     monkeypatch.setattr(review_profiles, "update_questions", renewed.append)
     before = default_profile()

@@ -16,11 +16,12 @@ from django.test import Client
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
+from articles.models import Job
 from articles.storage.locks import Lock
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import store_refused_run
-from dedup.models import DetectionRun, Profile, RunBlock, RunRequest, Worker
+from dedup.models import DetectionRun, Profile, RunBlock, Worker
 from tests.conftest import StoreArticle
 from tests.databases import database_url
 from tests.factories import make_run, make_user
@@ -85,17 +86,11 @@ def test_an_admin_queues_a_run_once_and_takes_it_back(client: Client, store: Sto
     wanted = {"profile": profile.pk, "since": "2026-03-01", "until": "", "newspapers": [newspaper.pk]}
 
     address = client.post("/runs/new/", wanted)["Location"]
-    asked = RunRequest.objects.get()
-    assert address == f"/runs/waiting/{asked.pk}/"
-    assert DBTaskResult.objects.get().args_kwargs["kwargs"] == {
-        "profile_id": profile.pk,
-        "since": "2026-03-01",
-        "until": None,
-        "newspaper_ids": [newspaper.pk],
-        "user_id": admin.pk,
-        "new": False,
-        "request_id": asked.pk,
-    }
+    asked = Job.objects.get()
+    assert address == f"/jobs/{asked.pk}/"
+    assert asked.arguments == {
+        "profile": profile.pk, "since": "2026-03-01", "until": None, "newspapers": [newspaper.pk], "new": False
+    }  # fmt: skip
     page = text_of(client, address)
     assert [kind for kind, _ in notices(page)] == ["success", "warning"]
     for expected in ("manage.py db_worker", "ada", "2026-03-01", "Harbour Post", f'hx-get="{address}state/"'):
@@ -109,24 +104,21 @@ def test_an_admin_queues_a_run_once_and_takes_it_back(client: Client, store: Sto
     assert client.post("/runs/new/", wanted | {"new": "on"})["Location"] != address
 
     Worker.objects.create(name="one", seen_at=timezone.now())
-    assert "A worker answers" in text_of(client, f"{address}state/")
-    assert client.post(f"{address}cancel/")["Location"] == "/runs/"
-    assert [item_.new for item_ in RunRequest.objects.all()] == [True]
+    assert "A worker begins as soon as it can" in text_of(client, f"{address}state/")
+    assert client.post(f"{address}cancel/")["Location"] == address
+    assert [job.arguments["new"] for job in Job.objects.filter(state="waiting")] == [True]
     assert DBTaskResult.objects.count() == 1
     assert client.get(f"{address}state/")["HX-Refresh"] == "true"
 
 
-def test_a_request_that_a_worker_has_taken(client: Client) -> None:
+def test_cancelling_a_job_cancels_its_run(client: Client) -> None:
     admin = make_user("ada", "admin")
     client.force_login(admin)
     address = client.post("/runs/new/", {"profile": Profile.objects.get().pk})["Location"]
-    DBTaskResult.objects.update(status="RUNNING")
-    Worker.objects.create(name="one", seen_at=timezone.now())
-    assert "just starting" in client.post(f"{address}cancel/", follow=True).content.decode()
-    run = make_run(state=DetectionRun.State.RUNNING, finished_at=None)
-    RunRequest.objects.update(run=run)
-    assert client.get(address)["Location"] == f"/runs/{run.pk}/"
-    assert client.get(f"{address}state/")["HX-Redirect"] == f"/runs/{run.pk}/"
+    job = Job.objects.get()
+    run = make_run(state=DetectionRun.State.RUNNING, finished_at=None, job=job)
+    Job.objects.update(state="running", tries=1, page=f"/runs/{run.pk}/")
+    assert f'href="/runs/{run.pk}/"' in text_of(client, f"{address}state/")
     assert address not in text_of(client, "/runs/")
     with somebody_holds_the_lock_of_runs():
         assert client.post(f"{address}cancel/")["Location"] == f"/runs/{run.pk}/"
@@ -161,7 +153,7 @@ def test_the_phases_of_a_run_under_way(client: Client, django_assert_max_num_que
         assert f'hx-get="/runs/{run.pk}/phases/"' in text_of(client, f"/runs/{run.pk}/phases/")
         # The same run is not queued while it goes on.
         answer = client.post("/runs/new/", {"profile": Profile.objects.get().pk})
-        assert (answer["Location"], RunRequest.objects.count()) == (f"/runs/{run.pk}/", 0)
+        assert (answer["Location"], Job.objects.count()) == (f"/runs/{run.pk}/", 0)
     # Nobody works on it any more.
     assert client.get(f"/runs/{run.pk}/phases/")["HX-Refresh"] == "true"
     page = text_of(client, f"/runs/{run.pk}/")
