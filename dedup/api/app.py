@@ -14,8 +14,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from dedup.api import articles, checks, clusters, pairs, runs, stories, webhooks
-from dedup.api.problems import CONTENT_TYPE, Problem, ProblemError, faults_of, problem_response
-from dedup.api.rendering import RENDERER
+from dedup.api.problems import CONTENT_TYPE, RENDERER, Problem, ProblemError, faults_of, problem_response
 
 _DESCRIPTION = (
     "The articles, pairs, clusters, decisions and runs of this newsdedup. Send a token of the page Tokens in the "

@@ -1,24 +1,33 @@
-"""Who asks: the token in the header Authorization, and nothing else.
+"""Who asks: the token in the header Authorization, and nothing else; and how many requests it may make in a minute.
 
 The cookie of a session counts for nothing here, so no other site can use the login of a browser.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import connection
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
-from dedup.api.limits import wait_for
 from dedup.api.problems import ProblemError
 from dedup.integrations.tokens import allows, find_token
 from dedup.models import Token
 
 # A check compares a text with thousands of articles.
 CHECK_COST = 10
+_SECONDS = 60
+_COUNT_SQL = """
+INSERT INTO dedup_tokenuse AS counted (token_id, minute, used) VALUES (%(token)s, %(minute)s, %(cost)s)
+ON CONFLICT (token_id) DO UPDATE SET
+    minute = EXCLUDED.minute,
+    used = CASE WHEN counted.minute = EXCLUDED.minute THEN counted.used + EXCLUDED.used ELSE EXCLUDED.used END
+RETURNING used
+"""
 
 
 class TokenRequest(HttpRequest):
@@ -26,6 +35,16 @@ class TokenRequest(HttpRequest):
 
     auth: Token
     user: User
+
+
+def wait_for(token: Token, cost: int) -> int:
+    """Count a request that is as dear as `cost` simple ones; return how many seconds to wait, 0 if it may go on."""
+    now = time.time()
+    minute, passed = divmod(now, _SECONDS)
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_SQL, {"token": token.pk, "minute": int(minute), "cost": cost})
+        (used,) = cursor.fetchone()
+    return 0 if used <= settings.API_REQUESTS_A_MINUTE else max(1, round(_SECONDS - passed))
 
 
 class BearerToken(HttpBearer):

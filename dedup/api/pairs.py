@@ -18,8 +18,7 @@ from dedup.answers import AnswerKey
 from dedup.api.auth import DECIDES, READS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.middleware import etag_of
-from dedup.api.problems import ProblemError
-from dedup.api.rendering import RENDERER
+from dedup.api.problems import RENDERER, ProblemError
 from dedup.api.shapes import (
     DecisionRow,
     PairFull,

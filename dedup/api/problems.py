@@ -1,4 +1,4 @@
-"""Errors as programs read them: problem details by RFC 9457, for every error of the API."""
+"""How answers are written: JSON in UTF-8, and every error as problem details by RFC 9457."""
 
 from __future__ import annotations
 
@@ -9,9 +9,19 @@ from typing import Any
 
 from django.http import HttpResponse
 from ninja import Schema
+from ninja.renderers import JSONRenderer
 from pydantic import Field
 
 CONTENT_TYPE = "application/problem+json"
+
+
+class UTF8Renderer(JSONRenderer):
+    """JSON in which letters are letters, not escapes."""
+
+    json_dumps_params: Mapping[str, Any] = {"ensure_ascii": False}
+
+
+RENDERER = UTF8Renderer()
 
 
 class Fault(Schema):

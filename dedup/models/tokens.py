@@ -52,7 +52,7 @@ class Token(models.Model):
 
 
 class TokenUse(models.Model):
-    """How many requests a token made in the last minute in which it made any. Counted by dedup/api/limits.py."""
+    """How many requests a token made in the last minute in which it made any. Counted by dedup/api/auth.py."""
 
     token = models.OneToOneField(Token, primary_key=True, on_delete=models.CASCADE, related_name="+")
     minute = models.IntegerField(help_text="Minutes since 1970.")

@@ -80,7 +80,6 @@ AREAS = (
             "newsdedup_site/people/actions.py",
             "newsdedup_site/people/links.py",
             "dedup/api/auth.py",
-            "dedup/api/limits.py",
             "dedup/integrations/tokens.py",
             "dedup/forms/base.py",
             "dedup/views/requests.py",

@@ -23,9 +23,9 @@ VALIDATION = "validation"
 
 
 class Command(LongCommand):
-    """Parse the options and write. An old command, such as export_pairs, has the `name` of what it exports."""
+    """Parse the options and write. An old command, such as export_pairs, exports one list."""
 
-    name: ClassVar[str] = ""
+    old_name_of: ClassVar[str] = ""
     help = (
         "Exports a list as JSON lines or CSV: "
         f"{'; '.join(f'{name}: {export.help}' for name, export in WRITTEN.items())}; {VALIDATION}: pairs drawn at "
@@ -41,10 +41,10 @@ class Command(LongCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
-        if not self.name:
+        if not self.old_name_of:
             names = [*WRITTEN, VALIDATION]
             parser.add_argument("export", metavar="NAME", choices=names, help=f"one of {', '.join(names)}")
-        if self.name != VALIDATION:
+        if self.old_name_of != VALIDATION:
             parser.add_argument(
                 "--filter",
                 default="",
@@ -52,22 +52,22 @@ class Command(LongCommand):
                 help=f"only these, as the address of the page writes its "
                 f"filter: NAME=VALUE&NAME=VALUE, {self._fields()}",
             )
-        if self.name in ("", VALIDATION):
+        if self.old_name_of in ("", VALIDATION):
             add_validation_options(parser)
         add_output_options(parser)
 
     def _fields(self) -> str:
         """Return the fields of the filters, for the help."""
-        names = [self.name] if self.name else list(WRITTEN)
+        names = [self.old_name_of] if self.old_name_of else list(WRITTEN)
         fields = {name: [field for field in strict_filter(name, "").form.fields if field != "sort"] for name in names}
         return "; ".join(
-            f"{'' if self.name else f'{name}: '}out of {', '.join(found)}" for name, found in fields.items()
+            f"{'' if self.old_name_of else f'{name}: '}out of {', '.join(found)}" for name, found in fields.items()
         )
 
     def handle(self, **options: Any) -> None:
         """Write the rows."""
-        name = self.name or options["export"]
-        if self.name:
+        name = self.old_name_of or options["export"]
+        if self.old_name_of:
             self.stderr.write(f"export_{name} is now called: export {name}. The old name goes with the next release.")
         if name == VALIDATION:
             self._write_validation(options)

@@ -1,12 +1,7 @@
 """`manage.py export_validation`: the old name of `manage.py export validation`."""
 
-from __future__ import annotations
-
 from dedup.management.commands import export
 
 
 class Command(export.Command):
-    """Parse the options and write."""
-
-    name = "validation"
-    help = "The old name of: export validation."
+    old_name_of = "validation"

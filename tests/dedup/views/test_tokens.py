@@ -16,7 +16,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from dedup.api.limits import wait_for
+from dedup.api.auth import wait_for
 from dedup.integrations import tokens
 from dedup.integrations.tokens import TokenError, allows, find_token, make_token, revoke_token, scopes_of
 from dedup.models import Token
