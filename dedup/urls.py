@@ -106,7 +106,6 @@ urlpatterns = [
     path("imports/", imports.imports, name="imports"),
     path("imports/new/", imports.import_new, name="import_new"),
     path("imports/<int:import_id>/", imports.file_import, name="import"),
-    path("imports/<int:import_id>/state/", imports.import_state, name="import_state"),
     path("imports/<int:import_id>/start/", imports.import_start, name="import_start"),
     path("imports/<int:import_id>/cancel/", imports.import_cancel, name="import_cancel"),
     path("imports/<int:import_id>/rejects.jsonl", imports.import_rejects, name="import_rejects"),

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
 from django.db import Error as DatabaseFault
-from django.db import connection, transaction
-from django.db.models import Q
+from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from articles.files.columns import check_columns
@@ -21,13 +21,12 @@ from articles.files.formats import FileUsageError, format_of
 from articles.files.importing import Imported, import_rows, reason_form, settle_import
 from articles.files.previews import preview_rows, storable
 from articles.files.records import UnreadableFileError, find_rows
-from articles.models import FileImport, RejectedRow, UploadedPart
+from articles.jobs.work import JobError, Work, ask
+from articles.models import FileImport, Job, RejectedRow, UploadedPart
 from articles.processes import WorkerDiedError, is_out_of_memory
 from articles.storage.ingest import newest_revision
-from articles.storage.locks import Lock, held_numbers, is_lost, session_lock
 from articles.storage.workers import database_pool
 
-State = FileImport.State
 _RESUME = "Rows already stored are kept; start the import again to resume."
 PART_BYTES = 1_000_000
 # Each is one transaction.
@@ -63,9 +62,7 @@ def keep_upload(name: str, pieces: Iterable[bytes], *, newspaper: str, user: Any
 
 def forget_old_uploads() -> None:
     """Delete the contents of files that were uploaded long ago and are not being imported."""
-    old = FileImport.objects.filter(uploaded_at__lt=timezone.now() - KEPT).exclude(
-        state__in=[State.WAITING, State.RUNNING]
-    )
+    old = FileImport.objects.filter(uploaded_at__lt=timezone.now() - KEPT).exclude(job__state__in=Job.ACTIVE)
     UploadedPart.objects.filter(file_import__in=old).delete()
 
 
@@ -106,81 +103,37 @@ class _Parts(io.RawIOBase):
         return taken
 
 
-def queue_import(kept: FileImport) -> bool:
+def request_import(kept: FileImport, user: Any = None) -> bool:
     """Let a kept file wait for a worker; return False if it does already, or is being imported, or was forgotten."""
     kept.refresh_from_db()
-    if (kept.is_active and kept.pk not in left_imports()) or not kept.parts.exists():
+    if (kept.job and kept.job.is_active) or not kept.parts.exists():
         return False
-    was = FileImport.objects.filter(pk=kept.pk, state=kept.state, seen_at=kept.seen_at)
-    return bool(was.update(state=State.WAITING, finished_at=None, error=""))
+    page = reverse("import", args=[kept.pk])
+    kept.job, is_new = ask("import", {"number": kept.pk}, title=f"Import of {kept.name}", user=user, page=page)
+    kept.save(update_fields=["job"])
+    return is_new
 
 
-def wait_again(number: int) -> bool:
-    """Let an import whose worker was killed wait for the next one; return False if it has ended. Rows stay stored."""
-    lost = FileImport.objects.filter(pk=number, state__in=[State.WAITING, State.RUNNING])
-    return bool(lost.update(state=State.WAITING))
-
-
-def fail_import(number: int, reason: str) -> None:
-    """End an import that nobody performs any more."""
-    lost = FileImport.objects.filter(pk=number, state__in=[State.WAITING, State.RUNNING])
-    lost.update(state=State.FAILED, finished_at=timezone.now(), error=f"{reason} {_RESUME}")
-
-
-def cancel_import(kept: FileImport) -> bool:
-    """Stop an import after its batch, or take it from the queue; return False if it had ended. What is stored stays."""
-    active = FileImport.objects.filter(pk=kept.pk, state__in=[State.PREVIEW, State.WAITING, State.RUNNING])
-    return bool(active.update(state=State.CANCELLED, finished_at=timezone.now()))
-
-
-def left_imports() -> set[int]:
-    """Return the imports that have begun and that no process works on: it was killed, or lost the database."""
-    running = set(FileImport.objects.filter(state=State.RUNNING).values_list("pk", flat=True))
-    return running - held_numbers(Lock.IMPORT) if running else running
-
-
-class _CancelledError(Exception):
-    """The import was cancelled, or started again by somebody else."""
-
-
-def perform_import(number: int) -> None:
-    """Import a file that waits; nothing happens if it does not wait any longer, or another process is at it.
-
-    Raises LockLostError if the database was lost: the import is left, see left_imports.
-    """
-    with session_lock(Lock.IMPORT, lambda _holder: None, number) as held:
-        if held:
-            _perform(number)
-
-
-def _perform(number: int) -> None:
-    now = timezone.now()
-    counts = dict.fromkeys(("position", "read", "stored", "known", "rejected"), 0)
-    waiting = FileImport.objects.filter(pk=number, state=State.WAITING)
-    if not waiting.update(state=State.RUNNING, started_at=now, seen_at=now, reasons={}, **counts):
-        return
-    kept = FileImport.objects.get(pk=number)
+def import_job(work: Work) -> None:
+    """Import an uploaded file. Raises JobError; what is stored stays."""
+    kept = FileImport.objects.get(pk=work.job.arguments["number"])
+    counts = dict.fromkeys(("read", "stored", "known", "rejected"), 0)
+    FileImport.objects.filter(pk=kept.pk).update(job=work.job, reasons={}, **counts)
     kept.rejects.all().delete()
-    link = connection.connection
     try:
-        _import(kept)
-    except _CancelledError:
-        return
+        _import(kept, work)
     except (DatabaseFault, OSError, WorkerDiedError, UnreadableFileError) as error:
-        if is_lost(link):
-            raise
-        fault = str(error).strip()
-        _end(kept, State.FAILED, f"{fault}. {_RESUME}")
+        raise JobError(f"{str(error).strip()}. {_RESUME}") from error
     except Exception as error:
-        fault = "Memory ran out" if is_out_of_memory(error) else f"An error in this program: {type(error).__name__}"
-        _end(kept, State.FAILED, f"{fault}. {_RESUME}")
+        if is_out_of_memory(error):
+            raise JobError(f"Memory ran out. {_RESUME}") from error
         raise
-    else:
-        _end(kept, State.FINISHED)
+    with transaction.atomic():
+        work.finish(done=kept.size, total=kept.size)
         kept.parts.all().delete()
 
 
-def _import(kept: FileImport) -> None:
+def _import(kept: FileImport, work: Work) -> None:
     file_format = format_of(kept.name)
     if file_format is None:
         raise UnreadableFileError(f"the format of {kept.name} is unknown")
@@ -190,7 +143,8 @@ def _import(kept: FileImport) -> None:
         with opened(kept) as (stream, position):
             rows = find_rows(stream, file_format, check_header=check_columns)
             for batch in import_rows(rows, pool=pool, batch_size=BATCH_SIZE, newspaper=kept.newspaper):
-                tally.add(batch, position())
+                work.advance(position(), kept.size)
+                tally.add(batch)
         settle_import(before, tally.outcomes["created"], pool)
 
 
@@ -203,8 +157,8 @@ class _Tally:
         self._reasons: Counter[str] = Counter()
         self._rejects = 0
 
-    def add(self, batch: list[Imported], position: int) -> None:
-        """Count a batch. Raises _CancelledError if the import was cancelled meanwhile."""
+    def add(self, batch: list[Imported]) -> None:
+        """Count a batch."""
         self.outcomes.update(stored.outcome for _, stored in batch)
         rejected = [(row, stored.reason) for row, stored in batch if stored.outcome == "rejected"]
         self._reasons.update(reason_form(reason) for _, reason in rejected)
@@ -214,22 +168,10 @@ class _Tally:
             RejectedRow(file_import=self._kept, line=row.line, reason=storable(reason), raw=storable(row.raw))
             for row, reason in kept
         )
-        now = _running(self._kept).update(
-            position=position,
+        FileImport.objects.filter(pk=self._kept.pk).update(
             read=self.outcomes.total(),
             stored=self.outcomes["created"],
             known=self.outcomes["known"],
             rejected=self.outcomes["rejected"],
             reasons={storable(reason): number for reason, number in self._reasons.most_common(200)},
-            seen_at=timezone.now(),
         )
-        if not now:
-            raise _CancelledError
-
-
-def _running(kept: FileImport) -> Any:
-    return FileImport.objects.filter(Q(pk=kept.pk, state=State.RUNNING, started_at=kept.started_at))
-
-
-def _end(kept: FileImport, state: State, error: str = "") -> None:
-    _running(kept).update(state=state, finished_at=timezone.now(), error=error)

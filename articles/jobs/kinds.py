@@ -26,6 +26,7 @@ class Kind:
     permission: str
     unit: str = ""
     is_private: bool = False
+    is_cancellable: bool = True
     ended: str = ""
 
     def do(self, work: Any) -> Any:
@@ -38,8 +39,8 @@ class Kind:
             import_string(self.ended)(job, reason)
 
 
-_DECIDE, _RUN = "dedup.add_decision", "dedup.add_detectionrun"
-_RUNS = "dedup.detection.runs.tasks"
+_DECIDE, _RUN, _IMPORT = "dedup.add_decision", "dedup.add_detectionrun", "articles.add_fileimport"
+_RUNS, _REMOVALS = "dedup.detection.runs.tasks", "newsdedup_site.privacy.tasks"
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
@@ -47,7 +48,24 @@ KINDS: dict[str, Kind] = {
         Kind("report", "report", "dedup.reports.tasks.count_report", _DECIDE),
         Kind("lesson", "lesson", "dedup.research.tasks.learn_job", _RUN),
         Kind("run", "run", f"{_RUNS}.run_job", _RUN, ended=f"{_RUNS}.mark_run"),
-        Kind("night", "nightly run", f"{_RUNS}.night_job", _RUN, ended=f"{_RUNS}.mark_run"),
+        Kind("night", "nightly run", f"{_RUNS}.night_job", _RUN, is_cancellable=False, ended=f"{_RUNS}.mark_run"),
         Kind("corpus", "export", "dedup.reports.corpora.write_corpus_job", _RUN, unit="articles"),
+        Kind("import", "import", "articles.files.uploads.import_job", _IMPORT, "bytes", is_private=True),
+        Kind(
+            "reextraction",
+            "extraction",
+            "dedup.detection.runs.reextraction.reextraction_job",
+            "articles.add_extractionrule",
+            is_private=True,
+        ),
+        Kind(
+            "removal",
+            "removal",
+            f"{_REMOVALS}.removal_job",
+            "articles.add_removal",
+            is_private=True,
+            is_cancellable=False,
+            ended=f"{_REMOVALS}.take_up_again",
+        ),
     )
 }

@@ -81,7 +81,7 @@ def ask(
     """
     lock_transaction(Lock.JOBS)  # two clicks at the same moment queue one after the other
     states = [State.WAITING] if anew else Job.ACTIVE
-    same = Job.objects.filter(kind=kind, arguments=arguments, state__in=states, not_before=not_before).first()
+    same = Job.objects.filter(kind=kind, arguments=arguments, state__in=states).first()
     if same:
         return same, False
     job = Job(kind=kind, arguments=dict(arguments), title=title[:200], page=page, requested_by=user)
@@ -116,7 +116,9 @@ def end(job: Job, state: State, **values: Any) -> bool:
 def may_cancel(user: User | AnonymousUser, job: Job) -> bool:
     """Return whether a user may cancel a job: the one who asked for it, and whoever may ask for all of its kind."""
     kind = KINDS.get(job.kind)
-    return job.requested_by_id == user.pk or kind is None or user.has_perm(kind.permission)
+    if kind is None or not kind.is_cancellable:
+        return False
+    return job.requested_by_id == user.pk or user.has_perm(kind.permission)
 
 
 def is_at_work(job: Job) -> bool:

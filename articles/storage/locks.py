@@ -37,7 +37,6 @@ class Lock(IntEnum):
     CRAWL = 5_112_006  # held by the worker that does the crawls asked for on pages and those due
     CRAWL_QUEUE = 5_112_007  # one change of the crawls that wait at a time
     ALARMS = 5_112_011  # one check for alarms at a time
-    IMPORT = 5_112_012  # whoever imports an uploaded file holds its number
     JOBS = 5_112_013  # whoever does a job holds its number; whoever queues one holds this itself for a moment
 
 

@@ -50,7 +50,7 @@ def _reextract_address(_request: HttpRequest, newspaper_id: int) -> str:
 def extraction_rule_apply(request: EditorRequest, newspaper_id: int) -> HttpResponse:
     """Have a worker extract the stored pages of a newspaper again."""
     newspaper = _newspaper(newspaper_id)
-    if request_reextraction(newspaper):
+    if request_reextraction(newspaper, request.user):
         messages.success(request, "The stored pages are extracted again by a worker, one after the other.")
     else:
         messages.warning(request, "This waits for a worker already.")

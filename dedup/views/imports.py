@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -16,11 +17,10 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from articles.files.formats import FileUsageError
 from articles.files.records import UnreadableFileError
-from articles.files.uploads import MAX_KEPT_REJECTS, PART_BYTES, cancel_import, keep_upload, left_imports
+from articles.files.uploads import MAX_KEPT_REJECTS, PART_BYTES, keep_upload, request_import
+from articles.jobs.work import cancel
 from articles.models import FileImport
 from articles.paging import page_of
-from dedup.detection.runs.imports import request_import
-from dedup.detection.runs.requests import is_worker_alive
 from dedup.forms.imports import ImportForm
 from dedup.views.requests import EditorRequest, decision_view
 
@@ -75,35 +75,24 @@ _OTHER = "An admin can raise IMPORT_MEGABYTES, or use manage.py import_articles 
 
 def _list(request: HttpRequest, form: ImportForm) -> HttpResponse:
     page = page_of(_rows(), request.GET.get("page"))
-    context = {"form": form, "page": page, "megabytes": settings.IMPORT_BYTES // 1_000_000, "left": left_imports()}
+    context = {"form": form, "page": page, "megabytes": settings.IMPORT_BYTES // 1_000_000}
     return render(request, "imports/imports.html", context, status=400 if form.errors else 200)
 
 
 def _rows() -> Any:
-    return FileImport.objects.select_related("uploaded_by").order_by("-pk")
+    return FileImport.objects.select_related("uploaded_by", "job__requested_by").order_by("-pk")
 
 
 def file_import(request: EditorRequest, import_id: int) -> HttpResponse:
     """Show what a file would become, or how far its import is."""
-    return render(request, "imports/import.html", _context(import_id))
-
-
-def import_state(request: EditorRequest, import_id: int) -> HttpResponse:
-    """Show the same without the page around it, to a script that asks how far the import is."""
-    return render(request, "imports/_state.html", _context(import_id))
-
-
-def _context(import_id: int) -> dict[str, Any]:
-    kept, left = get_object_or_404(_rows(), pk=import_id), left_imports()
-    can_start = (not kept.is_active or kept.pk in left) and kept.state != FileImport.State.FINISHED
-    return {
+    kept = get_object_or_404(_rows(), pk=import_id)
+    context = {
         "kept": kept,
-        "left": left,
-        "can_start": can_start and kept.parts.exists(),
-        "worker_alive": is_worker_alive(),
-        "reasons": sorted(kept.reasons.items(), key=lambda each: -each[1]),
+        "can_start": not (kept.job and kept.job.is_active) and kept.parts.exists(),
+        "reasons": sorted(kept.reasons.items(), key=lambda reason: -reason[1]),
         "most_rejects": MAX_KEPT_REJECTS,
     }
+    return render(request, "imports/import.html", context)
 
 
 def _address(_request: HttpRequest, import_id: int) -> str:
@@ -113,16 +102,18 @@ def _address(_request: HttpRequest, import_id: int) -> str:
 @decision_view(_address)
 def import_start(request: EditorRequest, import_id: int) -> HttpResponse:
     """Queue an import, also one that failed, was cancelled or was interrupted."""
-    if not request_import(get_object_or_404(FileImport, pk=import_id)):
+    if not request_import(get_object_or_404(FileImport, pk=import_id), request.user):
         messages.warning(request, "Nothing was started: it waits already, is under way, or its file is gone.")
     return redirect("import", import_id)
 
 
 @decision_view(_address)
+@transaction.atomic
 def import_cancel(request: EditorRequest, import_id: int) -> HttpResponse:
-    """Stop an import, or take it from the queue."""
-    if not cancel_import(get_object_or_404(FileImport, pk=import_id)):
-        messages.warning(request, "Nothing was cancelled: the import had ended.")
+    """Leave a file that was never imported."""
+    kept = get_object_or_404(FileImport, pk=import_id, job=None)
+    if request_import(kept, request.user) and kept.job:
+        cancel(kept.job, request.user)
     return redirect("import", import_id)
 
 

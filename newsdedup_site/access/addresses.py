@@ -215,7 +215,6 @@ ADDRESSES: dict[str, Rule] = {
     "imports": page(IMPORT),
     "import_new": form(IMPORT),
     "import": page(IMPORT),
-    "import_state": page(IMPORT),
     "import_start": form(IMPORT),
     "import_cancel": form(IMPORT),
     "import_rejects": page(IMPORT),

@@ -11,7 +11,8 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django_tasks_db.models import DBTaskResult
 
-from articles.models import FileImport
+from articles.jobs.work import is_at_work as is_doing
+from articles.models import Job
 from crawlers.models import Crawl, CrawlSchedule
 from dedup.detection.runs.requests import is_at_work, last_sign
 from dedup.models import DetectionRun, Profile
@@ -112,13 +113,12 @@ def _made_good(run: DetectionRun, since: datetime.datetime | None) -> bool:
 
 def find_stopped_imports(now: datetime.datetime) -> Iterator[Found]:
     """An import that nobody cancelled was killed, or could not write any more."""
-    silent = Q(state=FileImport.State.RUNNING) & (Q(seen_at=None) | Q(seen_at__lt=now - _LEFT_ALONE))
-    failed = Q(state=FileImport.State.FAILED)
-    for row in FileImport.objects.filter(silent | failed, started_at__lt=now - _PATIENCE).order_by("pk"):
-        remedy = remedy_of(row.error)
-        if row.state == FileImport.State.FAILED and not remedy:
+    jobs = Job.objects.filter(kind="import", state__in=[Job.State.RUNNING, Job.State.FAILED])
+    for job in jobs.filter(started_at__lt=now - _PATIENCE).order_by("pk"):
+        remedy, killed = remedy_of(job.error), job.state == Job.State.RUNNING
+        if (is_doing(job) or now - (job.started_at or now) < _LEFT_ALONE) if killed else not remedy:
             continue  # whoever uploaded the file sees what is wrong with it
-        since = row.finished_at or row.seen_at or row.started_at
-        words = "ran into a full disk" if remedy else "was killed"
-        what = f"The import of {row.name} {words}."
-        yield Found("import", f"import {row.pk}", what, since, row.error, remedy, reverse("import", args=[row.pk]))
+        what = f"The {job.title[0].lower()}{job.title[1:]} {'was killed' if killed else 'ran into a full disk'}."
+        since = job.finished_at or job.started_at
+        for kept in job.imports.all():
+            yield Found("import", f"import {kept.pk}", what, since, job.error, remedy, job.page)

@@ -60,7 +60,6 @@ PLACES = (
     Place(Job, "error", ""),
     Place(RejectedRow, "raw", ""),
     Place(RejectedRow, "reason", REMOVED),
-    Place(FileImport, "error", ""),
     Place(LearntParameter, "first_url", ""),
     Place(LearntParameter, "second_url", ""),
     Place(Crawl, "output", ""),

@@ -89,9 +89,9 @@ def article_remove(request: AdminRequest, article_id: int) -> HttpResponse:
     return render(request, "privacy/remove.html", {**context, "form": form}, status=400 if form.errors else 200)
 
 
-def _begun(request: HttpRequest, begun: Removal) -> HttpResponse:
+def _begun(request: AdminRequest, begun: Removal) -> HttpResponse:
     hidden = removals_made.hide(begun, at_most=HIDDEN_BEFORE_ANSWER)
-    request_removal(begun)
+    request_removal(begun, user=request.user)
     what = "No page shows it any more" if hidden else "A worker is deleting the texts"
     messages.success(request, f"Removal {begun.pk} has begun. {what}; a worker removes the rest.")
     return redirect("removals")
@@ -101,7 +101,7 @@ def removal_continue(request: AdminRequest, removal_id: int) -> HttpResponse:
     """Let a worker take up a removal again that was interrupted."""
     found = get_object_or_404(Removal, pk=removal_id)
     if request.method == "POST" and found.state == Removal.State.RUNNING:
-        request_removal(found)
+        request_removal(found, user=request.user)
         messages.success(request, f"Removal {found.pk} waits for a worker.")
     return redirect("removals")
 

@@ -11,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Exists
 from django.urls import reverse
 
-from articles.models import Article, FileImport
+from articles.models import Article, Job
 from crawlers.desk.queue import crawlable
 from crawlers.models import Crawl
 from dedup.detection.runs.requests import is_worker_alive, waiting_runs
@@ -20,7 +20,6 @@ from newsdedup_site.access.addresses import ADDRESSES
 from newsdedup_site.access.rights import SHOWN_ADMINS, admins, has_right
 
 register = template.Library()
-_ACTIVE = (FileImport.State.WAITING, FileImport.State.RUNNING)
 
 
 @dataclass(frozen=True)
@@ -74,15 +73,15 @@ def first_steps(context: dict[str, Any]) -> FirstSteps | None:
 
 
 def _bring() -> Step:
-    under_way = FileImport.objects.filter(state__in=_ACTIVE).order_by("-pk").first()
+    under_way = Job.objects.filter(kind="import", state__in=Job.ACTIVE).order_by("-pk").first()
     return Step(
         name="imports",
         label="Import a file",
         explains="A CSV or JSON Lines file with the URL, the day, the headline and the text of an article in each row.",
         done=Article.objects.count(),
         things="article",
-        now=f"{under_way.name}: {under_way.get_state_display()}" if under_way else "",
-        now_at=reverse("import", args=[under_way.pk]) if under_way else "",
+        now=f"{under_way.title}: {under_way.get_state_display()}" if under_way else "",
+        now_at=under_way.page if under_way else "",
     )
 
 

@@ -151,8 +151,7 @@ def upload(path: str) -> None:
     """Upload a file, and queue its import."""
     from django.contrib.auth.models import User  # noqa: PLC0415
 
-    from articles.files.uploads import keep_upload  # noqa: PLC0415
-    from dedup.detection.runs.imports import request_import  # noqa: PLC0415
+    from articles.files.uploads import keep_upload, request_import  # noqa: PLC0415
 
     user = User.objects.create_user("boris")
     request_import(keep_upload("articles.jsonl", [Path(path).read_bytes()], newspaper="", user=user))

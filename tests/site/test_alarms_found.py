@@ -185,13 +185,16 @@ def test_what_was_cancelled_or_refused_on_a_page_or_made_good_is_no_alarm() -> N
     assert found() == []
 
 
+def an_import(state: str, error: str) -> None:
+    title = f"Import of {state}.csv"
+    job = Job.objects.create(kind="import", title=title, state=state, started_at=ago(hours=2), error=error)
+    FileImport.objects.create(name=title, size=1, preview={}, uploaded_by=make_user(state, "admin"), job=job)
+
+
 def test_a_full_disk_is_named_with_what_helps() -> None:
     error = 'could not extend file "base/5/16384": No space left on device\nHINT:  Check free disk space.'
     make_run(state="failed", finished_at=ago(hours=1), error=error)
-    FileImport.objects.create(
-        name="a.csv", size=1, preview={}, state="failed", uploaded_by=make_user("anna", "admin"),
-        started_at=ago(hours=2), finished_at=ago(hours=1), error="[Errno 28] No space left on device",
-    )  # fmt: skip
+    an_import("failed", "[Errno 28] No space left on device")
     Crawl.objects.create(state="failed", started_at=ago(hours=2), finished_at=ago(hours=1), error="Disk quota exceeded")
     assert kinds() == ["run", "crawl_failed", "import"]
     assert {each.help for each in found()} == {
@@ -200,12 +203,8 @@ def test_a_full_disk_is_named_with_what_helps() -> None:
 
 
 def test_an_import_that_was_killed_is_an_alarm_and_a_broken_file_is_none() -> None:
-    anna = make_user("anna", "admin")
     for state, error in (("running", ""), ("failed", "line 3 is no JSON"), ("cancelled", "")):
-        FileImport.objects.create(
-            name=f"{state}.csv", size=1, preview={}, state=state, uploaded_by=anna, started_at=ago(hours=2),
-            seen_at=ago(minutes=61), error=error,
-        )  # fmt: skip
+        an_import(state, error)
     assert [each.what for each in found()] == ["The import of running.csv was killed."]
 
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from articles.models import Article, FileImport
+from articles.models import Article, Job
 from dedup.models import DetectionRun, Worker
 from newsdedup_site.templatetags.menu import GROUPS, ROW
 from tests.conftest import StoreArticle
@@ -47,11 +47,9 @@ def test_an_admin_is_offered_three_steps_and_each_is_ticked_when_it_is_done(stor
     assert re.findall(r'btn-primary" href="([^"]+)"', page) == ["/imports/"]
 
     Worker.objects.update_or_create(defaults={"seen_at": timezone.now()})
-    kept = FileImport.objects.create(
-        name="old.csv", size=1, preview={}, uploaded_by=make_user("ada"), state=FileImport.State.WAITING
-    )
+    Job.objects.create(kind="import", title="Import of old.csv", page="/imports/7/")
     page = page_of(client, "/")
-    assert f'<a href="/imports/{kept.pk}/">old.csv: waiting for a worker</a>' in page
+    assert '<a href="/imports/7/">Import of old.csv: waiting for a worker</a>' in page
     assert "A worker answers." in page
 
     paper = store().newspaper

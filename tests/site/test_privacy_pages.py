@@ -7,10 +7,9 @@ import io
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django_tasks_db.models import DBTaskResult
 
-from articles.models import Article, Newspaper, Removal, Withholding
-from newsdedup_site.privacy.tasks import removal_task
+from articles.jobs.work import do_job
+from articles.models import Article, Job, Newspaper, Removal, Withholding
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 
@@ -74,12 +73,10 @@ def test_a_confirmed_removal_hides_at_once_and_a_worker_does_the_rest(paper: New
     hidden = Article.objects.get(newspaper=paper)
     assert (hidden.headline, hidden.content, hidden.withheld) == ("Removed", "", True)
     assert "Selby Gazette" not in client.get("/crawls/").content.decode()
-    assert sorted(DBTaskResult.objects.values_list("task_path", flat=True)) == [
-        "newsdedup_site.privacy.tasks.removal_task",
-        "newsdedup_site.privacy.tasks.watch_task",
-    ]
     removal = Removal.objects.get()
-    removal_task.func(removal.pk)
+    job = Job.objects.get(kind="removal")
+    assert client.post(f"/jobs/{job.pk}/cancel/").status_code == 403  # it must come to its end
+    do_job(job.pk)
     removal.refresh_from_db()
     assert (removal.state, removal.counts["articles"], str(removal.requested_by)) == ("done", 1, "admin")
     page = client.get("/removals/").content.decode()

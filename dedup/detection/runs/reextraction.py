@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from django_tasks import task
-from django_tasks.base import TaskResultStatus
-from django_tasks_db.models import DBTaskResult
+from typing import Any
 
+from django.urls import reverse
+
+from articles.jobs.work import Work, ask
 from articles.models import Newspaper
 from articles.storage.ingest import MANY, refresh_statistics
 from articles.storage.reextraction import reextract
-from dedup.detection.runs.lost_tasks import always_again, recovered
 
 
-@recovered(always_again)
-@task()
-def reextract_task(newspaper_id: int) -> int:
+def reextraction_job(work: Work) -> int:
     """Extract the outdated pages of a newspaper; return how many articles changed."""
-    newspaper = Newspaper.objects.filter(pk=newspaper_id).first()
+    newspaper = Newspaper.objects.filter(pk=work.job.arguments["newspaper"]).first()
     if newspaper is None:
         return 0
     changed = sum(batch.changed for batch in reextract([newspaper.current]))
@@ -25,11 +23,8 @@ def reextract_task(newspaper_id: int) -> int:
     return changed
 
 
-def request_reextraction(newspaper: Newspaper) -> bool:
+def request_reextraction(newspaper: Newspaper, user: Any = None) -> bool:
     """Queue it for a worker; return False if it waits already."""
+    title, page = f"Pages of {newspaper.name}", reverse("extraction_rule", args=[newspaper.pk])
     # One that runs, or was killed while it ran, may have read the rule of before.
-    waiting = DBTaskResult.objects.filter(task_path=reextract_task.module_path, status=TaskResultStatus.READY)
-    if any(row.args_kwargs["kwargs"].get("newspaper_id") == newspaper.pk for row in waiting):
-        return False
-    reextract_task.enqueue(newspaper_id=newspaper.pk)
-    return True
+    return ask("reextraction", {"newspaper": newspaper.pk}, title=title, user=user, page=page, anew=True)[1]

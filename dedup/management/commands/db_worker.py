@@ -26,7 +26,6 @@ from django_tasks_db.management.commands import db_worker
 
 from articles.jobs.work import put_back_lost_jobs
 from articles.management.base import ProjectCommand
-from dedup.detection.runs.lost_tasks import put_back_lost_tasks
 from dedup.detection.runs.requests import SIGN_SECONDS
 from dedup.integrations.sending import send_due
 from dedup.models import Worker
@@ -151,7 +150,7 @@ def _go_on_signing(name: str, pulse: _Pulse, ended: threading.Event) -> None:
 
 
 def _put_back() -> None:
-    if lost := put_back_lost_tasks() + put_back_lost_jobs():
+    if lost := put_back_lost_jobs():
         logger.info("Put back into the queue, because their worker is gone: %s.", lost)
 
 

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django_tasks_db.models import DBTaskResult
 
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.extraction.trial import Reading, Tried
+from articles.jobs.work import do_job
 from articles.models import ExtractionRule as SavedRule
-from articles.models import Newspaper
+from articles.models import Job, Newspaper
 from articles.storage.extraction_rules import rule_of
-from dedup.detection.runs.reextraction import reextract_task
 from dedup.review.rules import trials as rule_trials
 from dedup.review.rules.trials import RuleTrial, TriedPage
 from tests.articles.storage.test_extraction_rules import OFFER, TEXT, crawl
@@ -107,8 +106,10 @@ def test_the_worker_extracts_the_pages_again(admin_client: Client) -> None:
     paper.save()
     for _ in range(2):
         admin_client.post(f"/newspapers/{paper.pk}/rule/apply/")
-    [task] = DBTaskResult.objects.all()
-    assert reextract_task.call(**task.args_kwargs["kwargs"]) == 1
+    job = Job.objects.get()
+    do_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.result) == ("done", 1)
     assert paper.articles.get().content == TEXT
     assert admin_client.get(f"/newspapers/{paper.pk}/rule/").context["outdated"] == 0
 

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django_tasks_db.models import DBTaskResult
 
 from articles.files import uploads
-from articles.models import Article, FileImport, UploadedPart
-from dedup.detection.runs.imports import import_task
+from articles.jobs.work import cancel, do_job
+from articles.models import Article, FileImport, Job, UploadedPart
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -49,9 +48,8 @@ def upload(client: Client, content: bytes = FILE, name: str = "articles.jsonl.gz
 
 def work() -> None:
     """Do what a worker does with the imports that wait."""
-    for task in DBTaskResult.objects.all():
-        import_task.call(**task.args_kwargs["kwargs"])
-    DBTaskResult.objects.all().delete()
+    for job in Job.objects.filter(state="waiting"):
+        do_job(job.pk)
 
 
 def test_a_file_is_previewed_then_imported_and_its_rejects_are_taken_home(
@@ -77,10 +75,10 @@ def test_a_file_is_previewed_then_imported_and_its_rejects_are_taken_home(
     waiting = send(client, f"/imports/{kept.pk}/start/").content.decode()
     assert "it waits already" in waiting
     assert "hx-get" in waiting
-    assert DBTaskResult.objects.count() == 1
+    assert Job.objects.count() == 1
     work()
     kept.refresh_from_db()
-    assert (kept.state, kept.read, kept.stored, kept.known, kept.rejected) == ("finished", 10, 7, 0, 3)
+    assert (kept.job.state, kept.read, kept.stored, kept.known, kept.rejected) == ("done", 10, 7, 0, 3)
     assert set(Article.objects.values_list("newspaper__name", "extra_columns")) == {
         ("Skerry Post", '{"desk": "islands"}')
     }
@@ -105,18 +103,18 @@ def test_a_file_is_previewed_then_imported_and_its_rejects_are_taken_home(
 
     def cancelled(*args: Any, **named: Any) -> Any:
         for batch in original(*args, **named):
-            uploads.cancel_import(again)
+            cancel(Job.objects.latest("pk"))
             yield batch
 
     monkeypatch.setattr(uploads, "import_rows", cancelled)
     work()
     again.refresh_from_db()
-    assert (again.state, again.read) == ("cancelled", 0)
+    assert (again.job.state, again.read) == ("cancelled", 0)
     monkeypatch.setattr(uploads, "import_rows", original)
     send(client, f"/imports/{again.pk}/start/")
     work()
     again.refresh_from_db()
-    assert (again.state, again.read, again.stored, again.known) == ("finished", 10, 0, 7)
+    assert (again.job.state, again.read, again.stored, again.known) == ("done", 10, 0, 7)
     assert Article.objects.count() == 7
 
 
