@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dedup.models.batches import Batch, BatchItem
-from dedup.models.clusters import Cluster, Membership
 from dedup.models.corpora import CorpusExport, CorpusPart
-from dedup.models.decisions import ConfirmedArticle, Decision, Link, SeparateArticles
+from dedup.models.decisions import Batch, BatchItem, ConfirmedArticle, Decision, Link, SeparateArticles
 from dedup.models.fetches import PageFetch
-from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
 from dedup.models.lessons import Lesson
 from dedup.models.marks import ChangedArticle, UpToDate
-from dedup.models.pairs import Evidence, Pair
+from dedup.models.pairs import Cluster, Evidence, Membership, Pair
 from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
-from dedup.models.readings import SecondReading
+from dedup.models.readings import PairLabel, SampledPair, SampleLabel, SecondReading, ValidationSample
 from dedup.models.reports import StoredReport
 from dedup.models.runs import DetectionRun, RunBlock, RunPhase, Worker
-from dedup.models.samples import PairLabel, SampledPair, SampleLabel, ValidationSample
 from dedup.models.saved_views import SavedView
-from dedup.models.series import HeadlineForm, Series
+from dedup.models.series_and_groups import CrowdedArticle, DenseGroup, GroupMember, HeadlineForm, Series
 from dedup.models.shingles import ArticleSentences, ArticleShingles, ShingleSample
 from dedup.models.tokens import Token, TokenUse
 from dedup.models.verdicts import FittedModel, NewspaperMonth, Verdict

@@ -7,8 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from dedup.models.clusters import Cluster
-from dedup.models.pairs import Pair
+from dedup.models.pairs import Cluster, Pair
 
 _ONE_OF_BOTH = Q(pair__isnull=False, cluster=None) | Q(pair=None, cluster__isnull=False)
 

@@ -1,16 +1,18 @@
-"""Second readings: what another editor answered about a pair that is already decided."""
+"""What people say of pairs that decides nothing: second readings of decided pairs, and labels of validation samples."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
+from articles.models import Article
 from dedup.answers import CHOICES, Answer
 from dedup.models.append_only import READING_TOMBSTONE, append_only
 from dedup.models.decisions import Decision
-from dedup.models.pairs import Pair
+from dedup.models.pairs import Pair, TwoArticles
+from dedup.models.runs import DetectionRun
 
 
 class SecondReading(models.Model):
@@ -59,3 +61,88 @@ class SecondReading(models.Model):
     def answers(self) -> tuple[Answer, Answer]:
         """The first answer and this one."""
         return Answer(self.first_kind), Answer(self.kind)
+
+
+class PairLabel(models.TextChoices):
+    """What two articles are, by the letters of dedup.detection.verdicts.model.LABELS."""
+
+    DUPLICATE = "D", "Duplicate"
+    VERSION = "V", "Version"
+    TEMPLATE = "T", "Template"
+    EVENT = "E", "Same event"
+    NOTHING = "N", "Unrelated"
+
+
+class ValidationSample(models.Model):
+    """Pairs of articles drawn at random by stratum, as the archive was then. Its labels are no decisions.
+
+    `strata` has a list of objects with `name`, `pairs` (how many the archive had), `asked` and `drawn`.
+    """
+
+    name = models.CharField(max_length=100, unique=True)
+    seed = models.BigIntegerField(help_text="What it was drawn with: the same archive and seed give the same pairs.")
+    options = models.JSONField(help_text="How it was drawn: sizes, pass, score bands, what the strata differ in.")
+    strata = models.JSONField(help_text="The strata with their sizes, in order.")
+    size = models.PositiveIntegerField(help_text="The number of its pairs.")
+    readers = models.PositiveSmallIntegerField(help_text="How many people are to read each pair.")
+    run = models.ForeignKey(
+        DetectionRun, null=True, on_delete=models.SET_NULL, related_name="+", help_text="The last run before it."
+    )
+    drawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    drawn_at = models.DateTimeField(default=timezone.now)
+    opened_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    opened_at = models.DateTimeField(null=True, help_text="When its results were opened before all labels were in.")
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SampledPair(TwoArticles, models.Model):
+    """A pair of a sample: two articles, the stratum it was drawn from, and how many pairs it represents."""
+
+    sample = models.ForeignKey(ValidationSample, on_delete=models.CASCADE, related_name="pairs")
+    position = models.PositiveIntegerField(help_text="Its place in the order of reading, from 1; strata are mixed.")
+    left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
+    right = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
+    stratum = models.CharField(max_length=200)
+    weight = models.FloatField(help_text="The pairs of its stratum, divided by those drawn from it.")
+    revision = models.BigIntegerField(help_text="The highest revision of the two articles when it was drawn.")
+    settled = models.CharField(
+        max_length=1, choices=PairLabel.choices, blank=True, help_text="The label that settled a disagreement."
+    )
+    settled_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    settled_at = models.DateTimeField(null=True)
+    settled_note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["sample", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["sample", "position"], name="one_pair_a_position"),
+            models.UniqueConstraint(fields=["sample", "left", "right"], name="one_place_a_pair"),
+            models.CheckConstraint(condition=Q(left__lt=F("right")), name="sampled_pair_in_order"),
+            models.CheckConstraint(condition=Q(weight__gt=0), name="sampled_pair_weight"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Pair {self.position} of {self.sample_id}"
+
+
+class SampleLabel(models.Model):
+    """What one reader said about a pair of a sample. A reader may change it; others do not see it meanwhile."""
+
+    pair = models.ForeignKey(SampledPair, on_delete=models.CASCADE, related_name="labels")
+    reader = models.CharField(max_length=150, help_text="A user name, or a name that import_labels was given.")
+    label = models.CharField(max_length=1, choices=PairLabel.choices)
+    note = models.TextField(blank=True)
+    imported = models.BooleanField(default=False, help_text="Whether it came from a file.")
+    labelled_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["pair", "reader"], name="one_label_a_reader")]
+
+    def __str__(self) -> str:
+        return f"{self.reader}: {self.label}"

@@ -1,4 +1,4 @@
-"""The list of clusters, the page of a cluster, and the decisions on it, each with a preview where it parts or joins."""
+"""The list of clusters, the page of one and of its lineage, and the decisions on it, with previews."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.forms import Form
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
@@ -20,11 +20,14 @@ from dedup.models.querysets import WEAK_PROBABILITY
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, preview, split_cluster
 from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster
+from dedup.review.queries.lineage import lineage_details
 from dedup.review.questions.asking import give_back
 from dedup.review.questions.question import Question
 from dedup.rows.clusters import ClusterFilter
-from dedup.views.asking import tab_of
-from dedup.views.questions import after_answer
+from dedup.rows.files import FORMATS
+from dedup.rows.lineage import LINEAGE
+from dedup.views.exports import CONTENT_TYPES
+from dedup.views.questions import after_answer, tab_of
 from dedup.views.requests import (
     EditorRequest,
     decision_view,
@@ -266,3 +269,31 @@ def _following(request: HttpRequest, cluster_id: int) -> int | None:
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     waiting = filterset.qs.filter(state=Cluster.State.PROPOSED)
     return next_of(waiting, ORDERING, decided)
+
+
+def cluster_lineage(request: HttpRequest, cluster_id: int) -> HttpResponse:
+    """Show who of a cluster ran the text first, who followed whom, and what each changed."""
+    shown = find_cluster(cluster_id)
+    if shown is None:
+        return render(request, "clusters/cluster_gone.html", vars(gone_cluster(cluster_id)), status=404)
+    details = lineage_details(shown, request.GET.get("page"))
+    return render(request, "clusters/lineage.html", {"cluster": shown, **vars(details)})
+
+
+def cluster_lineage_csv(request: HttpRequest, cluster_id: int) -> StreamingHttpResponse:  # noqa: ARG001 - of every view
+    """Send who follows whom in a cluster, as CSV."""
+    return _file(cluster_id, "csv")
+
+
+def cluster_lineage_jsonl(request: HttpRequest, cluster_id: int) -> StreamingHttpResponse:  # noqa: ARG001 - of every view
+    """Send who follows whom in a cluster, as JSON lines."""
+    return _file(cluster_id, "jsonl")
+
+
+def _file(cluster_id: int, form: str) -> StreamingHttpResponse:
+    chosen = Cluster.objects.filter(pk=cluster_id)
+    if not chosen.exists():
+        raise Http404(f"There is no cluster {cluster_id}.")
+    pieces = FORMATS[form](LINEAGE.columns, LINEAGE.rows(chosen))
+    headers = {"Content-Disposition": f'attachment; filename="cluster-{cluster_id}-lineage.{form}"'}
+    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)

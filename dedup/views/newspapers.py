@@ -1,4 +1,4 @@
-"""The page on which admins merge newspapers and undo it."""
+"""The pages of newspapers: merging them, and the extraction rule of one, tried on stored pages and saved."""
 
 from __future__ import annotations
 
@@ -9,11 +9,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from articles.extraction.rules import FIELDS, MAX_SELECTORS, ExtractionRule
+from articles.models import ExtractionRule as SavedRule
+from articles.models import Newspaper
+from articles.normalization.logins import without_login
+from articles.numbers import read_number
 from articles.paging import page_of
+from articles.storage.extraction_rules import RuleError, rule_of, save_rule, selectors_of
 from articles.storage.newspaper_merges import MergeError
+from articles.storage.reextraction import outdated_texts
 from dedup.detection.runs.lock import RunActiveError
+from dedup.detection.runs.reextraction import request_reextraction
 from dedup.forms.base import MergeForm
+from dedup.forms.rules import RuleForm
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
+from dedup.review.rules.trials import TrialError, check_speed, try_on_pages
 from dedup.views.requests import EditorRequest, decision_view
 
 
@@ -56,3 +66,87 @@ def merge_undo(request: EditorRequest, merge_id: int) -> HttpResponse:
     except (MergeError, RunActiveError) as error:
         messages.error(request, f"Nothing was undone: {error}.")
     return redirect("newspaper_merges")
+
+
+def extraction_rule(request: EditorRequest, newspaper_id: int) -> HttpResponse:
+    """Show a newspaper's rule, or an older version of it; try another one on its pages, and save it."""
+    newspaper = _newspaper(newspaper_id)
+    if request.method != "POST":
+        form = RuleForm(saved=newspaper.extraction_rules, initial=_initial(request, newspaper))
+        return _page(request, newspaper, form)
+    form = RuleForm(request.POST, saved=newspaper.extraction_rules)
+    if not form.is_valid():
+        return _page(request, newspaper, form)
+    try:
+        if "save" not in request.POST:
+            trial = try_on_pages(newspaper, form.rule, url=form.cleaned_data["url"], user=request.user)
+            return _page(request, newspaper, form, trial=trial)
+        return _saved(request, newspaper, form)
+    except (TrialError, RuleError) as error:
+        form.add_error(None, str(error))
+    return _page(request, newspaper, form)
+
+
+def _reextract_address(_request: HttpRequest, newspaper_id: int) -> str:
+    return reverse("extraction_rule", args=[newspaper_id])
+
+
+@decision_view(_reextract_address)
+def extraction_rule_apply(request: EditorRequest, newspaper_id: int) -> HttpResponse:
+    """Have a worker extract the stored pages of a newspaper again."""
+    newspaper = _newspaper(newspaper_id)
+    if request_reextraction(newspaper, request.user):
+        messages.success(request, "The stored pages are extracted again by a worker, one after the other.")
+    else:
+        messages.warning(request, "This waits for a worker already.")
+    return redirect("extraction_rule", newspaper_id)
+
+
+def _newspaper(newspaper_id: int) -> Newspaper:
+    return get_object_or_404(Newspaper.objects.in_use().select_related("extraction_rule"), pk=newspaper_id)
+
+
+def _initial(request: HttpRequest, newspaper: Newspaper) -> dict[str, Any]:
+    """Return what the form shows first: the rule in use, or the version that the address names."""
+    rule, restores = rule_of(newspaper), None
+    number = read_number(request.GET.get("version", ""))
+    if number is not None and (older := newspaper.extraction_rules.filter(pk=number).first()):
+        rule, restores = selectors_of(older), older.pk
+    shown = {field: rule.selectors(field) for field in FIELDS}
+    return {**shown, "restores": restores, "url": without_login(request.GET.get("url", "").replace("\0", ""))[:2_000]}
+
+
+def _saved(request: EditorRequest, newspaper: Newspaper, form: RuleForm) -> HttpResponse:
+    """Save the rule of a valid form. Raises TrialError and RuleError."""
+    rule, restores = form.rule, form.cleaned_data["restores"]
+    check_speed(rule)
+    if restores and _differ(rule, selectors_of(restores)):
+        restores = None  # it was changed in the form
+    save_rule(newspaper, rule, user=request.user, note=form.cleaned_data["note"], restores=restores)
+    what = "The rule is saved. New pages are extracted by it" if rule else "The newspaper has no rule of its own now"
+    messages.success(request, f"{what} from the next crawl on.")
+    return redirect("extraction_rule", newspaper.pk)
+
+
+def _differ(left: ExtractionRule, right: ExtractionRule) -> bool:
+    return any(left.selectors(field) != right.selectors(field) for field in FIELDS)
+
+
+def _page(request: HttpRequest, newspaper: Newspaper, form: RuleForm, **context: Any) -> HttpResponse:
+    saved = newspaper.extraction_rules.select_related("saved_by", "restores").order_by("-pk")
+    history = page_of(saved, request.GET.get("page"))
+    context |= {
+        "newspaper": newspaper,
+        "form": form,
+        "most": MAX_SELECTORS,
+        "history": [(row, _lines(row)) for row in history.rows],
+        "page": history,
+        "outdated": outdated_texts([newspaper]).count(),
+    }
+    return render(request, "newspapers/extraction_rule.html", context, status=400 if form.errors else 200)
+
+
+def _lines(saved: SavedRule) -> list[tuple[str, list[str]]]:
+    """Return the fields of a saved rule that have selectors, by the labels of the form."""
+    fields = RuleForm(saved=SavedRule.objects.none()).fields
+    return [(str(fields[field].label), getattr(saved, field)) for field in FIELDS if getattr(saved, field)]

@@ -1,8 +1,10 @@
-"""The page of a pair, the decision on it, and the comparison of any two articles."""
+"""The page of a pair, the decision on it, the comparison of any two articles, and what happens when editors meet."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -10,38 +12,37 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 
-from articles.models import Article
+from articles.models import Article, in_order
+from articles.normalization.logins import without_login
 from articles.paging import count_up_to_ceiling, write_count
 from dedup.answers import Answer, Effect
 from dedup.detection.comparison.prepared import MAX_CHARACTERS
-from dedup.forms.base import PairDecisionForm
-from dedup.models import Pair
+from dedup.detection.runs.profiles import ProfileError, default_profile
+from dedup.forms.base import DeclarationForm, PairDecisionForm
+from dedup.models import Decision, Pair
 from dedup.review.answers import decisions
-from dedup.review.queries.articles import versions_of
+from dedup.review.answers.decisions import AlreadyDecidedError, declare_pair, latest_decision
+from dedup.review.queries.articles import Search, search, versions_of
 from dedup.review.queries.pair_page import (
     MARKABLE,
+    ClustersOf,
     MarkedEvidence,
+    PairDetails,
     clusters_of,
     marked_evidence,
     pair_details,
+    pair_of,
     side_by_side,
 )
 from dedup.review.queries.series_and_groups import series_of_both, templates_for_a_rule
-from dedup.review.queries.why import why
+from dedup.review.queries.why import Explained, explained, judgement_now, why
 from dedup.review.questions.asking import give_back
 from dedup.review.questions.question import Question
 from dedup.review.questions.tabs import SECOND
+from dedup.review.readings import second_readings
 from dedup.review.readings.second_readings import disputes_on
 from dedup.rows.pairs import PairFilter
-from dedup.views.asking import Steps, carried_query, steps_around, tab_of
-from dedup.views.collisions import (
-    blinded,
-    collision_on,
-    is_second_reading,
-    remember_collision,
-    store_second_reading,
-)
-from dedup.views.questions import after_answer, asking
+from dedup.views.questions import Steps, after_answer, asking, carried_query, steps_around, tab_of
 from dedup.views.requests import (
     EditorRequest,
     back_address,
@@ -54,6 +55,54 @@ from dedup.views.requests import (
     say_decided,
     values_of,
 )
+
+_COLLISION = "collision"
+
+
+def is_second_reading(request: EditorRequest, pair_id: int) -> bool:
+    """Return whether the editor reads this pair as the second one, without seeing the first answer."""
+    if request.GET.get("tab") != SECOND or not request.user.has_perm("dedup.add_decision"):
+        return False
+    return second_readings.waits_for(pair_id, request.user)
+
+
+def blinded(shown: Pair, details: PairDetails) -> PairDetails:
+    """Return the details without anything that the first answer shows through, and make the pair undecided."""
+    shown.state, shown.implied = Pair.State.UNDECIDED, False
+    nothing = ClustersOf(None, None, shared=False)
+    doubts = [doubt for doubt in details.doubts if doubt.name != "apart"]
+    hidden = replace(details, decisions=[], seen=0, implied_by=[], declared=None)
+    return replace(hidden, clusters=nothing, kept_apart=False, doubts=doubts)
+
+
+def store_second_reading(request: EditorRequest, pair_id: int, values: dict[str, Any]) -> None:
+    """Store the answer to a second reading, and say so. Raises ReviewError."""
+    second_readings.read_again(pair_id, values["kind"], user=request.user, note=values["note"])
+    messages.success(
+        request, "Stored as a second reading. If it differs from the first answer, it is listed under Disagreements."
+    )
+
+
+def remember_collision(request: HttpRequest, pair_id: int, error: AlreadyDecidedError, values: dict[str, Any]) -> None:
+    """Keep the answer that came too late, for the page that is shown next."""
+    kept = {"pair": pair_id, "decision": error.decision.pk, "kind": values["kind"], "note": values["note"]}
+    request.session[_COLLISION] = kept
+
+
+def collision_on(request: HttpRequest, pair_id: int) -> dict[str, Any] | None:
+    """Return the editor's answer that came too late, and the decision that came first; once."""
+    if request.session.get(_COLLISION, {}).get("pair") != pair_id:
+        return None
+    kept = request.session.pop(_COLLISION)
+    decision = Decision.objects.select_related("decided_by").filter(pk=kept["decision"], undone_by=None).first()
+    if decision is None or decision.decided_by_id == request.user.pk:
+        return None
+    mine = Answer(kept["kind"])
+    said = second_readings.said_about(decision, pair_id)
+    if said is None:
+        return None
+    return {"decision": decision, "said": said, "mine": mine, "note": kept["note"], "agrees": said == mine}
+
 
 VIEWS = {"": "Side by side", "merged": "Merged", "plain": "Unmarked"}
 
@@ -178,3 +227,94 @@ def _next_address(request: EditorRequest, decided: Pair) -> str:
         return reverse("pair", args=[following]) + query_of(request)
     messages.info(request, "That was the last pair in this selection.")
     return reverse("queue") + query_of(request)
+
+
+SIDES = {"left": "First article", "right": "Second article"}
+
+
+def compare(request: HttpRequest) -> HttpResponse:
+    """Let the reader choose two articles, and show what every pass says of them and how they differ."""
+    chosen = {side: _Chosen(request, side) for side in SIDES}
+    boxes = list(chosen.values())
+    two = [box.article for box in boxes if box.article]
+    context: dict[str, Any] = {}
+    if len(two) == 2:
+        left, right = sorted(two, key=lambda article: article.pk)
+        if in_order(left, right)[0] != two[0]:
+            # The boxes show the two in the order in which they are compared.
+            _swap(*boxes)
+            boxes.reverse()
+        context |= {"same": left} if left == right else _compared(request, left, right)
+    context["boxes"] = boxes
+    return render(request, "pairs/compare.html", context)
+
+
+class _Chosen:
+    """One of the two articles: what was typed, the article if it is clear which, else the ones to choose from."""
+
+    def __init__(self, request: HttpRequest, side: str) -> None:
+        self.side = side
+        self.typed = without_login(request.GET.get(side, "").strip())
+        self.found: Search = search(self.typed) if self.typed else Search([], "")
+        self.article: Article | None = self.found.articles[0] if len(self.found.articles) == 1 else None
+        others = {each: request.GET.get(each, "") for each in SIDES if each != side}
+        # Each choice keeps what was typed on the other side.
+        self.choices = [
+            (each, urlencode({side: each.pk, **others})) for each in self.found.articles if self.article is None
+        ]
+
+    @property
+    def label(self) -> str:
+        return SIDES[self.side]
+
+
+def _swap(one: _Chosen, other: _Chosen) -> None:
+    one.side, other.side = other.side, one.side
+
+
+def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:
+    known = pair_of(left, right)
+    try:
+        said: Explained | None = explained(left, right, default_profile())
+        fault = ""
+    except ProfileError as error:
+        said, fault = None, str(error)
+    return {
+        "pair": known,
+        "explained": said,
+        "profile_fault": fault,
+        "clusters": clusters_of(*(article.pk for article in in_order(left, right))),
+        "seen": latest_decision(left.pk, right.pk),
+        "note": refused_note(request),
+        "note_length": decisions.MAX_NOTE_CHARACTERS,
+        **comparison(request, left, right),
+    }
+
+
+def _compare_address(request: HttpRequest) -> str:
+    numbers = {side: request.POST.get(side, request.GET.get(side, "")) for side in SIDES}
+    back = {"back": request.GET["back"]} if "back" in request.GET else {}
+    return f"{reverse('compare')}?{urlencode({**numbers, **back})}"
+
+
+@decision_view(_compare_address)
+def compare_decide(request: EditorRequest) -> HttpResponse:
+    """Make two articles a pair by a decision on them."""
+    try:
+        values = values_of(DeclarationForm(request.POST))
+        left, right = _two(values.pop("left"), values.pop("right"))
+        judged = judgement_now(left, right, default_profile())
+        decision = declare_pair(left, right, judged=judged, user=request.user, **values)
+    except (decisions.ReviewError, ProfileError) as error:
+        refuse(request, str(error), page=reverse("compare"))
+        return redirect(_compare_address(request))
+    say_decided(request, "Decided. These two are now a pair.", decision)
+    return redirect(back_address(request) or reverse("pair", args=[decision.pair_id]))
+
+
+def _two(*numbers: int) -> list[Article]:
+    """Return two articles in order of id. Raises ReviewError."""
+    two = Article.objects.in_bulk(numbers)
+    if len(two) != 2:
+        raise decisions.ReviewError("Choose two different articles that are stored.")
+    return [two[number] for number in sorted(two)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
@@ -19,11 +20,59 @@ from dedup.review.queries.clusters import find_cluster
 from dedup.review.queries.lists import Narrowing, rows_of_queue
 from dedup.review.questions.asking import next_question, put_off, reader_of, take_lease
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
-from dedup.review.questions.question import Question, question_of
+from dedup.review.questions.question import Question, question_of, read_questions, write_questions
 from dedup.review.questions.tabs import DEFAULT, SAMPLE, TABS, tab_counts, tab_named
 from dedup.rows.pairs import PairFilter
-from dedup.views.asking import carried_query, next_address, skipped, steps_around, tab_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, refused_note
+
+# What an address carries from question to question; the rest belongs to one page.
+_OF_ONE_PAGE = ("page", "unfolded", "evidence", "skip")
+# More would make addresses that some proxies refuse.
+MAX_SKIPPED = 100
+
+
+def tab_of(request: HttpRequest) -> str | None:
+    """Return the name of the tab whose questions the editor answers, or None on a page outside of the tabs."""
+    name = request.GET.get("tab", "")
+    return name if name in TABS else None
+
+
+def skipped(request: HttpRequest) -> list[Question]:
+    """Return the questions that the editor skipped on the way here, the last one last."""
+    return read_questions(request.GET.get("skip", ""))
+
+
+def carried_query(request: HttpRequest, skip: Iterable[Question] = ()) -> str:
+    """Return the query string of another page of the same tab and filter, with its question mark."""
+    query = QueryDict(mutable=True)
+    for name, values in request.GET.lists():
+        filled = [value for value in values if value]
+        if filled and name not in _OF_ONE_PAGE:
+            query.setlist(name, filled)
+    if written := write_questions(list(skip)[-MAX_SKIPPED:]):
+        query["skip"] = written
+    return f"?{query.urlencode(safe=',')}" if query else ""
+
+
+def next_address(request: HttpRequest, skip: Iterable[Question] | None = None) -> str:
+    """Return the address of the next question; `skip`: the questions to pass over, by default those skipped so far."""
+    return reverse("queue_next") + carried_query(request, skipped(request) if skip is None else skip)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The addresses before and after a page, if there are any."""
+
+    previous: str | None
+    next: str | None
+
+
+def steps_around(request: HttpRequest, question: Question) -> Steps:
+    """Return the addresses of the question that was skipped last, and of the next one without an answer to this."""
+    before = [each for each in skipped(request) if each != question]
+    back = before[-1].address + carried_query(request, before[:-1]) if before else None
+    return Steps(back, next_address(request, [*before, question]))
+
 
 # The tab that lists pairs, whether they are asked about or not. It is also meant by addresses without a tab that have
 # one of these fields.

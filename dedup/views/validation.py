@@ -28,9 +28,9 @@ from dedup.review.readings.validation import (
 )
 from dedup.rows.files import FORMATS
 from dedup.rows.validation import columns_of, labelled_rows
-from dedup.views.asking import Steps
 from dedup.views.exports import CONTENT_TYPES
 from dedup.views.pairs import comparison
+from dedup.views.questions import Steps
 from dedup.views.requests import EditorRequest, decision_view, refuse, refused_note, values_of
 
 # The labels with the keys and the look of their buttons, and what they mean, as docs/verdicts.md has it.

@@ -3,6 +3,7 @@
 import json
 from importlib import import_module
 from itertools import combinations
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -14,8 +15,8 @@ from django.test import Client
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from articles.models import Article, Newspaper
-from dedup.detection.runs.tasks import find_duplicates_task, nightly_task
+from articles.jobs.work import job_task
+from articles.models import Article, Job, Newspaper
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import FittedModel, Pair, Profile
 from dedup.review.answers.decisions import decide_pair, undo
@@ -54,11 +55,20 @@ def paths() -> set[str]:
 def queue_tasks() -> DBTaskResult:
     """Queue the two tasks; return one that is done."""
     profile = Profile.objects.get(is_default=True)
-    nightly_task.enqueue(profile_id=profile.pk, due="2026-03-03T02:15:00+00:00")
-    find_duplicates_task.enqueue(profile_id=profile.pk)
-    return DBTaskResult.objects.create(
-        task_path="dedup.tasks.nightly_task", args_kwargs={}, backend_name="default", finished_at=timezone.now()
-    )
+    profile.nightly_due = timezone.now()
+    profile.save()
+    waiting = {
+        "nightly_task": {"profile_id": profile.pk, "due": profile.nightly_due.isoformat()},
+        "find_duplicates_task": {"profile_id": profile.pk},
+    }
+    for name, arguments in waiting.items():
+        task(name, args_kwargs={"args": [], "kwargs": arguments})
+    return task("nightly_task", args_kwargs={}, finished_at=timezone.now())
+
+
+def task(name: str, **values: Any) -> DBTaskResult:
+    path = f"dedup.detection.runs.tasks.{name}"
+    return DBTaskResult.objects.create(task_path=path, backend_name="default", run_after=timezone.now(), **values)
 
 
 # What the profiles of before enable, and what they do after the upgrade; None: the same.
@@ -112,7 +122,6 @@ def articles_as_they_are() -> list[dict[str, object]]:
 @pytest.mark.soak  # these migrations do not change any more, and a dump of the first release is upgraded every time
 def test_an_installation_of_before_has_everything_after_its_upgrade(store, client, capsys) -> None:
     done = queue_tasks()
-    tasks = paths()
     editor = make_user("ida", "editor")
     pairs = decide(store, editor)
     decided = states()
@@ -136,7 +145,7 @@ def test_an_installation_of_before_has_everything_after_its_upgrade(store, clien
         cursor.execute(NEWSPAPER)
 
     migrate()
-    check_tasks(tasks, done)
+    check_tasks(done)
     assert settings_of_profiles() == {
         name: before if after is None else after for name, (before, after) in PROFILES.items()
     }
@@ -151,10 +160,13 @@ def test_an_installation_of_before_has_everything_after_its_upgrade(store, clien
     check_decisions(pairs, editor)
 
 
-def check_tasks(before: set[str], done: DBTaskResult) -> None:
-    """Check that tasks that wait are found where their module is now."""
-    assert paths() == before
-    assert {each.task for each in DBTaskResult.objects.exclude(pk=done.pk)} == {nightly_task, find_duplicates_task}
+def check_tasks(done: DBTaskResult) -> None:
+    """Check that tasks that wait are jobs now."""
+    assert {job.kind: job.arguments["profile"] for job in Job.objects.all()} == dict.fromkeys(
+        ("night", "run"), Profile.objects.get(is_default=True).pk
+    )
+    carried = {(row.task, *row.args_kwargs["args"]) for row in DBTaskResult.objects.exclude(pk=done.pk)}
+    assert carried == {(job_task, job.pk) for job in Job.objects.all()}
 
 
 def check_people(client: Client) -> None:

@@ -1,13 +1,72 @@
-"""Articles near very many others, and the dense groups that they form."""
+"""Headlines of one form and the series that they make; articles near very many others and the groups they form."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models.functions import MD5
 
 from articles.models import Article
 from dedup.models.runs import DetectionRun
+
+
+class HeadlineForm(models.Model):
+    """An article's headline with numbers, months and weekdays masked. The headlines of a series share one form."""
+
+    article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="headline_form")
+    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+")
+    date = models.DateField()
+    form = models.TextField()
+    revision = models.BigIntegerField(help_text="The revision of the article when its form was computed.")
+    # Here, because to measure a long text PostgreSQL has to read and unpack it; reports need the lengths of all.
+    characters = models.IntegerField(null=True, help_text="The length of the article's content at that time.")
+
+    class Meta:
+        indexes = [
+            models.Index("newspaper", MD5("form"), name="headline_form"),
+            models.Index(fields=["date"], name="headline_form_date"),
+        ]
+
+    def __str__(self) -> str:
+        return self.form
+
+
+class Series(models.Model):
+    """Headlines of one form in one newspaper on many days: a column, a forecast, exchange rates."""
+
+    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="series")
+    form = models.TextField()
+    headline = models.TextField(help_text="The headline of the latest article.")
+    articles = models.PositiveIntegerField()
+    days = models.PositiveIntegerField(help_text="Days with at least one article.")
+    first_day = models.DateField()
+    last_day = models.DateField()
+    ruled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The editor who made the rule that its articles are never duplicates of each other.",
+    )
+    ruled_at = models.DateTimeField(null=True)
+    # A rule follows the articles when newspapers are merged, and goes back when that is undone.
+    made_for = models.ForeignKey(
+        "articles.Newspaper",
+        null=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="The newspaper that the rule was made for, if that was merged into this one.",
+    )
+
+    class Meta:
+        ordering = ["-articles", "id"]
+        verbose_name_plural = "series"
+        constraints = [models.UniqueConstraint("newspaper", MD5("form"), name="one_row_a_series")]
+
+    def __str__(self) -> str:
+        return self.headline
 
 
 class CrowdedArticle(models.Model):
