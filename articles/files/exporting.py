@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import io
 import json
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -22,7 +21,7 @@ from django.db.models.functions import JSONObject
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.fields import NAMES
-from articles.files.cells import guarded
+from articles.files.cells import csv_text, guarded
 from articles.files.extra_columns import exported_members
 from articles.files.json_members import Member, object_of, plain
 from articles.files.records import FileFormat
@@ -110,9 +109,10 @@ def csv_lines(rows: Iterable[ExportedRow], columns: Sequence[str] = NAMES) -> It
     """
     with laid_out(rows, columns) as (names, laid):
         # All in quotes, so that no semicolon in a name is taken for the separator.
-        yield _csv_row([guarded(name) for name in (*columns, *names)], csv.QUOTE_ALL)
+        yield csv_text([map(guarded, (*columns, *names))], line_end="\r\n")
         for values, others in laid:
-            yield _csv_row([guarded(cell) for cell in (*map(_cell, values), *others)], csv.QUOTE_MINIMAL)
+            cells = map(guarded, (*map(_cell, values), *others))
+            yield csv_text([cells], quoting=csv.QUOTE_MINIMAL, line_end="\r\n")
 
 
 @contextmanager
@@ -177,12 +177,6 @@ def _extra_cells(members: Iterable[Member]) -> Iterator[tuple[tuple[str, int], s
             name = plain(member.name_json)
             names[name] = names.get(name, -1) + 1
             yield (name, names[name]), cell
-
-
-def _csv_row(cells: list[str], quoting: Any) -> str:
-    row = io.StringIO()
-    csv.writer(row, quoting=quoting).writerow(cells)
-    return row.getvalue()
 
 
 VERSION_COLUMNS = (

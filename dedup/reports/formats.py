@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import io
 import json
 from collections.abc import Iterable
 from datetime import date
@@ -14,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as TextTable
 
-from articles.files.cells import FORMULA_BEGINNINGS
+from articles.files.cells import FORMULA_BEGINNINGS, csv_text
 from dedup.reports.columns import Cell, Column, ColumnType, Table
 
 # The width of tables for files and other programs; a terminal has its own width.
@@ -35,15 +34,12 @@ def as_csv(tables: Iterable[Table]) -> str:
     tables = list(tables)
     names = list(dict.fromkeys(column.name for table in tables for column in table.columns))
     several = ["table"] if len(tables) > 1 else []
-    out = io.StringIO()
-    # Quoted, because a carriage return in a cell would otherwise end the row in some programs.
-    writer = csv.DictWriter(out, [*several, *names], lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writeheader()
+    lines: list[list[Cell]] = [[*several, *names]]
     for table in tables:
         for row in table.rows:
             cells = {column.name: _csv_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)}
-            writer.writerow(cells | dict.fromkeys(several, table.name))
-    return out.getvalue()
+            lines.append([*(table.name for _ in several), *(cells.get(name, "") for name in names)])
+    return csv_text(lines, quoting=csv.QUOTE_NONNUMERIC)
 
 
 def print_text(summary: str, tables: Iterable[Table], stream: TextIO) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log1p, pi, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
-from articles.files.cells import guarded
+from articles.files.cells import csv_text, guarded
 from articles.loading import when_used
 from articles.numbers import counted
 from dedup.declarations import Settings, setting
@@ -175,12 +174,9 @@ def _graphml(result: Network) -> str:
 
 def _edges_csv(edges: Iterable[Together]) -> str:
     """Return the edges with the names of columns that Gephi expects."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(["Source", "Target", "Type", "Weight", "Clusters"])
-    for edge in edges:
-        writer.writerow([guarded(edge.left), guarded(edge.right), "Undirected", edge.pairs, edge.clusters])
-    return out.getvalue()
+    rows = ((guarded(edge.left), guarded(edge.right), "Undirected", edge.pairs, edge.clusters) for edge in edges)
+    header = ("Source", "Target", "Type", "Weight", "Clusters")
+    return csv_text([header, *rows], quoting=csv.QUOTE_NONNUMERIC)
 
 
 def places(result: Network) -> dict[int, tuple[float, float]]:

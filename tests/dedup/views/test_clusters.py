@@ -62,17 +62,6 @@ def test_lists_the_largest_first_and_filters(
     assert listed(editor_client, size_from="abc", page="zzz") == [large.pk, small.pk]
 
 
-def test_the_list_costs_the_same_queries_for_one_and_for_ten(
-    editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
-) -> None:
-    for expected in (1, 10):
-        while Cluster.objects.count() < expected:
-            make_cluster(store(), store())
-        # session, user with permissions, keys, newspapers of the form, page, count, kept articles, run, saved views
-        with django_assert_num_queries(9):
-            assert len(listed(editor_client)) == expected
-
-
 def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
     page = shown(editor_client, cluster)

@@ -93,26 +93,6 @@ def test_lists_the_largest_first_and_filters(
     assert "and 1 more newspaper" in rows[0]
 
 
-def test_the_list_costs_the_same_queries_for_one_and_for_ten(
-    editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
-) -> None:
-    for expected in (1, 10):
-        while DenseGroup.objects.count() < expected:
-            write_group(store(), store())
-        with django_assert_num_queries(QUERIES_OF_THE_LIST):
-            assert len(listed(editor_client)) == expected
-
-
-# session, user with permissions, keys, newspapers of the form, page, count, confirmations
-QUERIES_OF_THE_LIST = 8
-
-
-def test_an_empty_list_says_what_comes_next(editor_client: Client, store: StoreArticle) -> None:
-    store()
-    make_run()
-    assert "There are no dense groups. A run makes one" in editor_client.get(reverse("groups")).content.decode()
-
-
 def test_shows_the_articles_the_pairs_and_where_some_were_left_out(
     editor_client: Client, articles: list[Article], group: DenseGroup
 ) -> None:

@@ -301,17 +301,6 @@ def test_undoing_is_for_editors(visitor: Client, editor: User, store: StoreArtic
     assert Decision.objects.count() == 1
 
 
-def test_the_history_costs_the_same_queries_for_one_and_for_ten(
-    editor_client: Client, editor: User, store: StoreArticle, django_assert_num_queries: Any
-) -> None:
-    for expected in (1, 10):
-        while Decision.objects.count() < expected:
-            decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
-        # session, user, keys, deciders of the form, page, count, 2 x permissions, saved views
-        with django_assert_num_queries(7):
-            text_of(editor_client, "/history/")
-
-
 def test_a_session_that_ended_before_an_undo_is_told(editor_client: Client, editor: User, store: StoreArticle) -> None:
     decision = decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
     answer = editor_client.get(reverse("undo", args=[decision.pk]))

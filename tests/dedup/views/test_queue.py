@@ -14,7 +14,7 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Evidence, Pair
 from tests.conftest import StoreArticle
-from tests.factories import make_pair, make_run, make_series
+from tests.factories import make_pair, make_series
 
 pytestmark = pytest.mark.django_db
 
@@ -281,37 +281,6 @@ def test_hostile_headlines_are_text(editor_client: Client, store: StoreArticle) 
     assert "<script>alert" not in page
     assert "<b>Bold</b>" not in page
     assert "(no headline)" in page
-
-
-def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
-    editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
-) -> None:
-    # session, user with permissions, keys, newspapers of the form, page, count, rows,
-    # evidence, pairs without a verdict; counts of the tabs: stored less those put off, put off,
-    # disagreements, second readings, sample, changes; progress: answers with second readings, answers to learn
-    # from; saved views
-    queries = 19
-    first = store()
-    for expected in (2, 20):
-        while Pair.objects.count() < expected:
-            make_pair(first, store(), exact=0.9, trigram=0.8)
-        with django_assert_num_queries(queries):
-            assert len(listed(editor_client)) == expected
-
-
-def test_an_empty_queue_says_what_comes_next(editor_client: Client, store: StoreArticle) -> None:
-    store()
-    make_run()
-    page = editor_client.get(reverse("queue"), {"tab": "pairs"}).content.decode()
-
-    assert "No pairs are waiting" in page
-    assert "The next run may add some" in page
-
-
-def test_an_empty_filter_offers_to_clear_it(editor_client: Client, pairs: dict[str, Pair]) -> None:
-    page = editor_client.get(reverse("queue"), {"tab": "pairs", "headline": "no such word"}).content.decode()
-
-    assert "No pairs match" in page
 
 
 @pytest.mark.usefixtures("pairs")

@@ -73,18 +73,6 @@ def test_lists_the_largest_first_and_filters(
     assert "on 4 days, 4 Mar 2026 to 7 Mar 2026" in rows[1]
 
 
-def test_the_list_costs_the_same_queries_for_one_and_for_ten(
-    editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
-) -> None:
-    for expected in (1, 10):
-        while Series.objects.count() < expected:
-            article = store()
-            make_series(article.newspaper, f"form {article.pk}", article)
-        # session, user with permissions, keys, newspapers of the form, page, count, saved views
-        with django_assert_num_queries(7):
-            assert len(listed(editor_client)) == expected
-
-
 def test_shows_the_articles_and_the_pairs_among_them(
     editor_client: Client, articles: list[Article], series: Series
 ) -> None:

@@ -1,0 +1,84 @@
+"""All lists alike: a list of ten costs as many queries as a list of one, and an empty one says what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from dedup.review.answers import decisions
+from tests.conftest import StoreArticle
+from tests.dense import write_group
+from tests.factories import make_cluster, make_pair, make_run, make_series
+
+pytestmark = pytest.mark.django_db
+
+
+class List(NamedTuple):
+    """A list: its queries, what adds a row to it, what marks one on the page, and what it says without any."""
+
+    queries: int
+    add: Callable[[StoreArticle, User], Any]
+    empty: str
+    row: str = 'class="row-item'
+    query: str = ""
+    filtered: str = ""
+
+
+def _series(store: StoreArticle, _editor: User) -> None:
+    article = store()
+    make_series(article.newspaper, f"form {article.pk}", article)
+
+
+def _decision(store: StoreArticle, editor: User) -> None:
+    decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
+
+
+LISTS = {
+    # session, user with permissions, keys, newspapers of the form, page, count, saved views
+    "series_list": List(7, _series, "There is no series", filtered="headline=no such word"),
+    # also confirmations
+    "groups": List(8, lambda store, _: write_group(store(), store()), "A run makes one", filtered="size_from=99"),
+    # also kept articles, run
+    "clusters": List(9, lambda store, _: make_cluster(store(), store()), "A run builds them", filtered="size_from=99"),
+    # deciders of the form instead of newspapers, and permissions twice
+    "history": List(7, _decision, "Nobody has decided", row='class="decision', filtered="kind=confirm"),
+    # session, user with permissions, keys, newspapers of the form, page, count, rows,
+    # evidence, pairs without a verdict; counts of the tabs: stored less those put off, put off,
+    # disagreements, second readings, sample, changes; progress: answers with second readings, answers to learn
+    # from; saved views
+    "queue": List(
+        19,
+        lambda store, _: make_pair(store(), store(), exact=0.9, trigram=0.8),
+        "No pairs are waiting",
+        query="tab=pairs",
+        filtered="headline=no such word",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_costs_the_same_queries_for_one_and_for_ten(
+    name: str, editor_client: Client, editor: User, store: StoreArticle, django_assert_num_queries: Any
+) -> None:
+    listed, address = LISTS[name], f"{reverse(name)}?{LISTS[name].query}"
+    for expected in (1, 10):
+        while editor_client.get(address).content.decode().count(listed.row) < expected:
+            listed.add(store, editor)
+        with django_assert_num_queries(listed.queries):
+            editor_client.get(address)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_an_empty_list_says_what_comes_next_and_offers_to_clear_the_filter(
+    name: str, editor_client: Client, store: StoreArticle
+) -> None:
+    store()
+    make_run()
+    address = f"{reverse(name)}?{LISTS[name].query}"
+    assert LISTS[name].empty in editor_client.get(address).content.decode()
+    assert "Clear " in editor_client.get(f"{address}&{LISTS[name].filtered}").content.decode().split("results")[-1]
