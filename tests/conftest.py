@@ -109,6 +109,7 @@ def storing() -> StoreArticle:
         url: str | None = None,
         external_id: str = "",
         time: str = "",
+        extra_columns: str = "",
         **details: Any,
     ) -> Article:
         number = next(numbers)
@@ -120,6 +121,7 @@ def storing() -> StoreArticle:
                 content=content or f"Text number {number}, which is like no other text of the {number}th kind.",
                 newspaper=newspaper,
                 external_id=external_id,
+                extra_columns=extra_columns,
                 details=Details(**details).with_time(written_time(time)),
             )
         )

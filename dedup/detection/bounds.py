@@ -69,10 +69,18 @@ class Bounds:
         return not self.left_out and score >= self.lowest_score and days_apart <= self.most_days
 
 
-@cache
 def bound_named(pass_name: str, finds: Finds) -> str | None:
     """Return the name of the setting that bounds a pass in this way, or None: the pass has no such bound."""
-    declared = settings_of(PASSES[pass_name].config_class).items()
+    return _bound_in(PASSES[pass_name].config_class, finds)
+
+
+def _bound_in(config_class: Any, finds: Finds) -> str | None:
+    return _declared_in(config_class, finds)
+
+
+@cache
+def _declared_in(config_class: Any, finds: Finds) -> str | None:
+    declared = settings_of(config_class).items()
     return next((name for name, (_, each) in declared if each.finds is finds), None)
 
 
@@ -82,20 +90,20 @@ def bounds_of(pass_name: str, config: PassConfig, rules: Rules, first: int, seco
     A rule about both newspapers replaces rules about one of them. If both have a rule, a pair must satisfy both; what
     one of them does not set is up to the other one. What no rule sets is as in the config.
     """
-    general = general_bounds(pass_name, config)
+    general = general_bounds(config)
     applying = [rule for rule in rules if rule.applies(first, second)]
     own = [rule for rule in applying if rule.other_id] or applying
     return Bounds(
-        max(_set_by(own, pass_name, Finds.FROM_SCORE), default=general.lowest_score),
-        min(_set_by(own, pass_name, Finds.WITHIN_DAYS), default=general.most_days),
+        max(_set_by(own, pass_name, _bound_in(type(config), Finds.FROM_SCORE)), default=general.lowest_score),
+        min(_set_by(own, pass_name, _bound_in(type(config), Finds.WITHIN_DAYS)), default=general.most_days),
         left_out=any(rule.left_out for rule in own),
         retired=config.retired or any(rule.retired for rule in own),
     )
 
 
-def general_bounds(pass_name: str, config: PassConfig) -> Bounds:
+def general_bounds(config: PassConfig) -> Bounds:
     """Return the bounds for pairs of newspapers without a rule."""
-    score, days = (bound_named(pass_name, finds) for finds in (Finds.FROM_SCORE, Finds.WITHIN_DAYS))
+    score, days = (_bound_in(type(config), finds) for finds in (Finds.FROM_SCORE, Finds.WITHIN_DAYS))
     return Bounds(
         getattr(config, score) if score else 0.0,
         getattr(config, days) if days else ANY_DAYS,
@@ -103,8 +111,7 @@ def general_bounds(pass_name: str, config: PassConfig) -> Bounds:
     )
 
 
-def _set_by(rules: Rules, pass_name: str, finds: Finds) -> list[float]:
-    name = bound_named(pass_name, finds)
+def _set_by(rules: Rules, pass_name: str, name: str | None) -> list[float]:
     values = (rule.settings.get(pass_name, {}).get(name or "") for rule in rules)
     return [value for value in values if value is not None]
 
@@ -113,14 +120,14 @@ def widened(pass_name: str, config: PassConfig, rules: Rules) -> PassConfig:
     """Return the config with the loosest bounds of its own and of all rules."""
     changes: dict[str, Any] = {}
     for finds, loosest in ((Finds.FROM_SCORE, min), (Finds.WITHIN_DAYS, max)):
-        if name := bound_named(pass_name, finds):
-            changes[name] = loosest([getattr(config, name), *_set_by(rules, pass_name, finds)])
+        if name := _bound_in(type(config), finds):
+            changes[name] = loosest([getattr(config, name), *_set_by(rules, pass_name, name)])
     return dataclasses.replace(config, **changes)
 
 
-def bounded(pass_name: str, config: PassConfig, bounds: Bounds) -> PassConfig:
+def bounded(config: PassConfig, bounds: Bounds) -> PassConfig:
     """Return the config with these bounds, as far as the pass has them."""
-    names = (bound_named(pass_name, Finds.FROM_SCORE), bound_named(pass_name, Finds.WITHIN_DAYS))
+    names = (_bound_in(type(config), Finds.FROM_SCORE), _bound_in(type(config), Finds.WITHIN_DAYS))
     values = zip(names, (bounds.lowest_score, bounds.most_days), strict=True)
     changes: dict[str, Any] = {name: value for name, value in values if name}
     return dataclasses.replace(config, **changes)

@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any
 
 from articles.boilerplate.mode import Mode
@@ -45,6 +45,20 @@ class KeepRule(StrEnum):
     EARLIEST = "earliest"
     AGENCY = "agency"
     LONGEST = "longest"
+
+
+class Mark(Enum):
+    """What of two articles the page of a pair marks (comparison/evidence_marks.py; the first two: their heads)."""
+
+    NOTHING = ""
+    HEADLINE = "headline"
+    URLS = "urls"
+    TEXT = "all of two equal texts"
+    BEGINNING = "what is compared"
+    SENTENCES = "sentences that both have"
+    CHARACTERS = "character shingles that both have"
+    STOP_WORDS = "stop-word shingles that both have"
+    PHRASES = "masked shingles that both have"
 
 
 @dataclass(frozen=True, slots=True)

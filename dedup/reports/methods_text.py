@@ -7,43 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from articles.numbers import counted
+from dedup.detection.passes import PASSES
 from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts
 
 _MANAGE = "manage.py"
 _ANY_DAYS = 36_500  # more is no limit
-# The works that a pass follows, by the keys of _WORKS.
-_FOLLOWS = {
-    "trigram": ("pgtrgm",),
-    "minhash": ("broder1997", "li2012"),
-    "stopword": ("theobald2008",),
-    "containment": ("broder1997",),
-}
+# Those of the measurements; each pass cites its own.
 _WORKS = {
-    "pgtrgm": r"""@misc{pgtrgm,
-  author = {{PostgreSQL Global Development Group}},
-  title = {pg\_trgm: Support for similarity of text using trigram matching},
-  url = {https://www.postgresql.org/docs/current/pgtrgm.html}
-}""",
-    "broder1997": """@inproceedings{broder1997,
-  author = {Broder, Andrei Z.},
-  title = {On the resemblance and containment of documents},
-  booktitle = {Compression and Complexity of Sequences},
-  year = {1997},
-  pages = {21--29}
-}""",
-    "li2012": """@inproceedings{li2012,
-  author = {Li, Ping and Owen, Art and Zhang, Cun-Hui},
-  title = {One permutation hashing},
-  booktitle = {Advances in Neural Information Processing Systems 25},
-  year = {2012}
-}""",
-    "theobald2008": """@inproceedings{theobald2008,
-  author = {Theobald, Martin and Siddharth, Jonathan and Paepcke, Andreas},
-  title = {{SpotSigs}: Robust and efficient near duplicate detection in large web collections},
-  booktitle = {Proceedings of SIGIR},
-  year = {2008},
-  pages = {563--570}
-}""",
     "cochran1977": """@book{cochran1977,
   author = {Cochran, William G.},
   title = {Sampling Techniques},
@@ -165,10 +135,10 @@ def bibtex(facts: Facts) -> str:
         "  license = {MIT}\n"
         "}"
     )
-    keys = [key for detection_pass in facts.passes for key in _FOLLOWS.get(detection_pass.name, ())]
-    keys += ["cochran1977"] if facts.measured else []
-    keys += ["cohen1960"] if any(each.kappa is not None for each in facts.agreement) else []
-    return "\n\n".join([own, *(_WORKS[key] for key in dict.fromkeys(keys))]) + "\n"
+    works = [work for found in facts.passes if found.name in PASSES for work in PASSES[found.name].cites]
+    works += [_WORKS["cochran1977"]] if facts.measured else []
+    works += [_WORKS["cohen1960"]] if any(each.kappa is not None for each in facts.agreement) else []
+    return "\n\n".join([own, *dict.fromkeys(works)]) + "\n"
 
 
 # ---- commands --------------------------------------------------------------------------------------

@@ -24,11 +24,11 @@ from dedup.review.answers import decisions
 from dedup.review.answers.decisions import AlreadyDecidedError, declare_pair, latest_decision
 from dedup.review.queries.articles import Search, search, versions_of
 from dedup.review.queries.pair_page import (
-    MARKABLE,
     ClustersOf,
     MarkedEvidence,
     PairDetails,
     clusters_of,
+    markable,
     marked_evidence,
     pair_details,
     pair_of,
@@ -125,7 +125,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         "collision": collision_on(request, pair_id),
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
-        "markable": MARKABLE,
+        "markable": markable(),
         "versions": versions_of(shown.earlier, shown.later) if details.has_revisions else [],
         **comparison(request, shown.left, shown.right, marked_evidence(shown, details.evidence, asked)),
     }

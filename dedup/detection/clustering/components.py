@@ -86,27 +86,46 @@ class Clustering:
     unchecked: tuple[tuple[int, int], ...] = ()  # pairs to compare before parts of dense groups join, left < right
 
 
-class _Forest:
-    """Disjoint sets of articles (Tarjan 1975), each with its members and its editions.
+class DisjointSets:
+    """Disjoint sets of numbers (Tarjan 1975), each named by one of them."""
+
+    def __init__(self) -> None:
+        self.parent: dict[int, int] = {}
+
+    def root(self, number: int) -> int:
+        """Return the name of the set of a number, which is one of its own at first."""
+        if number not in self.parent:
+            self.parent[number] = number
+            self.added(number)
+        while self.parent[number] != number:
+            self.parent[number] = self.parent[self.parent[number]]
+            number = self.parent[number]
+        return number
+
+    def added(self, number: int) -> None:
+        """Note a number that is seen for the first time."""
+
+    def unite(self, one: int, other: int) -> None:
+        """Make one set of those of two numbers, named by the lower of both names."""
+        lower, higher = sorted((self.root(one), self.root(other)))
+        self.parent[higher] = lower
+
+
+class _Forest(DisjointSets):
+    """Disjoint sets of articles, each with its members and its editions.
 
     An edition is a set as it was when `name_editions` was called, named by one of its articles.
     """
 
     def __init__(self) -> None:
-        self.parent: dict[int, int] = {}
+        super().__init__()
         self.members: dict[int, list[int]] = {}
         self.editions: dict[int, list[int]] = {}
         self.lowest: dict[int, float] = {}
 
-    def root(self, article: int) -> int:
-        if article not in self.parent:
-            self.parent[article] = article
-            self.members[article] = [article]
-            self.editions[article] = [article]
-        while self.parent[article] != article:
-            self.parent[article] = self.parent[self.parent[article]]
-            article = self.parent[article]
-        return article
+    def added(self, article: int) -> None:
+        self.members[article] = [article]
+        self.editions[article] = [article]
 
     def touch(self, left: int, right: int, neighbours: Neighbours) -> bool:
         """Return whether neighbours connect the sets of these two roots."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from dedup.detection.clustering.components import DisjointSets
+
 Articles = tuple[int, ...]
 
 
@@ -22,14 +24,14 @@ class _Groups:
 
     def __init__(self, group_of: Mapping[int, int], apart: Iterable[tuple[int, int]]) -> None:
         self._group_of = group_of
-        self._parent: dict[int, int] = {}
+        self._sets = DisjointSets()
         self._enemies: dict[int, set[int]] = {}
         for one, other in apart:
             self._enemies.setdefault(one, set()).add(other)
             self._enemies.setdefault(other, set()).add(one)
 
     def roots(self, articles: Articles) -> set[int]:
-        return {self._root(self._group_of.get(article, article)) for article in articles}
+        return {self._sets.root(self._group_of.get(article, article)) for article in articles}
 
     def are_apart(self, roots: Collection[int]) -> bool:
         return any(not self._enemies.get(root, set()).isdisjoint(roots) for root in roots)
@@ -44,15 +46,7 @@ class _Groups:
                 self._enemies[enemy].add(first)
             if enemies:
                 self._enemies.setdefault(first, set()).update(enemies)
-            self._parent[other] = first
-
-    def _root(self, group: int) -> int:
-        root = group
-        while root in self._parent:
-            root = self._parent[root]
-        while group != root:
-            self._parent[group], group = root, self._parent[group]
-        return root
+            self._sets.unite(first, other)
 
 
 def contradictions_of_joining(

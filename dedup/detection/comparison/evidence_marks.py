@@ -13,6 +13,7 @@ from articles.normalization.text import normalize_text
 from dedup.detection.comparison.located import Located, Span, normalized
 from dedup.detection.kernels.masked_shingles import SHINGLE_WORDS, masked, words_of
 from dedup.detection.kernels.stopwords import language_of, stop_words
+from dedup.detection.types import Mark
 
 _STOP_WORD_SHINGLE = 3
 
@@ -32,13 +33,13 @@ _Things = Iterator[tuple[Any, Span]]
 Settings = Mapping[str, Any]
 
 
-def marks_of(pass_name: str, left: Located, right: Located, settings: Settings) -> PairMarks:
-    """Return what a pass with these settings found in two texts as they are compared.
+def marks_of(mark: Mark, left: Located, right: Located, settings: Settings) -> PairMarks:
+    """Return what a pass with this mark and these settings found in two texts as they are compared.
 
-    NO_MARKS for a pass that compares no texts. Stretches that the pass ignores because very many articles have them
+    NO_MARKS if it compares no texts. Stretches that the pass ignores because very many articles have them
     are marked too: that is not known here.
     """
-    return _MARKERS[pass_name](left, right, settings) if pass_name in _MARKERS else NO_MARKS
+    return _MARKERS[mark](left, right, settings) if mark in _MARKERS else NO_MARKS
 
 
 def _whole(left: Located, right: Located, _settings: Settings) -> PairMarks:
@@ -122,11 +123,11 @@ def _located_words(text: str, words: Sequence[str]) -> list[tuple[str, Span]]:
     return found
 
 
-_MARKERS: Mapping[str, Callable[[Located, Located, Settings], PairMarks]] = {
-    "exact": _whole,
-    "trigram": _prefix,
-    "minhash": _character_shingles,
-    "stopword": _stop_word_shingles,
-    "sentence": _sentences,
-    "containment": _masked_shingles,
+_MARKERS: Mapping[Mark, Callable[[Located, Located, Settings], PairMarks]] = {
+    Mark.TEXT: _whole,
+    Mark.BEGINNING: _prefix,
+    Mark.CHARACTERS: _character_shingles,
+    Mark.STOP_WORDS: _stop_word_shingles,
+    Mark.SENTENCES: _sentences,
+    Mark.PHRASES: _masked_shingles,
 }

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol
 
 from articles.numbers import counted
 from dedup.declarations import Finds, Settings, setting, settings_of
-from dedup.detection.types import Candidate, Tally, Window
+from dedup.detection.types import Candidate, Mark, Tally, Window
+
+# A work that two passes follow.
+BRODER_1997 = """@inproceedings{broder1997,
+  author = {Broder, Andrei Z.},
+  title = {On the resemblance and containment of documents},
+  booktitle = {Compression and Complexity of Sequences},
+  year = {1997},
+  pages = {21--29}
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +118,16 @@ class Reach(Enum):
     STORE = "all articles of the scope"
 
 
-class Pass(Protocol):
+class Spread(Enum):
+    """How the work of a pass is divided between the machines of a cluster (detection/spark/running.py)."""
+
+    KEYS = "the articles of a key together"
+    TILES = "some articles with some others, by days"
+    MEMBERS = "counts by ranges of hashes, then parts two by two"
+    BANDS = "the articles of a band together"
+
+
+class Pass:
     """One way to find pairs of articles that may be duplicates.
 
     `find` streams the candidates of a window: each pair once, the smaller id left, scores in 0..1. The same
@@ -128,21 +146,32 @@ class Pass(Protocol):
     # Whether leaving out boilerplate changes what it finds.
     compares_texts: ClassVar[bool]
     config_class: ClassVar[type[PassConfig]]
+    # What is marked in two articles, and a note on that with the settings in braces; "": the page marks nothing.
+    mark: ClassVar[Mark] = Mark.NOTHING
+    marked_note: ClassVar[str] = ""
+    # The BibTeX entries of the works that it follows.
+    cites: ClassVar[tuple[str, ...]] = ()
+    # The phase of a run (detection/types.py) that makes the index it reads, if any.
+    index: ClassVar[str] = ""
+    # None: a run on a cluster cannot have the pass. The seconds are those of one core for the sets of an article.
+    spread: ClassVar[Spread | None] = None
+    seconds_an_article: ClassVar[float] = 0.0
 
     def find(
         self, window: Window, config: Any, connection: Connection, tally: Tally | None = None
-    ) -> Iterator[Candidate]: ...
+    ) -> Iterator[Candidate]:
+        """Yield the candidates of a window."""
+        raise NotImplementedError
 
     def explain(self, left: int, right: int, window: Window, config: Any, connection: Connection) -> Explanation:
         """Return whether `find` yields the pair of these two articles, if all articles up to the last day are compared.
 
         The left id is the smaller one. Whether the pass is enabled, and what a dense group leaves out, is not asked.
         """
-        ...
+        raise NotImplementedError
 
 
-@runtime_checkable
-class PreparedPass(Pass, Protocol):
+class PreparedPass(Pass):
     """A pass whose blocks need something that depends on more than their articles: it is made once a run, in parts.
 
     Parts and the whole are plain values, which any process can use.
@@ -150,23 +179,23 @@ class PreparedPass(Pass, Protocol):
 
     def preparations(self, blocks: int, articles: int) -> int:
         """Return in how many parts to prepare a run of so many blocks; 0: each block makes what it needs."""
-        ...
+        raise NotImplementedError
 
     def prepare(
         self, window: Window, config: Any, connection: Connection, part: int, parts: int, tally: Tally | None = None
     ) -> Any:
         """Return a part of what the blocks need; `window` has all days of the run."""
-        ...
+        raise NotImplementedError
 
     def prepared(self, parts: Sequence[Any]) -> Any:
         """Return what the blocks need, made of its parts in order."""
-        ...
+        raise NotImplementedError
 
     def find_prepared(
         self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
     ) -> Iterator[Candidate]:
         """Yield the candidates of a block."""
-        ...
+        raise NotImplementedError
 
 
 def too_far(days: int, most: int) -> str:

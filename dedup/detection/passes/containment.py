@@ -17,7 +17,16 @@ from dedup.detection.kernels.containment import HASHES, common_hashes, contained
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
 from dedup.detection.kernels.tokens import distinct
-from dedup.detection.passes.base import Connection, Explanation, PassConfig, Reach, too_far
+from dedup.detection.passes.base import (
+    BRODER_1997,
+    Connection,
+    Explanation,
+    PassConfig,
+    PreparedPass,
+    Reach,
+    Spread,
+    too_far,
+)
 from dedup.detection.passes.reading import (
     Holders,
     first_day_read,
@@ -27,7 +36,7 @@ from dedup.detection.passes.reading import (
     read_shingles,
     read_shingles_of,
 )
-from dedup.detection.types import Candidate, Tally, Window
+from dedup.detection.types import SHINGLES, Candidate, Mark, Tally, Window
 
 # Each part reads all articles and keeps the shingles of one range: so many articles' worth are half a gigabyte.
 _ARTICLES_PER_PART = 250_000
@@ -83,7 +92,7 @@ class ContainmentConfig(PassConfig):
     )
 
 
-class ContainmentPass:
+class ContainmentPass(PreparedPass):
     """Pairs of which the shorter article shares at least the threshold's part of its uncommon word shingles."""
 
     name: ClassVar[str] = "containment"
@@ -93,6 +102,12 @@ class ContainmentPass:
     reach: ClassVar[Reach] = Reach.STORE
     compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = ContainmentConfig
+    mark: ClassVar[Mark] = Mark.PHRASES
+    marked_note: ClassVar[str] = "phrases of four words that both have; all numbers are equal."
+    cites: ClassVar[tuple[str, ...]] = (BRODER_1997,)
+    index: ClassVar[str] = SHINGLES
+    spread: ClassVar[Spread | None] = Spread.MEMBERS
+    seconds_an_article: ClassVar[float] = 0.00015
 
     def find(
         self, window: Window, config: ContainmentConfig, connection: Connection, tally: Tally | None = None

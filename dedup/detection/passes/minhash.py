@@ -30,10 +30,19 @@ from dedup.detection.kernels.tokens import (
     distinct,
     jaccard_of,
 )
-from dedup.detection.passes.base import Connection, Explanation, NearConfig, PassConfig, Reach
+from dedup.detection.passes.base import (
+    BRODER_1997,
+    Connection,
+    Explanation,
+    NearConfig,
+    Pass,
+    PassConfig,
+    Reach,
+    Spread,
+)
 from dedup.detection.passes.near import explain_near
 from dedup.detection.passes.reading import ArticleBatch, Fresh, all_fresh, first_row, read_batches, read_beginnings_of
-from dedup.detection.types import Candidate, Tally, Window
+from dedup.detection.types import Candidate, Mark, Tally, Window
 
 # Texts per step, so that their shingles stay in the processor's cache.
 _SIGNED_AT_ONCE = 96
@@ -47,6 +56,13 @@ SELECT id, left({article.text}, %(prefix)s) FROM {articles} AS article WHERE id 
 """,
     "article",
 )
+
+_LI_2012 = """@inproceedings{li2012,
+  author = {Li, Ping and Owen, Art and Zhang, Cun-Hui},
+  title = {One permutation hashing},
+  booktitle = {Advances in Neural Information Processing Systems 25},
+  year = {2012}
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +147,7 @@ class _Corpus(NamedTuple):
     occupied: npt.NDArray[np.bool_]  # which articles have shingles
 
 
-class MinhashPass:
+class MinhashPass(Pass):
     """Pairs whose sets of character shingles have a Jaccard similarity of at least the threshold."""
 
     name: ClassVar[str] = "minhash"
@@ -141,6 +157,14 @@ class MinhashPass:
     reach: ClassVar[Reach] = Reach.PAIR
     compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = MinhashConfig
+    mark: ClassVar[Mark] = Mark.CHARACTERS
+    marked_note: ClassVar[str] = "every {shingle} characters in a row that both texts have."
+    cites: ClassVar[tuple[str, ...]] = (
+        BRODER_1997,
+        _LI_2012,
+    )
+    spread: ClassVar[Spread | None] = Spread.BANDS
+    seconds_an_article: ClassVar[float] = 0.0006
 
     def find(
         self, window: Window, config: MinhashConfig, connection: Connection, tally: Tally | None = None

@@ -27,7 +27,7 @@ from dedup.detection.kernels.sentences import (
     shared_sentences,
 )
 from dedup.detection.kernels.tokens import IntArray, Ragged, distinct
-from dedup.detection.passes.base import Connection, Explanation, PassConfig, Reach, too_far
+from dedup.detection.passes.base import Connection, Explanation, PassConfig, PreparedPass, Reach, Spread, too_far
 from dedup.detection.passes.reading import (
     ArticleRow,
     ArticleSentences,
@@ -37,7 +37,7 @@ from dedup.detection.passes.reading import (
     read_holders,
     read_sentences,
 )
-from dedup.detection.types import Candidate, Tally, Window
+from dedup.detection.types import SENTENCES, Candidate, Mark, Tally, Window
 
 # Each part reads all articles and counts the sentences of one range of hashes.
 _ARTICLES_PER_PART = 2_000_000
@@ -118,7 +118,7 @@ class _Corpus(NamedTuple):
     sentences: SentenceSets
 
 
-class SentencePass:
+class SentencePass(PreparedPass):
     """Pairs whose shared sentences make up at least the threshold's share of all their sentences."""
 
     name: ClassVar[str] = "sentence"
@@ -128,6 +128,11 @@ class SentencePass:
     reach: ClassVar[Reach] = Reach.STORE
     compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = SentenceConfig
+    mark: ClassVar[Mark] = Mark.SENTENCES
+    marked_note: ClassVar[str] = "sentences of at least {minimum_characters} characters that both have."
+    index: ClassVar[str] = SENTENCES
+    spread: ClassVar[Spread | None] = Spread.MEMBERS
+    seconds_an_article: ClassVar[float] = 0.0006
 
     def find(
         self, window: Window, config: SentenceConfig, connection: Connection, tally: Tally | None = None

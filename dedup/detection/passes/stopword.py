@@ -18,10 +18,18 @@ from dedup.declarations import Finds, setting
 from dedup.detection.kernels.parity_join import TOLERANCE
 from dedup.detection.kernels.stopwords import stop_word_shingle_sets
 from dedup.detection.kernels.tokens import Ragged, distinct, jaccard_of
-from dedup.detection.passes.base import Connection, Explanation, NearConfig, PassConfig, Reach
+from dedup.detection.passes.base import Connection, Explanation, NearConfig, Pass, PassConfig, Reach, Spread
 from dedup.detection.passes.near import NearSets, explain_near, near_pairs
 from dedup.detection.passes.reading import ArticleBatch, all_fresh, read_batches, read_beginnings_of
-from dedup.detection.types import Candidate, Tally, Window
+from dedup.detection.types import Candidate, Mark, Tally, Window
+
+_THEOBALD_2008 = """@inproceedings{theobald2008,
+  author = {Theobald, Martin and Siddharth, Jonathan and Paepcke, Andreas},
+  title = {{SpotSigs}: Robust and efficient near duplicate detection in large web collections},
+  booktitle = {Proceedings of SIGIR},
+  year = {2008},
+  pages = {563--570}
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,7 @@ class StopwordConfig(NearConfig):
     )
 
 
-class StopwordPass:
+class StopwordPass(Pass):
     """Pairs a few days apart whose sets of stop-word shingles have a Jaccard similarity of at least the threshold."""
 
     name: ClassVar[str] = "stopword"
@@ -83,6 +91,11 @@ class StopwordPass:
     reach: ClassVar[Reach] = Reach.PAIR
     compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = StopwordConfig
+    mark: ClassVar[Mark] = Mark.STOP_WORDS
+    marked_note: ClassVar[str] = "phrases that both have: a common word such as “the” and the two words after it."
+    cites: ClassVar[tuple[str, ...]] = (_THEOBALD_2008,)
+    spread: ClassVar[Spread | None] = Spread.TILES
+    seconds_an_article: ClassVar[float] = 0.0002
 
     def find(
         self, window: Window, config: StopwordConfig, connection: Connection, tally: Tally | None = None

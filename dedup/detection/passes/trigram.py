@@ -21,10 +21,18 @@ import numpy.typing as npt
 from dedup.declarations import Finds, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
-from dedup.detection.passes.base import Connection, Explanation, NearConfig, PassConfig, Reach
+from dedup.detection.passes.base import (
+    Connection,
+    Explanation,
+    NearConfig,
+    PassConfig,
+    PreparedPass,
+    Reach,
+    Spread,
+)
 from dedup.detection.passes.near import NearSets, explain_near, near_pairs
 from dedup.detection.passes.reading import all_fresh, read_batches, read_beginnings_of
-from dedup.detection.types import Candidate, Tally, Window
+from dedup.detection.types import Candidate, Mark, Tally, Window
 
 # Pairs per query: about half a second of PostgreSQL's time.
 _SCORED_AT_ONCE = 2_000
@@ -61,6 +69,12 @@ ORDER BY place
 
 Scores = npt.NDArray[np.float32]
 
+_PG_TRGM = r"""@misc{pgtrgm,
+  author = {{PostgreSQL Global Development Group}},
+  title = {pg\_trgm: Support for similarity of text using trigram matching},
+  url = {https://www.postgresql.org/docs/current/pgtrgm.html}
+}"""
+
 
 @dataclass(frozen=True, slots=True)
 class TrigramConfig(NearConfig):
@@ -95,7 +109,7 @@ class TrigramConfig(NearConfig):
     )
 
 
-class TrigramPass:
+class TrigramPass(PreparedPass):
     """Pairs a few days apart whose beginnings have a pg_trgm similarity of at least the threshold."""
 
     name: ClassVar[str] = "trigram"
@@ -105,6 +119,11 @@ class TrigramPass:
     reach: ClassVar[Reach] = Reach.PAIR
     compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = TrigramConfig
+    mark: ClassVar[Mark] = Mark.BEGINNING
+    marked_note: ClassVar[str] = "the beginnings that were compared: {prefix:,} characters, without punctuation."
+    cites: ClassVar[tuple[str, ...]] = (_PG_TRGM,)
+    spread: ClassVar[Spread | None] = Spread.TILES
+    seconds_an_article: ClassVar[float] = 0.0001
 
     def find(
         self, window: Window, config: TrigramConfig, connection: Connection, tally: Tally | None = None

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from articles.storage.fingerprints import fingerprint
+from dedup.detection.clustering.components import DisjointSets
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import DenseGroup, GroupMember
 
@@ -50,25 +51,16 @@ class Part:
 
 def connected(kept: Iterable[KeptPair]) -> list[Part]:
     """Return the parts that these pairs connect, in the order of their first articles. Linear in the pairs."""
-    parent: dict[int, int] = {}
-
-    def root(article: int) -> int:
-        parent.setdefault(article, article)
-        while parent[article] != article:
-            parent[article] = parent[parent[article]]
-            article = parent[article]
-        return article
-
+    sets = DisjointSets()
     pairs: Counter[int] = Counter()
     passes: defaultdict[int, set[str]] = defaultdict(set)
     for pair in kept:
-        first, second = sorted((root(pair.left), root(pair.right)))
-        parent[second] = first
+        sets.unite(pair.left, pair.right)
         pairs[pair.left] += bool(pair.passes)
         passes[pair.left].update(pair.passes)
     members: defaultdict[int, list[int]] = defaultdict(list)
-    for article in sorted(parent):
-        members[root(article)].append(article)
+    for article in sorted(sets.parent):
+        members[sets.root(article)].append(article)
     return [
         Part(
             tuple(articles),

@@ -63,7 +63,7 @@ def judged_by(pass_name: str, config: PassConfig, scope: Scope) -> dict[str, Any
     Bounds of pairs of newspapers come as arrays, a place for each pair.
     """
     runs = earlier_runs(pass_name, config, scope)
-    general = general_bounds(pass_name, config)
+    general = general_bounds(config)
     own = list(own_bounds(pass_name, config, scope.rules))
     return {
         "same_runs": runs.same,

@@ -10,7 +10,7 @@ from articles.numbers import counted
 from dedup.declarations import Finds, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.phases import PHASES
+from dedup.detection.runs.phases import all_phases
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import (
     BEST_SCORES,
@@ -137,7 +137,7 @@ def dense_fact(run: DetectionRun) -> tuple[str, str]:
 
 def phase_seconds(run: DetectionRun) -> list[tuple[str, float]]:
     """Return the phases of a finished run in their order, as labels, with their seconds."""
-    return [(label(name), seconds) for name, seconds in _by_names(run.counts.get("phases", {}), PHASES).items()]
+    return [(label(name), seconds) for name, seconds in _by_names(run.counts.get("phases", {}), all_phases()).items()]
 
 
 def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
@@ -187,7 +187,7 @@ def run_summary(run: DetectionRun) -> dict[str, Any]:
     counts = {name: value for name, value in run.counts.items() if name not in ("fingerprint", "newest")}
     by_pass = counts.get("passes", {})
     if "phases" in counts:
-        counts["phases"] = _by_names(counts["phases"], PHASES)
+        counts["phases"] = _by_names(counts["phases"], all_phases())
     if counts.get("verdicts"):
         counts["verdicts"] = _by_names(counts["verdicts"], VerdictKind)
     config = {name: _by_names(run.config[name], _settings_of(name)) for name in _in_order(run.config)}

@@ -36,10 +36,9 @@ from dedup.detection.types import (
 )
 from dedup.models import DetectionRun, RunPhase
 
-# All phases in the order of a run. With several processes, passes and storing go on at the same time.
-PHASES = (
-    FORMS, BOILERPLATE, SHINGLES, SENTENCES, *PASSES, STORING, STALE, BEST_SCORES, GROUPS, SERIES, RECURRING,
-    VERDICTS, GROUP_CHECKS, CLUSTERS, QUESTIONS, COUNTS, REPORTS,
+_BEFORE_PASSES = (FORMS, BOILERPLATE, SHINGLES, SENTENCES)
+_AFTER_PASSES = (
+    STORING, STALE, BEST_SCORES, GROUPS, SERIES, RECURRING, VERDICTS, GROUP_CHECKS, CLUSTERS, QUESTIONS, COUNTS, REPORTS
 )  # fmt: skip
 # Inside a phase, what is done is stored and the cancellation is looked up this often.
 _EVERY_SECONDS = 1.0
@@ -51,6 +50,11 @@ UPDATE dedup_runphase SET done = %(done)s, found = %(found)s, seconds = %(second
 WHERE id = %(id)s
 """
 _CANCELLED_SQL = "SELECT FROM dedup_detectionrun WHERE id = %(id)s AND cancelled_at IS NOT NULL"
+
+
+def all_phases() -> list[str]:
+    """Return the phases in the order of a run. With several processes, passes and storing go on at the same time."""
+    return [*_BEFORE_PASSES, *PASSES, *_AFTER_PASSES]
 
 
 class RunCancelledError(RuntimeError):
@@ -221,7 +225,8 @@ class RunClock:
 
 def _planned(run: DetectionRun, names: Collection[str]) -> dict[str, RunPhase]:
     """Store that these phases are ahead; those that a stopped run has worked in keep their seconds."""
-    planned = [RunPhase(run=run, name=name, position=PHASES.index(name)) for name in PHASES if name in names]
+    phases = enumerate(all_phases())
+    planned = [RunPhase(run=run, name=name, position=position) for position, name in phases if name in names]
     RunPhase.objects.bulk_create(
         planned,
         update_conflicts=True,

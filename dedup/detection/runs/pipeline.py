@@ -23,8 +23,6 @@ from dedup.detection.clustering.changes import renew_questions, update_clusters
 from dedup.detection.clustering.implications import update_version_implications
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.passes.containment import ContainmentPass
-from dedup.detection.passes.sentence import SentencePass
 from dedup.detection.runs.blocks import find_in_blocks
 from dedup.detection.runs.counts import counts_of
 from dedup.detection.runs.crowded import forget_crowded
@@ -35,7 +33,7 @@ from dedup.detection.runs.group_checks import check_groups
 from dedup.detection.runs.headlines import update_series
 from dedup.detection.runs.judging import judge_outdated, learn_recurring
 from dedup.detection.runs.outdated_verdicts import Outdated, outdated_verdicts
-from dedup.detection.runs.phases import PHASES, Progress, RunCancelledError, RunClock
+from dedup.detection.runs.phases import Progress, RunCancelledError, RunClock, all_phases
 from dedup.detection.runs.profiles import Configs, enabled, ran_or_retired
 from dedup.detection.runs.scope import Scope, state_of_articles
 from dedup.detection.runs.sentence_index import SENTENCE_INDEX, write_sentences
@@ -203,11 +201,9 @@ def _phases(configs: Configs, scope: Scope, *, verdicts: bool, stored: bool) -> 
         left_out.add(BOILERPLATE)
     if not verdicts:
         left_out |= {SERIES, RECURRING, VERDICTS, GROUP_CHECKS}
-        if ContainmentPass.name in left_out:
-            left_out.add(SHINGLES)
-    if SentencePass.name in left_out:
-        left_out.add(SENTENCES)
-    return set(PHASES) - left_out
+    # Verdicts read shingles, too.
+    read = {PASSES[name].index for name in enabled(configs)} | ({SHINGLES} if verdicts else set())
+    return set(all_phases()) - left_out - ({SHINGLES, SENTENCES} - read)
 
 
 def _follows_a_finished_run(run: DetectionRun) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dedup.detection.passes.base import Pass
 from dedup.detection.passes.minhash import MinhashConfig
 from dedup.detection.spark.keyed import PAIRS_DDL, mapped, written
 from dedup.detection.spark.parts import read_part, write
@@ -21,7 +22,9 @@ from dedup.detection.types import Tally
 _KEYS = "id long, newspaper long, day long"
 
 
-def find_similar(spark: Any, work: Work, config: MinhashConfig, first_day: int, folder: Path) -> dict[str, Any]:
+def find_similar(
+    spark: Any, work: Work, _pass: Pass, config: MinhashConfig, first_day: int, folder: Path
+) -> dict[str, Any]:
     """Write the pairs of similar texts of any days; return what was compared.
 
     The later article of a pair is of `first_day` or later. Texts of pairs that meet go through a shuffle: the two may

@@ -6,12 +6,12 @@ The clusters of all articles are those of each component: nothing that cluster()
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
-from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
+from dedup.detection.clustering.components import Apart, Clustering, Component, DisjointSets, Edge, Rank, cluster
 from dedup.detection.clustering.group_pairs import RANKS
 from dedup.detection.spark.schema import CLUSTERS
 
@@ -23,25 +23,12 @@ EDGES: Final = pa.schema(
 
 def local_stars(edges: pa.Table) -> pa.Table:
     """Return for each article of these edges its lowest connected one, apart from the lowest itself (EDGES)."""
-    lowest = _lowest(zip(edges["first"].to_pylist(), edges["second"].to_pylist(), strict=True))
-    rows = sorted((first, article) for article, first in lowest.items() if first != article)
+    sets = DisjointSets()
+    for first, second in zip(edges["first"].to_pylist(), edges["second"].to_pylist(), strict=True):
+        sets.unite(first, second)
+    rows = sorted((sets.root(article), article) for article in list(sets.parent))
+    rows = [(first, article) for first, article in rows if first != article]
     return pa.table({"first": [row[0] for row in rows], "second": [row[1] for row in rows]}, schema=EDGES)
-
-
-def _lowest(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return the lowest article that pairs connect with each of theirs."""
-    parent: dict[int, int] = {}
-
-    def root(article: int) -> int:
-        while (above := parent.setdefault(article, article)) != article:
-            parent[article] = parent[above]
-            article = above
-        return article
-
-    for first, second in pairs:
-        one, other = sorted((root(first), root(second)))
-        parent[other] = one
-    return {article: root(article) for article in list(parent)}
 
 
 def clustering_of(rows: Sequence[Mapping[str, Any]], groups: Mapping[int, int] | None = None) -> Clustering:

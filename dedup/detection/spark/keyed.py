@@ -1,39 +1,36 @@
-"""The url, title and exact passes on Spark: a shuffle brings together the articles that share a key (groups.py)."""
+"""The passes whose pairs share a key on Spark: a shuffle brings together the articles of each key (passes/keyed.py)."""
 
 from __future__ import annotations
 
+import datetime
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dedup.detection.kernels.contents import READ_CHARACTERS
-from dedup.detection.passes.exact import ExactConfig
-from dedup.detection.passes.title import UNSPACED, TitleConfig
-from dedup.detection.passes.url import UrlConfig
-from dedup.detection.spark.groups import ASKED, exact_pairs, generic_headlines, in_doubt, title_pairs, url_pairs
-from dedup.detection.spark.pairs import PAIRS
-from dedup.detection.spark.parts import read_part
+from dedup.detection.passes.base import Pass
+from dedup.detection.passes.keyed import KeyedArticle, KeyedPass
+from dedup.detection.spark.manifest import BundleError
+from dedup.detection.spark.pairs import PAIRS, pair_table
+from dedup.detection.spark.parts import Keys, read_part
 from dedup.detection.spark.schema import Bundle
+from dedup.detection.spark.stages import Counts
 from dedup.detection.spark.work import Work
-from dedup.detection.types import Window
+from dedup.detection.types import Candidate, Window
 
 PAIRS_DDL = (
     "left long, right long, score double, details string, left_day long, right_day long, left_newspaper long, "
     "right_newspaper long"
 )
 _KEPT = tuple(PAIRS.names)
-
-
-def articles_of(spark: Any, work: Work) -> Any:
-    """Return the prepared articles that passes compare, without their long columns."""
-    from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
-
-    columns = ["id", "newspaper", "day", "normalized_title", "digest", "characters"]
-    return spark.read.parquet(str(work.prepared)).select(*columns).where(f.col("day") <= work.last_day)
+# The articles of a newspaper under a key, and a key that is generic in a newspaper.
+_ASKED = ("id", "day", "newspaper", "key")
+_ASKED_DDL = "id long, day long, newspaper long, key string"
 
 
 def mapped(frame: Any, convert: Callable[[pa.Table], pa.Table], schema: str) -> Any:
@@ -46,81 +43,79 @@ def mapped(frame: Any, convert: Callable[[pa.Table], pa.Table], schema: str) -> 
     return frame.mapInArrow(run, schema)
 
 
-def find_exact(spark: Any, work: Work, config: ExactConfig, window: Window, folder: Path) -> int:
-    """Write the pairs of equal texts; return how many."""
-    from pyspark.sql import functions as f  # noqa: PLC0415
+def written(frame: Any, folder: Path) -> int:
+    """Write the rows of a frame into a folder; return how many."""
+    frame.write.mode("overwrite").parquet(str(folder))
+    count: int = frame.sparkSession.read.parquet(str(folder)).count()
+    return count
 
-    articles = articles_of(spark, work).where(
-        f.col("digest").isNotNull() & (f.col("characters") >= config.minimum_characters)
+
+def find_keyed(spark: Any, work: Work, detection_pass: Pass, config: Any, _first_day: int, folder: Path) -> Counts:
+    """Write the pairs of articles that share a key. Raises BundleError if the export has no keys of the pass."""
+    keyed = cast("KeyedPass", detection_pass)
+    window = Window(datetime.date.min, datetime.date.fromordinal(work.last_day))
+    groups = _groups(spark, work, keyed.name)
+    if keyed.contents:
+        groups.write.mode("overwrite").parquet(str(folder / "groups"))
+        groups = spark.read.parquet(str(folder / "groups"))
+    every = mapped(groups, lambda table: pairs_of(keyed, table, config, window), f"{PAIRS_DDL}, key string")
+    candidates, kept = _filtered(spark, work, keyed, config, groups, every, folder)
+    pairs = written(kept.select(*_KEPT), folder / "pairs")
+    found = pairs if candidates is None else candidates
+    return {"candidates": found, "verified": found, "pairs": pairs, "days": []}
+
+
+def _filtered(
+    spark: Any, work: Work, keyed: KeyedPass, config: Any, groups: Any, every: Any, folder: Path
+) -> tuple[int | None, Any]:
+    """Return how many pairs there are, and those that are kept; None: all are."""
+    if not (keyed.contents or keyed.key.several):
+        return None, every
+    candidates = written(every, folder / "every")
+    kept = spark.read.parquet(str(folder / "every"))
+    if keyed.contents:
+        window = Window(datetime.date.min, datetime.date.fromordinal(work.last_day))
+        asked = mapped(groups, lambda table: in_doubt(keyed, table, config, window), _ASKED_DDL)
+        kept = _without_generic(spark, kept, _generic(spark, work, keyed, asked, config), folder)
+    return candidates, _once(kept) if keyed.key.several else kept
+
+
+def _groups(spark: Any, work: Work, name: str) -> Any:
+    """Return each key that several articles have, with these articles as `members` in any order."""
+    from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
+
+    folder = Bundle(work.root).keys_of(name)
+    if not folder.is_dir():
+        raise BundleError(f"the export has no keys of the pass {name!r}; export again with this version of newsdedup")
+    day = (f.datediff(f.col("day"), f.lit("1970-01-01").cast("date")) + f.lit(719_163)).cast("long").alias("day")
+    keys = spark.read.parquet(str(folder)).select(
+        f.col("article").alias("id"), "newspaper", day, "place", "key", "note"
     )
-    groups = _groups(articles, ["digest"], ["id", "newspaper", "day", "normalized_title"])
-    return written(mapped(groups, lambda table: exact_pairs(table, config, window), PAIRS_DDL), folder)
+    members = f.collect_list(f.struct("id", "newspaper", "day", "note")).alias("members")
+    groups = keys.where(f.col("day") <= work.last_day).groupBy("place", "key").agg(members)
+    return groups.where(f.size("members") > 1)
 
 
-def find_urls(spark: Any, work: Work, config: UrlConfig, window: Window, folder: Path) -> tuple[int, int]:
-    """Write the pairs of articles of a newspaper that share a URL; return how many shared ones there are, and pairs."""
+def _once(pairs: Any) -> Any:
+    """Return each pair once, with the first of its keys."""
     from pyspark.sql import Window as Over  # noqa: PLC0415
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    urls = spark.read.parquet(str(Bundle(work.root).urls)).select(
-        f.col("article").alias("id"), "newspaper", _ordinal("day"), "normalized_url"
-    )
-    groups = _groups(
-        urls.where(f.col("day") <= work.last_day).distinct(),
-        ["newspaper", "normalized_url"],
-        ["id", "newspaper", "day"],
-    )
-    found = mapped(groups, lambda table: url_pairs(table, config, window), PAIRS_DDL)
-    found.write.mode("overwrite").parquet(str(folder / "every"))
-    every = spark.read.parquet(str(folder / "every"))
-    shared = f.get_json_object("details", "$.shared")
-    first = f.row_number().over(Over.partitionBy("left", "right").orderBy(shared))
-    once = every.withColumn("place", first).where("place = 1").select(*_KEPT)
-    return every.count(), written(once, folder / "pairs")
+    first = f.row_number().over(Over.partitionBy("left", "right").orderBy("key"))
+    return pairs.withColumn("place", first).where("place = 1")
 
 
-def find_titles(spark: Any, work: Work, config: TitleConfig, window: Window, folder: Path) -> tuple[int, int]:
-    """Write the pairs of articles under one headline; return how many there are, and without generic headlines."""
-    from pyspark.sql import functions as f  # noqa: PLC0415
-
-    title = f.col("normalized_title")
-    words = f.length(title) - f.length(f.replace(title, f.lit(" "), f.lit(""))) + 1
-    unspaced = title.rlike(f"[{UNSPACED}]{{{2 * config.minimum_words}}}")
-    long_enough = (title != "") & (words >= config.minimum_words) | unspaced
-    place = f.lit(0).cast("long") if config.across_newspapers else f.col("newspaper")
-    articles = articles_of(spark, work).where(long_enough).withColumn("place", place)
-    groups = _groups(articles, ["place", "normalized_title"], ["id", "newspaper", "day"])
-    groups.write.mode("overwrite").parquet(str(folder / "groups"))
-    groups = spark.read.parquet(str(folder / "groups"))
-    written(
-        mapped(groups, lambda table: _titled(table, config, window), PAIRS_DDL + ", title string"), folder / "every"
-    )
-    asked = mapped(
-        groups,
-        lambda table: in_doubt(table, title_pairs(table, config, window), config),
-        "id long, day long, newspaper long, title string",
-    )
-    _write_generic(spark, work, asked, config, folder)
-    every = spark.read.parquet(str(folder / "every"))
-    kept = every
+def _without_generic(spark: Any, every: Any, generic: Any, folder: Path) -> Any:
+    """Return the pairs of which neither newspaper has the key over many different contents."""
+    generic.write.mode("overwrite").parquet(str(folder / "generic"))
     for side in ("left", "right"):
-        generic = spark.read.parquet(str(folder / "generic")).withColumnRenamed("newspaper", f"{side}_newspaper")
-        kept = kept.join(generic, [f"{side}_newspaper", "title"], "left_anti")
-    return every.count(), written(kept.select(*_KEPT), folder / "pairs")
+        known = spark.read.parquet(str(folder / "generic")).withColumnRenamed("newspaper", f"{side}_newspaper")
+        every = every.join(known, [f"{side}_newspaper", "key"], "left_anti")
+    return every
 
 
-def _titled(groups: pa.Table, config: TitleConfig, window: Window) -> pa.Table:
-    """Return the pairs of groups, each with its headline."""
-    pairs = title_pairs(groups, config, window)
-    return pairs.append_column("title", _shared(pairs))
-
-
-def _shared(pairs: pa.Table) -> pa.Array:
-    return pa.array([json.loads(each)["shared"] for each in pairs["details"].to_pylist()], pa.string())
-
-
-def _write_generic(spark: Any, work: Work, asked: Any, config: TitleConfig, folder: Path) -> None:
-    """Write which headlines are generic. Their texts are read part by part, and only those."""
+def _generic(spark: Any, work: Work, keyed: KeyedPass, asked: Any, config: Any) -> Any:
+    """Return which keys are generic. The texts of their articles are read part by part, and only those."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     ranges = [(number, part.first_day, part.last_day) for number, part in enumerate(work.parts)]
@@ -132,30 +127,73 @@ def _write_generic(spark: Any, work: Work, asked: Any, config: TitleConfig, fold
         known = read_part(work.parts[number], ["normalized_text"], ids=table["id"].to_numpy())
         texts = [text[:READ_CHARACTERS] for text in known["normalized_text"].to_pylist()]
         read = pa.table({"id": known["id"], "text": pa.array(texts, pa.string())})
-        return table.select(ASKED.names).join(read, "id", join_type="inner").select([*ASKED.names, "text"])
+        return table.select(_ASKED).join(read, "id", join_type="inner").select([*_ASKED, "text"])
 
-    texts = placed.groupBy("part").applyInArrow(read, "id long, day long, newspaper long, title string, text string")
-    generic = texts.groupBy(f.pmod(f.xxhash64("newspaper", "title"), f.lit(64)).alias("bucket")).applyInArrow(
-        lambda table: generic_headlines(table, config), "newspaper long, title string"
+    texts = placed.groupBy("part").applyInArrow(read, f"{_ASKED_DDL}, text string")
+    return texts.groupBy(f.pmod(f.xxhash64("newspaper", "key"), f.lit(64)).alias("bucket")).applyInArrow(
+        lambda table: generic_keys(keyed, table, config), "newspaper long, key string"
     )
-    generic.write.mode("overwrite").parquet(str(folder / "generic"))
 
 
-def _groups(articles: Any, keys: list[str], members: list[str]) -> Any:
-    from pyspark.sql import functions as f  # noqa: PLC0415
+def pairs_of(keyed: KeyedPass, groups: pa.Table, config: Any, window: Window) -> pa.Table:
+    """Return the pairs of groups (key, members), each with its key."""
+    found: list[Candidate] = []
+    keys: list[str] = []
+    articles: dict[int, tuple[int, int]] = {}
+    for group in groups.to_pylist():
+        articles |= {member["id"]: (member["newspaper"], member["day"]) for member in group["members"]}
+        found += keyed.pairs(_articles_of(group), window, config)
+        keys += [group["key"]] * (len(found) - len(keys))
+    pairs = pair_table(
+        _ends((candidate.left for candidate in found), articles),
+        _ends((candidate.right for candidate in found), articles),
+        np.ones(len(found)),
+        [json.dumps(candidate.evidence, ensure_ascii=False) for candidate in found],
+    )
+    return pairs.append_column("key", pa.array(keys, pa.string()))
 
-    groups = articles.groupBy(*keys).agg(f.collect_list(f.struct(*members)).alias("members"))
-    return groups.where(f.size("members") > 1)
+
+def in_doubt(keyed: KeyedPass, groups: pa.Table, config: Any, window: Window) -> pa.Table:
+    """Return the articles (id, day, newspaper, key) whose texts decide whether a key is generic.
+
+    They are all articles of a newspaper under a key, if there are enough of them and one is in a pair.
+    """
+    asked: list[dict[str, Any]] = []
+    for group in groups.to_pylist():
+        pairs = keyed.pairs(_articles_of(group), window, config)
+        paired = {article for pair in pairs for article in (pair.left, pair.right)}
+        by_newspaper: dict[int, list[Mapping[str, Any]]] = {}
+        for member in group["members"]:
+            by_newspaper.setdefault(member["newspaper"], []).append(member)
+        for members in by_newspaper.values():
+            if len(members) >= getattr(config, keyed.contents) and any(member["id"] in paired for member in members):
+                asked += [{**member, "key": group["key"]} for member in members]
+    return pa.Table.from_pylist(asked, pa.schema([*((name, pa.int64()) for name in _ASKED[:3]), ("key", pa.string())]))
 
 
-def written(frame: Any, folder: Path) -> int:
-    frame.write.mode("overwrite").parquet(str(folder))
-    count: int = frame.sparkSession.read.parquet(str(folder)).count()
-    return count
+def generic_keys(keyed: KeyedPass, articles: pa.Table, config: Any) -> pa.Table:
+    """Return the keys (newspaper, key) that are generic, given all their articles (newspaper, key, day, id, text),
+    complete for each key, in any order.
+    """
+    ordered = articles.sort_by([(name, "ascending") for name in ("newspaper", "key", "day", "id")])
+    texts: dict[tuple[int, str], list[str]] = {}
+    for row in ordered.select(["newspaper", "key", "text"]).to_pylist():
+        texts.setdefault((row["newspaper"], row["key"]), []).append(row["text"])
+    found = [held for held, read in texts.items() if keyed.is_generic(iter(read), config)]
+    columns = zip(*found, strict=True) if found else ((), ())
+    return pa.table([*columns], schema=pa.schema([("newspaper", pa.int64()), ("key", pa.string())]))
 
 
-def _ordinal(column: str) -> Any:
-    from pyspark.sql import functions as f  # noqa: PLC0415
+def _articles_of(group: Mapping[str, Any]) -> list[KeyedArticle]:
+    rows = ((member["id"], _day(member), member["newspaper"], member["note"]) for member in group["members"])
+    articles = (KeyedArticle(group["key"], *row) for row in rows)
+    return sorted(articles, key=lambda article: (article.day, article.article))
 
-    days = f.datediff(f.col(column), f.lit("1970-01-01").cast("date"))
-    return (days + f.lit(719_163)).cast("long").alias(column)
+
+def _ends(ids: Iterable[int], articles: Mapping[int, tuple[int, int]]) -> Keys:
+    rows = [(article, *articles[article]) for article in ids]
+    return Keys(*np.array(rows, dtype=np.int64).reshape(-1, 3).T)
+
+
+def _day(member: Mapping[str, Any]) -> datetime.date:
+    return datetime.date.fromordinal(member["day"])

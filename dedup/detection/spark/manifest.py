@@ -143,6 +143,8 @@ class Result(_Stored):
 
 def configs_of(stored: Mapping[str, Mapping[str, Any]]) -> Configs:
     """Return the configs of stored settings, in the order of a run. Raises BundleError."""
+    if unknown := sorted(stored.keys() - PASSES.keys()):
+        raise BundleError(f"there is no pass {unknown[0]!r} here; the passes are {', '.join(PASSES)}; export again")
     try:
         return {name: make_config(PASSES[name].config_class, dict(stored[name])) for name in PASSES}
     except (ConfigError, KeyError) as error:

@@ -16,6 +16,7 @@ from dedup.detection.kernels.masked_shingles import ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE
 from dedup.detection.kernels.sentences import rarity, sentence_sets
 from dedup.detection.kernels.tokens import IntArray, Ragged
+from dedup.detection.passes.base import Pass
 from dedup.detection.passes.containment import ContainmentConfig
 from dedup.detection.passes.sentence import SentenceConfig
 from dedup.detection.spark.pairs import no_pairs, pair_table
@@ -74,7 +75,9 @@ def sets_of(work: Work, part: int, config: MemberConfig) -> Sets:
     return Sets(Keys.of(articles), found.sets, found.weights)
 
 
-def find_by_members(spark: Any, work: Work, config: MemberConfig, folder: Path) -> dict[str, Any]:
+def find_by_members(
+    spark: Any, work: Work, _pass: Pass, config: MemberConfig, _first_day: int, folder: Path
+) -> dict[str, Any]:
     """Write the pairs of articles that share enough; return what the tasks did."""
     articles = sum(part.articles for part in work.parts)
     each = 400 if isinstance(config, ContainmentConfig) else 20

@@ -9,28 +9,18 @@ import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dedup.detection.passes.base import PassConfig
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import PassConfig, Spread
 from dedup.detection.spark.manifest import Configs, Manifest
 
 # Seconds of a run of any size: starting Java and its compiler, and the tasks of all stages; and those of each pass.
 # Between a run in one process and one with an executor apart, which compiles everything a second time.
 _FIXED = 55.0
 _FIXED_A_PASS = 5.0
-# Seconds an article: Java, Arrow, Parquet and what is prepared; and of each pass, the sets that it compares.
+# Seconds an article: Java, Arrow, Parquet and what is prepared. Each pass says what the sets that it compares cost.
 _ARTICLE = 0.00015
-_SETS = {
-    "url": 0.00001,
-    "title": 0.00002,
-    "exact": 0.00001,
-    "trigram": 0.0001,
-    "minhash": 0.0006,
-    "stopword": 0.0002,
-    "sentence": 0.0006,
-    "containment": 0.00015,
-}
 # Seconds a pair of articles within the window, where a pass compares all of them.
 _WINDOW_PAIR = 12.7e-9
-_QUADRATIC = ("trigram", "stopword")
 # Seconds a pair that is judged, and how many of them an article has.
 _JUDGED = 0.0009
 _PAIRS_AN_ARTICLE = 0.4
@@ -57,10 +47,10 @@ def planned(manifest: Manifest, configs: Configs, *, tile_pairs: int) -> Plan:
     """Return what a run with these settings will cost."""
     enabled = {name: config for name, config in configs.items() if config.enabled}
     counts = [count for _, count in manifest.days]
-    pairs = {name: window_pairs(manifest, enabled[name]) for name in _QUADRATIC if name in enabled}
+    pairs = {name: window_pairs(manifest, enabled[name]) for name in enabled if PASSES[name].spread is Spread.TILES}
     tiles = sum(-(-pair // tile_pairs) for pair in pairs.values())
     judged = _PAIRS_AN_ARTICLE * manifest.articles
-    an_article = _ARTICLE + sum(_SETS[name] for name in enabled)
+    an_article = _ARTICLE + sum(PASSES[name].seconds_an_article for name in enabled)
     fixed = _FIXED + _FIXED_A_PASS * len(enabled)
     seconds = fixed + an_article * manifest.articles + _WINDOW_PAIR * sum(pairs.values()) + _JUDGED * judged
     return Plan(

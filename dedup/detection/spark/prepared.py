@@ -17,17 +17,13 @@ from dedup.detection.kernels.masked_shingles import ShingleSets, masked_shingle_
 from dedup.detection.spark.parts import KEYS
 
 # What `prepared` reads of a part, and what it returns. `shingles` are those of the text that is compared, as they are
-# stored in a database (masked_shingles.py); `whole`: nothing is left out of that text.
-READ: Final = ("headline", "text", "reduced_text", "normalized_title", "digest")
+# stored in a database (masked_shingles.py).
+READ: Final = ("headline", "text")
 PREPARED: Final = pa.schema(
     [
         pa.field("id", pa.int64(), nullable=False),
         pa.field("newspaper", pa.int64(), nullable=False),
         pa.field("day", pa.int64(), nullable=False),
-        pa.field("normalized_title", pa.string(), nullable=False),
-        pa.field("digest", pa.string()),
-        pa.field("characters", pa.int64(), nullable=False),
-        pa.field("whole", pa.bool_(), nullable=False),
         pa.field("form", pa.string(), nullable=False),
         pa.field("shingles", pa.binary(), nullable=False),
     ]
@@ -41,10 +37,8 @@ def prepared(articles: pa.Table, affixes: Mapping[int, Sequence[str]]) -> pa.Tab
     texts = articles["text"].to_pylist()
     sets = masked_shingle_sets(texts)
     blobs = [each.astype("<u4").tobytes() for each in np.split(sets.values, sets.offsets[1:-1])] if texts else []
-    columns = {name: articles[name] for name in (*KEYS, "normalized_title", "digest")}
+    columns = {name: articles[name] for name in KEYS}
     columns |= {
-        "characters": pa.array([len(text) for text in texts], pa.int64()),
-        "whole": articles["reduced_text"].is_null(),
         "form": pa.array(_forms(articles, affixes), pa.string()),
         "shingles": pa.array(blobs, pa.binary()),
     }

@@ -10,7 +10,7 @@ import dataclasses
 import datetime
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isqrt
 from pathlib import Path
@@ -18,12 +18,12 @@ from typing import Any
 
 from dedup.detection.bounds import Rule, Rules, widened
 from dedup.detection.passes import PASSES
-from dedup.detection.passes.base import NearConfig, PassConfig, Reach
+from dedup.detection.passes.base import NearConfig, Pass, PassConfig, Reach, Spread
 from dedup.detection.spark.bands import find_similar
 from dedup.detection.spark.clustering import write_clusters
 from dedup.detection.spark.judging import Judging
-from dedup.detection.spark.keyed import PAIRS_DDL, find_exact, find_titles, find_urls, mapped
-from dedup.detection.spark.manifest import Configs, Manifest, Result, fingerprint
+from dedup.detection.spark.keyed import PAIRS_DDL, find_keyed, mapped
+from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, fingerprint
 from dedup.detection.spark.members import find_by_members
 from dedup.detection.spark.pairs import allowed
 from dedup.detection.spark.parts import parts_of
@@ -32,7 +32,7 @@ from dedup.detection.spark.stages import Counts, Stage, Stages, files_of
 from dedup.detection.spark.tasks import perform_all
 from dedup.detection.spark.versions import versions
 from dedup.detection.spark.work import Done, Tile, Work, find_in_tile, find_on_day, prepare, tiles_of
-from dedup.detection.types import VerdictKind, Window
+from dedup.detection.types import VerdictKind
 
 # A part has at most so many articles, and at least so many if there are enough workers for more parts.
 MOST_ARTICLES, LEAST_ARTICLES = 20_000, 2_000
@@ -123,25 +123,20 @@ class _Run:
         return counts | allowed_
 
     def _found_by(self, name: str, config: Any, stage: Stage) -> Counts:
-        """Write the pairs of a pass into the folder `pairs` of its stage; return what it did."""
-        folder, window = stage.folder, Window(self._manifest.first_day, self._manifest.last_day)
-        every = dataclasses.replace(window, first_day=datetime.date.min)
-        if name in ("trigram", "stopword"):
-            return self._in_tiles(config, stage)
-        if name in ("containment", "sentence"):
-            return find_by_members(self._spark, self._work, config, folder)
-        if name == "minhash":
-            return find_similar(self._spark, self._work, config, window.first_day.toordinal(), folder)
-        if name == "exact":
-            pairs = candidates = find_exact(self._spark, self._work, config, every, folder / "pairs")
-        else:
-            find = find_urls if name == "url" else find_titles
-            candidates, pairs = find(self._spark, self._work, config, every, folder)
-        return {"candidates": candidates, "verified": candidates, "pairs": pairs, "days": []}
+        """Write the pairs of a pass into the folder `pairs` of its stage; return what it did. Raises BundleError."""
+        found, first_day = PASSES[name], self._manifest.first_day.toordinal()
+        if found.spread is None:
+            raise BundleError(
+                f"the pass {name!r} does not declare how it is spread over a cluster; leave it out with --passes"
+            )
+        find = {Spread.TILES: self._in_tiles, **_FINDERS}[found.spread]
+        counts: Counts = find(self._spark, self._work, found, config, first_day, stage.folder)
+        return counts
 
-    def _in_tiles(self, config: NearConfig, stage: Stage) -> Counts:
+    def _in_tiles(
+        self, _spark: Any, work: Work, _pass: Pass, config: NearConfig, _first_day: int, folder: Path
+    ) -> Counts:
         """Compare tile by tile; then the days with dense groups, a window at a time."""
-        folder, work = stage.folder, self._work
         tiles = list(tiles_of(work.parts, config.day_window, self._side))
         counts = perform_all(self._spark, tiles, partial(_find_in_tile, work, config, folder), folder / "tallies")
         days = sorted({*counts["days"], *self._crowded_days(folder / "pairs", config.dense_from)})
@@ -212,6 +207,14 @@ class _Run:
         kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
         crowded = sum(counts.get("crowded", 0) for counts in self._counts.values())
         return {"crowded": crowded, "verdicts": kinds, "group_checks": verdicts["group_checks"], **clusters}
+
+
+# Each gets the session, the work, the pass, its config, the first day of the scope and the folder to write to.
+_FINDERS: Mapping[Spread, Callable[..., Counts]] = {
+    Spread.KEYS: find_keyed,
+    Spread.MEMBERS: find_by_members,
+    Spread.BANDS: find_similar,
+}
 
 
 def _find_in_tile(work: Work, config: NearConfig, folder: Path, tile: Tile) -> Done:

@@ -4,7 +4,7 @@ A folder holds everything:
 
     manifest.json                       what was exported (spark/manifest.py); written last
     articles/*.parquet                  ARTICLES
-    urls/*.parquet                      URLS
+    keys/pass_name=NAME/*.parquet       KEYS
     newspapers.parquet                  NEWSPAPERS
     links.parquet                       LINKS
     series_rules.parquet                SERIES_RULES
@@ -50,7 +50,7 @@ def _needed(name: str, kind: pa.DataType) -> pa.Field:
 # `published_*` are as in articles.models.Article: give them to PublicationTime.
 # `boilerplate` is a JSON list, for without_boilerplate(content, boilerplate, mode).
 # The text that passes compare is `reduced_text`, or `normalized_text` where that is null: nothing was left out. An
-# empty text matches nothing. `digest` is a hash of that text, null where it is empty.
+# empty text matches nothing.
 ARTICLES: Final = pa.schema(
     [
         _needed("id", pa.int64()),
@@ -63,19 +63,20 @@ ARTICLES: Final = pa.schema(
         _needed("headline", pa.string()),
         _needed("content", pa.string()),
         _needed("boilerplate", pa.string()),
-        _needed("normalized_title", pa.string()),
         _needed("normalized_text", pa.string()),
         pa.field("reduced_text", pa.string()),
-        pa.field("digest", pa.string()),
     ]
 )
-# The comparable URLs of each article, each once. Those without a path are left out: they are front pages.
-URLS: Final = pa.schema(
+# What the articles of a pair share for a keyed pass (passes/keyed.py). `place` is the newspaper, or 0 if both may be of
+# any. Articles without a key are left out.
+KEYS: Final = pa.schema(
     [
         _needed("article", pa.int64()),
         _needed("newspaper", pa.int64()),
         _needed("day", pa.date32()),
-        _needed("normalized_url", pa.string()),
+        _needed("place", pa.int64()),
+        _needed("key", pa.string()),
+        pa.field("note", pa.string()),
     ]
 )
 # `affixes` are what plain_title removes from headlines.
@@ -164,7 +165,7 @@ class Bundle:
         self.root = root
         self.manifest = root / MANIFEST
         self.articles = root / "articles"
-        self.urls = root / "urls"
+        self.keys = root / "keys"
         self.stages = root / "stages"
         self.results = root / "results"
         self.result = self.results / RESULT
@@ -177,6 +178,10 @@ class Bundle:
     def table(self, name: str) -> Path:
         """Return the file of a small table: newspapers, links, series_rules, group_rules or alphabet."""
         return self.root / f"{name}.parquet"
+
+    def keys_of(self, pass_name: str) -> Path:
+        """Return the folder of the keys of a pass."""
+        return self.keys / f"pass_name={pass_name}"
 
     def read(self, name: str) -> pa.Table:
         """Return a small table."""

@@ -14,7 +14,7 @@ from importlib.resources.abc import Traversable
 from articles.normalization import NORMALIZER_VERSION
 
 # Increase this when the files of spark/schema.py change.
-FORMAT = 1
+FORMAT = 2
 # The packages and modules that decide pairs, verdicts and clusters.
 _DECISIVE = {
     "articles": ("boilerplate", "normalization"),

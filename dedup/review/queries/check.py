@@ -22,13 +22,14 @@ from dedup.detection.bounds import bound_named
 from dedup.detection.comparison.compare import compare
 from dedup.detection.comparison.prepared import ArticleText, Preparer, count_words
 from dedup.detection.kernels.masked_shingles import Hashes, masked_shingle_sets, sample_of
+from dedup.detection.passes import PASSES
 from dedup.detection.passes.reading import read_shingles_of
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.runs.article_cache import ARTICLES
 from dedup.detection.runs.profiles import configs_of, default_profile, enabled
 from dedup.detection.runs.shingle_samples import holders
 from dedup.detection.runs.terms import model_in_use
-from dedup.detection.types import Window
+from dedup.detection.types import Mark, Window
 from dedup.detection.verdicts.verdict import judgement_of
 from dedup.models import Cluster, DetectionRun, Membership, Verdict
 from dedup.review.queries.lists import LEAST_PROBABILITY
@@ -234,5 +235,5 @@ def _too_far(pasted: Pasted, article: Article) -> list[tuple[str, int]]:
         if (bound := bound_named(name, Finds.WITHIN_DAYS))
     }
     if normalize_text(pasted.headline) != normalize_text(article.headline):
-        windows.pop("title", None)
+        windows = {name: days for name, days in windows.items() if PASSES[name].mark is not Mark.HEADLINE}
     return [(name, days) for name, days in windows.items() if days < apart]

@@ -18,6 +18,7 @@ from dedup.detection.comparison.evidence_marks import NO_MARKS, PairMarks, marks
 from dedup.detection.comparison.highlighting import MarkedText, Passage, passages
 from dedup.detection.comparison.located import compared_text
 from dedup.detection.passes import PASSES
+from dedup.detection.types import Mark
 from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series, Verdict
 from dedup.review.answers.decisions import decisions_on, declaration_among
 from dedup.review.answers.history import implied_by, with_actors
@@ -195,8 +196,7 @@ def _urls(article: Article) -> list[str]:
     return [each.url for each in article.urls.all()] or [article.url]
 
 
-# Found in the heads, not in the texts.
-_IN_HEADS = {"title": "the same headline", "url": "the same address, apart from tracking parameters"}
+_IN_TEXTS = frozenset(Mark) - {Mark.NOTHING, Mark.HEADLINE, Mark.URLS}
 
 
 @dataclass(frozen=True)
@@ -205,22 +205,29 @@ class MarkedEvidence:
 
     marked: str = ""
     marked_note: str = ""
+    marked_in: str = ""
     marks: PairMarks = NO_MARKS
     shared_urls: frozenset[str] = frozenset()
 
 
+def markable() -> frozenset[str]:
+    """Return the passes whose finds are marked: in the texts, or in the key that both articles have."""
+    return frozenset(name for name, detection_pass in PASSES.items() if detection_pass.marked_note)
+
+
 def marked_evidence(pair: Pair, evidence: Iterable[Evidence], name: str) -> MarkedEvidence:
     """Return what the pass of this name found in the two articles of a pair; nothing if it did not propose the pair."""
-    found = next((each for each in evidence if each.pass_name == name and name in PASSES), None)
+    found = next((row for row in evidence if row.pass_name == name and name in markable()), None)
     if found is None:
         return MarkedEvidence()
-    if name in _IN_HEADS:
-        return MarkedEvidence(name, _IN_HEADS[name], shared_urls=_shared_urls(pair.left, pair.right))
-    settings = _settings_of(found)
+    mark, settings = PASSES[name].mark, _settings_of(found)
+    if mark not in _IN_TEXTS:
+        note = PASSES[name].marked_note.format(**settings)
+        return MarkedEvidence(name, note, mark.value, shared_urls=_shared_urls(pair.left, pair.right))
     mode = found.run.boilerplate
     left, right = (compared_text(each.content, each.boilerplate, mode) for each in (pair.left, pair.right))
-    marks = marks_of(name, left, right, settings)
-    return MarkedEvidence(name, _note(found, marks, settings), marks)
+    marks = marks_of(mark, left, right, settings)
+    return MarkedEvidence(name, _note(found, marks, settings), marks=marks)
 
 
 def _settings_of(found: Evidence) -> dict[str, Any]:
@@ -231,23 +238,12 @@ def _settings_of(found: Evidence) -> dict[str, Any]:
 def _note(found: Evidence, marks: PairMarks, settings: dict[str, Any]) -> str:
     if not marks.shared:
         return "nothing is left of it: the articles have changed since."
-    note = _MEANINGS[found.pass_name].format(**settings)
+    note = PASSES[found.pass_name].marked_note.format(**settings)
     counted = found.details.get("shared")
     if isinstance(counted, int) and counted < marks.shared:
         most = settings["most_articles"]
         note += f" {counted:,} of these {marks.shared:,} count; the others are in more than {most:,} articles."
     return note
-
-
-_MEANINGS = {
-    "exact": "the same text, apart from case and punctuation.",
-    "trigram": "the beginnings that were compared: {prefix:,} characters, without punctuation.",
-    "minhash": "every {shingle} characters in a row that both texts have.",
-    "stopword": "phrases that both have: a common word such as “the” and the two words after it.",
-    "sentence": "sentences of at least {minimum_characters} characters that both have.",
-    "containment": "phrases of four words that both have; all numbers are equal.",
-}
-MARKABLE = frozenset({*_MEANINGS, *_IN_HEADS})
 
 
 def _shared_urls(left: Article, right: Article) -> frozenset[str]:

@@ -183,16 +183,16 @@ def _explanation(
         return PASSES[name].explain(left.pk, right.pk, window, by, connection)
 
     bounds = bounds_of(name, config, rules, left.newspaper_id, right.newspaper_id)
-    own = explain(bounded(name, config, bounds))
+    own = explain(bounded(config, bounds))
     if bounds.left_out:
         return dataclasses.replace(own, proposed=False, why="A rule of the profile leaves out these newspapers.")
-    if bounds == general_bounds(name, config) and not rules:
+    if bounds == general_bounds(config) and not rules:
         return own
     # The pass runs at the loosest bounds of all rules; pairs outside their own ones are left out then.
     loosest = explain(widened(name, config, rules))
     proposed = loosest.proposed and bounds.allow(loosest.score or 0.0, abs((left.date - right.date).days))
     said = own if own.proposed == proposed else loosest
-    ruled = bounds != general_bounds(name, config)
+    ruled = bounds != general_bounds(config)
     why = f"{said.why} A rule of the profile sets other bounds for these newspapers." if ruled else said.why
     return dataclasses.replace(said, proposed=proposed, why=why, threshold=own.threshold)
 

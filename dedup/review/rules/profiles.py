@@ -159,7 +159,7 @@ class PassEffect:
 
 def effects(configs: Configs) -> dict[str, PassEffect]:
     """Return for every pass what these settings would do. Reads all current evidence: seconds for a million pairs."""
-    bounds = {name: general_bounds(name, config) for name, config in configs.items()}
+    bounds = {name: general_bounds(config) for name, config in configs.items()}
     parameters: dict[str, Any] = {
         "names": list(configs),
         "lowest": [bounds[name].lowest_score if configs[name].enabled else _NONE for name in configs],
@@ -231,5 +231,5 @@ def widenings(profile: Profile, configs: Mapping[str, PassConfig]) -> list[str]:
     return [
         PASSES[name].label
         for name, config in configs.items()
-        if config.enabled and general_bounds(name, widened(name, config, rules)) != general_bounds(name, config)
+        if config.enabled and general_bounds(widened(name, config, rules)) != general_bounds(config)
     ]

@@ -17,6 +17,7 @@ from dedup.detection.kernels.masked_shingles import masked_shingle_sets
 from dedup.detection.kernels.sentences import sentence_sets
 from dedup.detection.kernels.stopwords import stop_word_shingle_sets
 from dedup.detection.kernels.tokens import character_shingle_sets
+from dedup.detection.types import Mark
 
 SETTINGS = {"prefix": 60, "shingle": 5, "minimum_characters": 12}
 # Capitals that fold to two letters, ligatures, marks, joiners, Hangul letters, Sinhala, Chinese, emoji, odd blanks.
@@ -80,35 +81,35 @@ def test_the_marks_are_what_the_kernels_find_equal(seed: int) -> None:
     stops, sentences = stop_word_shingle_sets(heads), sentence_sets(texts, minimum_characters=12, weighted=False).sets
     phrases = masked_shingle_sets(whole)
     kernels = {
-        "minhash": [set(each.tolist()) for each in character_shingle_sets(heads, SETTINGS["shingle"])],
-        "stopword": [set(stops.values[stops.offsets[at] : stops.offsets[at + 1]].tolist()) for at in (0, 1)],
-        "containment": [set(phrases.values[phrases.offsets[at] : phrases.offsets[at + 1]].tolist()) for at in (0, 1)],
-        "sentence": [
+        Mark.CHARACTERS: [set(each.tolist()) for each in character_shingle_sets(heads, SETTINGS["shingle"])],
+        Mark.STOP_WORDS: [set(stops.values[stops.offsets[at] : stops.offsets[at + 1]].tolist()) for at in (0, 1)],
+        Mark.PHRASES: [set(phrases.values[phrases.offsets[at] : phrases.offsets[at + 1]].tolist()) for at in (0, 1)],
+        Mark.SENTENCES: [
             set(sentences.values[sentences.offsets[at] : sentences.offsets[at + 1]].tolist()) for at in (0, 1)
         ],
     }
-    for name, (one, other) in kernels.items():
-        assert marks_of(name, *places, SETTINGS).shared == len(one & other), (name, texts)
+    for mark, (one, other) in kernels.items():
+        assert marks_of(mark, *places, SETTINGS).shared == len(one & other), (mark, texts)
 
 
 def test_marks_cover_exactly_what_both_have() -> None:
     left = compared_text("The old pier closes on Monday. Nobody was hurt there, the mayor said.", [], Mode.KEEP)
     right = compared_text("Fire! Nobody was hurt there, the mayor said. The new pier closes.", [], Mode.KEEP)
 
-    def found(name: str, **settings: int) -> list[list[str]]:
-        marks = marks_of(name, left, right, {**SETTINGS, "prefix": 1000, **settings})
+    def found(mark: Mark, **settings: int) -> list[list[str]]:
+        marks = marks_of(mark, left, right, {**SETTINGS, "prefix": 1000, **settings})
         return [[left.text[slice(*span)] for span in marks.left], [right.text[slice(*span)] for span in marks.right]]
 
     sentence = "Nobody was hurt there, the mayor said."
-    assert found("sentence") == [[sentence], [sentence]]
-    assert found("sentence", minimum_characters=60) == [[], []]
-    assert found("containment") == [[sentence[:-1]], [sentence[:-1]]]
-    assert found("stopword") == [[sentence[:-1]]] * 2
-    assert found("minhash", shingle=12) == [
+    assert found(Mark.SENTENCES) == [[sentence], [sentence]]
+    assert found(Mark.SENTENCES, minimum_characters=60) == [[], []]
+    assert found(Mark.PHRASES) == [[sentence[:-1]], [sentence[:-1]]]
+    assert found(Mark.STOP_WORDS) == [[sentence[:-1]]] * 2
+    assert found(Mark.CHARACTERS, shingle=12) == [
         [" pier closes", f" {sentence[:-1]}"],
         [f" {sentence[:-1]}", " pier closes"],
     ]
-    assert found("trigram", prefix=7) == [["The old"], ["Fire! No"]]
-    assert found("exact") == [[], []]
-    assert marks_of("exact", left, compared_text(left.text.upper(), [], Mode.KEEP), {}).shared == 1
-    assert marks_of("title", left, right, {}) == NO_MARKS
+    assert found(Mark.BEGINNING, prefix=7) == [["The old"], ["Fire! No"]]
+    assert found(Mark.TEXT) == [[], []]
+    assert marks_of(Mark.TEXT, left, compared_text(left.text.upper(), [], Mode.KEEP), {}).shared == 1
+    assert marks_of(Mark.HEADLINE, left, right, {}) == NO_MARKS

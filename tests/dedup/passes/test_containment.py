@@ -28,6 +28,10 @@ def in_letters(number: int) -> str:
     return " ".join("abcdefghij"[int(digit)] * 3 for digit in str(number))
 
 
+# Under which test_explain.py compares explain with find.
+EXPLAINED = ({}, {"most_articles": 3, "minimum_shared": 3}, {"day_window": 1, "threshold": 0.7})
+
+
 def alike(group: int, copy: int) -> dict[str, str]:
     """Return what an article of a group has for this pass: a text that differs from other groups' in every phrase."""
     name = in_letters(group)

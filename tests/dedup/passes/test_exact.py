@@ -10,6 +10,8 @@ from dedup.detection.types import Candidate, Window
 
 pytestmark = pytest.mark.django_db
 DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
+# Under which test_explain.py compares explain with find.
+EXPLAINED = ({}, {"largest_group": 2}, {"minimum_characters": 200})
 
 
 def alike(group: int, copy: int) -> dict[str, str]:

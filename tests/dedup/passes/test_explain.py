@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import importlib
 import random
 from itertools import combinations
 
@@ -34,31 +35,24 @@ SENTENCES = (
     "Ferry traffic unaffected.",  # too short for a shingle
 )
 NOTICE = "Readers of this paper may send their letters to the house with the blue door."
-# Settings under which the articles below fall on both sides of every bound; none: the defaults.
-SETTINGS = {
-    "url": ({}, {"largest_group": 2}),
-    "title": (
-        {},
-        {"largest_group": 2, "days_apart": 1},
-        {"days_apart": 40, "across_newspapers": True, "generic_contents": 4},
-    ),
-    "exact": ({}, {"largest_group": 2}, {"minimum_characters": 200}),
-    "trigram": ({}, {"day_window": 1}, {"threshold": 0.4, "prefix": 120, "day_window": 9}),
-    "minhash": ({}, {"threshold": 0.4, "day_window": 9, "slots": 16, "recall": 0.6}),
-    "stopword": ({}, {"threshold": 0.3, "day_window": 9, "minimum_shingles": 12}),
-    "sentence": ({}, {"threshold": 0.2, "most_articles": 4, "weighted": True}, {"day_window": 1, "most_articles": 6}),
-    "containment": ({}, {"most_articles": 3, "minimum_shared": 3}, {"day_window": 1, "threshold": 0.7}),
-}
 
 
 @pytest.fixture
-def mixed(store):
+def of_pass(name):
+    """The test file of the pass: its `alike`, and in EXPLAINED settings under which articles are on both sides."""
+    return importlib.import_module(f"tests.dedup.passes.test_{name}")
+
+
+@pytest.fixture
+def mixed(of_pass, store):
     """Articles that share sentences, headlines, URLs and days at random; the same in every run."""
     chance = random.Random(12)
     for number in range(17):
         told = chance.sample(SENTENCES, chance.randint(2, 5))
         if chance.random() < 0.25:
             told = list(SENTENCES[:3])
+        others = {"content", "headline", "url"}
+        details = {key: value for key, value in of_pass.alike(number % 3, number).items() if key not in others}
         page = chance.choice([f"story-{number}", "breakwater", "ferry"])
         store(
             " ".join([*told, *([NOTICE] if number % 2 else [])]),
@@ -66,17 +60,18 @@ def mixed(store):
             date=chance.choice(("2026-03-02", "2026-03-02", "2026-03-04", "2026-03-11", "2026-04-20")),
             headline=chance.choice(("Harbour news of today", "Pier dark again", f"Story number {number} of the day")),
             url=f"https://paper.example/2026/{page}?utm_source={number}",
+            **details,
         )
     update_shingles()
     list(mark_weeks(outdated_weeks()))
 
 
 @pytest.mark.parametrize("name", list(PASSES))
-def test_a_pass_explains_as_proposed_exactly_the_pairs_that_it_finds(name, mixed) -> None:
+def test_a_pass_explains_as_proposed_exactly_the_pairs_that_it_finds(name, of_pass, mixed) -> None:
     each = PASSES[name]
     ids = sorted(Article.objects.values_list("pk", flat=True))
     said: set[bool] = set()
-    for settings in SETTINGS[name]:
+    for settings in getattr(of_pass, "EXPLAINED", ({},)):
         config = make_config(each.config_class, settings)
         for mode in (Mode.KEEP, Mode.TOPIC) if each.compares_texts and settings else (Mode.KEEP,):
             window = dataclasses.replace(DAYS, boilerplate=mode)

@@ -28,6 +28,8 @@ STORY = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
     "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
 )
+# Under which test_explain.py compares explain with find.
+EXPLAINED = ({}, {"threshold": 0.4, "day_window": 9, "slots": 16, "recall": 0.6})
 
 
 def alike(group: int, copy: int) -> dict[str, str]:

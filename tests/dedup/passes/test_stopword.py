@@ -37,6 +37,8 @@ TRANSLATED = {
     "Russian": "Компания сказала в понедельник, что паром не пойдет на острова до конца недели, потому что ветер "
     "слишком сильный для небольших лодок, на которых люди из города ездят к себе домой и на работу.",
 }
+# Under which test_explain.py compares explain with find.
+EXPLAINED = ({}, {"threshold": 0.3, "day_window": 9, "minimum_shingles": 12})
 
 
 def alike(group: int, copy: int) -> dict[str, str]:

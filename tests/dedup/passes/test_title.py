@@ -10,6 +10,12 @@ from dedup.detection.types import Candidate, Tally, Window
 
 pytestmark = pytest.mark.django_db
 DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
+# Under which test_explain.py compares explain with find.
+EXPLAINED = (
+    {},
+    {"largest_group": 2, "days_apart": 1},
+    {"days_apart": 40, "across_newspapers": True, "generic_contents": 4},
+)
 
 
 def alike(group: int, copy: int) -> dict[str, str]:

@@ -41,6 +41,8 @@ STORY = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
     "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
 )
+# Under which test_explain.py compares explain with find.
+EXPLAINED = ({}, {"day_window": 1}, {"threshold": 0.4, "prefix": 120, "day_window": 9})
 
 
 def alike(group: int, copy: int) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,7 +20,7 @@ from dedup.answers import Answer
 from dedup.detection.kernels.tokens import trigram_sets
 from dedup.detection.passes.trigram import _alphabet
 from dedup.detection.spark.manifest import Manifest
-from dedup.detection.spark.schema import ARTICLES, URLS, Bundle, alphabet_of
+from dedup.detection.spark.schema import ARTICLES, KEYS, Bundle, alphabet_of
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import FittedModel, Profile, ProfileRule
 from dedup.review.answers.decisions import decide_pair
@@ -34,14 +35,16 @@ def export(folder: Path, *options: str) -> Manifest:
     return Manifest.read(folder / "manifest.json")
 
 
-def rows_of(folder: Path) -> list[dict[str, Any]]:
-    return pyarrow.dataset.dataset(folder, format="parquet").to_table().sort_by("id").to_pylist()
+def rows_of(folder: Path, by: str = "id") -> list[dict[str, Any]]:
+    return pyarrow.dataset.dataset(folder, format="parquet").to_table().sort_by(by).to_pylist()
 
 
 def test_an_export_has_everything_that_is_compared(store: StoreArticle, tmp_path: Path) -> None:
     editor = make_user("Edda", "editor")
     first = store("The ferry was late. The crowd waited.", time="2026-03-02T08:30:00+02:00", headline="Late Ferry")
-    second = store("A copy of the text.", newspaper="Inland Courier", date="2026-03-03")
+    second = store(
+        "A copy of the text, which is long enough to be compared.", newspaper="Inland Courier", date="2026-03-03"
+    )
     later = store("Long after the scope.", date="2026-05-01")
     store("Much later.", date="2026-08-01")
     ArticleURL.objects.create(
@@ -85,13 +88,29 @@ def test_an_export_has_everything_that_is_compared(store: StoreArticle, tmp_path
         article = Article.objects.get(pk=row["id"])
         assert list(row) == ARTICLES.names
         for name in ("revision", "published_at", "published_offset", "published_precision", "headline", "content",
-                     "normalized_title", "normalized_text"):  # fmt: skip
+                     "normalized_text"):  # fmt: skip
             assert row[name] == getattr(article, name), name
         assert (row["newspaper"], row["day"]) == (article.newspaper_id, article.date)
-        assert (row["boilerplate"], row["reduced_text"], row["digest"]) == ("[]", None, str(article.text_digest))
-    urls = pyarrow.dataset.dataset(bundle.urls, format="parquet").to_table().to_pylist()
-    assert sorted(row["article"] for row in urls) == [first.pk, second.pk, later.pk]
-    assert list(urls[0]) == URLS.names
+        assert (row["boilerplate"], row["reduced_text"]) == ("[]", None)
+    expected: dict[str, Callable[[Article], tuple[int, str, str | None]]] = {
+        "url": lambda article: (
+            article.newspaper_id,
+            article.urls.exclude(url="x").values_list("normalized_url", flat=True).get(),
+            None,
+        ),
+        "title": lambda article: (article.newspaper_id, article.normalized_title, None),
+        "exact": lambda article: (0, str(article.text_digest), article.normalized_title),
+    }
+    assert {folder.name for folder in bundle.keys.iterdir()} == {f"pass_name={name}" for name in expected}
+    for name, key_of in expected.items():
+        keys = {row["article"]: row for row in rows_of(bundle.keys_of(name), "article")}
+        assert second.pk in keys
+        assert list(keys[second.pk]) == KEYS.names
+        for article in Article.objects.filter(pk__in=keys):
+            row = keys[article.pk]
+            assert (row["newspaper"], row["day"]) == (article.newspaper_id, article.date)
+            assert (row["place"], row["key"], row["note"]) == key_of(article)
+        assert keys.keys() <= {first.pk, second.pk, later.pk}
     assert bundle.read("links").to_pylist() == [{"left": first.pk, "right": second.pk, "effect": "cannot"}]
     assert bundle.read("series_rules").to_pylist() == [{"newspaper": first.newspaper_id, "form": "late ferry"}]
     assert [row["affixes"] for row in bundle.read("newspapers").to_pylist()] == [["Harbour Post"], ["Inland Courier"]]

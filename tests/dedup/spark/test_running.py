@@ -5,6 +5,7 @@ One session of two local workers with a gigabyte serves all these tests; without
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import shutil
@@ -48,6 +49,7 @@ from dedup.models import (
 )
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.rules.rules import make_group_rule, make_rule
+from tests.dedup.passes.image_pass import ImagePass, shows
 from tests.dedup.runs.made_up_news import made_up_news
 from tests.dedup.runs.test_cluster_import import command, judged_here, stored_rows, undone  # noqa: F401 - fixture
 from tests.dedup.runs.test_group_checks import forms_with_copies
@@ -76,7 +78,7 @@ SHORT_LIVED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-FIND = [f"--passes={','.join(PASSES)}", "--boilerplate=story", "--no-progress"]
+FIND = ["--boilerplate=story", "--no-progress"]
 SHARES = ("probability", "duplicate_probability", "joins", "left_matched", "right_matched")
 
 
@@ -88,17 +90,25 @@ def spark() -> Iterator[Any]:
     assert signal.getsignal(signal.SIGINT) == interrupted
 
 
-def news() -> None:
+@pytest.fixture
+def every_pass(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The options of a run with every pass, and with one that is registered here."""
+    monkeypatch.setitem(PASSES, ImagePass.name, ImagePass())
+    return [f"--passes={','.join(PASSES)}", *FIND]
+
+
+def news(options: list[str]) -> None:
     """Store made-up news and find their duplicates, with decisions, a model of its own, and rules of every kind."""
     Profile.objects.filter(is_default=True).update(settings=SETTINGS)
-    store_articles(made_up_news(20_261_122)[:200])
+    articles = made_up_news(20_261_122)[:200]
+    store_articles([dataclasses.replace(article, **shows(place % 40)) for place, article in enumerate(articles)])
     store_copies(forms_with_copies(2, 60))
     ProfileRule.objects.create(
         profile=Profile.objects.get(is_default=True),
         newspaper=Newspaper.objects.get(name="Harbour Post"),
         settings={"trigram": {"threshold": 0.8, "day_window": 1}},
     )
-    find_duplicates()
+    find_duplicates(options)
     model = json.loads(dump_model(default_model()))
     model["questions"]["duplicate"]["intercept"] += 1.5
     FittedModel.objects.create(content=json.dumps(model), decisions=50, in_use=True)
@@ -107,11 +117,11 @@ def news() -> None:
         decide_pair(pair.pk, "reject" if place % 2 else "confirm", user=editor)
     make_rule(Series.objects.order_by("-articles", "pk")[0].pk, user=editor)
     make_group_rule(DenseGroup.objects.order_by("size")[0].pk, user=editor)
-    find_duplicates()
+    find_duplicates(options)
 
 
-def find_duplicates() -> None:
-    call_command("find_duplicates", *FIND, stdout=io.StringIO(), stderr=io.StringIO())
+def find_duplicates(options: list[str]) -> None:
+    call_command("find_duplicates", *options, stdout=io.StringIO(), stderr=io.StringIO())
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
@@ -179,10 +189,11 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
     spark: Any,
     tmp_path: Path,
     judged_here: list[int],  # noqa: F811
+    every_pass: list[str],
 ) -> None:
-    news()
+    news(every_pass)
     bundle = Bundle(tmp_path)
-    call_command("export_detection", str(tmp_path), *FIND, stdout=io.StringIO(), stderr=io.StringIO())
+    call_command("export_detection", str(tmp_path), *every_pass, stdout=io.StringIO(), stderr=io.StringIO())
     manifest = Manifest.read(bundle.manifest)
 
     configs = manifest.configs()
@@ -204,7 +215,7 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
         with undone():
             state()
             with undone():
-                find_duplicates()
+                find_duplicates(every_pass)
                 rows = rows_and_pairs()
             judged_here.clear()
             command("import_detection", str(tmp_path))

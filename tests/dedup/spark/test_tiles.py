@@ -51,9 +51,7 @@ def articles(count: int, days: int, seed: int, copies: int = 0) -> list[dict[str
                 "headline": f"Headline {number}",
                 "content": text,
                 "boilerplate": "[]",
-                "normalized_title": f"headline {number}",
                 "normalized_text": text,
-                "digest": str(number),
             }
         )
     return rows

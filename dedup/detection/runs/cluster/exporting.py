@@ -6,6 +6,7 @@ import datetime
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +19,8 @@ from pyarrow import parquet
 from articles.files.write_faults import writing
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.keyed import KeyedPass
 from dedup.detection.runs.cluster.tables import TABLES, write_tables
 from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION
 from dedup.detection.runs.profiles import Configs, snapshot
@@ -29,11 +32,12 @@ from dedup.detection.spark.schema import (
     ARTICLES_A_FILE,
     ARTICLES_A_GROUP,
     COMPRESSION,
-    URLS,
+    KEYS,
     Bundle,
     month_of,
 )
 from dedup.detection.spark.versions import versions
+from dedup.detection.types import Window
 from dedup.detection.verdicts.model import dump_model
 from dedup.models import Profile
 
@@ -41,8 +45,8 @@ from dedup.models import Profile
 _ARTICLES_SQL = article_sql(
     """
 SELECT id, newspaper_id, date, revision, published_at, published_offset, published_precision, headline, content,
-       boilerplate::text, normalized_title, normalized_text, CASE WHEN NOT {article.whole} THEN {article.text} END,
-       {article.digest}::text, hashint8extended(id, revision)
+       boilerplate::text, normalized_text, CASE WHEN NOT {article.whole} THEN {article.text} END,
+       hashint8extended(id, revision)
 FROM {articles} AS article
 WHERE (date, id) > (%(after_day)s, %(after_id)s) AND date <= %(last_day)s AND revision <= %(newest)s
   AND {article.in_newspapers}
@@ -50,14 +54,6 @@ ORDER BY date, id
 LIMIT %(batch)s
 """,
     "article",
-)
-_URLS_SQL = article_sql(
-    """
-SELECT DISTINCT article.id, article.newspaper_id, article.date, known.normalized_url
-FROM {articles} AS article
-JOIN {article_urls} AS known ON known.article_id = article.id
-WHERE article.id = ANY (%(ids)s) AND known.normalized_url ~ '//[^/]+/.'
-"""
 )
 _CONTENT, _TEXT, _REDUCED = (ARTICLES.get_field_index(name) for name in ("content", "normalized_text", "reduced_text"))
 
@@ -113,7 +109,7 @@ def export_detection(root: Path, asked: Asked, on_written: Callable[[int], objec
 
 def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -> Manifest:
     newest = newest_revision()
-    counted = _write_articles(bundle, _parameters(asked.scope, newest), on_written)
+    counted = _write_articles(bundle, asked, _parameters(asked.scope, newest), on_written)
     tables = write_tables(bundle)
     manifest = Manifest(
         versions=versions(),
@@ -170,12 +166,12 @@ def _parameters(scope: Scope, newest: int) -> dict[str, Any]:
 def _make_room(bundle: Bundle) -> None:
     """Remove an earlier export from the folder, its manifest first. Raises BundleError for a folder of other files."""
     bundle.root.mkdir(parents=True, exist_ok=True)
-    ours = {bundle.manifest, bundle.articles, bundle.urls, bundle.stages, bundle.results, *map(bundle.table, TABLES)}
+    ours = {bundle.manifest, bundle.articles, bundle.keys, bundle.stages, bundle.results, *map(bundle.table, TABLES)}
     ours.update(_unfinished(bundle))
     if others := sorted(path.name for path in bundle.root.iterdir() if path not in ours):
         raise BundleError(f"{bundle.root} holds {others[0]}, which is not of an export; name a new or an empty folder")
     _remove(bundle)
-    for folder in (bundle.articles, bundle.urls):
+    for folder in (bundle.articles, *map(bundle.keys_of, _keyed())):
         folder.mkdir(parents=True)
 
 
@@ -183,7 +179,7 @@ def _remove(bundle: Bundle) -> None:
     """Remove an export, its manifest first: without one, the other files are no export."""
     for file in (bundle.manifest, *_unfinished(bundle), *map(bundle.table, TABLES)):
         file.unlink(missing_ok=True)
-    for folder in (bundle.articles, bundle.urls):
+    for folder in (bundle.articles, bundle.keys):
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -192,15 +188,25 @@ def _unfinished(bundle: Bundle) -> list[Path]:
     return list(bundle.root.glob(f".{bundle.manifest.name}.*"))
 
 
-def _write_articles(bundle: Bundle, parameters: dict[str, Any], on_written: Callable[[int], object]) -> _Counted:
+def _keyed() -> dict[str, KeyedPass]:
+    return {name: each for name, each in PASSES.items() if isinstance(each, KeyedPass)}
+
+
+def _write_articles(
+    bundle: Bundle, asked: Asked, parameters: dict[str, Any], on_written: Callable[[int], object]
+) -> _Counted:
+    """Write the articles, and their keys for every keyed pass: a run on the cluster may enable others."""
     counted = _Counted()
-    with _Files(bundle.articles, ARTICLES) as articles, _Files(bundle.urls, URLS) as urls:
+    window = Window(datetime.date.min, parameters["last_day"], boilerplate=asked.scope.boilerplate)
+    with ExitStack() as stack:
+        articles = stack.enter_context(_Files(bundle.articles, ARTICLES))
+        keys = {name: stack.enter_context(_Files(bundle.keys_of(name), KEYS)) for name in _keyed()}
         for rows in _batches(parameters):
             counted.add(rows)
             articles.write([row[:-1] for row in rows])
-            with connection.cursor() as cursor:
-                cursor.execute(_URLS_SQL, {"ids": [row[0] for row in rows]})
-                urls.write(cursor.fetchall())
+            ids = [row[0] for row in rows]
+            for name, keyed in _keyed().items():
+                keys[name].write(keyed.exported(ids, window, asked.configs[name], connection))
             on_written(len(rows))
     return counted
 
@@ -257,5 +263,5 @@ class _Files:
 
 def _sizes(bundle: Bundle) -> dict[str, int]:
     """Return the bytes of each file of the export by its path in the folder."""
-    files = [*bundle.articles.iterdir(), *bundle.urls.iterdir(), *bundle.root.glob("*.parquet")]
+    files = [*bundle.articles.iterdir(), *bundle.keys.rglob("*.parquet"), *bundle.root.glob("*.parquet")]
     return {str(path.relative_to(bundle.root)): path.stat().st_size for path in sorted(files)}
