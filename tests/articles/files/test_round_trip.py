@@ -25,11 +25,12 @@ from articles.files.exporting import LINES, csv_lines, exported_rows, json_lines
 from articles.files.importing import import_rows
 from articles.files.records import FileFormat, find_rows
 from articles.models import Article, ArticleURL, HeadlineVariant
-from articles.normalization.times import Precision
+from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenHeadline, SeenURL
 from articles.storage.ingest import store_articles
 from tests.articles.rows import json_lines as lines_of
 from tests.articles.rows import row
+from tests.articles.storage.test_ingest_details import TIMES
 
 pytestmark = pytest.mark.django_db
 
@@ -113,27 +114,16 @@ _FOUND: dict[str, st.SearchStrategy[Any]] = {
     "agency": st.sampled_from(["", "AFP", "=AFP"]),
 }
 _OF_KIND: dict[Kind, st.SearchStrategy[Any]] = {Kind.TEXT: _TEXTS, Kind.YES_NO: st.booleans()}
-_TIMES = st.sampled_from(
-    [
-        (None, None, Precision.DAY),
-        (datetime.datetime(2026, 3, 1, 23, 30, tzinfo=datetime.UTC), 330, Precision.MINUTE),
-        (datetime.datetime(2026, 3, 1, 23, 30, 7, tzinfo=datetime.UTC), None, Precision.SECOND),
-    ]
-)
 
 
 @st.composite
 def articles(draw: st.DrawFn, number: int) -> IncomingArticle:
     """Draw an article as crawls and imports bring them; its URLs are like no other article's."""
     host = f"https://paper.example/{number}"
-    published_at, offset, precision = draw(_TIMES)
     details = Details(
         date_source=draw(st.sampled_from(["", *Article.DateSource.values])),
         **{field.name: draw(_FOUND.get(field.name, _OF_KIND[field.kind])) for field in FOUND},
-        published_at=published_at,
-        published_offset=offset,
-        published_precision=precision,
-    )
+    ).with_time(written_time(draw(st.sampled_from(["", *TIMES]))))
     crawled = PageCopy(f"{host}/page", "text/html", b"<p>", 1) if draw(st.booleans()) else None
     kinds = draw(st.lists(st.sampled_from(ArticleURL.Kind.values), max_size=3))
     return IncomingArticle(

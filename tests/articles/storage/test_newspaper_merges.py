@@ -11,7 +11,6 @@ from articles.models import (
     ArticleURL,
     LearntParameter,
     Newspaper,
-    NewspaperAlias,
     NewspaperMerge,
     WhitelistedSentence,
 )
@@ -204,18 +203,6 @@ def test_old_names_and_hosts_find_the_newspaper(papers: tuple[Newspaper, Newspap
     third = Newspaper.objects.create(name="Selby Gazette")
     merge_newspapers(main, third)
     assert newspapers_for([Naming(OLD, "x.example"), Naming("", "prod.example")]) == [third, third]
-
-
-def test_an_alias_finds_its_newspaper(papers: tuple[Newspaper, Newspaper], store: StoreArticle) -> None:
-    _, main = papers
-    for alias in ("The Post", "m.post.example", "prod.example"):
-        NewspaperAlias.objects.create(newspaper=main, alias=alias)
-    assert store(newspaper="The Post").newspaper == main
-    # An alias is chosen by somebody, and takes precedence over another newspaper's host.
-    wanted = [Naming("", "m.post.example"), Naming("", "prod.example"), Naming(OLD, "prod.example")]
-    assert newspapers_for(wanted) == [main, main, papers[0]]
-    assert newspapers_named(["The Post"]) == [main]
-    assert Newspaper.objects.count() == 2
 
 
 def test_undoing_moves_back_exactly_those(papers: tuple[Newspaper, Newspaper], store: StoreArticle) -> None:

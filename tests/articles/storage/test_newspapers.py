@@ -95,9 +95,12 @@ def test_newspapers_are_made_once_with_the_first_host_and_found_by_alias_before_
     assert newspapers_for([Naming("", "shared.example")]) == [older]
     NewspaperAlias.objects.create(newspaper=younger, alias="shared.example")
     assert newspapers_for([Naming("", "shared.example"), Naming("shared.example", "x")]) == [younger, younger]
+    assert newspapers_for([Naming("Older", "shared.example")]) == [older]
     # In a batch, a row without a name finds a newspaper that another row makes.
     first, second = newspapers_for([Naming("", "new.example"), Naming("New", "new.example")])
     assert (first, first.name) == (second, "New")
+    first, second = newspapers_for([Naming("Newer", "newer.example"), Naming("", "newer.example")])
+    assert (first.name, second) == ("Newer", first)
     assert newspapers_for([]) == []
 
 
