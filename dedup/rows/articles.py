@@ -6,6 +6,7 @@ import django_filters as filters
 from django import forms
 from django.db.models import F, Q, QuerySet
 
+from articles.fields import FOUND
 from articles.models import Article
 from articles.querysets import ArticleQuerySet
 from dedup.review.queries.articles import MAX_CHARACTERS, is_address, matching
@@ -31,6 +32,17 @@ def _cluster_of(article: Article) -> int | None:
     return member.cluster_id if member else None
 
 
+# What is found on pages and in files, as articles/fields.py declares it. Lists have the language alone.
+_LANGUAGE, *_DETAILS = (
+    Column(
+        field.api,
+        help=field.api_help,
+        source=field.name,
+        places=Place.ROW if field.name == "language" else Place.FULL,
+    )
+    for field in FOUND
+    if field.api
+)
 ARTICLE = Rows(
     "An article without its text.",
     (
@@ -46,9 +58,7 @@ ARTICLE = Rows(
             places=Place.ROW,
         ),
         Column("headline"),
-        Column(
-            "lang", help="The ISO 639 code of the language; empty if uncertain.", source="language", places=Place.ROW
-        ),
+        _LANGUAGE,
         Column("external_id", help="Its id in the collection that it came from."),
         Column(
             "cluster",
@@ -58,12 +68,8 @@ ARTICLE = Rows(
             optional=True,
             places=Place.ROW,
         ),
-        *(Column(name, places=Place.FULL) for name in ("content", "byline", "agency", "dateline")),
-        Column(
-            "text_doubt",
-            help="Why the text may be incomplete, or not the article's; empty if certain.",
-            places=Place.FULL,
-        ),
+        Column("content", places=Place.FULL),
+        *_DETAILS,
         Column(
             "urls",
             type=ColumnType.TEXTS,
