@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+# East of UTC, tomorrow has already begun; the second day allows for clocks that are wrong.
+MAX_DAYS_AHEAD = 2
 _KEY = "field"
 
 

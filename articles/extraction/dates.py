@@ -18,7 +18,7 @@ import lxml.html
 from articles.extraction.html import squeeze
 from articles.extraction.metadata import Declared
 from articles.extraction.written_dates import Place, WrittenDay, place_of, proven_order, written_days
-from articles.fields import LIMITS
+from articles.fields import LIMITS, MAX_DAYS_AHEAD
 from articles.loading import when_used
 from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime, possible_time
@@ -37,8 +37,6 @@ FIRST_PRINTED = datetime.date(1605, 1, 1)
 MAX_TIME_CHARACTERS = 100
 # The day of a clock that was never set.
 UNSET = datetime.date(1970, 1, 1)
-# East of UTC, tomorrow has already begun; the second day allows for clocks that are wrong.
-MAX_DAYS_AHEAD = 2
 # Two time zones may write the same moment as two days.
 MAX_DAYS_APART = 1
 # Where a day next to the headline is looked for: elements after it, texts in one element, letters in such a line.

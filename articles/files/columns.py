@@ -187,9 +187,9 @@ def _columns(names: tuple[str, ...]) -> dict[str, list[str]]:
     """Return for each field which of these columns hold it; the preferred one first."""
     by_form: dict[str, list[str]] = {}
     for name in names:
-        by_form.setdefault(_form(name), []).append(name)
+        by_form.setdefault(column_form(name), []).append(name)
     return {
-        field: [name for alias in accepted for name in by_form.get(_form(alias), [])]
+        field: [name for alias in accepted for name in by_form.get(column_form(alias), [])]
         for field, accepted in COLUMNS.items()
     }
 
@@ -199,7 +199,8 @@ def _fits(text: str, field: Field) -> bool:
     return bool(matches) and not text_fault(field.name, text, field.limit)
 
 
-def _form(name: str) -> str:
+def column_form(name: str) -> str:
+    """Return the name of a column without case, blanks, underscores and hyphens, which make no difference."""
     return re.sub(r"[\s_-]", "", name).lower()
 
 

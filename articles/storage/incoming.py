@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from articles.fields import FOUND, LIMITS, FoundDetails
+from articles.fields import FOUND, LIMITS, MAX_DAYS_AHEAD, FoundDetails
 from articles.models import Article, ArticleURL
 from articles.normalization.logins import without_login
 from articles.normalization.times import Precision, PublicationTime
@@ -27,37 +27,37 @@ MAX_EXTRA_NAME_CHARACTERS = 200
 MAX_EXTRA_CHARACTERS = 1_000_000
 # The first printed newspaper appeared in 1605 (Relation, Strasbourg); an earlier day is a misread one.
 FIRST_DAY = datetime.date(1605, 1, 1)
-# East of UTC, tomorrow has already begun; the second day allows for clocks that are wrong.
-MAX_DAYS_AHEAD = 2
 
 
 class RejectedArticleError(ValueError):
     """An article that cannot be stored; the message names the value, the bound and the remedy."""
 
 
+class _WithURL:
+    """What has a URL: a user name and password are taken out of it here, so that none is ever stored or shown."""
+
+    __slots__ = ()
+    url: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", without_login(self.url))
+
+
 @dataclass(frozen=True, slots=True)
-class SeenURL:
+class SeenURL(_WithURL):
     """A URL under which an article was seen, without a user name and password, and how."""
 
     url: str
     kind: ArticleURL.Kind
 
-    def __post_init__(self) -> None:
-        # Here, so that a password comes to no table, page or file by any door.
-        object.__setattr__(self, "url", without_login(self.url))
-
 
 @dataclass(frozen=True, slots=True)
-class SeenHeadline:
+class SeenHeadline(_WithURL):
     """A headline under which an article came, and the day and the URL that it came with."""
 
     headline: str
     day: datetime.date
     url: str
-
-    def __post_init__(self) -> None:
-        # Here, so that a password comes to no table, page or file by any door.
-        object.__setattr__(self, "url", without_login(self.url))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class ListedDate:
 
 
 @dataclass(frozen=True, slots=True)
-class PageCopy:
+class PageCopy(_WithURL):
     """The page that an article was extracted from, as it was fetched, and the version of the extraction.
 
     `published` is the date that the feed or sitemap gave it, if any did; `rule` the number of the newspaper's own rule
@@ -116,13 +116,9 @@ class PageCopy:
     feed_entry: bytes = field(default=b"", repr=False)
     fetched: datetime.datetime | None = None
 
-    def __post_init__(self) -> None:
-        # Here, so that a password comes to no table, page or file by any door.
-        object.__setattr__(self, "url", without_login(self.url))
-
 
 @dataclass(frozen=True, slots=True)
-class IncomingArticle:
+class IncomingArticle(_WithURL):
     """An article on its way into the store. `newspaper` is a name; empty: the newspaper of the URL's host.
 
     `headlines` are those under which it came again, and `extra_columns` is a JSON object, empty if there are none. If
@@ -142,10 +138,6 @@ class IncomingArticle:
     headlines: Sequence[SeenHeadline] = ()
     extra_columns: str = ""
     restored: bool = False
-
-    def __post_init__(self) -> None:
-        # Here, so that a password comes to no table, page or file by any door.
-        object.__setattr__(self, "url", without_login(self.url))
 
 
 def extracted_details(article: ExtractedArticle) -> Details:

@@ -4,8 +4,8 @@ import datetime
 from dataclasses import replace
 
 from articles.extraction.extract import ExtractedArticle, ExtractionError
-from articles.fields import LIMITS
-from articles.storage.incoming import MAX_DAYS_AHEAD, Details, ListedDate, extracted_details
+from articles.fields import LIMITS, MAX_DAYS_AHEAD
+from articles.storage.incoming import Details, ListedDate, extracted_details
 
 # A feed may list an article some days after it appeared; a larger difference is worth a check.
 MAX_DAYS_APART = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +10,7 @@ from typing import Any
 
 from django.db import connection
 
+from articles.files.columns import column_form
 from articles.files.formats import source_named
 from articles.files.records import UnreadableFileError, read_records
 from articles.models import Article, ArticleURL
@@ -109,7 +109,7 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
             _check_names(names)
-            wanted = [name for name in names if _form(name) in (*_URL, *_EXTERNAL_ID, *_ID)]
+            wanted = [name for name in names if column_form(name) in (*_URL, *_EXTERNAL_ID, *_ID)]
             for batch in file.iter_batches(_AT_ONCE, columns=wanted):
                 yield from batch.to_pylist()
     except (ArrowException, OSError) as error:
@@ -118,7 +118,7 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
 
 def _check_names(names: Iterable[str]) -> None:
     """Raise UnreadableFileError if no column can name an article."""
-    if not {_form(name) for name in names} & {*_URL, *_EXTERNAL_ID, *_ID}:
+    if not {column_form(name) for name in names} & {*_URL, *_EXTERNAL_ID, *_ID}:
         raise UnreadableFileError("it has no column url, external_id or id; rename or add one")
 
 
@@ -168,7 +168,7 @@ def _by_id(numbers: Collection[str]) -> dict[str, set[int]]:
 
 def _named(row: Row) -> tuple[str, str]:
     """Return by what a row names its article, and the value."""
-    values = {_form(name): str(value).strip() for name, value in row.items() if value not in (None, "")}
+    values = {column_form(name): str(value).strip() for name, value in row.items() if value not in (None, "")}
     for kind, names in (("url", _URL), ("external id", _EXTERNAL_ID), ("id", _ID)):
         for name in names:
             value = values.get(name, "")
@@ -179,7 +179,3 @@ def _named(row: Row) -> tuple[str, str]:
             ):
                 return kind, value
     return "", ""
-
-
-def _form(name: str) -> str:
-    return re.sub(r"[\s_-]", "", name).lower()
