@@ -1,0 +1,107 @@
+"""An installation of before with work in each of its queues: `migrate` alone carries it over, and a worker goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from articles.jobs.work import do_job, job_task
+from articles.models import FileImport, Job
+from dedup.detection.runs.scope import Scope
+from dedup.models import CorpusExport, Lesson, StoredReport
+from dedup.reports import REPORTS
+from dedup.reports.counting import asked_for, key_of
+from tests.conftest import StoreArticle
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+BEFORE = (
+    ("articles", "0001_squashed_0028_removals_and_withheld_articles"),
+    ("dedup", "0080_states_of_links_by_their_names"),
+)
+CORPUS = {
+    "policy": "keep-all", "format": "jsonl.gz", "since": None, "until": None, "newspapers": [], "boilerplate": "keep",
+    "confirmed": False,
+}  # fmt: skip
+ROW = {"date": "2026-03-02", "url": "https://a.example/1", "text": "It sails at noon.", "newspaper": "Harbour Post"}
+
+
+def migrate(*target: str) -> None:
+    with connection.cursor() as cursor:
+        # A table with checks that wait for the end of the transaction cannot be altered.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    call_command("migrate", *target, verbosity=0)
+
+
+def test_all_that_waits_or_was_left_goes_on_after_an_upgrade(store: StoreArticle) -> None:
+    article, ada = store(), make_user("ada", "admin")
+    for target in reversed(BEFORE):
+        migrate(*target)
+    tables = MigrationExecutor(connection).loader.project_state(
+        [*BEFORE, ("django_tasks_database", "0021_conditional_partial_index_ordering")]
+    )
+    queue_of_before(tables.apps, ada.pk, article.newspaper_id)
+
+    migrate()
+    states = {(job.kind, job.state) for job in Job.objects.all()}
+    kinds = {"run", "night", "import", "report", "lesson", "corpus", "reextraction", "removal"}
+    assert states == {(kind, "waiting") for kind in kinds} | {("import", "done"), ("lesson", "done")}
+    assert {job.requested_by for job in Job.objects.exclude(kind__in=["night", "reextraction"])} == {ada}
+    queued = [job_task.get_result(str(job.task_id)) for job in Job.objects.filter(state="waiting")]
+    assert {(result.task.func, result.status) for result in queued} == {(job_task.func, "READY")}
+
+    # The others work through connections of their own, which would wait for the tables of this transaction.
+    for kind, end in (("report", "done"), ("lesson", "failed"), ("reextraction", "done")):
+        job = Job.objects.get(kind=kind, state="waiting")
+        do_job(job.pk)
+        job.refresh_from_db()
+        assert (job.state, job.tries) == (end, 1), job.error
+    assert StoredReport.objects.get().counted_at
+    assert (Lesson.objects.count(), CorpusExport.objects.get().job.arguments) == (1, CORPUS)
+    assert set(FileImport.objects.values_list("job__state", flat=True)) == {None, "done", "waiting"}
+
+
+def queue_of_before(apps: Any, user: int, newspaper: int) -> None:
+    """Fill each queue as the version of before did: some work waits, some was taken by a worker that was killed."""
+
+    def make(label: str, /, **values: Any) -> Any:
+        return apps.get_model(label).objects.create(**values)
+
+    def task(path: str, status: str = "READY", *args: Any, **kwargs: Any) -> None:
+        given = {"args": list(args), "kwargs": kwargs}
+        values = {"status": status, "backend_name": "default", "run_after": timezone.now()}
+        make("django_tasks_database.DBTaskResult", task_path=path, args_kwargs=given, **values)
+
+    profile = apps.get_model("dedup.Profile").objects.get(is_default=True)
+    profile.nightly_due = timezone.now()
+    profile.save()
+    request = make("dedup.RunRequest", profile=profile, requested_by_id=user, new=True)
+    runs = "dedup.detection.runs"
+    task(f"{runs}.tasks.find_duplicates_task", profile_id=profile.pk, new=True, request_id=request.pk, user_id=user)
+    task(f"{runs}.tasks.find_duplicates_task", profile_id=profile.pk, request_id=request.pk + 1)  # it was cancelled
+    task(f"{runs}.tasks.nightly_task", profile_id=profile.pk, due=profile.nightly_due.isoformat())
+    task(f"{runs}.tasks.nightly_task", profile_id=profile.pk, due="2026-01-01T02:15:00+00:00")  # its time was changed
+    row = f"{json.dumps(ROW)}\n".encode()
+    for state in ("preview", "finished", "running"):
+        kept = make("articles.FileImport", name="a.jsonl", size=len(row), preview={}, uploaded_by_id=user, state=state)
+    make("articles.UploadedPart", file_import=kept, number=0, data=row)
+    task(f"{runs}.imports.import_task", "RUNNING", number=kept.pk)
+    waits = {"waiting_since": timezone.now(), "requested_by_id": user}
+    asked = asked_for(Scope(), REPORTS["overview"].options_class())
+    stored = make("dedup.StoredReport", report="overview", asked=asked, key=key_of(asked), **waits)
+    task("dedup.reports.tasks.count_report_task", "RUNNING", stored.pk)
+    make("dedup.Lesson", asked_by_id=user, state="done", finished_at=timezone.now())
+    lesson = make("dedup.Lesson", asked_by_id=user, state="running")
+    task("dedup.research.tasks.learn_task", "RUNNING", lesson_id=lesson.pk)
+    export = make("dedup.CorpusExport", asked=CORPUS, requested_by_id=user)
+    task("dedup.reports.corpora.write_corpus_task", export_id=export.pk)
+    task(f"{runs}.reextraction.reextract_task", newspaper_id=newspaper)
+    removal = make("articles.Removal", kind="articles", label="article 7", reason="He asked.", requested_by_id=user)
+    for name in ("removal_task", "watch_task"):
+        task(f"newsdedup_site.privacy.tasks.{name}", removal_id=removal.pk)
