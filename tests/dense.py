@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from articles.models import Article
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.crowded import forget_crowded
-from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.dense_groups import forget_crowded, update_groups
 from dedup.detection.runs.earlier_runs import judged_by
 from dedup.detection.runs.evidence import mark_stale, update_best_scores, write_block
 from dedup.detection.runs.scope import Scope

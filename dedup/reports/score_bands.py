@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from dedup.declarations import Finds
 from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
-from dedup.detection.runs.one_pass import find_with
+from dedup.detection.runs.dry_run import find_with
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import Tally
 from dedup.reports.columns import PART, SHARE, Band, Confirmed, Decided, column

@@ -18,8 +18,8 @@ from dedup.detection.comparison.differences import Moved, Segment
 from dedup.detection.comparison.highlighting import Passage
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.facts import label
+from dedup.detection.verdicts.contributions import Share, percentage, shares_of
 from dedup.detection.verdicts.model import DUPLICATE_FROM
-from dedup.detection.verdicts.shares import Share, percentage, shares_of
 from dedup.models import Cluster, Evidence, Pair, Series, Verdict
 from dedup.rows.clusters import CLUSTER
 from dedup.rows.columns import Place, Rows

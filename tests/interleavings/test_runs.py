@@ -17,8 +17,7 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.crowded import forget_crowded, store_crowded
-from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.dense_groups import forget_crowded, store_crowded, update_groups
 from dedup.detection.runs.earlier_runs import judged_by
 from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
 from dedup.detection.runs.judging import store_rows

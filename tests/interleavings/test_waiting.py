@@ -13,8 +13,7 @@ from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.implications import update_version_implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
-from dedup.detection.runs.crowded import forget_crowded
-from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.dense_groups import forget_crowded, update_groups
 from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores
 from dedup.models import DetectionRun, Link
 from dedup.review.answers import decisions

@@ -56,7 +56,7 @@ AREAS = (
     ),
     Area(
         "writers of runs",
-        ("dedup/detection/runs/evidence.py", "dedup/detection/runs/crowded.py", "dedup/detection/runs/judging.py"),
+        ("dedup/detection/runs/evidence.py", "dedup/detection/runs/dense_groups.py", "dedup/detection/runs/judging.py"),
         ("tests/dedup/runs", "tests/dedup/views/test_pairs.py", "tests/interleavings"),
     ),
     Area(

@@ -14,7 +14,7 @@ from articles.models import Article
 from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
 from dedup.detection.clustering.constraints import Constraints, KnownConstraints, constraints_in_force, lock_review
 from dedup.detection.clustering.group_pairs import RANKS
-from dedup.detection.clustering.keeping import Candidate, kept_by
+from dedup.detection.clustering.policies import Candidate, kept_by
 from dedup.integrations.queue import announce
 from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Webhook
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from articles.boilerplate.mode import Mode
@@ -49,3 +51,15 @@ def prepared(stored: StoredArticle, preparer: Preparer, boilerplate: Mode) -> Ju
     text = ArticleText(stored.newspaper, stored.date, headline, content, masked, stored.time)
     form = preparer.headline_form(headline) if stored.form is None else stored.form
     return JudgedArticle(preparer.prepare(text), form)
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Disable the garbage collector: it would traverse thousands of prepared articles, which have no cycles."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

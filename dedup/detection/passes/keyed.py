@@ -17,7 +17,7 @@ from string import Template
 from typing import Any, ClassVar, NamedTuple
 
 from dedup.detection.article_sql import article_sql, scope_parameters
-from dedup.detection.kernels.contents import READ_CHARACTERS, has_contents
+from dedup.detection.kernels.masked_shingles import READ_CHARACTERS, has_contents
 from dedup.detection.passes.base import Connection, Explanation, Pass, Reach, Spread, too_far
 from dedup.detection.types import Candidate, Tally, Window
 

@@ -20,7 +20,6 @@ from articles.boilerplate.mode import Mode
 from dedup.declarations import ConfigError, Finds, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.kernels import dense_join, minhash
-from dedup.detection.kernels.memory import keep_freed_memory
 from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import (
     IntArray,
@@ -29,6 +28,7 @@ from dedup.detection.kernels.tokens import (
     character_shingles,
     distinct,
     jaccard_of,
+    keep_freed_memory,
 )
 from dedup.detection.passes.base import (
     BRODER_1997,

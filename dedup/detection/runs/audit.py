@@ -19,7 +19,7 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import widened
 from dedup.detection.passes.trigram import TrigramConfig, TrigramPass
 from dedup.detection.runs.earlier_runs import earlier_runs
-from dedup.detection.runs.rules import allowed
+from dedup.detection.runs.preparing import allowed
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import Candidate
 from dedup.models import CrowdedArticle, Evidence

@@ -14,12 +14,10 @@ from articles.processes import Pool
 from dedup.detection.bounds import Rules
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.evidence import WrittenBlock, write_block
-from dedup.detection.runs.phases import Progress, RunClock
-from dedup.detection.runs.preparing import Preparation, preparations, prepared
+from dedup.detection.runs.phases import Progress, RunClock, execute
+from dedup.detection.runs.preparing import Preparation, find_pairs, preparations, prepared
 from dedup.detection.runs.profiles import Configs, enabled
-from dedup.detection.runs.rules import find_pairs
 from dedup.detection.runs.scope import Scope, blocks_for, blocks_of, window_of
-from dedup.detection.runs.workers import execute
 from dedup.detection.types import STORING, Tally, Window
 from dedup.models import DetectionRun
 

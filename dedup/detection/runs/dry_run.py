@@ -14,12 +14,11 @@ from django.db import connection
 from articles.models import Article
 from articles.storage.renormalization import outdated_forms
 from dedup.detection.passes import PASSES
-from dedup.detection.passes.base import Reach
+from dedup.detection.passes.base import PassConfig, Reach
 from dedup.detection.runs.dense_groups import KeptPair, connected
 from dedup.detection.runs.phases import Progress
-from dedup.detection.runs.preparing import prepared_for
+from dedup.detection.runs.preparing import find_pairs, prepared_for
 from dedup.detection.runs.profiles import Configs, enabled, snapshot
-from dedup.detection.runs.rules import find_pairs
 from dedup.detection.runs.scope import Scope, blocks_for, blocks_of, window_of
 from dedup.detection.types import Candidate, Tally
 from dedup.models import DetectionRun
@@ -102,3 +101,13 @@ def within_scope(name: str, found: Iterator[Candidate], scope: Scope) -> Iterato
             late = scope.since is None or any(article.date >= scope.since for article in both)
             if late and (newer_than is None or any(article.revision > newer_than for article in both)):
                 yield each
+
+
+def find_with(pass_name: str, config: PassConfig, scope: Scope, tally: Tally) -> Iterator[Candidate]:
+    """Yield what a run over the scope would find with this pass and these settings, each pair once."""
+    blocks = blocks_for(pass_name, config, blocks_of(scope), scope)
+    shared = prepared_for(pass_name, config, blocks, scope)
+    for block in blocks:
+        window = window_of(pass_name, block, scope)
+        found = find_pairs(pass_name, config, scope.rules, window, connection, tally, shared)
+        yield from within_scope(pass_name, found, scope)

@@ -14,7 +14,7 @@ from dedup.declarations import Finds, settings_of
 from dedup.detection.bounds import general_bounds
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.runs.rules import own_bounds
+from dedup.detection.runs.preparing import own_bounds
 from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, Evidence
 

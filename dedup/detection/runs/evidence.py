@@ -14,7 +14,7 @@ from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.changes import NOTE_PROPOSED_SQL
 from dedup.detection.clustering.constraints import lock_review, with_pair_state
-from dedup.detection.runs.crowded import store_crowded
+from dedup.detection.runs.dense_groups import store_crowded
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun, RunBlock, UpToDate
 

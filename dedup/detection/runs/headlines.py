@@ -15,8 +15,8 @@ from articles.processes import THIS_PROCESS, Pool
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.comparison.prepared import Preparer
-from dedup.detection.judging.collector import without_collector
-from dedup.detection.runs.workers import execute
+from dedup.detection.judging.articles import without_collector
+from dedup.detection.runs.phases import execute
 from dedup.detection.types import SERIES
 from dedup.models import UpToDate
 

@@ -24,12 +24,10 @@ from dedup.detection.clustering.changes import NOTE_JUDGED_SQL
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.comparison.compare import Comparison
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
-from dedup.detection.judging.articles import JudgedArticle
-from dedup.detection.judging.collector import without_collector
+from dedup.detection.judging.articles import JudgedArticle, without_collector
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, compared, judged, judgement_on
 from dedup.detection.judging.months import month_of, series_days
-from dedup.detection.kernels.memory import keep_freed_memory
-from dedup.detection.kernels.tokens import distinct
+from dedup.detection.kernels.tokens import distinct, keep_freed_memory
 from dedup.detection.runs.article_cache import ARTICLES, ArticleCache
 from dedup.detection.runs.outdated_verdicts import Outdated, PairsToJudge, note_judged
 from dedup.detection.runs.recurring_text import MonthsToLearn, learn_months, stored_texts, texts_around

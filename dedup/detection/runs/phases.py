@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
+from articles.processes import Perform, Pool, Result, Task
 from dedup.detection.passes import PASSES
 from dedup.detection.types import (
     BEST_SCORES,
@@ -234,3 +235,23 @@ def _planned(run: DetectionRun, names: Collection[str]) -> dict[str, RunPhase]:
         update_fields=["state", "total", "done", "found"],
     )
     return {row.name: row for row in run.phases.all()}
+
+
+def execute(
+    tasks: Sequence[Task],
+    perform: Perform[Task, Result],
+    *,
+    pool: Pool,
+    at_most: int | None = None,
+    on_read: Callable[[Task, int], None],
+    on_done: Callable[[Task, Result], None],
+    on_idle: Callable[[], None] = lambda: None,
+) -> None:
+    """Perform every task, in the processes of a pool; the callbacks run in this process.
+
+    `at_most` so many processes are started for these tasks. `on_idle` is called about once a second while other
+    processes work and report nothing. Raises what a task or a callback raises, and WorkerDiedError if a process is
+    killed; the processes that are at a task are then stopped.
+    """
+    for place, result in pool.results(tasks, perform, at_most=at_most, on_progress=on_read, on_idle=on_idle):
+        on_done(tasks[place], result)

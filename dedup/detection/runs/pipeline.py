@@ -24,11 +24,10 @@ from dedup.detection.clustering.implications import update_version_implications
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.blocks import find_in_blocks
-from dedup.detection.runs.counts import counts_of
-from dedup.detection.runs.crowded import forget_crowded
-from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.dense_groups import forget_crowded, update_groups
 from dedup.detection.runs.earlier_runs import judged_by
 from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores
+from dedup.detection.runs.facts import counts_of
 from dedup.detection.runs.group_checks import check_groups
 from dedup.detection.runs.headlines import update_series
 from dedup.detection.runs.judging import judge_outdated, learn_recurring

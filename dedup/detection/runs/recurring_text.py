@@ -23,8 +23,7 @@ from dedup.detection.comparison.recurring import (
     printings,
     recurring_between,
 )
-from dedup.detection.judging.months import text_days
-from dedup.detection.judging.recurring_text import common_words_of, sampled
+from dedup.detection.judging.months import common_words_of, sampled, text_days
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, joined
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.passes.reading import ArticleShingles, shingles_of_rows

@@ -14,8 +14,7 @@ from django.db import connection, transaction
 
 from articles.processes import THIS_PROCESS, Perform, Pool
 from articles.storage.ingest import newest_revision
-from dedup.detection.runs.phases import Progress
-from dedup.detection.runs.workers import execute
+from dedup.detection.runs.phases import Progress, execute
 from dedup.models import UpToDate
 
 # Articles per transaction.

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from articles.loading import missing_package, when_used
-from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result
-from dedup.detection.spark.options import OptionError, with_passes, with_threshold
+from dedup.declarations import ConfigError, make_config, settings_of
+from dedup.detection.passes import PASSES
+from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, VersionsError
 from dedup.detection.spark.session import SparkMissingError, spark_session
-from dedup.detection.spark.versions import VersionsError
 
 if TYPE_CHECKING:
-    from dedup.detection.spark import check, plan, running, schema
+    from dedup.detection.spark import plan, running, schema
 else:
     # They need pyarrow, which --help does not.
-    check, plan, running, schema = (
-        when_used(f"dedup.detection.spark.{name}") for name in ("check", "plan", "running", "schema")
-    )
+    plan, running, schema = (when_used(f"dedup.detection.spark.{name}") for name in ("plan", "running", "schema"))
 
 # Two sides of 20,000 articles.
 TILE_PAIRS = 400_000_000
@@ -115,9 +114,9 @@ def _plan(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> None:
     bundle = schema.Bundle(options.folder)
     manifest = Manifest.read(bundle.manifest)
-    check.check_bundle(bundle, manifest)
+    running.check_bundle(bundle, manifest)
     with spark_session(options.master, _settings(options)) as spark:
-        for line in check.check_executors(spark, bundle, manifest):
+        for line in running.check_executors(spark, bundle, manifest):
             print(line)
 
 
@@ -125,9 +124,9 @@ def _run(options: argparse.Namespace) -> None:
     bundle = schema.Bundle(options.folder)
     manifest = Manifest.read(bundle.manifest)
     configs = _configs(options, manifest)
-    check.check_bundle(bundle, manifest)
+    running.check_bundle(bundle, manifest)
     with spark_session(options.master, _settings(options)) as spark:
-        for line in check.check_executors(spark, bundle, manifest):
+        for line in running.check_executors(spark, bundle, manifest):
             print(line, file=sys.stderr)
         result = running.run_stages(
             spark,
@@ -156,3 +155,37 @@ def _print(result: Result, bundle: schema.Bundle) -> None:
     print(f"Verdicts: {', '.join(f'{kind} {count:,}' for kind, count in result.counts['verdicts'].items())}.")
     print(f"Clusters: {result.counts['clusters']:,} of {result.counts['clustered_articles']:,} articles.")
     print(f"Store them: manage.py import_detection {bundle.root}")
+
+
+class OptionError(ValueError):
+    """An option is not valid; the message names the value and the remedy."""
+
+
+def with_passes(configs: Configs, names: Sequence[str]) -> Configs:
+    """Return the configs with only these passes enabled. Raises OptionError."""
+    for name in names:
+        if name not in PASSES:
+            raise OptionError(f"there is no pass {name!r}; the passes are {', '.join(PASSES)}")
+    return {name: dataclasses.replace(config, enabled=name in names) for name, config in configs.items()}
+
+
+def with_threshold(configs: Configs, text: str) -> Configs:
+    """Return the configs after an option such as trigram=0.7; or 0.7, if one enabled pass has a threshold.
+
+    Raises OptionError.
+    """
+    name, _, number = text.rpartition("=")
+    having = [each for each, config in configs.items() if config.enabled and "threshold" in settings_of(type(config))]
+    if not name and len(having) == 1:
+        [name] = having
+    if name not in having:
+        raise OptionError(
+            f"--threshold {text!r} does not name one pass of this run; write PASS=SCORE for one of {', '.join(having)}"
+        )
+    try:
+        values = dataclasses.asdict(configs[name]) | {"threshold": float(number)}
+        return configs | {name: make_config(PASSES[name].config_class, values)}
+    except ConfigError as error:
+        raise OptionError(f"{name}: {error}") from error
+    except ValueError:
+        raise OptionError(f"--threshold {text!r} is neither SCORE nor PASS=SCORE, such as trigram=0.7") from None

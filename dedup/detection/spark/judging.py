@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dedup.detection.judging.months import month_of, text_days
-from dedup.detection.spark.dense_groups import deal_groups, write_groups
-from dedup.detection.spark.group_checks import Groups, check
+from dedup.detection.spark.group_checks import Groups, check, deal_groups, write_groups
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.schema import Bundle
 from dedup.detection.spark.schema import month_of as month_name
-from dedup.detection.spark.stages import Counts, Stage, Stages, files_of
-from dedup.detection.spark.tasks import perform_all
-from dedup.detection.spark.work import Done, Unit, Work, judge, learn
+from dedup.detection.spark.stages import Counts, Done, Stage, Stages, files_of, perform_all
+from dedup.detection.spark.work import Unit, Work, judge, learn
 
 # Articles around a month that one task learns from.
 _LEARNT_FROM = 100_000

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dedup.detection.kernels.contents import READ_CHARACTERS
+from dedup.detection.kernels.masked_shingles import READ_CHARACTERS
 from dedup.detection.passes.base import Pass
 from dedup.detection.passes.keyed import KeyedArticle, KeyedPass
 from dedup.detection.spark.manifest import BundleError

@@ -5,14 +5,21 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import hashlib
+import importlib.metadata
 import json
 import os
-from collections.abc import Mapping
+import sys
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from articles.boilerplate.mode import Mode
+from articles.normalization import NORMALIZER_VERSION
 from dedup.declarations import ConfigError, make_config
 from dedup.detection.comparison.recurring import RECURRING_TEXT_DAYS, SERIES_DAYS
 from dedup.detection.passes import PASSES
@@ -86,7 +93,7 @@ class Manifest(_Stored):
     profile: str
     config: dict[str, dict[str, Any]]  # every setting of every pass, the passes of a run marked as enabled
     passes: list[str] | None  # those that --passes asked for; None: the profile's own
-    rules: list[dict[str, Any]]  # newspaper, other (or null), names, settings, left_out, retired; see runs/rules.py
+    rules: list[dict[str, Any]]  # newspaper, other (or null), names, settings, left_out, retired; see runs/preparing.py
     newspaper_ids: list[int] | None  # the newspapers of the scope; None: all
     versions_join: bool
     model: str  # for load_model
@@ -154,3 +161,75 @@ def configs_of(stored: Mapping[str, Mapping[str, Any]]) -> Configs:
 def fingerprint(values: Any) -> str:
     """Return a hash of values that JSON can represent."""
     return hashlib.sha256(json.dumps(values, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:32]
+
+
+# Increase this when the files of spark/schema.py change.
+FORMAT = 2
+# The packages and modules that decide pairs, verdicts and clusters.
+_DECISIVE = {
+    "articles": ("boilerplate", "normalization"),
+    "dedup.detection": (
+        "bounds.py",
+        "clustering/components.py",
+        "comparison",
+        "judging",
+        "kernels",
+        "passes",
+        "spark",
+        "types.py",
+        "verdicts",
+    ),
+}
+_LIBRARIES = ("numpy", "rapidfuzz", "regex", "sentencex")
+
+
+class VersionsError(RuntimeError):
+    """Two sides have different versions; the message says which, and the remedy."""
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of this process by name.
+
+    Of Python, the minor version and that of its Unicode tables, which differ between minor versions; of our own code, a
+    hash of the packages that decide results, so that an old copy on one machine is noticed.
+    """
+    return {
+        "format": str(FORMAT),
+        "normalizer": str(NORMALIZER_VERSION),
+        "code": _code(),
+        "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        "Unicode": unicodedata.unidata_version,
+        **{name: importlib.metadata.version(name) for name in _LIBRARIES},
+    }
+
+
+def check_versions(theirs: Mapping[str, str], ours: Mapping[str, str], *, theirs_are: str, ours_are: str) -> None:
+    """Raise VersionsError if any version differs; `theirs_are` and `ours_are` name the two sides: "the export"."""
+    different = [
+        f"{name} {theirs.get(name, 'none')} in {theirs_are} and {ours.get(name, 'none')} in {ours_are}"
+        for name in sorted(theirs.keys() | ours.keys())
+        if theirs.get(name) != ours.get(name)
+    ]
+    if different:
+        raise VersionsError(
+            f"the versions differ: {'; '.join(different)}; install the same newsdedup, Python and libraries on both "
+            "sides, or export again"
+        )
+
+
+def _code() -> str:
+    digest = hashlib.sha256()
+    for package, parts in _DECISIVE.items():
+        for part in parts:
+            for name, content in _sources(files(package) / part, f"{package}/{part}"):
+                digest.update(name.encode() + b"\0" + content + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    if place.is_dir():
+        for path in sorted(place.iterdir(), key=lambda entry: entry.name):
+            yield from _sources(path, f"{name}/{path.name}")
+    elif name.endswith((".py", ".json")):
+        yield name, place.read_bytes()

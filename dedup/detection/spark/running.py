@@ -9,8 +9,10 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import shutil
+import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import isqrt
 from pathlib import Path
@@ -23,15 +25,13 @@ from dedup.detection.spark.bands import find_similar
 from dedup.detection.spark.clustering import write_clusters
 from dedup.detection.spark.judging import Judging
 from dedup.detection.spark.keyed import PAIRS_DDL, find_keyed, mapped
-from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, fingerprint
+from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, check_versions, fingerprint, versions
 from dedup.detection.spark.members import find_by_members
 from dedup.detection.spark.pairs import allowed
 from dedup.detection.spark.parts import parts_of
 from dedup.detection.spark.schema import Bundle
-from dedup.detection.spark.stages import Counts, Stage, Stages, files_of
-from dedup.detection.spark.tasks import perform_all
-from dedup.detection.spark.versions import versions
-from dedup.detection.spark.work import Done, Tile, Work, find_in_tile, find_on_day, prepare, tiles_of
+from dedup.detection.spark.stages import Counts, Done, Stage, Stages, files_of, perform_all
+from dedup.detection.spark.work import Tile, Work, find_in_tile, find_on_day, prepare, tiles_of
 from dedup.detection.types import VerdictKind
 
 # A part has at most so many articles, and at least so many if there are enough workers for more parts.
@@ -247,3 +247,38 @@ def _rule(stored: dict[str, Any]) -> Rule:
 
 def _report(name: str, seconds: float) -> None:
     sys.stderr.write(f"{name}: {seconds:,.1f} s\n")
+
+
+# Tasks per core, so that every executor gets some.
+_TASKS_PER_CORE = 4
+
+
+def check_bundle(bundle: Bundle, manifest: Manifest) -> None:
+    """Raise BundleError if files of the export are missing or cut short, VersionsError if this program is another."""
+    for name, size in manifest.files.items():
+        path = bundle.root / name
+        found = path.stat().st_size if path.exists() else None
+        if found != size:
+            state = "is missing" if found is None else f"has {found:,} bytes instead of {size:,}"
+            raise BundleError(f"{path} {state}; copy the export again, whole")
+    check_versions(manifest.versions, versions(), theirs_are="the export", ours_are="newsdedup-spark")
+
+
+def check_executors(spark: Any, bundle: Bundle, manifest: Manifest) -> Iterator[str]:
+    """Yield a sentence on each machine. Raises VersionsError or BundleError for one that cannot take part."""
+    context = spark.sparkContext
+    tasks = context.defaultParallelism * _TASKS_PER_CORE
+    root = str(bundle.root.resolve())
+    answers = context.parallelize(range(tasks), tasks).mapPartitions(lambda _: [_answer(root)]).collect()
+    for host, found, readable, free in {answer[0]: answer for answer in answers}.values():
+        if not readable:
+            raise BundleError(f"{host} sees no {root}; put the export on a file system that all machines share")
+        check_versions(manifest.versions, found, theirs_are="the export", ours_are=host)
+        yield f"{host}: the same versions as the export, {free / 1e9:,.0f} GB free for temporary files"
+    yield f"Cores: {context.defaultParallelism:,}."
+
+
+def _answer(root: str) -> tuple[str, dict[str, str], bool, int]:
+    """Return the name of this machine, its versions, whether it sees the export, and its free space in bytes."""
+    space = shutil.disk_usage(tempfile.gettempdir()).free
+    return socket.gethostname(), versions(), Bundle(Path(root)).manifest.exists(), space

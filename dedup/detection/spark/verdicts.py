@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -13,9 +13,13 @@ import pyarrow as pa
 
 from articles.normalization.times import Precision, PublicationTime
 from dedup.detection.comparison.prepared import Preparer
-from dedup.detection.judging.articles import JudgedArticle, StoredArticle, prepared
-from dedup.detection.judging.collector import without_collector
+from dedup.detection.comparison.recurring import LEAST_LEARNT, HeadlineSeries, RecurringText
+from dedup.detection.judging.articles import JudgedArticle, StoredArticle, prepared, without_collector
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, Terms, judged
+from dedup.detection.judging.months import recurring_text, sampled
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
+from dedup.detection.kernels.tokens import IntArray, distinct
+from dedup.detection.spark.parts import shingle_sets
 from dedup.detection.spark.schema import VERDICTS
 
 # What the verdicts on an article rest on, apart from KEYS and what PREPARED has.
@@ -105,3 +109,75 @@ class _Articles:
             np.frombuffer(row["shingles"], dtype="<u4"),
             row["form"],
         )
+
+
+# What recurs in the texts of a newspaper; `common` are words with a blank between them.
+RECURRING: Final = pa.schema(
+    [
+        pa.field("newspaper", pa.int64(), nullable=False),
+        pa.field("phrases", pa.binary(), nullable=False),
+        pa.field("common", pa.string(), nullable=False),
+        pa.field("articles", pa.int64(), nullable=False),
+    ]
+)
+
+
+def recurring_rows(rows: pa.Table, asked: Hashes, texts: Callable[[IntArray], dict[int, str]]) -> pa.Table:
+    """Return what recurs in newspapers (RECURRING), given the PREPARED rows of text_days(month), by day and id.
+
+    Of phrases, only those `asked` for are returned: the shingles, ascending, of the articles of the month's pairs.
+    `texts` returns the texts that are compared of articles by id.
+    """
+    newspapers, ids, days = (rows[name].to_numpy() for name in ("newspaper", "id", "day"))
+    sets = shingle_sets(rows)
+    found = []
+    for newspaper in distinct(newspapers).tolist():
+        own = np.flatnonzero(newspapers == newspaper)
+        if len(own) < LEAST_LEARNT:
+            continue
+        found.append((newspaper, own, ids[own[sampled(len(own))]]))
+    known = texts(np.concatenate([np.empty(0, dtype=np.int64), *(sample for *_, sample in found)]))
+    learnt = [
+        (
+            newspaper,
+            recurring_text(
+                asked,
+                days[own],
+                _part(sets, own),
+                (known[each] for each in sample.tolist()),
+            ),
+        )
+        for newspaper, own, sample in found
+    ]
+    return pa.table(
+        {
+            "newspaper": [newspaper for newspaper, _ in learnt],
+            "phrases": [text.phrases.astype("<u4").tobytes() for _, text in learnt],
+            "common": [" ".join(sorted(text.common)) for _, text in learnt],
+            "articles": [text.articles for _, text in learnt],
+        },
+        schema=RECURRING,
+    )
+
+
+def facts_of(recurring: pa.Table, forms: pa.Table) -> MonthFacts:
+    """Return the facts of a month, given RECURRING rows and the headline forms (newspaper, day, form) of
+    series_days(month).
+    """
+    texts = {
+        row["newspaper"]: RecurringText(
+            phrases=np.frombuffer(row["phrases"], dtype="<u4"),
+            common=frozenset(row["common"].split(" ")) if row["common"] else frozenset(),
+            articles=row["articles"],
+        )
+        for row in recurring.to_pylist()
+    }
+    columns = (forms[name].to_pylist() for name in ("newspaper", "day", "form"))
+    printed = ((newspaper, datetime.date.fromordinal(day), form) for newspaper, day, form in zip(*columns, strict=True))
+    return MonthFacts(HeadlineSeries(printed), texts)
+
+
+def _part(sets: ShingleSets, rows: IntArray) -> ShingleSets:
+    parts = [sets.values[sets.offsets[row] : sets.offsets[row + 1]] for row in rows.tolist()]
+    values = np.concatenate([np.empty(0, dtype=np.uint32), *parts])
+    return ShingleSets(values, np.cumsum([0, *map(len, parts)], dtype=np.int64))

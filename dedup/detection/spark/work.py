@@ -26,13 +26,11 @@ from dedup.detection.passes.base import NearConfig
 from dedup.detection.passes.stopword import StopwordConfig
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.spark.pairs import no_pairs
-from dedup.detection.spark.parts import Part, read_part, rows_with, write
-from dedup.detection.spark.prepared import PREPARED, READ, prepared, shingle_sets
-from dedup.detection.spark.recurring import RECURRING, facts_of, recurring_rows
+from dedup.detection.spark.parts import PREPARED, READ, Part, prepared, read_part, rows_with, shingle_sets, write
 from dedup.detection.spark.schema import CROWDED, Bundle, alphabet_of
-from dedup.detection.spark.stages import files_of
+from dedup.detection.spark.stages import Done, files_of
 from dedup.detection.spark.tiles import Sets, scored_pairs, similar_in_tile, similar_of_day, stopword_tile, trigram_tile
-from dedup.detection.spark.verdicts import JUDGED, TO_JUDGE, verdicts_on
+from dedup.detection.spark.verdicts import JUDGED, RECURRING, TO_JUDGE, facts_of, recurring_rows, verdicts_on
 from dedup.detection.types import Tally
 from dedup.detection.verdicts.model import load_model
 
@@ -45,15 +43,6 @@ FORMS = pa.schema(
 )
 # The articles of dense groups, each with the lowest one of its group.
 GROUPED = pa.schema([pa.field("article", pa.int64(), nullable=False), pa.field("group", pa.int64(), nullable=False)])
-
-
-class Done(NamedTuple):
-    """What a task did. `days`: those on which there may be dense groups, as ordinal numbers."""
-
-    candidates: int = 0
-    verified: int = 0
-    pairs: int = 0
-    days: Sequence[int] = ()
 
 
 @dataclass(frozen=True)

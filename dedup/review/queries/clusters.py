@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Prefetch, QuerySet
 from articles.models import Article
 from articles.numbers import read_number
 from articles.paging import Page, page_of_list
-from dedup.detection.clustering.keeping import kept_by
+from dedup.detection.clustering.policies import kept_by
 from dedup.detection.clustering.rebuild import candidates_of, keep_rule
 from dedup.models import Cluster, Decision, Evidence, Keep, Membership, Pair
 from dedup.models.querysets import WEAK_PROBABILITY

@@ -17,7 +17,7 @@ from articles.normalization.times import Precision, PublicationTime
 from articles.paging import Page, page_of_list
 from dedup.detection.comparison.prepared import ArticleText, Preparer, shown_sentences
 from dedup.detection.lineage.articles import KIND_LABELS, Edge, Lineage, LineageArticle, Text
-from dedup.detection.lineage.times import gap_words
+from dedup.detection.lineage.direction import gap_words
 from dedup.detection.lineage.trace import texts_to_read, trace
 from dedup.models import Cluster, Membership
 from dedup.review.pictures.lineage import LineagePicture, draw_lineage

@@ -20,9 +20,8 @@ from dedup.detection.passes.exact import ExactPass
 from dedup.detection.runs.judging import JudgedNow, judge_now, judged_now
 from dedup.detection.runs.profiles import configs_of, rules_of
 from dedup.detection.types import VerdictKind, Window
-from dedup.detection.verdicts.contributions import Step, steps_of
+from dedup.detection.verdicts.contributions import Share, Step, shares_of, steps_of
 from dedup.detection.verdicts.model import Probabilities
-from dedup.detection.verdicts.shares import Share, shares_of
 from dedup.detection.verdicts.verdict import kind_of
 from dedup.models import CrowdedArticle, DetectionRun, Evidence, Pair, Profile, Verdict
 

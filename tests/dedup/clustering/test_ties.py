@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from dedup.detection.clustering.keeping import Candidate, kept_by
+from dedup.detection.clustering.policies import Candidate, kept_by
 from dedup.detection.clustering.ties import Tie, parts_of, strongest_tree, weakest_bridge
 
 DAY = datetime.date(2026, 3, 2)

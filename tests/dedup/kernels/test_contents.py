@@ -3,7 +3,7 @@ import random
 import pytest
 
 from articles.normalization.text import normalize_text
-from dedup.detection.kernels.contents import has_contents
+from dedup.detection.kernels.masked_shingles import has_contents
 
 SYLLABLES = {
     "en": ("fer har coun bri gar cap en mar tow ligh schoo riv brew clo mu", " "),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from articles.normalization.times import Precision, PublicationTime
 from dedup.detection.comparison.prepared import ArticleText, Preparer, shown_sentences
 from dedup.detection.lineage.articles import Confidence, Kind, Lineage, LineageArticle, Text
-from dedup.detection.lineage.times import time_order
+from dedup.detection.lineage.direction import time_order
 from dedup.detection.lineage.trace import MOST_TEXTS, NO_ORIGIN, texts_to_read, trace
 from tests.dedup.lineage import development_stories
 from tests.dedup.lineage.scenarios import scenario

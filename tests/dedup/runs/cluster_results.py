@@ -11,9 +11,8 @@ import pyarrow as pa
 from django.db.models import Count
 from pyarrow import parquet
 
-from dedup.detection.spark.manifest import Manifest, Result
+from dedup.detection.spark.manifest import Manifest, Result, versions
 from dedup.detection.spark.schema import CLUSTERS, CROWDED, EVIDENCE, VERDICTS, Bundle, month_of
-from dedup.detection.spark.versions import versions
 from dedup.detection.types import DENSE_GROUPS
 from dedup.models import Cluster, CrowdedArticle, DetectionRun, Evidence, Membership, Pair
 

@@ -7,8 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles.models import Article
-from dedup.detection.runs.crowded import store_crowded
-from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.dense_groups import store_crowded, update_groups
 from dedup.management import auditing
 from dedup.management.commands import find_duplicates as command
 from dedup.models import DenseGroup, Evidence, Pair

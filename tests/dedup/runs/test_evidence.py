@@ -12,7 +12,7 @@ from articles.models import Article
 from articles.storage.ingest import newest_revision
 from dedup.detection.clustering.changes import changed_since_rebuilt, update_clusters
 from dedup.detection.runs import evidence
-from dedup.detection.runs.crowded import forget_crowded, store_crowded
+from dedup.detection.runs.dense_groups import forget_crowded, store_crowded
 from dedup.detection.runs.evidence import (
     mark_stale,
     store_candidates,

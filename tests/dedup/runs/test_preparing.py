@@ -12,7 +12,7 @@ from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from dedup.detection.passes import PASSES, containment, sentence, trigram
 from dedup.detection.runs import scope
-from dedup.detection.runs.one_pass import find_with
+from dedup.detection.runs.dry_run import find_with
 from dedup.detection.runs.phases import NO_PROGRESS
 from dedup.detection.runs.scope import Scope, blocks_for, blocks_of
 from dedup.detection.runs.sentence_index import SENTENCE_INDEX, write_sentences

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from dedup.detection.passes import PASSES
-from dedup.detection.spark.command import TILE_PAIRS, main
-from dedup.detection.spark.manifest import BundleError, Manifest
-from dedup.detection.spark.options import OptionError, with_passes, with_threshold
+from dedup.detection.spark.command import TILE_PAIRS, OptionError, main, with_passes, with_threshold
+from dedup.detection.spark.manifest import BundleError, Manifest, VersionsError, check_versions, versions
 from dedup.detection.spark.plan import planned, window_pairs
-from dedup.detection.spark.versions import VersionsError, check_versions, versions
 
 
 def manifest_of(days: dict[str, int], **changes: Any) -> Manifest:

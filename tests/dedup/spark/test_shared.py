@@ -18,11 +18,20 @@ from dedup.detection.kernels.tokens import Ragged, character_shingle_sets, jacca
 from dedup.detection.passes.containment import ContainmentConfig
 from dedup.detection.passes.minhash import MinhashConfig
 from dedup.detection.passes.sentence import SentenceConfig
-from dedup.detection.spark.components import cluster_rows, clustering_of, local_stars
-from dedup.detection.spark.members import MemberConfig, Sets, kept_by, shared_pairs
+from dedup.detection.spark.bands import in_bands, met, of_groups, signed, verified
+from dedup.detection.spark.clustering import cluster_rows, clustering_of, local_stars
+from dedup.detection.spark.members import (
+    MemberConfig,
+    Sets,
+    counted_in_range,
+    held_by,
+    kept_by,
+    packed,
+    sent_by,
+    shared_pairs,
+    unpacked,
+)
 from dedup.detection.spark.parts import KEYS, Keys
-from dedup.detection.spark.shared import counted_in_range, held_by, packed, sent_by, unpacked
-from dedup.detection.spark.similar import in_bands, met, of_groups, signed, verified
 from dedup.detection.types import Tally
 
 

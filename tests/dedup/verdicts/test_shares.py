@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup.detection.verdicts.shares import Share, percentage, percentages, shares_of
+from dedup.detection.verdicts.contributions import Share, percentage, percentages, shares_of
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION
 from dedup.detection.runs.profiles import Configs, snapshot
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.terms import model_in_use
-from dedup.detection.spark.manifest import CONTEXT_DAYS, BundleError, Manifest
+from dedup.detection.spark.manifest import CONTEXT_DAYS, BundleError, Manifest, versions
 from dedup.detection.spark.schema import (
     ARTICLES,
     ARTICLES_A_FILE,
@@ -36,7 +36,6 @@ from dedup.detection.spark.schema import (
     Bundle,
     month_of,
 )
-from dedup.detection.spark.versions import versions
 from dedup.detection.types import Window
 from dedup.detection.verdicts.model import dump_model
 from dedup.models import Profile

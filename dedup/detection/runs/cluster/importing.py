@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow.dataset
-from django.db import transaction
+from django.db import connection, transaction
 
 from articles.models import Article
 from dedup.detection.bounds import Rule
@@ -18,19 +19,7 @@ from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.judging.months import days_of
 from dedup.detection.passes.exact import ExactPass
 from dedup.detection.runs.cluster.exporting import last_day_read
-from dedup.detection.runs.cluster.reading import (
-    clusters_in,
-    months_in,
-    of_month,
-    of_pass,
-    read_candidates,
-    read_checked,
-    read_crowded,
-    read_verdicts,
-    rows_in,
-)
-from dedup.detection.runs.cluster.state import changed, months_of
-from dedup.detection.runs.cluster.tables import changed_tables, links_have_changed
+from dedup.detection.runs.cluster.tables import changed, changed_tables, links_have_changed, months_of
 from dedup.detection.runs.evidence import store_candidates, write_block
 from dedup.detection.runs.judging import store_rows
 from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION, note_rests_on
@@ -39,9 +28,17 @@ from dedup.detection.runs.profiles import Configs, enabled, snapshot
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import end_killed_runs, resumed
 from dedup.detection.runs.terms import RunTerms, model_in_use
-from dedup.detection.spark.manifest import CONTEXT_DAYS, BundleError, ChangedArticlesError, Manifest, Result, configs_of
+from dedup.detection.spark.manifest import (
+    CONTEXT_DAYS,
+    BundleError,
+    ChangedArticlesError,
+    Manifest,
+    Result,
+    check_versions,
+    configs_of,
+    versions,
+)
 from dedup.detection.spark.schema import Bundle, month_of
-from dedup.detection.spark.versions import check_versions, versions
 from dedup.detection.types import DENSE_GROUPS, STORING, VERDICTS, Candidate, Tally, Window
 from dedup.detection.verdicts.model import dump_model
 from dedup.models import DetectionRun, Evidence, Membership, Profile
@@ -294,3 +291,84 @@ def clusters_differ(finished: Finished) -> str:
     if links_have_changed(finished.manifest.tables):
         return "editors have decided since the export"
     return "more pairs are stored here, or were compared for dense groups"
+
+
+_LOOKED_UP_AT_ONCE = 5_000
+
+_IDS_SQL = """
+SELECT pair.left_id, pair.right_id, pair.id
+FROM unnest(%(lefts)s::bigint[], %(rights)s::bigint[]) AS asked (left_id, right_id)
+JOIN dedup_pair AS pair ON pair.left_id = asked.left_id AND pair.right_id = asked.right_id
+"""
+
+
+def months_in(folder: Path) -> list[str]:
+    """Return the months that a folder of results has, in order: 2026-03."""
+    return sorted(path.name.removeprefix("month=") for path in folder.glob("month=*"))
+
+
+def of_month(folder: Path, month: str) -> Path:
+    """Return the folder of a month."""
+    return folder / f"month={month}"
+
+
+def of_pass(folder: Path, name: str) -> Path:
+    """Return the folder of a pass."""
+    return folder / f"pass_name={name}"
+
+
+def read_candidates(folder: Path, pass_name: str) -> Iterator[Candidate]:
+    """Yield the candidates in a folder of EVIDENCE."""
+    for row in _rows(folder):
+        yield Candidate(row["left"], row["right"], pass_name, row["score"], json.loads(row["details"]))
+
+
+def read_crowded(folder: Path) -> dict[int, int]:
+    """Return the crowded articles of a pass, each with the number of articles near it."""
+    return {row["article"]: row["near"] for row in _rows(folder)}
+
+
+def read_verdicts(folder: Path) -> Iterator[JudgedRow]:
+    """Yield the rows of a folder of VERDICTS whose pairs are stored, with the numbers of these pairs."""
+    rows = _rows(folder)
+    while batch := list(islice(rows, _LOOKED_UP_AT_ONCE)):
+        ids = _ids([(row["left"], row["right"]) for row in batch])
+        for row in batch:
+            ends = row.pop("left"), row.pop("right")
+            if ends in ids:
+                yield JudgedRow(ids[ends], **row)
+
+
+def read_checked(folder: Path) -> Iterator[tuple[tuple[int, int], float]]:
+    """Yield the pairs of a folder of VERDICTS, each with how much of the shorter article matches."""
+    for row in _rows(folder, ["left", "right", "left_matched", "right_matched"]):
+        yield (row["left"], row["right"]), max(row["left_matched"], row["right_matched"])
+
+
+def clusters_in(bundle: Bundle) -> dict[int, int]:
+    """Return the cluster of each article that is in one, named by its lowest id."""
+    return {row["article"]: row["cluster"] for row in _rows(bundle.clusters, ["article", "cluster"])}
+
+
+def rows_in(folder: Path) -> int:
+    """Return the number of rows in a folder, which may be missing."""
+    return _dataset(folder).count_rows() if folder.exists() else 0
+
+
+def _rows(folder: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    if not folder.exists():
+        return
+    for batch in _dataset(folder).to_batches(columns=columns, batch_size=_LOOKED_UP_AT_ONCE):
+        yield from batch.to_pylist()
+
+
+def _dataset(folder: Path) -> Any:
+    # Without partitions, or the names of folders above would become columns.
+    return pyarrow.dataset.dataset(folder, format="parquet", partitioning=None)
+
+
+def _ids(ends: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    lefts, rights = zip(*ends, strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(_IDS_SQL, {"lefts": list(lefts), "rights": list(rights)})
+        return {(left, right): number for left, right, number in cursor}
