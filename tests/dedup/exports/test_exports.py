@@ -147,3 +147,16 @@ def test_the_old_name_of_an_export_writes_the_same_and_says_the_new_one(decided:
     call_command(f"export_{name}", stdout=old, stderr=said)
     assert [json.loads(line) for line in old.getvalue().splitlines()] == exported(name)
     assert said.getvalue().startswith(f"export_{name} is now called: export {name}.")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("pairs", "--sample=spring"), "are those of export validation"),
+        (("validation", "--filter=state=any"), "--filter is no option of export validation"),
+        (("prices",), "invalid choice: 'prices'"),
+    ],
+)
+def test_an_option_of_another_export_is_refused(options: tuple[str, ...], said: str, db: None) -> None:
+    with pytest.raises(CommandError, match=said):
+        exported(*options)
