@@ -22,6 +22,11 @@ LONG_TEXTS = (
 TIME_COLUMNS = ("published_at", "published_offset", "published_precision")
 
 
+def texts_of(*articles: str) -> list[str]:
+    """Return the names of the long texts of articles that a query joins as, for `defer`."""
+    return [f"{article}__{name}" for article in articles for name in LONG_TEXTS]
+
+
 def given(**bounds: Any) -> models.Q:
     """Return the condition for the bounds that are not None."""
     return models.Q(**{name: value for name, value in bounds.items() if value is not None})

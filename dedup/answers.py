@@ -174,6 +174,64 @@ class Answer(StrEnum):
         return {"good": "confirm", "bad": "reject"}.get(self.facts.colour, "other")
 
 
+@dataclass(frozen=True, slots=True)
+class LabelFacts:
+    """What one label says and looks like: its word, its key, the look of its button, and its meaning."""
+
+    word: str
+    letter: str
+    look: Literal["confirm", "other", "reject"]
+    meaning: str  # as docs/verdicts.md has it
+
+
+class PairLabel(StrEnum):
+    """What two articles are to the reader of a validation sample, by the letters of verdicts.model.LABELS."""
+
+    facts: LabelFacts
+
+    def __new__(cls, letter: str, *facts: LabelFacts) -> Self:
+        """Return the label with its facts."""
+        label = str.__new__(cls, letter)
+        label._value_ = letter
+        (label.facts,) = facts
+        return label
+
+    DUPLICATE = (
+        "D",
+        LabelFacts("Duplicate", "d", "confirm", "The same article: copied, cropped, lightly edited or extended."),
+    )
+    VERSION = (
+        "V",
+        LabelFacts(
+            "Version",
+            "v",
+            "other",
+            "Two states of one story: the later one keeps part of the wording and adds its own text.",
+        ),
+    )
+    TEMPLATE = (
+        "T",
+        LabelFacts("Template", "t", "other", "The same form with other facts: rates, forecasts, results, a column."),
+    )
+    EVENT = "E", LabelFacts("Same event", "e", "reject", "The same event, reported independently.")
+    NOTHING = (
+        "N",
+        LabelFacts("Unrelated", "n", "reject", "No more in common than phrases and boilerplate, or nothing at all."),
+    )
+
+    @property
+    def label(self) -> str:
+        """The label in words."""
+        return self.facts.word
+
+    @property
+    def action(self) -> str:
+        """The name of what its key does."""
+        return f"label_{self.name.lower()}"
+
+
+LABEL_CHOICES = [(label.value, label.label) for label in PairLabel]
+
 # In the order of the pages; Answer itself has the order of the history and of the API.
 BUTTONS = sorted(Answer, key=lambda answer: answer.facts.place)
 CHOICES = [(answer.value, answer.label) for answer in BUTTONS]

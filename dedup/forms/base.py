@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -166,12 +167,18 @@ def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting
     return forms.FloatField(**common)
 
 
-def _style_of(field: dataclasses.Field[Any], declared: Setting) -> str:
-    if isinstance(field.default, bool):
-        return "form-check-input"
-    if declared.choices:
-        return "form-select"
-    return "form-range" if declared.slider else "form-control"
+_STYLES = (
+    ((forms.CheckboxInput, forms.CheckboxSelectMultiple, forms.RadioSelect), "form-check-input"),
+    (forms.Select, "form-select"),
+    (SliderInput, "form-range"),
+    (forms.Widget, "form-control"),
+)
+
+
+def style(fields: Iterable[forms.Field]) -> None:
+    """Give the inputs of these fields the classes of Bootstrap."""
+    for field in fields:
+        field.widget.attrs["class"] = next(name for kind, name in _STYLES if isinstance(field.widget, kind))
 
 
 class CheckForm(forms.Form):
@@ -202,8 +209,7 @@ class CheckForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            field.widget.attrs["class"] = "form-control"
+        style(self.fields.values())
 
     def clean_text(self) -> str:
         """Return the text if there is anything to compare."""
@@ -237,8 +243,7 @@ class ScopeForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            field.widget.attrs["class"] = "form-select" if isinstance(field.widget, forms.Select) else "form-control"
+        style(self.fields.values())
 
     def clean(self) -> None:
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
@@ -264,8 +269,7 @@ class MergeForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            field.widget.attrs["class"] = "form-select"
+        style(self.fields.values())
 
 
 class TokenForm(forms.Form):
@@ -329,7 +333,6 @@ class RunForm(ScopeForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["profile"].initial = Profile.objects.filter(is_default=True).first()
-        self.fields["new"].widget.attrs["class"] = "form-check-input"
         self.fields["since"].help_text = "Applies to the later article of each pair. If empty: from the first day."
 
     def clean_profile(self) -> Profile:
@@ -356,7 +359,7 @@ class ReportForm(ScopeForm):
             name = option_name(setting)
             self.fields[name] = setting_field(setting, field, declared, field.default)
             self.fields[name].required = False
-            self.fields[name].widget.attrs["class"] = _style_of(field, declared)
+            style([self.fields[name]])
             if not isinstance(field.default, bool):
                 data.setdefault(name, str(field.default))
 

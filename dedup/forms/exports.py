@@ -55,8 +55,6 @@ class CorpusForm(ScopeForm):
             given.setdefault(name, value)
         super().__init__(given)
         self.fields["newspapers"].widget.attrs["size"] = 4
-        for name in ("policy", "confirmed"):
-            self.fields[name].widget.attrs["class"] = "form-check-input"
 
     @property
     def asked(self) -> Asked:

@@ -17,7 +17,7 @@ from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.profiles import Configs
-from dedup.forms.base import setting_field
+from dedup.forms.base import setting_field, style
 from dedup.models import Profile, ProfileRule
 
 # The fields of a profile that are not settings of a pass: what comes first, and the rest.
@@ -73,7 +73,7 @@ class ProfileForm(forms.ModelForm[Profile]):
                 elif setting in BASIC_SETTINGS and declared.minimum is not None:
                     made.help_text = f"{declared.help} {_range(declared)}; usually {field.default:,.12g}."
                 self.fields[f"{name}__{setting}"] = made
-        _style(self.fields)
+        style(self.fields.values())
 
     def _get_validation_exclusions(self) -> set[str]:
         # Two default profiles are not an error here: save_profile unticks the old one.
@@ -186,7 +186,7 @@ class RuleForm(forms.ModelForm[ProfileRule]):
                 made.help_text = f"{_range(declared)}."
                 made.widget.attrs["placeholder"] = f"{getattr(configs[name], setting):,.12g}"
                 self.fields[f"{name}__{setting}"] = made
-        _style(self.fields)
+        style(self.fields.values())
 
     def clean(self) -> dict[str, Any]:
         """Collect the fields into the stored settings, and put the two newspapers in order."""
@@ -225,13 +225,3 @@ def _bounds(name: str) -> list[str]:
     """Return the settings of a pass that a rule can set: the most days apart and the lowest score."""
     names = (bound_named(name, finds) for finds in (Finds.WITHIN_DAYS, Finds.FROM_SCORE))
     return [setting for setting in names if setting]
-
-
-def _style(fields: Mapping[str, forms.Field]) -> None:
-    for field in fields.values():
-        kind = "form-control"
-        if isinstance(field.widget, forms.CheckboxInput):
-            kind = "form-check-input"
-        elif isinstance(field.widget, forms.Select):
-            kind = "form-select"
-        field.widget.attrs["class"] = kind

@@ -7,9 +7,9 @@ from typing import Any
 
 from django import forms
 
+from dedup.answers import LABEL_CHOICES
 from dedup.detection.passes import PASSES
-from dedup.forms.base import NoteForm
-from dedup.models import PairLabel
+from dedup.forms.base import NoteForm, style
 from dedup.research.sampling import (
     BANDS,
     DIMENSIONS,
@@ -26,7 +26,7 @@ from dedup.research.sampling import (
 class LabelForm(NoteForm):
     """What a reader says about a pair of a validation sample."""
 
-    label = forms.ChoiceField(choices=PairLabel.choices)
+    label = forms.ChoiceField(choices=LABEL_CHOICES)
 
 
 class SampleForm(forms.Form):
@@ -113,13 +113,7 @@ class SampleForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            if isinstance(field.widget, forms.CheckboxSelectMultiple):
-                field.widget.attrs["class"] = "form-check-input"
-            else:
-                field.widget.attrs["class"] = (
-                    "form-select" if isinstance(field.widget, forms.Select) else "form-control"
-                )
+        style(self.fields.values())
 
     def clean_name(self) -> str:
         """Return the name without surrounding blanks."""

@@ -10,7 +10,7 @@ from dedup.models.marks import ChangedArticle, UpToDate
 from dedup.models.pairs import Cluster, Evidence, Membership, Pair
 from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
-from dedup.models.readings import PairLabel, SampledPair, SampleLabel, SecondReading, ValidationSample
+from dedup.models.readings import SampledPair, SampleLabel, SecondReading, ValidationSample
 from dedup.models.reports import StoredReport
 from dedup.models.runs import DetectionRun, RunBlock, RunPhase, Worker
 from dedup.models.saved_views import SavedView
@@ -49,7 +49,6 @@ __all__ = [
     "OpenQuestion",
     "PageFetch",
     "Pair",
-    "PairLabel",
     "Postponement",
     "Profile",
     "ProfileRule",

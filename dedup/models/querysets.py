@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import MD5, Abs, Cast, Concat
 
-from articles.querysets import LONG_TEXTS
+from articles.querysets import texts_of
 
 if TYPE_CHECKING:
     from dedup.models import (  # noqa: F401 - the base classes name some of them in strings
@@ -64,8 +64,7 @@ class PairQuerySet(models.QuerySet["Pair"]):
 
     def with_articles(self) -> PairQuerySet:
         """Return the same pairs with their articles as lists show them, without the long texts."""
-        deferred = [f"{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
-        return self.select_related("left__newspaper", "right__newspaper").defer(*deferred)
+        return self.select_related("left__newspaper", "right__newspaper").defer(*texts_of("left", "right"))
 
 
 class ClusterQuerySet(models.QuerySet["Cluster"]):
@@ -77,7 +76,7 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
 
     def with_kept(self) -> ClusterQuerySet:
         """Return the same clusters with their kept article, without its long texts."""
-        return self.select_related("kept__newspaper").defer(*(f"kept__{name}" for name in LONG_TEXTS))
+        return self.select_related("kept__newspaper").defer(*texts_of("kept"))
 
 
 class DecisionQuerySet(models.QuerySet["Decision"]):

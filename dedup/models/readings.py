@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from articles.models import Article
-from dedup.answers import CHOICES, Answer
+from dedup.answers import CHOICES, LABEL_CHOICES, Answer
 from dedup.models.append_only import READING_TOMBSTONE, append_only
 from dedup.models.decisions import Decision
 from dedup.models.pairs import Pair, TwoArticles
@@ -63,16 +63,6 @@ class SecondReading(models.Model):
         return Answer(self.first_kind), Answer(self.kind)
 
 
-class PairLabel(models.TextChoices):
-    """What two articles are, by the letters of dedup.detection.verdicts.model.LABELS."""
-
-    DUPLICATE = "D", "Duplicate"
-    VERSION = "V", "Version"
-    TEMPLATE = "T", "Template"
-    EVENT = "E", "Same event"
-    NOTHING = "N", "Unrelated"
-
-
 class ValidationSample(models.Model):
     """Pairs of articles drawn at random by stratum, as the archive was then. Its labels are no decisions.
 
@@ -111,7 +101,7 @@ class SampledPair(TwoArticles, models.Model):
     weight = models.FloatField(help_text="The pairs of its stratum, divided by those drawn from it.")
     revision = models.BigIntegerField(help_text="The highest revision of the two articles when it was drawn.")
     settled = models.CharField(
-        max_length=1, choices=PairLabel.choices, blank=True, help_text="The label that settled a disagreement."
+        max_length=1, choices=LABEL_CHOICES, blank=True, help_text="The label that settled a disagreement."
     )
     settled_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     settled_at = models.DateTimeField(null=True)
@@ -135,7 +125,7 @@ class SampleLabel(models.Model):
 
     pair = models.ForeignKey(SampledPair, on_delete=models.CASCADE, related_name="labels")
     reader = models.CharField(max_length=150, help_text="A user name, or a name that import_labels was given.")
-    label = models.CharField(max_length=1, choices=PairLabel.choices)
+    label = models.CharField(max_length=1, choices=LABEL_CHOICES)
     note = models.TextField(blank=True)
     imported = models.BooleanField(default=False, help_text="Whether it came from a file.")
     labelled_at = models.DateTimeField(default=timezone.now)

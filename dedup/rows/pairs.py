@@ -19,7 +19,7 @@ from dedup.detection.passes import PASSES
 from dedup.models import DenseGroup, Evidence, Pair, Series, Verdict
 from dedup.models.querysets import PairQuerySet
 from dedup.review.answers.decisions import decisions_on
-from dedup.review.queries.lists import ANY, FEW, UNJUDGED, VERDICTS, IsAnyOf, Narrowing, Numbers, few_of
+from dedup.review.queries.lists import ANY, MOST_IDS, UNJUDGED, VERDICTS, IdArray, IsAnyOf, PairSelection, ids_of
 from dedup.review.queries.series_and_groups import members_of
 from dedup.rows.articles import ARTICLE
 from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows, orders
@@ -39,7 +39,7 @@ JOIN auth_user AS editor ON editor.id = decision.decided_by_id
 WHERE asked.id = ANY (%(pairs)s)
 """
 
-FEW_OF_TWO = 4 * FEW
+MOST_IDS_OF_TWO = 4 * MOST_IDS
 
 
 def _matched(side: str) -> Callable[[Pair], float | None]:
@@ -238,7 +238,7 @@ class PairFilter(ListFilter):
         return self._bounded(self.queryset.filter(duplicate_probability=None))
 
     @property
-    def narrowing(self) -> Narrowing | None:
+    def selection(self) -> PairSelection | None:
         """The pairs to which the filter limits questions; None if it does not."""
         values = self._values()
         if not any(value not in (None, "") for name, value in values.items() if name != "sort"):
@@ -248,8 +248,8 @@ class PairFilter(ListFilter):
             pairs = _in_state(pairs, values["state"])
         pairs, few = self._published_and_scored(pairs), self._few
         if few is not None and (values.get("verdict") or values.get("state")):
-            few = Numbers(pairs.order_by().values_list("pk", flat=True))
-        return Narrowing(pairs, few)
+            few = IdArray(pairs.order_by().values_list("pk", flat=True))
+        return PairSelection(pairs, few)
 
     @property
     def ceiling(self) -> int:
@@ -310,24 +310,24 @@ class PairFilter(ListFilter):
         return pairs
 
     @cached_property
-    def _few(self) -> Numbers | None:
+    def _few(self) -> IdArray | None:
         """The pairs that match every field except the verdict and the state; None if each field may leave many."""
         values = self._values()
         words = given(headline__icontains=values.get("headline") or None)
         days = given(date__gte=values.get("date_from"), date__lte=values.get("date_to"))
         for name, condition in (("words", words), ("days", days)):
-            ends = few_of(Article.objects.filter(condition)) if condition else None
+            ends = ids_of(Article.objects.filter(condition)) if condition else None
             if ends is not None:
                 return self._numbers_of(Pair.objects.filter(_has_one_of(ends)), but=name)
         between = _few_between(values.get("newspaper"), values.get("other"))
         if between is not None:
             return self._numbers_of(between, but="newspapers")
         found = given(pass_name=values.get("pass_name") or None)
-        found_by = few_of(Evidence.objects.filter(found, stale=False), "pair") if found else None
+        found_by = ids_of(Evidence.objects.filter(found, stale=False), "pair") if found else None
         return None if found_by is None else self._numbers_of(Pair.objects.filter(IsAnyOf("pk", found_by)))
 
-    def _numbers_of(self, pairs: PairQuerySet, but: str = "") -> Numbers:
-        return Numbers(self._scored(self._of_articles(pairs, but)).order_by().values_list("pk", flat=True))
+    def _numbers_of(self, pairs: PairQuerySet, but: str = "") -> IdArray:
+        return IdArray(self._scored(self._of_articles(pairs, but)).order_by().values_list("pk", flat=True))
 
     def by_series(self, queryset: PairQuerySet, _name: str, value: Series) -> PairQuerySet:
         return queryset.among(members_of(value))
@@ -352,8 +352,8 @@ def _few_between(one: Newspaper | None, other: Newspaper | None) -> PairQuerySet
     """Return what _between returns if one of the newspapers has few articles, else None."""
     chosen = {each for each in (one, other) if each}
     # Two newspapers have few pairs, even if each has many articles.
-    most = FEW_OF_TWO if one and other else FEW
-    known = [few_of(Article.objects.filter(newspaper=each), most=most) for each in chosen]
+    most = MOST_IDS_OF_TWO if one and other else MOST_IDS
+    known = [ids_of(Article.objects.filter(newspaper=each), most=most) for each in chosen]
     few = [ends for ends in known if ends is not None]
     if not few:
         return None
@@ -364,7 +364,7 @@ def _few_between(one: Newspaper | None, other: Newspaper | None) -> PairQuerySet
     return pairs if len(few) == len(chosen) else _between(pairs, one, other)
 
 
-def _has_one_of(articles: Numbers) -> Q:
+def _has_one_of(articles: IdArray) -> Q:
     return Q(IsAnyOf("left", articles) | IsAnyOf("right", articles))
 
 

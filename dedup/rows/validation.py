@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from articles.querysets import TIME_COLUMNS
-from dedup.models import PairLabel, SampledPair, ValidationSample
+from dedup.answers import PairLabel
+from dedup.models import SampledPair, ValidationSample
 from dedup.research.samples import read_sample
 from dedup.rows.files import ROWS_AT_ONCE
 

@@ -86,7 +86,7 @@ class _Act:
     make: Callable[[int, User, dict[str, Any]], Decision]
     title: str
     button: str
-    says: str
+    summary: str
 
     @property
     def address(self) -> str:

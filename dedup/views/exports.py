@@ -126,5 +126,5 @@ def _listed(request: EditorRequest, name: str) -> QuerySet[Any]:
     filterset = list_filter(name, request.GET)
     if not isinstance(filterset, PairFilter) or request.GET.get("tab") not in TABS:
         return filterset.qs
-    questions = tab_named(request.GET["tab"]).matching(request.user, filterset.narrowing)
+    questions = tab_named(request.GET["tab"]).matching(request.user, filterset.selection)
     return Pair.objects.filter(pk__in=questions.order_by().filter(pair__isnull=False).values("pair"))

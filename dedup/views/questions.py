@@ -17,7 +17,7 @@ from dedup.review.answers import decisions
 from dedup.review.answers.batches import open_batch
 from dedup.review.answers.history import progress_of
 from dedup.review.queries.clusters import find_cluster
-from dedup.review.queries.lists import Narrowing, rows_of_queue
+from dedup.review.queries.lists import PairSelection, rows_of_queue
 from dedup.review.questions.asking import next_question, put_off, reader_of, take_lease
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
 from dedup.review.questions.question import Question, question_of, read_questions, write_questions
@@ -93,11 +93,11 @@ def queue(request: EditorRequest) -> HttpResponse:
     return render(request, "pairs/queue.html", context | listed)
 
 
-def _narrowing(request: HttpRequest) -> Narrowing | None:
+def _selection(request: HttpRequest) -> PairSelection | None:
     """Return the pairs to which the address limits questions; to make the form of the filter takes a while."""
     if not any(request.GET.get(name) for name in PairFilter.base_filters):
         return None
-    return PairFilter(request.GET).narrowing
+    return PairFilter(request.GET).selection
 
 
 def _lists_pairs(request: HttpRequest) -> bool:
@@ -122,11 +122,11 @@ def _pairs(request: HttpRequest, filterset: PairFilter) -> dict[str, Any]:
 
 
 def _questions(request: EditorRequest, filterset: PairFilter, counts: dict[str, int]) -> dict[str, Any]:
-    tab, narrowing = tab_named(tab_of(request)), filterset.narrowing
+    tab, selection = tab_named(tab_of(request)), filterset.selection
     for name in ("state", "sort"):
         del filterset.form.fields[name]
-    ceiling = COUNT_CEILING if narrowing is None else DEAR_CEILING
-    page = page_of(tab.matching(request.user, narrowing), request.GET.get("page"), ceiling=ceiling)
+    ceiling = COUNT_CEILING if selection is None else DEAR_CEILING
+    page = page_of(tab.matching(request.user, selection), request.GET.get("page"), ceiling=ceiling)
     query = _with_tab(request, carried_query(request))
     rows = rows_of_tab(page.rows)
     if tab.blind:
@@ -135,7 +135,7 @@ def _questions(request: EditorRequest, filterset: PairFilter, counts: dict[str, 
         "chosen_tab": tab,
         "page": page,
         "rows": rows,
-        "total": page.shown_total if narrowing is not None else f"{counts[tab.name]:,}",
+        "total": page.shown_total if selection is not None else f"{counts[tab.name]:,}",
         "query": query,
         "start": reverse("queue_next") + query,
     }
@@ -174,7 +174,7 @@ def _first_address(request: EditorRequest, skip: Sequence[Question]) -> str | No
         first = rows.order_by(*filterset.ordering).values_list("pk", flat=True).first()
         found = Question("pair", first) if first is not None else None
     else:
-        found = next_question(request.user, tab_of(request), _narrowing(request), skip, lease=decides)
+        found = next_question(request.user, tab_of(request), _selection(request), skip, lease=decides)
     return found.address + _with_tab(request, carried_query(request, skip)) if found else None
 
 
@@ -192,7 +192,7 @@ def chosen_questions(request: EditorRequest, most: int) -> Chosen:
         waiting = filterset.qs.in_queue().order_by(*filterset.ordering)
         return Chosen(list(waiting.values_list("pk", flat=True)[:most]), [])
     tab = tab_named(tab_of(request))
-    found = [question_of(row) for row in tab.matching(request.user, filterset.narrowing)[:most]]
+    found = [question_of(row) for row in tab.matching(request.user, filterset.selection)[:most]]
     return Chosen(*([each.number for each in found if each.kind == kind] for kind in ("pair", "cluster")))
 
 

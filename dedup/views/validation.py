@@ -11,8 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
+from dedup.answers import PairLabel
 from dedup.forms.samples import LabelForm, SampleForm
-from dedup.models import PairLabel, SampledPair, ValidationSample
+from dedup.models import SampledPair, ValidationSample
 from dedup.research.sampling import SEEDS, SampleError, draw
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.readings import validation
@@ -32,35 +33,6 @@ from dedup.views.exports import CONTENT_TYPES
 from dedup.views.pairs import comparison
 from dedup.views.questions import Steps
 from dedup.views.requests import EditorRequest, decision_view, refuse, refused_note, values_of
-
-# The labels with the keys and the look of their buttons, and what they mean, as docs/verdicts.md has it.
-LABELS = (
-    (
-        PairLabel.DUPLICATE,
-        "label_duplicate",
-        "confirm",
-        "The same article: copied, cropped, lightly edited or extended.",
-    ),
-    (
-        PairLabel.VERSION,
-        "label_version",
-        "other",
-        "Two states of one story: the later one keeps part of the wording and adds its own text.",
-    ),
-    (
-        PairLabel.TEMPLATE,
-        "label_template",
-        "other",
-        "The same form with other facts: rates, forecasts, results, a column.",
-    ),
-    (PairLabel.EVENT, "label_event", "reject", "The same event, reported independently."),
-    (
-        PairLabel.NOTHING,
-        "label_nothing",
-        "reject",
-        "No more in common than phrases and boilerplate, or nothing at all.",
-    ),
-)
 
 
 def samples(request: EditorRequest) -> HttpResponse:
@@ -105,7 +77,7 @@ def sample(request: EditorRequest, sample_id: int) -> HttpResponse:
         "seen": _may_see(request, shown, progress),
     }
     if context["seen"]:
-        context |= {"results": results_of(shown), "labels": PairLabel}
+        context |= {"results": results_of(shown), "labels": list(PairLabel)}
     return render(request, "validation/sample.html", context)
 
 
@@ -139,7 +111,7 @@ def pair(request: EditorRequest, sample_id: int, position: int) -> HttpResponse:
         "sampled": shown,
         "own": own,
         "steps": Steps(_pair_address(sample_id, position - 1 or None), _pair_address(sample_id, following)),
-        "labels": LABELS,
+        "labels": list(PairLabel),
         "note": refused_note(request) or (own.note if own else ""),
         "note_length": MAX_NOTE_CHARACTERS,
         "unlinked": True,
@@ -212,7 +184,7 @@ def sample_disagreements(request: EditorRequest, sample_id: int) -> HttpResponse
         return _closed(request, sample_id)
     full = disagreements(shown).select_related("left__newspaper", "right__newspaper", "settled_by")
     page = page_of(full.prefetch_related("labels"), request.GET.get("page"))
-    context = {"sample": shown, "page": page, "labels": PairLabel, "note_length": MAX_NOTE_CHARACTERS}
+    context = {"sample": shown, "page": page, "labels": list(PairLabel), "note_length": MAX_NOTE_CHARACTERS}
     return render(request, "validation/disagreements.html", context)
 
 

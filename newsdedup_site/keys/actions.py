@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dedup.answers import BUTTONS
+from dedup.answers import BUTTONS, PairLabel
 
 _PAIR = ("pair", "cluster_card")
 _ANSWERED = (*_PAIR, "compare")
@@ -44,11 +44,7 @@ _ALL = (
     Action("start", "open the first one of the list", "r", ("queue", "clusters")),
     *(Action(answer.value, answer.facts.button, answer.facts.letter, _ANSWERED) for answer in BUTTONS),
     Action("later", "Later", "l", _PAIR),
-    Action("label_duplicate", "Label: duplicate", "d", _SAMPLED),
-    Action("label_version", "Label: version", "v", _SAMPLED),
-    Action("label_template", "Label: template", "t", _SAMPLED),
-    Action("label_event", "Label: same event", "e", _SAMPLED),
-    Action("label_nothing", "Label: unrelated", "n", _SAMPLED),
+    *(Action(label.action, f"Label: {label.label.lower()}", label.facts.letter, _SAMPLED) for label in PairLabel),
     Action("agree", "agree with a decision made while you were reading", "a", ("pair",)),
     Action("contest", "contest a decision made while you were reading", "c", ("pair",)),
     Action("confirm_cluster", "confirm the cluster", "y", _CLUSTER),

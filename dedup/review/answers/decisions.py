@@ -60,6 +60,18 @@ class AlreadyUndoneError(ReviewError):
     """The decision has already been undone."""
 
 
+def checked_note(note: str) -> str:
+    """Return a note as it is stored. Raises ReviewError if it is too long."""
+    if len(note) > MAX_NOTE_CHARACTERS:
+        raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
+    return plain_note(note)
+
+
+def plain_note(note: str) -> str:
+    """Return a note without what cannot be stored and surrounding blanks."""
+    return note.replace("\0", "").strip()
+
+
 def decide_pair(pair_id: int | Pair, kind: str, *, user: Any, note: str = "", seen: int | None = None) -> Decision:
     """Append what two articles are to the editor: an Answer. Raises ReviewError.
 
@@ -225,10 +237,7 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
 
 def append_decision(decision: Decision, links: Mapping[tuple[int, int], str], *, user: Any, note: str) -> Decision:
     """Store a decision with its links, and update pair states and clusters."""
-    if len(note) > MAX_NOTE_CHARACTERS:
-        raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
-    decision.decided_by = user
-    decision.note = note.replace("\0", "").strip()
+    decision.decided_by, decision.note = user, checked_note(note)
     if sent_before := _sent_before(decision):
         return sent_before
     decision.save(force_insert=True)

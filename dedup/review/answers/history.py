@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from articles.querysets import LONG_TEXTS
+from articles.querysets import texts_of
 from dedup.answers import Answer
 from dedup.models import ConfirmedArticle, Decision, Pair
 from dedup.models.decisions import NEVER_UNDONE
@@ -26,13 +26,13 @@ def with_actors(decisions: QuerySet[Decision]) -> QuerySet[Decision]:
     A list that also names the pair must add it.
     """
     rows = decisions.select_related("decided_by", "article", "undone_by__decided_by", "batch")
-    return rows.defer(*(f"article__{name}" for name in LONG_TEXTS))
+    return rows.defer(*texts_of("article"))
 
 
 def every_decision() -> QuerySet[Decision]:
     """Return every decision with what the history shows, the latest first."""
-    texts = [f"pair__{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
-    return with_actors(Decision.objects.all()).select_related("pair__left", "pair__right").defer(*texts).order_by("-id")
+    rows = with_actors(Decision.objects.all()).select_related("pair__left", "pair__right")
+    return rows.defer(*texts_of("pair__left", "pair__right")).order_by("-id")
 
 
 # Answered from the index link_latest.

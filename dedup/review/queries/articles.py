@@ -21,7 +21,7 @@ from articles.querysets import ArticleQuerySet
 from articles.storage.incoming import story_url
 from dedup.models import Cluster, DenseGroup, Pair, Series
 from dedup.review.queries.boilerplate import Explained, explained
-from dedup.review.queries.lists import IsAnyOf, few_of, most_probable
+from dedup.review.queries.lists import IsAnyOf, ids_of, most_probable
 from dedup.review.queries.series_and_groups import group_of_article, series_of_article
 
 Kind = ArticleRevision.Kind
@@ -163,7 +163,7 @@ def matching(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
     text = text.strip()
     if is_address(text):
         urls = _with_address(text)
-        if (numbers := few_of(urls, "article")) is not None:
+        if (numbers := ids_of(urls, "article")) is not None:
             return articles.filter(IsAnyOf("pk", numbers))
         return articles.filter(Exists(urls.filter(article=OuterRef("pk"))))
     named = articles.all()

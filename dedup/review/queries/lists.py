@@ -60,7 +60,7 @@ def count_by_verdict(pairs: PairQuerySet) -> dict[str, int]:
 
 
 # With a million articles, so many are looked up as fast as a walk finds a hundred rows.
-FEW = 5_000
+MOST_IDS = 5_000
 
 
 class IsAnyOf(Func):
@@ -71,7 +71,7 @@ class IsAnyOf(Func):
     output_field = BooleanField()
 
 
-class Numbers(Cast):
+class IdArray(Cast):
     """Numbers as an array, for IsAnyOf.
 
     `written` is the array as text: PostgreSQL reads it much faster than the driver can write the numbers one by one.
@@ -83,17 +83,17 @@ class Numbers(Cast):
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing:
+class PairSelection:
     """The pairs to which a filter limits questions, and their numbers if they were looked up: not many pass."""
 
     pairs: PairQuerySet
-    few: Numbers | None = None
+    ids: IdArray | None = None
 
 
-def few_of(rows: QuerySet[Any], field: str = "pk", most: int = FEW) -> Numbers | None:
+def ids_of(rows: QuerySet[Any], field: str = "pk", most: int = MOST_IDS) -> IdArray | None:
     """Return the numbers in this field; None if there are more than `most` rows."""
     found = list(rows.order_by().values_list(field, flat=True)[: most + 1])
-    return None if len(found) > most else Numbers(found)
+    return None if len(found) > most else IdArray(found)
 
 
 # From pairs to the memberships of their articles, Django would read the articles too.
@@ -106,12 +106,12 @@ WHERE pair.id = ANY (%s::bigint[])
 """
 
 
-def questions_on(numbers: Numbers, *, cards: bool) -> Q:
+def questions_on(numbers: IdArray, *, cards: bool) -> Q:
     """Return the condition for questions on these few pairs, or with `cards` on a cluster with one."""
     on_pairs = Q(IsAnyOf("pair", numbers))
     if not cards:
         return on_pairs
     with connection.cursor() as cursor:
         cursor.execute(_CLUSTERS_SQL, [numbers.written])
-        clusters = Numbers(number for (number,) in cursor)
+        clusters = IdArray(number for (number,) in cursor)
     return on_pairs | Q(IsAnyOf("cluster", clusters))

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Value
 from django.db.models.functions import MD5
 
 from articles.models import Article
-from articles.querysets import LONG_TEXTS, ArticleQuerySet
+from articles.querysets import ArticleQuerySet, texts_of
 from articles.storage.audit_log import logged_actions
 from dedup.answers import Answer
 from dedup.detection.comparison.recurring import usual_gap
@@ -142,7 +142,7 @@ class GroupDetails:
 
 def listed_groups() -> QuerySet[DenseGroup]:
     """Return all groups with their first article, without its long texts."""
-    return DenseGroup.objects.select_related("first__newspaper").defer(*(f"first__{name}" for name in LONG_TEXTS))
+    return DenseGroup.objects.select_related("first__newspaper").defer(*texts_of("first"))
 
 
 def confirmed_among(groups: Collection[DenseGroup]) -> set[int]:

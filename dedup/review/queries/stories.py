@@ -17,7 +17,7 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 from articles.normalization.sentences import sentences_of
 from dedup.models import Cluster, Membership
-from dedup.review.queries.lists import IsAnyOf, few_of
+from dedup.review.queries.lists import IsAnyOf, ids_of
 
 # A first sentence is looked for in so much of the text, and shown up to so many characters.
 _LOOKED_AT = 2_000
@@ -96,7 +96,7 @@ def listed_stories() -> QuerySet[Article]:
 def having(stories: QuerySet[Article], articles: QuerySet[Article]) -> QuerySet[Article]:
     """Return the stories that have at least one of these articles."""
     shown_as = articles.annotate(shown_as=Coalesce("membership__cluster__kept", "pk"))
-    if (numbers := few_of(shown_as, "shown_as")) is not None:
+    if (numbers := ids_of(shown_as, "shown_as")) is not None:
         return stories.filter(IsAnyOf("pk", numbers))
     # Looked up story by story, until a page is full.
     itself = articles.filter(pk=OuterRef("pk")).order_by()

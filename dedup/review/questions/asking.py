@@ -7,39 +7,28 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection
-from typing import Any, LiteralString
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
+from psycopg.sql import SQL, Identifier
 
 from dedup.models import Lease, Postponement
-from dedup.review.queries.lists import Narrowing
+from dedup.review.queries.lists import PairSelection
 from dedup.review.questions.question import Question, question_of
 from dedup.review.questions.tabs import Rows, Tab, tab_named, without
 
 DURATION = datetime.timedelta(minutes=2)
 
 # One row a question: whoever writes it first has the lease.
-_TAKE_PAIR_SQL = """
-INSERT INTO dedup_lease AS lease (pair_id, user_id, until) VALUES (%(number)s, %(user)s, %(until)s)
-ON CONFLICT (pair_id) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
+_TAKE_SQL = SQL("""
+INSERT INTO dedup_lease AS lease ({question}, user_id, until) VALUES (%(number)s, %(user)s, %(until)s)
+ON CONFLICT ({question}) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
 WHERE lease.user_id = excluded.user_id OR lease.until <= %(now)s
 RETURNING lease.id
-"""
-_TAKE_CLUSTER_SQL = """
-INSERT INTO dedup_lease AS lease (cluster_id, user_id, until) VALUES (%(number)s, %(user)s, %(until)s)
-ON CONFLICT (cluster_id) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
-WHERE lease.user_id = excluded.user_id OR lease.until <= %(now)s
-RETURNING lease.id
-"""
-_TAKE_SQL = {"pair": _TAKE_PAIR_SQL, "cluster": _TAKE_CLUSTER_SQL}
-
-_GIVE_BACK_SQL: dict[str, LiteralString] = {
-    "pair": "DELETE FROM dedup_lease WHERE pair_id = %(number)s AND user_id = %(user)s",
-    "cluster": "DELETE FROM dedup_lease WHERE cluster_id = %(number)s AND user_id = %(user)s",
-}
+""")
 
 
 def take_lease(question: Question, user: User) -> bool:
@@ -47,7 +36,7 @@ def take_lease(question: Question, user: User) -> bool:
     now = timezone.now()
     values: dict[str, Any] = {"number": question.number, "user": user.pk, "until": now + DURATION, "now": now}
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE_SQL[question.kind], values)
+        cursor.execute(_TAKE_SQL.format(question=Identifier(f"{question.kind}_id")), values)
         return cursor.fetchone() is not None
 
 
@@ -60,8 +49,7 @@ def reader_of(question: Question, user: User) -> User | None:
 
 def give_back(question: Question, user: User) -> None:
     """End the lease of a question that this editor has answered or put off."""
-    with connection.cursor() as cursor:
-        cursor.execute(_GIVE_BACK_SQL[question.kind], {"number": question.number, "user": user.pk})
+    Lease.objects.filter(user=user, **question.key).delete()
 
 
 # Another editor may take a question between reading its row and taking its lease.
@@ -71,7 +59,7 @@ _TRIES = 20
 def next_question(
     user: User,
     tab: str | None = None,
-    filters: Narrowing | None = None,
+    filters: PairSelection | None = None,
     skip: Collection[Question] = (),
     *,
     lease: bool = True,

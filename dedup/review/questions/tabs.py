@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
-from dedup.review.queries.lists import Narrowing, questions_on
+from dedup.review.queries.lists import PairSelection, questions_on
 from dedup.review.questions.question import Question
 from dedup.review.readings.second_readings import in_dispute, waiting_for
 
@@ -49,16 +49,16 @@ class Tab:
     quiet: bool = False
     keeps: bool = False
 
-    def matching(self, user: User, narrowing: Narrowing | None) -> Rows:
+    def matching(self, user: User, selection: PairSelection | None) -> Rows:
         """Return the questions on these pairs; on a cluster if one of them is inside; None: all questions."""
         rows = self.rows(user)
-        if narrowing is None:
+        if selection is None:
             return rows
-        if narrowing.few is not None:
-            return rows.filter(questions_on(narrowing.few, cards=self.cards))
+        if selection.ids is not None:
+            return rows.filter(questions_on(selection.ids, cards=self.cards))
         # Looked up for each question, in their order, until a page is full: they are fewer than the pairs, all of which
         # a join would read.
-        pairs = narrowing.pairs.order_by()
+        pairs = selection.pairs.order_by()
         wanted: Any = _one_of(pairs.filter(pk=OuterRef("pair")))
         if self.cards:
             both = {f"{side}__membership__cluster": OuterRef("cluster") for side in ("left", "right")}

@@ -14,9 +14,10 @@ from django.utils import timezone
 from articles.files.cells import unguarded
 from articles.files.formats import source_named
 from articles.files.records import Record, UnreadableFileError, read_records
-from dedup.models import PairLabel, SampledPair, SampleLabel, ValidationSample
-from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS
-from dedup.review.readings.validation import MAX_READER_CHARACTERS, plain_note
+from dedup.answers import PairLabel
+from dedup.models import SampledPair, SampleLabel, ValidationSample
+from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, plain_note
+from dedup.review.readings.validation import MAX_READER_CHARACTERS
 
 # The column of Splink's clerical labels. It says only whether the two are a match.
 SCORE = "clerical_match_score"
@@ -153,8 +154,8 @@ def _label(values: Mapping[str, object]) -> str:
     """Return the letter of a label, "" for none. Raises ValueError. A label counts more than a score."""
     written = _text(values, "label").upper()
     if written:
-        if written not in PairLabel.values:
-            allowed = ", ".join(PairLabel.values)
+        if written not in list(PairLabel):
+            allowed = ", ".join(PairLabel)
             raise ValueError(f"label is {_shown(written)}; it must be one of {allowed}, or empty")
         return written
     written = _text(values, SCORE)

@@ -13,16 +13,16 @@ from django.db import transaction
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from articles.querysets import LONG_TEXTS
+from articles.querysets import texts_of
 from dedup.answers import BUTTONS, OF_LINK, Answer
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Link, Pair, SecondReading, Verdict
 from dedup.models.decisions import DRAWN_BY
 from dedup.research.agreement import Agreement, agreement
 from dedup.review.answers.decisions import (
-    MAX_NOTE_CHARACTERS,
     SENT_AGAIN_WITHIN,
     ReviewError,
+    checked_note,
     decide_pair,
     decisions_on,
 )
@@ -151,15 +151,13 @@ def _append(
 ) -> SecondReading:
     if kind not in BUTTONS:
         raise ReviewError(f"A pair cannot be answered with {kind!r}; use one of {', '.join(BUTTONS)}.")
-    if len(note) > MAX_NOTE_CHARACTERS:
-        raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
     return SecondReading.objects.create(
         pair_id=pair_id,
         decision=first,
         first_kind=said,
         user=user,
         kind=kind,
-        note=note.replace("\0", "").strip(),
+        note=checked_note(note),
         blind=blind,
     )
 
@@ -173,7 +171,7 @@ def _bound(share: float) -> str:
 CHANGES_SHOWN = 50
 # Of an editor's own answers, so many are looked at, the latest ones.
 ANSWERS_LOOKED_AT = 5_000
-_ON_PAIRS = [f"pair__{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
+_ON_PAIRS = texts_of("pair__left", "pair__right")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,21 +16,22 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from dedup.models import Pair, PairLabel, SampledPair, SampleLabel, ValidationSample, Verdict
+from dedup.answers import PairLabel
+from dedup.models import Pair, SampledPair, SampleLabel, ValidationSample, Verdict
 from dedup.research.agreement import Agreement, agreement
 from dedup.research.metrics import COUNTED
 from dedup.research.precision import Estimate, Tally, estimated_total, precision, recall
 from dedup.research.samples import SampleReading, read_sample
 from dedup.research.strata import NOT_PROPOSED
-from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
+from dedup.review.answers.decisions import ReviewError, checked_note
 
 MAX_READER_CHARACTERS = 150
 
 
 def label_pair(pair: SampledPair, label: str, *, reader: str, note: str = "") -> SampleLabel:
     """Store what a reader says about a pair; an earlier label by the same reader is replaced. Raises ReviewError."""
-    _check(label, note)
-    values = {"label": label, "note": plain_note(note), "imported": False, "labelled_at": timezone.now()}
+    _check(label)
+    values = {"label": label, "note": checked_note(note), "imported": False, "labelled_at": timezone.now()}
     stored, _ = SampleLabel.objects.update_or_create(pair=pair, reader=reader, defaults=values)
     return stored
 
@@ -47,11 +48,11 @@ def take_back(sample: ValidationSample, *, reader: str) -> int | None:
 
 def settle(pair: SampledPair, label: str, *, user: Any, note: str = "") -> None:
     """Store the label that settles a disagreement; an earlier one is replaced. Raises ReviewError."""
-    _check(label, note)
+    _check(label)
     if len(set(pair.labels.values_list("label", flat=True))) < 2:
         raise ReviewError(f"The readers of pair {pair.position} do not disagree, so nothing is left to settle.")
     pair.settled, pair.settled_by, pair.settled_at = label, user, timezone.now()
-    pair.settled_note = plain_note(note)
+    pair.settled_note = checked_note(note)
     pair.save(update_fields=["settled", "settled_by", "settled_at", "settled_note"])
 
 
@@ -73,16 +74,9 @@ def open_results(sample: ValidationSample, *, user: Any) -> None:
     ValidationSample.objects.filter(pk=sample.pk, opened_at=None).update(opened_by=user, opened_at=timezone.now())
 
 
-def plain_note(note: str) -> str:
-    """Return a note as it is stored."""
-    return note.replace("\0", "").strip()
-
-
-def _check(label: str, note: str) -> None:
-    if label not in PairLabel.values:
-        raise ReviewError(f"A pair cannot be labelled {label!r}; use one of {', '.join(PairLabel.values)}.")
-    if len(note) > MAX_NOTE_CHARACTERS:
-        raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
+def _check(label: str) -> None:
+    if label not in list(PairLabel):
+        raise ReviewError(f"A pair cannot be labelled {label!r}; use one of {', '.join(PairLabel)}.")
 
 
 _PROGRESS_SQL = """
@@ -235,7 +229,7 @@ def _called(sample: ValidationSample) -> set[int]:
 
 
 def _stratum(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> StratumResult:
-    counts = [table[label, True] + table[label, False] for label in PairLabel.values]
+    counts = [table[label, True] + table[label, False] for label in list(PairLabel)]
     return StratumResult(stored["name"], stored["pairs"], stored["drawn"], sum(counts), counts)
 
 

@@ -9,8 +9,9 @@ from itertools import combinations
 import pytest
 from django.db import connection
 
+from dedup.answers import PairLabel
 from dedup.detection.verdicts.model import LABELS
-from dedup.models import PairLabel, SampleLabel
+from dedup.models import SampleLabel
 from dedup.research import sampling
 from dedup.research.precision import Tally, estimated_total, precision, recall
 from dedup.research.samples import read_sample, sample_labels
@@ -191,7 +192,7 @@ def test_strata_with_too_few_pairs_and_plans_that_cannot_be_drawn(store) -> None
 
 @pytest.mark.django_db
 def test_the_label_of_a_pair_is_the_settled_one_else_the_common_one_else_the_first(store) -> None:
-    assert tuple(PairLabel.values) == tuple(LABELS)
+    assert tuple(PairLabel) == tuple(LABELS)
     articles = [store(date="2026-03-01") for _ in range(5)]
     for one, other in combinations(articles, 2):
         make_pair(one, other, trigram=0.95)

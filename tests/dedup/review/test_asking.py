@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from articles.models import Article
 from dedup.models import Cluster, Lease, Pair, Postponement
 from dedup.review.answers import batches, decisions
-from dedup.review.queries.lists import Narrowing
+from dedup.review.queries.lists import PairSelection
 from dedup.review.questions.asking import give_back, next_question, put_off, reader_of, take_lease
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
 from dedup.review.questions.question import Question, question_of, read_questions, write_questions
@@ -175,10 +175,10 @@ def test_a_tab_is_narrowed_to_pairs_and_to_the_clusters_that_have_them_inside(
     assert inside is not None
     tab = TABS["informative"]
     wanted = Pair.objects.filter(pk__in=[pairs[1].pk, inside.pk])
-    found = {question_of(row) for row in tab.matching(editor, Narrowing(wanted))}
+    found = {question_of(row) for row in tab.matching(editor, PairSelection(wanted))}
     assert found == {of_pair(pairs[1]), Question("cluster", cluster.pk)}
     assert tab.matching(editor, None).count() == 4
-    assert not tab.matching(editor, Narrowing(Pair.objects.none())).exists()
+    assert not tab.matching(editor, PairSelection(Pair.objects.none())).exists()
 
 
 def test_what_was_skipped_is_left_out(store: StoreArticle, pairs: list[Pair], editor: User) -> None:

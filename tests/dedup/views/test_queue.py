@@ -309,5 +309,5 @@ def test_a_filter_finds_the_same_whether_few_or_many_rows_pass(
     looked_up = found()
     assert all(looked_up), [each for each, rows in zip(asked, looked_up, strict=True) if not rows]
     for module in ("dedup.rows.pairs", "dedup.review.queries.stories", "dedup.review.queries.articles"):
-        monkeypatch.setattr(f"{module}.few_of", lambda *_args, **_options: None)
+        monkeypatch.setattr(f"{module}.ids_of", lambda *_args, **_options: None)
     assert found() == looked_up
