@@ -357,20 +357,6 @@ def test_a_decision_on_a_cluster_that_is_gone(
     assert Decision.objects.count() == 1
 
 
-@pytest.mark.parametrize(
-    "action", ["cluster_confirm", "cluster_split", "cluster_merge", "cluster_keep", "cluster_take_out"]
-)
-def test_a_session_that_ended_before_the_decision_is_told(
-    editor_client: Client, trio: tuple[Article, ...], action: str
-) -> None:
-    cluster = make_cluster(*trio)
-    answer = editor_client.get(reverse(action, args=[cluster.pk]) + "?size_from=2")
-
-    assert answer["Location"] == f"/clusters/{cluster.pk}/?size_from=2"
-    assert notices(shown(editor_client, cluster)) == [("warning", [])]
-    assert editor_client.put(reverse(action, args=[cluster.pk])).status_code == 405
-
-
 def test_long_texts_are_cut_on_the_page(editor_client: Client, store: StoreArticle) -> None:
     cluster = make_cluster(store("a" * 200, headline="Pier"), store("b" * 201, headline="Pier"))
     page = shown(editor_client, cluster)

@@ -301,16 +301,6 @@ def test_undoing_is_for_editors(visitor: Client, editor: User, store: StoreArtic
     assert Decision.objects.count() == 1
 
 
-def test_a_session_that_ended_before_an_undo_is_told(editor_client: Client, editor: User, store: StoreArticle) -> None:
-    decision = decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
-    answer = editor_client.get(reverse("undo", args=[decision.pk]))
-
-    assert answer["Location"] == "/history/"
-    assert notices(text_of(editor_client, "/history/")) == [("warning", [])]
-    assert editor_client.put(reverse("undo", args=[decision.pk])).status_code == 405
-    assert Decision.objects.count() == 1
-
-
 # ---- faults ----
 
 

@@ -323,15 +323,6 @@ def test_decisions_are_taken_and_lead_to_the_next_pair_of_the_selection(
     assert f'action="/decisions/{decision.pk}/undo/?pass_name=trigram"' in page
 
 
-@pytest.mark.parametrize(("kind", "state"), [("confirm", "confirmed"), ("reject", "rejected"), ("unsure", "unsure")])
-def test_each_kind_of_decision(editor_client: Client, pair: Pair, kind: str, state: str) -> None:
-    answer = decide(editor_client, pair, kind)
-
-    assert answer["Location"] == "/queue/"
-    assert Pair.objects.get(pk=pair.pk).state == state
-    assert notices(editor_client.get("/queue/").content.decode()) == [("success", []), ("info", [])]
-
-
 @pytest.mark.parametrize("kind", ["", "undo", "take_out", "nonsense"])
 def test_other_kinds_are_refused(editor_client: Client, pair: Pair, kind: str) -> None:
     answer = decide(editor_client, pair, kind)

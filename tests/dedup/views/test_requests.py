@@ -33,6 +33,27 @@ def test_a_form_that_was_sent_before_the_login_decides_nothing(editor_client: Cl
 
 
 @pytest.mark.parametrize(
+    ("page", "actions"),
+    [
+        ("/pairs/7/?x=1", ["pair_decide", "collision_answer"]),
+        ("/clusters/7/?x=1", ["cluster_confirm", "cluster_reject", "cluster_split", "cluster_merge"]),
+        ("/clusters/7/?x=1", ["cluster_keep", "cluster_take_out"]),
+        ("/series/7/?x=1", ["series_rule", "series_end_rule"]),
+        ("/groups/7/?x=1", ["group_confirm", "group_rule", "group_end_rule"]),
+        ("/history/", ["undo"]),
+        ("/batches/7/", ["batch_decide"]),
+    ],
+)
+def test_a_form_that_comes_as_a_link_leads_to_its_page_with_the_filter(
+    editor_client: Client, page: str, actions: list[str]
+) -> None:
+    for action in actions:
+        address = reverse(action, args=[7])
+        assert editor_client.get(f"{address}?x=1")["Location"] == page
+        assert editor_client.put(address).status_code == 405
+
+
+@pytest.mark.parametrize(
     ("wanted", "sent"),
     [
         ("/queue/?tab=later", "/queue/?tab=later"),
