@@ -41,7 +41,7 @@ class PairDecisionForm(NoteForm):
         max_value=MAX_NUMBER,
         error_messages={"required": "This page is out of date. Reload it and decide again."},
     )
-    kind = forms.TypedChoiceField(choices=CHOICES, coerce=Answer)
+    kind = forms.TypedChoiceField(choices=[(answer.value, answer.label) for answer in Answer], coerce=Answer)
 
 
 class SettleForm(NoteForm):
