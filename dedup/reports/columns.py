@@ -8,7 +8,7 @@ below `@column("Share", SHARE)`; a method is given the whole result of the repor
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -252,15 +252,16 @@ def tables_of(result: Any) -> list[Table]:
 
 def _row_class(hint: Any) -> type:
     """Return the class of the rows of a field: that in `Annotated[list[Row], ...]`."""
-    [row] = get_args(get_args(hint)[0])
+    row: type = get_args(get_args(hint)[0])[0]
     return row
 
 
 def row_of(result_method: Callable[..., Any]) -> type | None:
     """Return the class of the rows that a method returns as a list; None if it returns something else."""
-    found: Sequence[Any] = get_args(get_type_hints(result_method)["return"])
-    is_row = len(found) == 1 and isinstance(found[0], type) and dataclasses.is_dataclass(found[0])
-    return found[0] if is_row else None
+    found = get_args(get_type_hints(result_method)["return"])
+    is_list_of_rows = len(found) == 1 and dataclasses.is_dataclass(found[0])
+    row: type | None = found[0] if is_list_of_rows else None
+    return row
 
 
 # ---- columns of several reports ----------------------------------------------------------------------

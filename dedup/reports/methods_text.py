@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from django.template.loader import render_to_string
+
 from articles.numbers import counted
 from dedup.detection.passes import PASSES
 from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts
@@ -39,59 +41,32 @@ def paragraph(facts: Facts) -> str:
         return "No run has finished yet, so there is nothing to describe."
     if not facts.counts.articles:
         return "There are no articles to describe."
-    return " ".join([_searched(facts), *_passes(facts), *_judged(facts), _quality(facts.measured), _agreed(facts)])
-
-
-def _searched(facts: Facts) -> str:
-    counts = facts.counts
-    days = f", published from {counts.first_day} to {counts.last_day}," if counts.first_day else ""
-    left_out = "" if (facts.run or {})["boilerplate"] == "keep" else ", without the sentences that newspapers repeat"
-    return (
-        f"We searched {counted(counts.articles, 'article')} of {counted(counts.newspapers, 'newspaper')}{days} for "
-        f"near-duplicates with newsdedup {facts.versions['newsdedup']}{left_out}."
+    measured, agreement = facts.measured, facts.agreement
+    text = render_to_string(
+        "reports/methods.txt",
+        {
+            "facts": facts,
+            "counts": facts.counts,
+            "passes": [_pass(found) for found in facts.passes],
+            "duplicates": f"{facts.counts.duplicate_articles / facts.counts.articles:.1%}",
+            "measured": measured,
+            "precision": measured and _estimate(measured.verdict, "precision", "called"),
+            "recall": measured and _estimate(measured.verdict, "recall", "duplicates"),
+            "kappas": [_kappa(found) for found in agreement if found.kappa is not None],
+            "most_readings": max((found.readings for found in agreement), default=0),
+        },
     )
+    return " ".join(text.split())
 
 
-def _passes(facts: Facts) -> Iterator[str]:
-    if facts.passes:
-        named = "; ".join(map(_pass, facts.passes))
-        yield f"Its passes proposed {counted(facts.counts.pairs, 'pair')} of articles: {named}."
-
-
-def _pass(each: PassFacts) -> str:
+def _pass(found: PassFacts) -> str:
     bounds = []
-    if each.lowest_score is not None:
-        bounds.append(f"score from {each.lowest_score:g}")
-    if each.most_days is not None and each.most_days < _ANY_DAYS:
-        bounds.append(f"at most {counted(each.most_days, 'day')} apart" if each.most_days else "of the same day")
-    name = each.label[:1].lower() + each.label[1:]
-    return f"{name} ({', '.join([*bounds, counted(each.pairs, 'pair')])})"
-
-
-def _judged(facts: Facts) -> Iterator[str]:
-    counts = facts.counts
-    share = f" ({counts.duplicate_articles / counts.articles:.1%})" if counts.articles else ""
-    yield (
-        f"Each pair was compared in full; a logistic model ({facts.model['version']}) called "
-        f"{counted(counts.verdicts['duplicate'], 'pair')} duplicates, and editors decided "
-        f"{counted(counts.decided_pairs, 'pair')}."
-    )
-    yield (
-        f"The resulting {counted(counts.clusters, 'cluster')} hold {counted(counts.clustered_articles, 'article')}; "
-        f"{counts.duplicate_articles:,} of all articles{share} duplicate another one."
-    )
-
-
-def _quality(measured: Measured | None) -> str:
-    if measured is None:
-        return "Precision and recall were not measured."
-    verdict = measured.verdict
-    of = "recall" if measured.of_all else "recall among proposed pairs"
-    return (
-        f"On {counted(measured.pairs, 'labelled pair')} of a stratified random sample (seed {measured.seed}), this "
-        f"verdict had a precision of {_estimate(verdict, 'precision', 'called')} and a {of} of "
-        f"{_estimate(verdict, 'recall', 'duplicates')}."
-    )
+    if found.lowest_score is not None:
+        bounds.append(f"score from {found.lowest_score:g}")
+    if found.most_days is not None and found.most_days < _ANY_DAYS:
+        bounds.append(f"at most {counted(found.most_days, 'day')} apart" if found.most_days else "of the same day")
+    name = found.label[:1].lower() + found.label[1:]
+    return f"{name} ({', '.join([*bounds, counted(found.pairs, 'pair')])})"
 
 
 def _estimate(numbers: dict[str, Any], name: str, whole: str) -> str:
@@ -104,21 +79,9 @@ def _estimate(numbers: dict[str, Any], name: str, whole: str) -> str:
     return f"{numbers[name]:.2f} (95% interval {low:.2f}–{high:.2f})"
 
 
-def _agreed(facts: Facts) -> str:
-    known = [each for each in facts.agreement if each.kappa is not None]
-    if not known:
-        return "The agreement of readers was not measured." if not facts.agreement else _too_few(facts.agreement)
-    return "Cohen's kappa was " + " and ".join(map(_kappa, known)) + "."
-
-
-def _too_few(found: Sequence[AgreementFacts]) -> str:
-    readings = max(facts.readings for facts in found)
-    return f"Two readers both read {counted(readings, 'pair')}, too few to measure their agreement."
-
-
-def _kappa(each: AgreementFacts) -> str:
-    low, high = each.kappa_interval or (0.0, 0.0)
-    return f"{each.kappa:.2f} ({low:.2f}–{high:.2f}; {each.of}, {counted(each.readings, 'pair')})"
+def _kappa(found: AgreementFacts) -> str:
+    low, high = found.kappa_interval or (0.0, 0.0)
+    return f"{found.kappa:.2f} ({low:.2f}–{high:.2f}; {found.of}, {counted(found.readings, 'pair')})"
 
 
 # ---- BibTeX ----------------------------------------------------------------------------------------

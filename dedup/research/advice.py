@@ -23,6 +23,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, ValidationSample
 from dedup.research.decided import decided_pairs
+from dedup.research.labels import in_parts
 from dedup.research.metrics import COUNTED
 from dedup.research.precision import weighted_precision
 from dedup.research.samples import read_sample
@@ -258,8 +259,7 @@ def _decided(parameters: Mapping[str, Any]) -> dict[Part, list[DecidedPair]]:
 def _evidence(parameters: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Yield what each pass says of each decided pair, and whether it is a duplicate."""
     labels = [(ends, label == "D") for ends, label in labelled_pairs().items() if label in COUNTED]
-    for start in range(0, len(labels), _LOOKED_UP_AT_ONCE):
-        some = labels[start : start + _LOOKED_UP_AT_ONCE]
+    for some in in_parts(labels, _LOOKED_UP_AT_ONCE):
         with connection.cursor() as cursor:
             cursor.execute(
                 _DECIDED_SQL,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.model import LABELS
-from dedup.research.metrics import COUNTED, score
+from dedup.research.metrics import COUNTED, precision_recall_f1, score
 from dedup.research.precision import Estimate, Floats, estimates, ratio
 
 # The default window of most passes. Pairs further apart are rarer and harder to find.
@@ -23,6 +22,15 @@ MEASURES = (
     ("templates_called_duplicates", "T called duplicate"),
 )
 ALL_LABELS = "".join(LABELS)
+
+NOT_PROPOSED = "not_proposed"
+OUTCOMES = (*(str(kind) for kind in VerdictKind), NOT_PROPOSED)
+# Ten bins of equal width, the last one with 1.0 (Guo and others, On calibration of modern neural networks, 2017).
+EDGES = tuple(place / 10 for place in range(11))
+_BINS = len(EDGES) - 1
+_STEP = 0.05
+# Scores are rounded when they are stored and read: 7/10 reaches the threshold 0.7.
+_TOLERANCE = 1e-9
 
 Numbers = dict[str, float | int | list[float] | None]
 
@@ -47,7 +55,7 @@ def numbers_of(answers: Sequence[Answer]) -> dict[str, Any]:
         "verdict": score_numbers(labels, weights, duplicates),
         "versions_as_negatives": score_numbers(labels, weights, duplicates, counted=ALL_LABELS),
         "version_verdict": _version_numbers(labels, weights, versions),
-        "confusion": _confusion_numbers(answers),
+        "confusion": confusion(answers),
         "calibration": {
             "versions_left_out": _calibration_numbers([answer for answer in answers if answer.label in COUNTED]),
             "versions_as_negatives": _calibration_numbers(answers),
@@ -86,51 +94,6 @@ def _version_numbers(labels: Sequence[str], weights: Sequence[float], calls: Seq
     }
 
 
-def _confusion_numbers(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return, for each label, its pairs, their weight, and the shares of it that got each verdict or none."""
-    labels, weights = [answer.label for answer in answers], [answer.weight for answer in answers]
-    found = confusion(labels, [answer.verdict or NOT_PROPOSED for answer in answers], weights)
-    result: dict[str, Any] = {}
-    for label, cells in found.items():
-        pairs = labels.count(label)
-        weight = sum(answer.weight for answer in answers if answer.label == label)
-        result[label] = {"pairs": pairs, "weight": round(weight, 4)}
-        for outcome, cell in cells.items():
-            result[label][outcome] = {"pairs": cell.pairs, **with_interval("share", cell.share, known=pairs > 0)}
-    return result
-
-
-def _calibration_numbers(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return how honest the probabilities of proposed pairs are, weighted and not; the others have none."""
-    proposed = [answer for answer in answers if answer.probability is not None]
-    probabilities = [each.probability or 0.0 for each in proposed]
-    truths = [each.label == "D" for each in proposed]
-    return {
-        "pairs": len(proposed),
-        "weighted": _reliability(calibration(probabilities, truths, [each.weight for each in proposed])),
-        "unweighted": _reliability(calibration(probabilities, truths, [1.0] * len(proposed))),
-    }
-
-
-def _reliability(measured: Calibration) -> dict[str, Any]:
-    known = any(each.pairs for each in measured.bins)
-    return {
-        **with_interval("ece", measured.error, known=known),
-        **with_interval("brier", measured.brier, known=known),
-        "bins": [
-            {
-                "from": each.low,
-                "to": each.high,
-                "pairs": each.pairs,
-                "weight": round(each.weight, 4),
-                "mean_probability": _rounded(each.probability),
-                "duplicates": _rounded(each.duplicates),
-            }
-            for each in measured.bins
-        ],
-    }
-
-
 def with_interval(name: str, estimate: Estimate | None, *, known: bool = True) -> Numbers:
     """Return a number and its interval; None for both if there is nothing that it is a share of."""
     if estimate is None or not known:
@@ -141,31 +104,27 @@ def with_interval(name: str, estimate: Estimate | None, *, known: bool = True) -
     }
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+# ---- confusion ---------------------------------------------------------------------------------------
 
 
-NOT_PROPOSED = "not_proposed"
-OUTCOMES = (*(str(kind) for kind in VerdictKind), NOT_PROPOSED)
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """The pairs of a label with one outcome, and their share of the label's weight."""
-
-    pairs: int
-    share: Estimate
-
-
-def confusion(labels: Sequence[str], outcomes: Sequence[str], weights: Sequence[float]) -> dict[str, dict[str, Cell]]:
-    """Return, for each label (LABELS), its pairs by outcome (OUTCOMES). The shares of a label without pairs are 0."""
-    amounts = np.asarray(weights, dtype=np.float64)
-    labelled = np.array([[label == each for label in labels] for each in LABELS], dtype=np.bool_)
-    judged = np.array([[outcome == each for outcome in outcomes] for each in OUTCOMES], dtype=np.bool_)
+def confusion(answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return, for each label, its pairs, their weight, and the shares of it that got each verdict or none."""
+    amounts = np.array([answer.weight for answer in answers], dtype=np.float64)
+    labelled = np.array([[answer.label == label for answer in answers] for label in LABELS], dtype=np.bool_)
+    judged = np.array(
+        [[(answer.verdict or NOT_PROPOSED) == outcome for answer in answers] for outcome in OUTCOMES], dtype=np.bool_
+    )
     both = labelled[:, None, :] & judged[None, :, :]
     shares = iter(estimates((both * amounts).reshape(len(LABELS) * len(OUTCOMES), len(amounts)), _shares_of_labels))
     return {
-        label: {outcome: Cell(int(both[row, column].sum()), next(shares)) for column, outcome in enumerate(OUTCOMES)}
+        label: {
+            "pairs": (pairs := int(labelled[row].sum())),
+            "weight": round(sum(answer.weight for answer in answers if answer.label == label), 4),
+        }
+        | {
+            outcome: {"pairs": int(both[row, column].sum()), **with_interval("share", next(shares), known=pairs > 0)}
+            for column, outcome in enumerate(OUTCOMES)
+        }
         for row, label in enumerate(LABELS)
     }
 
@@ -177,59 +136,53 @@ def _shares_of_labels(sums: Floats) -> Floats:
     return ratio(cells, wholes).reshape(sums.shape)
 
 
-# Ten bins of equal width, the last one with 1.0 (Guo and others, On calibration of modern neural networks, 2017).
-EDGES = tuple(place / 10 for place in range(11))
-_BINS = len(EDGES) - 1
+# ---- calibration -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """The pairs with a probability of at least `low`, and below `high`. The means are None if there are none."""
-
-    low: float
-    high: float
-    pairs: int
-    weight: float
-    probability: float | None
-    duplicates: float | None
+def _calibration_numbers(answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return how honest the probabilities of proposed pairs are, weighted and not; the others have none."""
+    proposed = [answer for answer in answers if answer.probability is not None]
+    return {
+        "pairs": len(proposed),
+        "weighted": calibration(proposed),
+        "unweighted": calibration([replace(answer, weight=1.0) for answer in proposed]),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """The expected calibration error, the Brier score, and the reliability table behind them."""
-
-    error: Estimate
-    brier: Estimate
-    bins: tuple[Bin, ...]
-
-
-def calibration(probabilities: Sequence[float], answers: Sequence[bool], weights: Sequence[float]) -> Calibration:
-    """Return how honest the probabilities of duplicates are; `answers` says which pairs are duplicates.
+def calibration(answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return whether probabilities are honest: of the pairs called 80% probable, 80% should be duplicates.
 
     The expected calibration error is the difference between the mean probability and the share of duplicates in a bin,
     averaged over the bins by their weight. The Brier score is the mean squared difference between probability (0..1)
-    and answer (0 or 1). Both are 0 at best, and 0 if there are no pairs.
+    and answer (0 or 1). Both are 0 at best, and None if there are no pairs.
     """
-    guesses = np.asarray(probabilities, dtype=np.float64)
-    truths = np.asarray(answers, dtype=np.float64)
-    amounts = np.asarray(weights, dtype=np.float64)
+    guesses = np.array([answer.probability for answer in answers], dtype=np.float64)
+    truths = np.array([answer.label == "D" for answer in answers], dtype=np.float64)
+    amounts = np.array([answer.weight for answer in answers], dtype=np.float64)
     inside = np.searchsorted(EDGES[1:-1], guesses, side="right") == np.arange(_BINS)[:, None]
     rows = [inside * amounts, inside * amounts * guesses, inside * amounts * truths]
     parts = np.concatenate([*rows, [amounts * (guesses - truths) ** 2, amounts]])
     error, brier = estimates(parts, _errors)
     weight, probability, duplicates = np.split(parts[: 3 * _BINS].sum(axis=1), 3)
-    bins = tuple(
-        Bin(
-            EDGES[place],
-            EDGES[place + 1],
-            int(inside[place].sum()),
-            float(weight[place]),
-            float(probability[place] / weight[place]) if weight[place] else None,
-            float(duplicates[place] / weight[place]) if weight[place] else None,
-        )
-        for place in range(_BINS)
-    )
-    return Calibration(error, brier, bins)
+    return {
+        **with_interval("ece", error, known=bool(answers)),
+        **with_interval("brier", brier, known=bool(answers)),
+        "bins": [
+            {
+                "from": EDGES[place],
+                "to": EDGES[place + 1],
+                "pairs": int(inside[place].sum()),
+                "weight": round(float(weight[place]), 4),
+                "mean_probability": _mean(probability[place], weight[place]),
+                "duplicates": _mean(duplicates[place], weight[place]),
+            }
+            for place in range(_BINS)
+        ],
+    }
+
+
+def _mean(total: float, weight: float) -> float | None:
+    return round(float(total / weight), 4) if weight else None
 
 
 def _errors(sums: Floats) -> Floats:
@@ -239,20 +192,7 @@ def _errors(sums: Floats) -> Floats:
     return np.stack([ratio(np.abs(probability - duplicates).sum(axis=0), weight), ratio(squared, weight)])
 
 
-_STEP = 0.05
-# Scores are rounded when they are stored and read: 7/10 reaches the threshold 0.7.
-_TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """What a threshold finds: the pairs called duplicates, and how right that is. None is a share of nothing."""
-
-    threshold: float
-    pairs: int
-    precision: Estimate | None
-    recall: Estimate | None
-    f1: Estimate | None
+# ---- thresholds --------------------------------------------------------------------------------------
 
 
 def grid(lowest: float, *own: float) -> list[float]:
@@ -262,56 +202,33 @@ def grid(lowest: float, *own: float) -> list[float]:
 
 
 def threshold_curve(
-    labels: Sequence[str],
-    weights: Sequence[float],
-    scores: Sequence[float | None],
-    thresholds: Sequence[float],
-    *,
-    counted: str = COUNTED,
-) -> list[Point]:
+    labels: Sequence[str], weights: Sequence[float], scores: Sequence[float | None], thresholds: Sequence[float]
+) -> list[dict[str, Any]]:
     """Return precision, recall and F1 if every pair with at least this score is called a duplicate, for each threshold.
 
-    A pair without a score is never called. Weighted; pairs whose label is not among those `counted` are left out. The
-    intervals are those of metrics.score().
+    A pair without a score is never called. Weighted; pairs whose label is not COUNTED are left out. The intervals are
+    those of metrics.score().
     """
-    kept = [place for place, label in enumerate(labels) if label in counted]
+    kept = [place for place, label in enumerate(labels) if label in COUNTED]
     right = np.array([labels[place] == "D" for place in kept], dtype=np.bool_)
     amounts = np.array([weights[place] for place in kept], dtype=np.float64)
-    known = np.array([_number(scores[place]) for place in kept], dtype=np.float64)
+    known = np.array([-1.0 if (value := scores[place]) is None else value for place in kept], dtype=np.float64)
     calls = known >= np.asarray(thresholds, dtype=np.float64)[:, None] - _TOLERANCE
-    parts = np.concatenate([right[None], calls, calls & right]) * amounts
-    found = estimates(parts, _shares_of_thresholds)
-    count = len(thresholds)
+    found = estimates(np.concatenate([right[None], calls, calls & right]) * amounts, _shares_of_thresholds)
+    count, duplicates = len(thresholds), bool(right.any())
     return [
-        _point(threshold, calls[place], right, found[place], found[count + place], found[2 * count + place])
+        {
+            "threshold": threshold,
+            "called": (called := int(calls[place].sum())),
+            **with_interval("precision", found[place], known=called > 0),
+            **with_interval("recall", found[count + place], known=duplicates),
+            **with_interval("f1", found[2 * count + place], known=duplicates or called > 0),
+        }
         for place, threshold in enumerate(thresholds)
     ]
-
-
-def _number(score: float | None) -> float:
-    return -1.0 if score is None else score
-
-
-def _point(
-    threshold: float,
-    calls: npt.NDArray[np.bool_],
-    right: npt.NDArray[np.bool_],
-    precision: Estimate,
-    recall: Estimate,
-    f1: Estimate,
-) -> Point:
-    called, duplicates = int(calls.sum()), bool(right.any())
-    return Point(
-        threshold,
-        called,
-        precision if called else None,
-        recall if duplicates else None,
-        f1 if duplicates or called else None,
-    )
 
 
 def _shares_of_thresholds(sums: Floats) -> Floats:
     """Return precision, recall and F1 of each threshold, from the sums: duplicates, then called, then both."""
     duplicates, (called, true) = sums[:1], np.split(sums[1:], 2)
-    precision, recall = ratio(true, called), ratio(true, np.broadcast_to(duplicates, true.shape))
-    return np.concatenate([precision, recall, ratio(2 * precision * recall, precision + recall)])
+    return np.concatenate(precision_recall_f1(np.broadcast_to(duplicates, true.shape), called, true))

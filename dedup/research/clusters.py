@@ -7,13 +7,12 @@ the cluster of each article; an article alone in its cluster is a cluster too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from articles.files.formats import source_named
-from articles.files.records import Record, UnreadableFileError, read_records
+from articles.files.records import UnreadableFileError
 from dedup.models import Membership
 from dedup.research.labels import (
     LabelsError,
@@ -21,6 +20,9 @@ from dedup.research.labels import (
     NotFoundError,
     Problem,
     column_name,
+    for_example,
+    in_parts,
+    read_rows,
     stored_articles,
     text_value,
 )
@@ -133,17 +135,9 @@ def read_clusters(path: Path) -> tuple[list[Clustered], list[Problem]]:
     A row has id (external id) or url, and cluster; an empty cluster is an article alone. Raises LabelsError,
     FileUsageError and UnreadableFileError if no row can be used.
     """
-    source = source_named(str(path))
-    rows: list[Clustered] = []
-    problems: list[Problem] = []
-    with source.open() as (stream, _, _):
-        for record in read_records(stream, source.file_format, check_header=_check_header):
-            try:
-                rows.append(_row(record))
-            except ValueError as error:
-                problems.append(Problem(record.line, str(error), file=path.name))
+    rows, problems = read_rows(path, _check_header, _row)
     if not rows:
-        raise LabelsError(f"{path} names no article and its cluster{_for_example(problems)}")
+        raise LabelsError(f"{path} names no article and its cluster{for_example(problems)}")
     return rows, problems
 
 
@@ -162,7 +156,7 @@ def find_clustered(rows: Sequence[Clustered], problems: Sequence[Problem], path:
             reason = f"{row.named} is in the cluster {clusters[article]!r} too; leave it in one cluster"
             bad.append(Problem(row.line, reason, file=path.name))
     if not clusters:
-        raise LabelsError(f"{path} names no stored article{_for_example(bad)}")
+        raise LabelsError(f"{path} names no stored article{for_example(bad)}")
     return FoundClusters(clusters, sorted(bad, key=lambda each: each.line))
 
 
@@ -190,8 +184,7 @@ def compared(found: FoundClusters) -> dict[str, Any]:
 
 
 def _stored(articles: Sequence[int]) -> Iterator[tuple[int, int]]:
-    for start in range(0, len(articles), _LOOKED_UP_AT_ONCE):
-        some = articles[start : start + _LOOKED_UP_AT_ONCE]
+    for some in in_parts(articles, _LOOKED_UP_AT_ONCE):
         yield from Membership.objects.filter(article__in=some).order_by().values_list("article", "cluster")
 
 
@@ -206,11 +199,8 @@ def _check_header(names: Sequence[str]) -> None:
         raise UnreadableFileError(f"the header {', '.join(names)!r} needs the columns cluster, and id or url")
 
 
-def _row(record: Record) -> Clustered:
+def _row(values: Mapping[str, object], line: int, _file: str) -> Clustered:
     """Return the article and the cluster of a row. Raises ValueError with the reason if it has none."""
-    if record.fault:
-        raise ValueError(record.fault)
-    values = {column_name(name): value for name, value in record.values.items()}
     if not values.keys() & set(_CLUSTERS):
         raise ValueError("the row has no cluster; give its name, or null for an article alone")
     named = Named(_first(values, _IDS), text_value(values, "url"))
@@ -218,12 +208,8 @@ def _row(record: Record) -> Clustered:
         named = Named(named.external_id, named.external_id)
     if named == Named():
         raise ValueError("neither id nor url names an article; give its external id or its URL")
-    return Clustered(record.line, named, _first(values, _CLUSTERS) or record.line)
+    return Clustered(line, named, _first(values, _CLUSTERS) or line)
 
 
-def _first(values: dict[str, object], names: Sequence[str]) -> str:
+def _first(values: Mapping[str, object], names: Sequence[str]) -> str:
     return next((text for text in (text_value(values, name) for name in names) if text), "")
-
-
-def _for_example(problems: Sequence[Problem]) -> str:
-    return f", for example line {problems[0].line}: {problems[0].reason}" if problems else ": the file is empty"

@@ -76,16 +76,34 @@ def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
     A row has a and b (external ids) or url_a and url_b, a label, and optionally weight, stratum and days; other columns
     are ignored. Raises FileUsageError and UnreadableFileError if no row can be read.
     """
+    return read_rows(path, _check_header, _label)
+
+
+def read_rows(
+    path: Path,
+    check_header: Callable[[Sequence[str]], None],
+    read: Callable[[Mapping[str, object], int, str], Value],
+) -> tuple[list[Value], list[Problem]]:
+    """Return what `read` makes of the values of each row, with its line and the file, and the rows without any.
+
+    `read` raises ValueError with the reason. Names of columns are read as column_name has them.
+    """
     source = source_named(str(path))
-    labels: list[Label] = []
+    rows: list[Value] = []
     problems: list[Problem] = []
     with source.open() as (stream, _, _):
-        for record in read_records(stream, source.file_format, check_header=_check_header):
+        for record in read_records(stream, source.file_format, check_header=check_header):
             try:
-                labels.append(_label(record, path.name))
+                rows.append(read(_values_of(record), record.line, path.name))
             except ValueError as error:
                 problems.append(Problem(record.line, str(error), file=path.name))
-    return labels, problems
+    return rows, problems
+
+
+def _values_of(record: Record) -> dict[str, object]:
+    if record.fault:
+        raise ValueError(record.fault)
+    return {column_name(name): value for name, value in record.values.items()}
 
 
 def read_label_files(paths: Iterable[Path]) -> tuple[list[Label], list[Problem]]:
@@ -98,7 +116,7 @@ def read_label_files(paths: Iterable[Path]) -> tuple[list[Label], list[Problem]]
         labels += read
         problems += bad
     if not labels:
-        raise LabelsError(f"{' and '.join(names)} has no labelled pair{_for_example(problems)}")
+        raise LabelsError(f"{' and '.join(names)} has no labelled pair{for_example(problems)}")
     return labels, problems
 
 
@@ -114,11 +132,12 @@ def find_labelled(
     places = {Path(name).name: place for place, name in enumerate(names)}
     every = sorted([*problems, *unknown], key=lambda each: (places.get(each.file, 0), each.line))
     if not found:
-        raise LabelsError(f"{' and '.join(names)} has no pair whose two articles are stored{_for_example(every)}")
+        raise LabelsError(f"{' and '.join(names)} has no pair whose two articles are stored{for_example(every)}")
     return found, every
 
 
-def _for_example(problems: Sequence[Problem]) -> str:
+def for_example(problems: Sequence[Problem]) -> str:
+    """Return the end of a message that no row can be used: the first reason why."""
     if not problems:
         return ": the file is empty"
     first = problems[0]
@@ -166,16 +185,13 @@ def _check_header(names: Sequence[str]) -> None:
         )
 
 
-def _label(record: Record, file: str) -> Label:
+def _label(values: Mapping[str, object], line: int, file: str) -> Label:
     """Return the label of a row. Raises ValueError with the reason if it has none."""
-    if record.fault:
-        raise ValueError(record.fault)
-    values = {column_name(name): value for name, value in record.values.items()}
     label = text_value(values, "label").upper()
     if label not in LABELS:
         raise ValueError(f"label is {_shown(values.get('label'))}; it must be one of {', '.join(LABELS)}")
     return Label(
-        record.line,
+        line,
         (_named(values, "a"), _named(values, "b")),
         label,
         _weight(values),
@@ -256,14 +272,15 @@ def stored_articles(names: Iterable[Named]) -> Callable[[Named], int]:
     return lambda named: _article(named, by_id, by_url)
 
 
-def _parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    for start in range(0, len(values), _LOOKED_UP_AT_ONCE):
-        yield values[start : start + _LOOKED_UP_AT_ONCE]
+def in_parts(values: Sequence[Value], size: int) -> Iterator[Sequence[Value]]:
+    """Yield the values in parts of a size, so that a statement looks up so many at once."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
 
 
 def _by_external_id(ids: Iterable[str]) -> dict[str, list[int]]:
     found: defaultdict[str, list[int]] = defaultdict(list)
-    for some in _parts(sorted(ids)):
+    for some in in_parts(sorted(ids), _LOOKED_UP_AT_ONCE):
         for external_id, pk in Article.objects.filter(external_id__in=some).values_list("external_id", "pk"):
             found[external_id].append(pk)
     return found
@@ -272,7 +289,7 @@ def _by_external_id(ids: Iterable[str]) -> dict[str, list[int]]:
 def _by_url(urls: Iterable[str]) -> dict[str, int]:
     keys = {url: url_key(url) for url in urls}
     found: dict[UUID, int] = {}
-    for some in _parts(list(keys.values())):
+    for some in in_parts(list(keys.values()), _LOOKED_UP_AT_ONCE):
         found.update(ArticleURL.objects.filter(key__in=some).values_list("key", "article"))
     return {url: found[key] for url, key in keys.items() if key in found}
 

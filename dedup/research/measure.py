@@ -29,16 +29,14 @@ from dedup.research.answers import (
     NEAR_DAYS,
     Answer,
     Numbers,
-    Point,
     grid,
     numbers_of,
     score_numbers,
     threshold_curve,
-    with_interval,
 )
 from dedup.research.apart import Detected
 from dedup.research.corpora import Sample
-from dedup.research.labels import FoundPair
+from dedup.research.labels import FoundPair, in_parts
 from dedup.research.metrics import COUNTED, LabelledPair, cross_validate
 
 _FOLDS = 6
@@ -108,8 +106,7 @@ class Judged:
 
 def judged_pairs(found: Sequence[FoundPair]) -> list[Judged]:
     """Return labelled pairs with what is stored about them."""
-    parts = range(0, len(found), _LOOKED_UP_AT_ONCE)
-    return [each for start in parts for each in _looked_up(found[start : start + _LOOKED_UP_AT_ONCE])]
+    return [pair for some in in_parts(found, _LOOKED_UP_AT_ONCE) for pair in _looked_up(some)]
 
 
 def _looked_up(found: Sequence[FoundPair]) -> Iterator[Judged]:
@@ -279,14 +276,7 @@ def _curve_in_both(
 def _curve(judged: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]) -> list[dict[str, Any]]:
     weights = [each.found.label.weight for each in judged]
     found = [scores.get(each.ends) for each in judged]
-    return [_point(each) for each in threshold_curve([each.label for each in judged], weights, found, thresholds)]
-
-
-def _point(point: Point) -> dict[str, Any]:
-    numbers: dict[str, Any] = {"threshold": point.threshold, "called": point.pairs}
-    for name in ("precision", "recall", "f1"):
-        numbers.update(with_interval(name, getattr(point, name)))
-    return numbers
+    return threshold_curve([each.label for each in judged], weights, found, thresholds)
 
 
 # ---- cross-validation ------------------------------------------------------------------------------

@@ -78,8 +78,13 @@ def _parts(
 def _shares(totals: Floats) -> Floats:
     """Return precision, recall, F1 and templates called, from rows: duplicates, called, both, templates, both."""
     duplicates, called, true, templates, false = totals
+    return np.stack([*precision_recall_f1(duplicates, called, true), ratio(false, templates)])
+
+
+def precision_recall_f1(duplicates: Floats, called: Floats, true: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the measures from weights: of the duplicates, of the pairs called so, and of those that are both."""
     precision, recall = ratio(true, called), ratio(true, duplicates)
-    return np.stack([precision, recall, ratio(2 * precision * recall, precision + recall), ratio(false, templates)])
+    return precision, recall, ratio(2 * precision * recall, precision + recall)
 
 
 def date_folds(

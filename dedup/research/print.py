@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -13,7 +13,8 @@ from dedup.research.answers import MEASURES, NEAR_DAYS, OUTCOMES
 from dedup.research.corpora import FittedOn
 
 _WIDTH = 120
-CURVE_MEASURES = (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
+_HEADINGS = [heading for _, heading in MEASURES]
+_COLUMNS = ("Precision", "Recall", "F1", "F1, V as not dup.", "T called dup.", "ECE")
 _OF_VERSIONS = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 
 
@@ -50,9 +51,8 @@ def print_clusters(result: dict[str, Any], stream: TextIO) -> None:
         f"Pairs in one cluster: {numbers['pairs']:,} here, {numbers['pairs_in_file']:,} in the file, "
         f"{numbers['pairs_in_both']:,} in both.\n"
     )
-    table = _left("The clusters, compared with those of the file", "Measure")
-    for heading in ("Precision", "Recall", "F1", "Index"):
-        table.add_column(heading, justify="right")
+    title = "The clusters, compared with those of the file"
+    table = table_of(title, ["Measure"], ["Precision", "Recall", "F1", "Index"])
     for name, key in (("Pairs of articles", "pairwise"), ("Articles (B-cubed)", "b_cubed")):
         shares = numbers[key]
         table.add_row(name, *(_share(shares[each]) for each in ("precision", "recall", "f1")), "")
@@ -70,9 +70,7 @@ def console_on(stream: TextIO) -> Console:
 
 
 def _table(title: str, scores: dict[str, Any], crossed: dict[str, Any] | None) -> Table:
-    table = _left(f"{title} (95% intervals)", "Called duplicate by")
-    for _, heading in MEASURES:
-        table.add_column(heading, justify="right")
+    table = table_of(f"{title} (95% intervals)", ["Called duplicate by"], _HEADINGS)
     table.add_row("the verdict", *cells(scores["verdict"]))
     table.add_row("… if V counts as not duplicate", *cells(scores["versions_as_negatives"]))
     if crossed:
@@ -84,9 +82,7 @@ def _table(title: str, scores: dict[str, Any], crossed: dict[str, Any] | None) -
 
 
 def _files(files: dict[str, Any]) -> Table:
-    table = _left("The verdict, by file of labels (95% intervals)", "File")
-    for _, heading in MEASURES:
-        table.add_column(heading, justify="right")
+    table = table_of("The verdict, by file of labels (95% intervals)", ["File"], _HEADINGS)
     for name, each in files.items():
         table.add_row(name, *cells(each["verdict"]))
         table.add_row(f"… at most {NEAR_DAYS} days apart", *cells(each["within_3_days"]))
@@ -94,11 +90,9 @@ def _files(files: dict[str, Any]) -> Table:
 
 
 def _strata(strata: dict[str, Any]) -> Table:
-    table = _left("The verdict, by stratum", "Stratum")
-    for heading in ("Pairs", "Duplicates", *(heading for _, heading in MEASURES)):
-        table.add_column(heading, justify="right")
+    table = table_of("The verdict, by stratum", ["Stratum"], ["Pairs", "Duplicates", *_HEADINGS])
     for name, each in strata.items():
-        shares = ("–" if each[measure] is None else f"{each[measure]:.3f}" for measure, _ in MEASURES)
+        shares = (_share(each[measure]) for measure, _ in MEASURES)
         table.add_row(name, str(each["pairs"]), str(each["duplicates"]), *shares)
     return table
 
@@ -113,12 +107,10 @@ def _print_curves(thresholds: dict[str, Any], console: Console) -> None:
 
 
 def _curve(title: str, numbers: dict[str, Any]) -> Table:
-    table = _left(f"{title} (95% intervals)", "Lowest score")
-    for heading in ("Pairs", *(heading for _, heading in CURVE_MEASURES)):
-        table.add_column(heading, justify="right")
+    table = table_of(f"{title} (95% intervals)", ["Lowest score"], ["Pairs", *_HEADINGS[:3]])
     for row in numbers["all"]:
         mark = "> " if row["threshold"] == numbers["used"] else "  "
-        shares = (cell(row[name], row[f"{name}_interval"]) for name, _ in CURVE_MEASURES)
+        shares = (cell(row[name], row[f"{name}_interval"]) for name, _ in MEASURES[:3])
         table.add_row(f"{mark}{row['threshold']:g}", f"{row['called']:,}", *shares)
     return table
 
@@ -136,9 +128,8 @@ def print_answers(numbers: dict[str, Any], console: Console) -> None:
 
 
 def _confusion(confusion: dict[str, Any]) -> Table:
-    table = _left("Verdicts by label: weighted shares of each label (95% intervals)", "Label")
-    for heading in ("Pairs", *(outcome.replace("_", " ") for outcome in OUTCOMES)):
-        table.add_column(heading, justify="right")
+    title = "Verdicts by label: weighted shares of each label (95% intervals)"
+    table = table_of(title, ["Label"], ["Pairs", *(outcome.replace("_", " ") for outcome in OUTCOMES)])
     for label, row in confusion.items():
         shares = (cell(row[outcome]["share"], row[outcome]["share_interval"]) for outcome in OUTCOMES)
         table.add_row(label, f"{row['pairs']:,}", *shares)
@@ -146,12 +137,12 @@ def _confusion(confusion: dict[str, Any]) -> Table:
 
 
 def _reliability(calibration: dict[str, Any]) -> Table:
-    table = _left("Is the probability honest? Proposed pairs by their probability of a duplicate, V left out", "From")
-    for heading in ("To", "Pairs", "Mean probability", "Duplicates", "Mean, unweighted", "Duplicates, unweighted"):
-        table.add_column(heading, justify="right")
+    title = "Is the probability honest? Proposed pairs by their probability of a duplicate, V left out"
+    right = ["To", "Pairs", "Mean probability", "Duplicates", "Mean, unweighted", "Duplicates, unweighted"]
+    table = table_of(title, ["From"], right)
     for weighted, plain in zip(calibration["weighted"]["bins"], calibration["unweighted"]["bins"], strict=True):
         means = (each[key] for each in (weighted, plain) for key in ("mean_probability", "duplicates"))
-        shown = ("–" if each is None else f"{each:.3f}" for each in means)
+        shown = map(_share, means)
         table.add_row(f"{weighted['from']:.1f}", f"{weighted['to']:.1f}", f"{weighted['pairs']:,}", *shown)
     return table
 
@@ -165,10 +156,11 @@ def _errors_of(calibration: dict[str, Any]) -> str:
     return f"{', '.join(parts)}."
 
 
-def _left(title: str, heading: str) -> Table:
-    """Return a table with its title and its first column on the left."""
-    table = Table(title=title, title_justify="left")
-    table.add_column(heading)
+def table_of(title: str, left: Iterable[str], right: Iterable[str], *, width: int | None = None) -> Table:
+    """Return a table with these headings of columns that are aligned left, and then of those aligned right."""
+    table = Table(*left, title=title, title_justify="left")
+    for heading in right:
+        table.add_column(heading, justify="right", width=width)
     return table
 
 
@@ -199,9 +191,6 @@ def _print_errors(errors: Sequence[dict[str, Any]], stream: TextIO) -> None:
             stream.write(f"  {article['date']}  {article['newspaper']}: {headline}\n")
 
 
-_COLUMNS = ("Precision", "Recall", "F1", "F1, V as not dup.", "T called dup.", "ECE")
-
-
 def print_corpora(result: dict[str, Any], stream: TextIO) -> None:
     """Print the cross-corpus table, then what the model in use does with each corpus."""
     console = console_on(stream)
@@ -222,11 +211,7 @@ def print_corpora(result: dict[str, Any], stream: TextIO) -> None:
 
 def _cross_table(title: str, key: str, rows: dict[str, Sequence[dict[str, Any]]]) -> Table:
     """Return the table of one set of pairs; an interval is printed under its number."""
-    table = Table(title=f"{title} (95% intervals)", title_justify="left")
-    table.add_column("Judged")
-    table.add_column("Model fitted on")
-    for heading in _COLUMNS:
-        table.add_column(heading, justify="right", width=9)
+    table = table_of(f"{title} (95% intervals)", ["Judged", "Model fitted on"], _COLUMNS, width=9)
     for name, models in rows.items():
         for place, model in enumerate(models):
             shown = ["–"] * len(_COLUMNS) if model["reason"] else _numbers(model[key])
@@ -254,10 +239,8 @@ def _numbers(numbers: dict[str, Any]) -> list[str]:
 def _learning_curve(curves: dict[str, Sequence[dict[str, Any]]]) -> Table:
     """Return the table of means over the draws; the spread is printed after its number."""
     title = "Decisions on a new corpus, with a model fitted on all others (mean over draws ± standard deviation)"
-    table = Table(title=title, title_justify="left")
-    table.add_column("Judged")
-    for heading in ("Decisions", "Precision", "Recall", "F1", "Without them", "Change of F1", "Worse"):
-        table.add_column(heading, justify="right")
+    right = ["Decisions", "Precision", "Recall", "F1", "Without them", "Change of F1", "Worse"]
+    table = table_of(title, ["Judged"], right)
     for name, points in curves.items():
         for place, point in enumerate(points):
             shown = (_spread(point[key]) for key in ("precision", "recall", "f1", "f1_without"))

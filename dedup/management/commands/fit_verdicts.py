@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from django.core.management.base import CommandParser
-from rich.console import Console
 from rich.table import Table
 
 from articles.files.whole_files import whole_file
@@ -41,10 +40,10 @@ from dedup.research.learning import (
 )
 from dedup.research.lessons import SHOWN_CHANGES
 from dedup.research.measure import samples_of
+from dedup.research.print import console_on, table_of
 
 _STEPS = 4  # of learning
 _SHOWN_PROBLEMS = 5
-_WIDTH = 120
 _ADJUSTED = {
     Extent.NOTHING: "They do not show that another model would be better: duplicates are judged as by the shipped one.",
     Extent.SCALE: "They show that the shipped model is too strict or too lenient here: its answers are adjusted.",
@@ -147,7 +146,7 @@ class Command(LongCommand):
         table = Table("Model", "Learnt at", "Decisions", "In use")
         for row in (shipped, *own):
             table.add_row(str(row["model"]), row["learnt_at"] or "", f"{row['decisions']:,}", "yes" * row["in_use"])
-        _print(table, self.stdout)
+        console_on(cast("TextIO", self.stdout)).print(table)
 
     def _learn(self, options: dict[str, Any]) -> None:
         labels = self._labels(options["labels"])
@@ -217,11 +216,10 @@ class Command(LongCommand):
         )
         if change.compared < change.judged:
             self.stdout.write(f"The changes below are those of {change.compared:,} of {change.judged:,} judged pairs.")
-        table = Table("Verdict now", "By the new model", title="What would change", title_justify="left")
-        table.add_column("Pairs", justify="right")
+        table = table_of("What would change", ["Verdict now", "By the new model"], ["Pairs"])
         for row in change_counts(change):
             table.add_row(row["old"], row["new"], f"{row['pairs']:,}")
-        _print(table, self.stdout)
+        console_on(cast("TextIO", self.stdout)).print(table)
         if len(change.changes.changed) > len(described):
             self.stdout.write(f"The {len(described)} largest of {len(change.changes.changed):,} changes:")
         for each in described:
@@ -248,8 +246,3 @@ def _after(fitted: FittedModel) -> str:
     if fitted.in_use:
         return f"It is in use. {_REJUDGED}"
     return f"It is not in use; manage.py fit_verdicts --use {fitted.pk} puts it into use."
-
-
-def _print(table: Table, stream: Any) -> None:
-    width = None if stream.isatty() else _WIDTH
-    Console(file=cast("TextIO", stream), width=width).print(table)

@@ -8,7 +8,6 @@ from typing import Any, TextIO, cast
 from django.core.checks import Tags
 from django.core.management.base import CommandParser
 from django.db import DEFAULT_DB_ALIAS
-from rich.table import Table
 
 from articles.management.arguments import add_workers_option, number_up_to
 from articles.management.base import ExitCode, LongCommand
@@ -18,7 +17,7 @@ from dedup.management.arguments import add_profile_options, chosen_detection
 from dedup.research.apart import ScratchError, read_corpus
 from dedup.research.labels import LabelsError
 from dedup.research.noise import DATASKETCH, noise_table
-from dedup.research.print import console_on
+from dedup.research.print import console_on, table_of
 
 _MOST_OTHERS = 1_000_000
 _HEADINGS = {"verdict": "The verdict", "any": "Any pass that is on", DATASKETCH: "MinHash of datasketch, from 0.75"}
@@ -80,11 +79,9 @@ class Command(LongCommand):
             f"{result['duplicates']:,} labelled duplicates, one side of each damaged, among {result['articles']:,} "
             f"articles; seed {result['seed']}.{left_out}\n"
         )
-        table = Table(title="Share of the duplicates that are found", title_justify="left")
-        table.add_column("Damage")
         names = list(result["rows"][0]["recall"])
-        for name in names:
-            table.add_column(_HEADINGS.get(name) or label_of_pass(name), justify="right")
+        headings = (_HEADINGS.get(name) or label_of_pass(name) for name in names)
+        table = table_of("Share of the duplicates that are found", ["Damage"], headings)
         for row in result["rows"]:
             table.add_row(row["label"], *(f"{row['recall'][name]['recall']:.2f}" for name in names))
         console_on(stream).print(table)

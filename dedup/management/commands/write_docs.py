@@ -112,7 +112,7 @@ def _file_columns(columns: Mapping[str, str]) -> Iterator[str]:
 
 _TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "answers": _answers,
-    "client_types": lambda: [client_types()],
+    "client_types": lambda: [client_types(), ""],
     "passes": _passes,
     "pass_settings": _pass_settings,
     "policies": _policies,

@@ -1,0 +1,116 @@
+"""The numbers of labelled pairs: confusion, calibration and thresholds, against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dedup.research.answers import OUTCOMES, Answer, calibration, confusion, grid, threshold_curve
+from dedup.research.metrics import score
+
+
+def test_the_shares_of_a_confusion_are_those_of_each_label_by_weight() -> None:
+    outcomes = ["duplicate", "duplicate", None, "version", "duplicate", "template"]
+    weights = [3.0, 1.0, 4.0, 7.0, 1.0, 9.0]
+    found = confusion([Answer(*row) for row in zip("DDDVTT", weights, [0] * 6, outcomes, strict=True)])
+    assert OUTCOMES == ("duplicate", "version", "template", "similar", "not_proposed")
+    assert {label: [cells[outcome]["pairs"] for outcome in OUTCOMES] for label, cells in found.items()} == {
+        "D": [2, 0, 0, 0, 1],
+        "V": [0, 1, 0, 0, 0],
+        "T": [1, 0, 1, 0, 0],
+        "E": [0, 0, 0, 0, 0],
+        "N": [0, 0, 0, 0, 0],
+    }
+    shares = {label: [cells[outcome]["share"] for outcome in OUTCOMES] for label, cells in found.items()}
+    assert (shares["D"], shares["T"]) == ([0.5, 0, 0, 0, 0.5], [0.1, 0, 0.9, 0, 0])
+    assert found["N"]["similar"] == {"pairs": 0, "share": None, "share_interval": None}
+
+
+def test_intervals_narrow_with_more_pairs() -> None:
+    few, many = (
+        confusion([Answer("D", 1.0, 0, ("duplicate", "version")[place % 2]) for place in range(count)])["D"][
+            "duplicate"
+        ]
+        for count in (20, 500)
+    )
+    (few_low, few_high), (many_low, many_high) = few["share_interval"], many["share_interval"]
+    assert few_low < many_low < 0.5 < many_high < few_high
+
+
+def guesses(*rows: tuple[float, bool, float]) -> list[Answer]:
+    """Return pairs of rows of the probability, whether it is a duplicate, and the weight."""
+    return [Answer("D" if right else "N", weight, 0, "similar", guess) for guess, right, weight in rows]
+
+
+def test_errors_and_bins_are_those_worked_out_by_hand() -> None:
+    found = calibration(guesses((0.05, False, 3), (0.05, True, 1), (0.95, True, 2), (0.85, True, 2)))
+    # Bins: |0.05 - 1/4| · 4/8 + |0.85 - 1| · 2/8 + |0.95 - 1| · 2/8
+    assert found["ece"] == 0.15
+    # (3 · 0.05² + 0.95² + 2 · 0.05² + 2 · 0.15²) / 8
+    assert found["brier"] == 0.12
+    bins = [tuple(row.values()) for row in found["bins"]]
+    assert [bins[place] for place in (0, 4, 8, 9)] == [
+        (0.0, 0.1, 2, 4.0, 0.05, 0.25),
+        (0.4, 0.5, 0, 0.0, None, None),
+        (0.8, 0.9, 1, 2.0, 0.85, 1.0),
+        (0.9, 1.0, 1, 2.0, 0.95, 1.0),
+    ]
+
+
+def test_a_bin_has_its_lower_bound_and_the_last_one_both() -> None:
+    found = calibration(guesses(*((guess, True, 1.0) for guess in (0.0, 0.1, 0.3, 0.7, 1.0))))
+    assert [row["pairs"] for row in found["bins"]] == [1, 1, 0, 1, 0, 0, 0, 1, 0, 1]
+
+
+def test_the_share_of_duplicates_is_the_best_probability() -> None:
+    dice = random.Random(5)
+    probabilities = [dice.choice((0.15, 0.65, 0.95)) for _ in range(6_000)]
+    honest = guesses(*((guess, dice.random() < guess, 1.0) for guess in probabilities))
+    boastful = [Answer(pair.label, 1.0, 0, "similar", min(1.0, (pair.probability or 0) + 0.1)) for pair in honest]
+    found, worse = calibration(honest), calibration(boastful)
+    assert found["ece"] < 0.02
+    assert 0.06 < worse["ece_interval"][0] < worse["ece"] < worse["ece_interval"][1] < 0.11
+    assert found["brier"] < worse["brier"]
+
+
+def test_no_pairs_have_no_error() -> None:
+    found = calibration([])
+    assert (found["ece"], found["brier"], {row["pairs"] for row in found["bins"]}) == (None, None, {0})
+
+
+def test_each_threshold_counts_the_pairs_from_that_score_on() -> None:
+    scores = [0.9, 0.5, 0.7, None, 1.0, None]
+    points = threshold_curve("DDTNVD", [3.0, 1.0, 2.0, 4.0, 9.0, 1.0], scores, [0.5, 0.7, 0.95])
+    assert [[point[name] for name in ("called", "precision", "recall", "f1")] for point in points] == [
+        [3, 0.6667, 0.8, 0.7273],
+        [2, 0.6, 0.6, 0.6],
+        [0, None, 0.0, 0.0],
+    ]
+    assert threshold_curve("TV", [1, 1], [0.9, 0.9], [0.5])[0]["recall"] is None
+    (nothing,) = threshold_curve("", [], [], [0.5])
+    assert [nothing[name] for name in ("called", "precision", "recall", "f1")] == [0, None, None, None]
+    # A score that is the threshold reaches it, however it was rounded.
+    assert threshold_curve("D", [1], [0.7 - 1e-12], [0.7])[0]["called"] == 1
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_a_curve_has_the_numbers_and_intervals_of_one_score_after_another(seed: int) -> None:
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    labels = dice.choices("DVTEN", k=60)
+    weights = [dice.choice((1.0, 2.5, 40.0)) for _ in labels]
+    scores = [dice.choice((None, round(dice.random(), 3))) for _ in labels]
+    for point in threshold_curve(labels, weights, scores, grid(0.3, 0.42)):
+        alone = score(labels, weights, [found is not None and found >= point["threshold"] for found in scores])
+        for name in ("precision", "recall", "f1"):
+            expected = getattr(alone, name)
+            assert point[name] is None or (point[name], *point[f"{name}_interval"]) == pytest.approx(
+                (expected.value, expected.low, expected.high), abs=6e-5
+            )
+
+
+def test_thresholds_are_five_hundredths_apart_with_ones_own_among_them() -> None:
+    assert grid(0.75, 0.82) == [0.75, 0.8, 0.82, 0.85, 0.9, 0.95, 1.0]
+    assert grid(1.0, 1.0) == [1.0]
+    assert grid(0.3)[:2] == [0.3, 0.35]
