@@ -224,9 +224,9 @@ ALARM_WATCH = "newsdedup_site.alarms.watching.watch"
 # And it deletes fetched pages that newspapers keep no longer.
 RETENTION_WATCH = "newsdedup_site.privacy.retention.watch"
 # What a run does at its end: runs know no reports, which read what runs have found.
-AFTER_RUN = "dedup.reports.counting.count_after_run"
+AFTER_RUN = "dedup.reports.computing.compute_after_run"
 # What one of its processes loads for that while another builds the clusters.
-BEFORE_END_OF_RUN = "dedup.reports.counting.prepare_drawing"
+BEFORE_END_OF_RUN = "dedup.reports.computing.prepare_drawing"
 
 LOG_LEVEL = environment.log_level("LOG_LEVEL", default="WARNING")
 # No log has a password that is part of a URL, whoever writes it.

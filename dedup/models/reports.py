@@ -1,4 +1,4 @@
-"""Results of reports that are kept, because counting them takes longer than a reader waits for a page."""
+"""Results of reports that are kept, because computing them takes longer than a reader waits for a page."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from dedup.models.runs import DetectionRun
 class StoredReport(models.Model):
     """The result of a report for one scope and its options, or that somebody waits for it.
 
-    Written by dedup/reports/counting.py, which may delete the oldest ones: each can be counted again.
+    Written by dedup/reports/computing.py, which may delete the oldest ones: each can be computed again.
     """
 
     report = models.CharField(max_length=40)
     asked = models.JSONField(help_text="The scope and the options.")
     key = models.CharField(max_length=64, help_text="A digest of what was asked.")
     job = models.ForeignKey(
-        Job, null=True, on_delete=models.SET_NULL, related_name="+", help_text="The count that somebody waits for."
+        Job,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The job that somebody waits for.",
     )
-    error = models.TextField(blank=True, default="", help_text="Why it could not be counted after a run.")
-    counted_at = models.DateTimeField(null=True)
-    seconds = models.FloatField(default=0.0, help_text="How long counting took, without drawing.")
+    error = models.TextField(blank=True, default="", help_text="Why it could not be computed after a run.")
+    computed_at = models.DateTimeField(null=True)
+    seconds = models.FloatField(default=0.0, help_text="How long computing took, without drawing.")
     run = models.ForeignKey(
         DetectionRun, null=True, on_delete=models.SET_NULL, related_name="+", help_text="The last run at that time."
     )
@@ -41,10 +45,10 @@ class StoredReport(models.Model):
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether a worker is to count it."""
+        """Whether a worker is to compute it."""
         return self.job is not None and self.job.is_active
 
     @property
     def reason(self) -> str:
-        """Why it could not be counted; empty if it was."""
+        """Why it could not be computed; empty if it was."""
         return self.error or (self.job.error if self.job else "")

@@ -11,10 +11,11 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
 from functools import cache
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+from dedup.rows.columns import Column, ColumnType
 
 # A page with more rows of a table takes long to load, and nobody reads to their end.
 MOST_SHOWN = 500
@@ -36,42 +37,8 @@ class Linked:
 Cell = str | int | float | date | Linked | None
 
 
-class ColumnType(StrEnum):
-    """The type of a column's cells; None is an empty cell.
-
-    A string or a link, an integer, a number in 0..1, any other number, or a date.
-    """
-
-    TEXT = "text"
-    COUNT = "count"
-    SHARE = "share"
-    NUMBER = "number"
-    DAY = "day"
-
-
 COUNT, SHARE, NUMBER = ColumnType.COUNT, ColumnType.SHARE, ColumnType.NUMBER
 _TYPES = {int: COUNT, float: NUMBER, date: ColumnType.DAY}
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column. Programs use its name; people see its label."""
-
-    name: str
-    label: str
-    type: ColumnType = ColumnType.TEXT
-
-    @property
-    def is_number(self) -> bool:
-        """Whether the column is right-aligned."""
-        return self.type in (COUNT, SHARE, NUMBER)
-
-    def write(self, cell: Cell) -> str:
-        """Format a cell for people: 1,234 or 8.63% or 2026-03-02."""
-        if cell is None:
-            return ""
-        formats = {COUNT: "{:,}", SHARE: "{:.2%}", NUMBER: "{:,.2f}"}
-        return formats.get(self.type, "{}").format(cell)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.table import Table as TextTable
 
 from articles.files.cells import FORMULA_BEGINNINGS, csv_text
-from dedup.reports.columns import Cell, Column, ColumnType, Table
+from dedup.reports.columns import Cell, Table
+from dedup.rows.columns import Column, ColumnType
 
 # The width of tables for files and other programs; a terminal has its own width.
 _WIDTH = 120

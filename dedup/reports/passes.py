@@ -8,22 +8,11 @@ from typing import Annotated, Any, ClassVar
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report
 from dedup.reports.charts import precision_chart
-from dedup.reports.columns import (
-    COUNT,
-    Column,
-    Confirmed,
-    Decided,
-    High,
-    Low,
-    Precision,
-    Table,
-    column,
-    table,
-    tables_of,
-)
+from dedup.reports.columns import COUNT, Confirmed, Decided, High, Low, Precision, Table, column, table, tables_of
 from dedup.reports.drawing import BEHIND_TEXT, PALETTE, WIDTH, alt
 from dedup.reports.found_by import FoundBy, found_by
 from dedup.research.precision import Measured, precision_of
+from dedup.rows.columns import Column
 
 
 @dataclass(frozen=True, slots=True)

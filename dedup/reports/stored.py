@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from dedup.reports.base import File, Report
-from dedup.reports.columns import Cell, Column, ColumnType, Linked, Table
+from dedup.reports.columns import Cell, Linked, Table
 from dedup.reports.drawing import svg
+from dedup.rows.columns import Column, ColumnType
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reports that take too long for a page, counted by a worker."""
+"""Reports that take too long for a page, computed by a worker."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from dedup.detection.runs.scope import Scope
 from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import Report, ReportError
-from dedup.reports.counting import asked_for, count, key_of
+from dedup.reports.computing import asked_for, compute, key_of
 
 
-def count_report(work: Work) -> None:
-    """Count what somebody waits for. Raises JobError."""
+def compute_report(work: Work) -> None:
+    """Compute what somebody waits for. Raises JobError."""
     stored = StoredReport.objects.filter(pk=work.job.arguments["stored_id"]).first()
     if stored is None or stored.report not in REPORTS:
         return
@@ -25,14 +25,14 @@ def count_report(work: Work) -> None:
     ids = asked["newspaper_ids"]
     scope = Scope(_day(asked["since"]), _day(asked["until"]), None if ids is None else tuple(ids))
     try:
-        count(report, scope, make_config(report.options_class, asked["options"]))
+        compute(report, scope, make_config(report.options_class, asked["options"]))
     except ReportError as error:
         raise JobError(str(error)) from error
 
 
 @transaction.atomic
-def request_count(report: Report, scope: Scope, options: Settings, user: User, page: str = "") -> StoredReport:
-    """Queue a count for the worker, and return what keeps its result. One that is queued is not queued again."""
+def request_report(report: Report, scope: Scope, options: Settings, user: User, page: str = "") -> StoredReport:
+    """Queue a report for the worker, and return what keeps its result. One that is queued is not queued again."""
     asked = asked_for(scope, options)
     stored, _ = StoredReport.objects.select_for_update().get_or_create(
         report=report.name, key=key_of(asked), defaults={"asked": asked}

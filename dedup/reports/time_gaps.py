@@ -10,9 +10,10 @@ from typing import Annotated, Any
 from django.urls import reverse
 
 from dedup.detection.article_sql import article_sql
-from dedup.reports.columns import NUMBER, SHARE, Band, ColumnType, column
+from dedup.reports.columns import NUMBER, SHARE, Band, column
 from dedup.reports.scored_pairs import band_label
 from dedup.reports.together import share
+from dedup.rows.columns import ColumnType
 
 # Pairs of a year's gap are more often templates than copies: the study of a Google Alerts feed looked at those from
 # about two months on.

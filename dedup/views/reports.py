@@ -16,9 +16,9 @@ from dedup.forms.base import ReportForm
 from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import Report, ReportError
-from dedup.reports.counting import QUICK_SECONDS, Changes, Counted, changes_since, count, counted, stored_report
+from dedup.reports.computing import QUICK_SECONDS, Changes, Computed, changes_since, compute, computed, stored_report
 from dedup.reports.formats import as_csv
-from dedup.reports.tasks import request_count
+from dedup.reports.tasks import request_report
 from dedup.views.requests import EditorRequest, query_of
 
 
@@ -39,18 +39,18 @@ class _Asked:
         return stored_report(self.report, self.form.scope, self.form.options)
 
     @cached_property
-    def result(self) -> Counted | None:
-        """The result: the one that is kept if counting takes long. Raises ReportError."""
+    def result(self) -> Computed | None:
+        """The result: the one that is kept if computing takes long. Raises ReportError."""
         self.report.check(self.form.options)
-        found = self.stored and counted(self.stored)
+        found = self.stored and computed(self.stored)
         if found and (self.report.heavy or found.seconds >= QUICK_SECONDS):
             return found
-        return None if self.report.heavy else count(self.report, self.form.scope, self.form.options)
+        return None if self.report.heavy else compute(self.report, self.form.scope, self.form.options)
 
     @property
     def changes(self) -> Changes | None:
-        """What has changed since the shown result was counted; None if it was counted just now."""
-        kept = self.result and self.stored and self.stored.counted_at == self.result.counted_at
+        """What has changed since the shown result was computed; None if it was computed just now."""
+        kept = self.result and self.stored and self.stored.computed_at == self.result.computed_at
         return changes_since(self.stored) if kept and self.stored else None
 
 
@@ -64,7 +64,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
         result = asked.result
     except ReportError as error:
         return render(request, "reports/report.html", context | {"refused": str(error)}, status=400)
-    context |= {"stored": asked.stored, "counted": result, "changes": asked.changes}
+    context |= {"stored": asked.stored, "computed": result, "changes": asked.changes}
     if result:
         shown = result.shown
         context |= {"says": shown.summary, "tables": shown.tables, "pictures": shown.pictures, "files": shown.files}
@@ -73,17 +73,17 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def report_count(request: EditorRequest, name: str) -> HttpResponse:
-    """Count a report again; a heavy one is queued for a worker."""
+    """Compute a report again; a heavy one is queued for a worker."""
     asked, page = _asked(request, name), f"{reverse('report', args=[name])}{query_of(request)}"
     if not asked.form.is_valid():
         return _refused("\n".join(_reasons(asked.form)))
     try:
         if asked.report.heavy:
             asked.report.check(asked.form.options)
-            request_count(asked.report, asked.form.scope, asked.form.options, request.user, page)
-            messages.success(request, "A worker will count this report.")
+            request_report(asked.report, asked.form.scope, asked.form.options, request.user, page)
+            messages.success(request, "A worker will compute this report.")
         else:
-            count(asked.report, asked.form.scope, asked.form.options)
+            compute(asked.report, asked.form.scope, asked.form.options)
     except ReportError as error:
         return _refused(str(error))
     return redirect(page)
@@ -140,7 +140,7 @@ def _asked(request: HttpRequest, name: str) -> _Asked:
     return _Asked(REPORTS[name], ReportForm(request.GET, report=REPORTS[name]))
 
 
-def _result(request: HttpRequest, name: str) -> Counted | HttpResponse:
+def _result(request: HttpRequest, name: str) -> Computed | HttpResponse:
     """Return the result of a report with the options of the URL, or why there is none."""
     asked = _asked(request, name)
     if not asked.form.is_valid():
@@ -150,7 +150,7 @@ def _result(request: HttpRequest, name: str) -> Counted | HttpResponse:
     except ReportError as error:
         return _refused(str(error))
     if found is None:
-        return _refused(f"The report {name} was not counted yet. Count it on its page.")
+        return _refused(f"The report {name} was not computed yet. Compute it on its page.")
     return found
 
 

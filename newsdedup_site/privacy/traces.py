@@ -29,7 +29,7 @@ from articles.models import (
 )
 from crawlers.models import Crawl, PendingLink, Trial, Visit
 from dedup.models import Batch, Delivery, DetectionRun, Lesson, PageFetch, SavedView, Series, StoredReport
-from dedup.reports.counting import not_waited_for
+from dedup.reports.computing import not_waited_for
 from dedup.rows.corpus.kept import forget_corpora
 
 REMOVED = "removed"

@@ -16,7 +16,7 @@ from articles.models import FileImport, Job
 from dedup.detection.runs.scope import Scope
 from dedup.models import CorpusExport, Lesson, StoredReport
 from dedup.reports import REPORTS
-from dedup.reports.counting import asked_for, key_of
+from dedup.reports.computing import asked_for, key_of
 from tests.conftest import StoreArticle
 from tests.factories import make_user
 

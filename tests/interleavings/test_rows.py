@@ -50,7 +50,7 @@ from dedup.models import (
     Webhook,
 )
 from dedup.reports import REPORTS
-from dedup.reports.tasks import request_count
+from dedup.reports.tasks import request_report
 from dedup.review import saved_views
 from dedup.review.questions.asking import next_question, take_lease
 from dedup.review.questions.question import Question
@@ -530,7 +530,7 @@ def test_a_report_that_two_wait_for_is_counted_once() -> None:
 
     def ask(_world: None) -> str:
         options = make_config(report.options_class, {})
-        return request_count(report, Scope(), options, editors()[0]).report
+        return request_report(report, Scope(), options, editors()[0]).report
 
     def queued(_world: None) -> tuple[int, int]:
         return StoredReport.objects.count(), Job.objects.count()

@@ -16,7 +16,7 @@ from dedup.declarations import ConfigError, Setting, Settings, make_config, opti
 from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.reports import REPORTS
 from dedup.reports.base import FileReport, Report, ReportError
-from dedup.reports.counting import count
+from dedup.reports.computing import compute
 from dedup.reports.formats import as_csv, as_json, print_text
 from dedup.reports.stored import Shown, presented
 
@@ -66,7 +66,7 @@ class Command(ProjectCommand):
             result = self._in_file(report, own, options)
             text, shown = as_json(result), presented(report, result)
         else:
-            found = count(report, self._scope(options), own)
+            found = compute(report, self._scope(options), own)
             text, shown = found.json, found.shown
         if options["extra_file"]:
             files = {file.name: file.text for file in shown.files}

@@ -26,9 +26,10 @@ from dedup.detection.runs.scope import Scope
 from dedup.models import Pair
 from dedup.reports import REPORTS
 from dedup.reports.base import Chart, File, FileReport, Report
-from dedup.reports.columns import Column, ColumnType, Linked, Table
+from dedup.reports.columns import Linked, Table
 from dedup.reports.drawing import alt
 from dedup.reports.formats import as_csv
+from dedup.rows.columns import Column, ColumnType
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
 

@@ -36,7 +36,7 @@ from dedup.models import (
     StoredReport,
     UpToDate,
 )
-from dedup.reports import counting
+from dedup.reports import computing
 
 pytestmark = pytest.mark.django_db
 
@@ -179,30 +179,30 @@ def test_a_run_that_was_killed_at_its_end_is_repaired_by_one_of_what_is_new(step
 
 
 def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monkeypatch) -> None:
-    monkeypatch.setattr(counting, "LARGE_ARCHIVE", 1)
+    monkeypatch.setattr(computing, "LARGE_ARCHIVE", 1)
     one, _ = store(OPENINGS[0]), store(OPENINGS[0])
     find_duplicates("--passes=trigram")
     questions = set(OpenQuestion.objects.values_list("pk", flat=True))
-    counted = dict(StoredReport.objects.values_list("report", "counted_at"))
+    counted = dict(StoredReport.objects.values_list("report", "computed_at"))
     with monkeypatch.context() as patched:
         patched.setattr("dedup.detection.clustering.changes.rebuild_clusters", None)
         summary = find_duplicates("--passes=trigram", "--new")
     assert (summary["clusters"], summary["duplicate_articles"], summary["contradictions"]) == (1, 1, 0)
     assert set(OpenQuestion.objects.values_list("pk", flat=True)) == questions
-    now = dict(StoredReport.objects.values_list("report", "counted_at"))
+    now = dict(StoredReport.objects.values_list("report", "computed_at"))
     assert {name for name in now if now[name] != counted[name]} == {"methods"}
     assert set(StoredReport.objects.values_list("run", flat=True)) == {summary["run"]}
     Newspaper.objects.filter(pk=one.newspaper_id).update(name="Renamed")
     find_duplicates("--passes=trigram", "--new")
     overview = StoredReport.objects.get(report="overview")
-    assert overview.counted_at > now["overview"]
+    assert overview.computed_at > now["overview"]
     StoredReport.objects.filter(report="exact").update(seconds=2.0)
     for few, waits in ((0.4, True), (0.3, False)):
-        before = dict(StoredReport.objects.values_list("report", "counted_at"))
-        monkeypatch.setattr(counting, "FEW_ARTICLES", few)
+        before = dict(StoredReport.objects.values_list("report", "computed_at"))
+        monkeypatch.setattr(computing, "FEW_ARTICLES", few)
         store(OPENINGS[1])
         find_duplicates("--passes=trigram", "--new")
-        now = dict(StoredReport.objects.values_list("report", "counted_at"))
+        now = dict(StoredReport.objects.values_list("report", "computed_at"))
         assert {name for name in now if now[name] == before[name]} == ({"exact"} if waits else set())
 
 

@@ -30,7 +30,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.forms.exports import CorpusForm
 from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport
 from dedup.reports import REPORTS
-from dedup.reports.tasks import request_count
+from dedup.reports.tasks import request_report
 from dedup.research.lessons import ask_for_lesson
 from dedup.rows.corpus.kept import request_corpus
 from newsdedup_site.privacy.removal import begin_articles
@@ -47,7 +47,7 @@ ROW += b'"newspaper": "Harbour Post"}\n'
 
 
 def ask_for_a_report(user: User) -> None:
-    request_count(REPORTS["overview"], Scope(), REPORTS["overview"].options_class(), user)
+    request_report(REPORTS["overview"], Scope(), REPORTS["overview"].options_class(), user)
 
 
 def ask_for_a_corpus(user: User) -> None:
@@ -80,7 +80,7 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "report": Case(ask_for_a_report, "articles_article", lambda: StoredReport.objects.get().counted_at is not None),
+    "report": Case(ask_for_a_report, "articles_article", lambda: StoredReport.objects.get().computed_at is not None),
     "lesson": Case(
         ask_for_lesson,
         "dedup_decision",

@@ -1,4 +1,4 @@
-"""Counts reports, keeps their results, and finds what is kept."""
+"""Computes reports, keeps their results, and finds what is kept."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from dedup.reports.drawing import alt, svg
 from dedup.reports.formats import as_json
 from dedup.reports.stored import Shown, from_json, is_current, presented, shown_by, to_json
 
-# A result that took less than this is counted again for each reader.
+# A result that took less than this is computed again for each reader.
 QUICK_SECONDS = 0.2
-# At the end of a run, reports are counted if there are as many articles or pairs; below, a page counts at once.
+# At the end of a run, reports are computed if there are as many articles or pairs; below, a page computes them at once.
 LARGE_ARCHIVE = 20_000
 # A run of new articles leaves results that took longer than this as they are while no larger share of the articles is
-# newer: a nightly run need not count a million articles again for a thousand.
+# newer: a nightly run need not read a million articles again for a thousand.
 SLOW_SECONDS = 1.0
 FEW_ARTICLES = 0.01
 # Results kept of each report: the latest ones.
@@ -67,7 +67,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What has changed since a result was counted; at most _CHANGES_COUNTED of each are counted."""
+    """What has changed since a result was computed; at most _CHANGES_COUNTED of each are counted."""
 
     runs: int
     decisions: int
@@ -78,12 +78,12 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """A result: its JSON, what shows it, and when it was counted."""
+class Computed:
+    """A result: its JSON, what shows it, and when it was computed."""
 
     json: str
     shown: Shown
-    counted_at: datetime
+    computed_at: datetime
     seconds: float
 
 
@@ -98,29 +98,29 @@ def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
 
 
 def stored_report(report: Report, scope: Scope, options: Settings) -> StoredReport | None:
-    """Return what is kept for this question; it may be waiting, and its report not counted yet."""
+    """Return what is kept for this question; it may be waiting, and its report not computed yet."""
     key = key_of(asked_for(scope, options))
     return StoredReport.objects.select_related("run", "job").filter(report=report.name, key=key).first()
 
 
-def counted(stored: StoredReport) -> Counted | None:
-    """Return the kept result; None if it was not counted yet."""
-    if stored.counted_at is None or stored.shown is None:
+def computed(stored: StoredReport) -> Computed | None:
+    """Return the kept result; None if it was not computed yet."""
+    if stored.computed_at is None or stored.shown is None:
         return None
-    return Counted(stored.result, from_json(stored.shown), stored.counted_at, stored.seconds)
+    return Computed(stored.result, from_json(stored.shown), stored.computed_at, stored.seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What a report counted, in how many seconds, and up to where the archive had come before."""
+    """What a report found, in how many seconds, and up to where the archive had come before."""
 
     state: State
     result: Any
     seconds: float
 
 
-def count(report: Report, scope: Scope, options: Settings) -> Counted:
-    """Count a report, and keep the result. Raises ReportError if it cannot be counted like this."""
+def compute(report: Report, scope: Scope, options: Settings) -> Computed:
+    """Compute a report, and keep the result. Raises ReportError if it cannot be computed like this."""
     return _kept(report, scope, options, _result(report, scope, options))
 
 
@@ -131,12 +131,12 @@ def _result(report: Report, scope: Scope, options: Settings) -> _Result:
     return _Result(state, result, time.monotonic() - began)
 
 
-def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Counted:
+def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Computed:
     """Draw a result, and keep it."""
     text = as_json(found.result)
     asked = asked_for(scope, options)
     before = StoredReport.objects.filter(report=report.name, key=key_of(asked)).first()
-    # Drawing takes longer than most counts.
+    # Drawing takes longer than most queries.
     drawn = before.shown if before is not None and before.result == text else None
     shown = from_json(drawn) if drawn and is_current(drawn) else presented(report, found.result)
     now = timezone.now()
@@ -147,7 +147,7 @@ def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Co
             "asked": asked,
             "job": None,
             "error": "",
-            "counted_at": now,
+            "computed_at": now,
             "seconds": found.seconds,
             **asdict(found.state),
             "result": text,
@@ -155,7 +155,7 @@ def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Co
         },
     )
     _forget_oldest(report)
-    return Counted(text, shown, now, found.seconds)
+    return Computed(text, shown, now, found.seconds)
 
 
 def current_state() -> State:
@@ -166,14 +166,14 @@ def current_state() -> State:
 
 
 def changes_since(stored: StoredReport) -> Changes:
-    """Return what has changed in the archive since a result was counted."""
+    """Return what has changed in the archive since a result was computed."""
     runs = DetectionRun.objects.filter(state=DetectionRun.State.DONE, pk__gt=stored.run_id or 0)
     decisions = Decision.objects.filter(pk__gt=stored.last_decision)
     articles = Article.objects.filter(revision__gt=stored.newest_revision)
     return Changes(*(each.order_by()[:_CHANGES_COUNTED].count() for each in (runs, decisions, articles)))
 
 
-def count_after_run(
+def compute_after_run(
     *,
     pool: Pool = THIS_PROCESS,
     only_new: bool = False,
@@ -181,11 +181,11 @@ def count_after_run(
     on_start: Callable[[int], None] = lambda _reports: None,
     on_done: Callable[[int], None] = lambda _reports: None,
 ) -> int:
-    """Count the reports that a large archive has ready after each run; return how many were due.
+    """Compute the reports that a large archive has ready after each run; return how many were due.
 
-    After a run that left all pairs and clusters `unchanged`, results are kept if nothing else that they count has
+    After a run that left all pairs and clusters `unchanged`, results are kept if nothing else that they read has
     changed. After one of new articles, `only_new`, those that take long are kept while few articles are new since:
-    their pages say how many. A process of the run counts and draws them, if there is one. A report that fails is
+    their pages say how many. A process of the run computes and draws them, if there is one. A report that fails is
     logged, and its page says why: the run itself is done.
     """
     if not _is_large():
@@ -200,11 +200,11 @@ def count_after_run(
     UpToDate.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
     try:
         for _ in pool.results(
-            [due] if due.names else [], count_due, at_most=1, on_progress=lambda _, reports: on_done(reports)
+            [due] if due.names else [], compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)
         ):
             pass
     except WorkerDiedError:
-        log.exception("Not all reports were counted after the run")
+        log.exception("Not all reports were computed after the run")
     for name in kept:
         of_default = StoredReport.objects.filter(report=name, key=key_of(_default(ready[name])))
         of_default.update(run=current_state().run_id)
@@ -224,20 +224,20 @@ def prepare_drawing(_task: object, _on_progress: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _DueReports:
-    """The reports to count after a run, as a task for any process; the database counts so many at a time."""
+    """The reports to compute after a run, as a task for any process; the database works on so many at a time."""
 
     names: tuple[str, ...]
     rests_on: str
     at_a_time: int
 
 
-def count_due(due: _DueReports, on_done: Callable[[int], None]) -> None:
-    """Count these reports for all articles, and keep each result, or why there is none."""
+def compute_due(due: _DueReports, on_done: Callable[[int], None]) -> None:
+    """Compute these reports for all articles, and keep each result, or why there is none."""
     for report, result in _results([REPORTS[name] for name in due.names], due.at_a_time):
         try:
             _kept(report, Scope(), report.options_class(), result())
         except Exception as error:
-            log.exception("The report %s could not be counted after the run", report.name)
+            log.exception("The report %s could not be computed after the run", report.name)
             StoredReport.objects.update_or_create(
                 report=report.name,
                 key=key_of(_default(report)),
@@ -268,9 +268,9 @@ def _may_wait(report: Report) -> bool:
 
 
 def _results(reports: Sequence[Report], at_a_time: int) -> Iterator[tuple[Report, Callable[[], _Result]]]:
-    """Yield each report with a function that returns or raises what it counted, in the order in which they finish.
+    """Yield each report with a function that returns or raises what it found, in the order in which they finish.
 
-    The database counts several at a time, while this thread draws. In a transaction there is only its own connection.
+    The database works on several at a time, while this thread draws. In a transaction there is only its own connection.
     """
     if at_a_time < 2 or connection.in_atomic_block:
         for report in reports:
@@ -290,7 +290,7 @@ def _in_thread(report: Report) -> _Result:
 
 
 def _rests_on() -> str:
-    """Return a digest of what the reports count apart from pairs and clusters, which runs change."""
+    """Return a digest of what the reports read apart from pairs and clusters, which runs change."""
     state = current_state()
     return fingerprint(
         [state.last_decision, state.newest_revision, shown_by(), sorted(REPORTS)],
@@ -314,10 +314,10 @@ def key_of(asked: dict[str, Any]) -> str:
 
 
 def not_waited_for() -> QuerySet[StoredReport]:
-    """Return the results that no worker is to count."""
+    """Return the results that no worker is to compute."""
     return StoredReport.objects.exclude(job__state__in=Job.ACTIVE)
 
 
 def _forget_oldest(report: Report) -> None:
-    kept = StoredReport.objects.filter(report=report.name).order_by("-counted_at").values_list("pk", flat=True)[:_KEPT]
+    kept = StoredReport.objects.filter(report=report.name).order_by("-computed_at").values_list("pk", flat=True)[:_KEPT]
     not_waited_for().filter(report=report.name).exclude(pk__in=list(kept)).delete()

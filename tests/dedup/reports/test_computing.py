@@ -14,10 +14,11 @@ from articles.jobs.work import do_job
 from articles.models import Article
 from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, StoredReport
-from dedup.reports import REPORTS, counting
+from dedup.reports import REPORTS, computing
 from dedup.reports.base import Chart, File, Report, ReportError
-from dedup.reports.columns import Column, ColumnType, Linked, Table
+from dedup.reports.columns import Linked, Table
 from dedup.reports.drawing import alt
+from dedup.rows.columns import Column, ColumnType
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -72,7 +73,7 @@ def printed(*arguments: str) -> str:
 def test_a_heavy_report_waits_for_a_worker_and_its_page_shows_what_it_counted(
     slow: SlowReport, editor_client: Client, visitor: Client, store: StoreArticle
 ) -> None:
-    assert "has not been counted yet" in editor_client.get("/reports/slow/").content.decode()
+    assert "has not been computed yet" in editor_client.get("/reports/slow/").content.decode()
     assert editor_client.get("/reports/slow.csv").status_code == 400
     assert visitor.post("/reports/slow/count/").status_code == 403
     for _ in range(2):
@@ -133,8 +134,8 @@ def test_what_cannot_be_counted_says_why(
     monkeypatch.setattr(SlowReport, "result", lambda *_: (_ for _ in ()).throw(ReportError("choose another pass")))
     do_job(stored.job_id)
     page = editor_client.get("/reports/slow/?since=2026-03-01").content.decode()
-    assert "It could not be counted: choose another pass" in page
-    assert "Count it" in page
+    assert "It could not be computed: choose another pass" in page
+    assert "Compute it" in page
 
 
 def test_after_a_run_of_a_large_archive_reports_are_ready(
@@ -142,7 +143,7 @@ def test_after_a_run_of_a_large_archive_reports_are_ready(
 ) -> None:
     call_command("find_duplicates", "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
     assert not StoredReport.objects.exists()
-    monkeypatch.setattr(counting, "LARGE_ARCHIVE", 1)
+    monkeypatch.setattr(computing, "LARGE_ARCHIVE", 1)
     monkeypatch.setattr(REPORTS["exact"], "after_run", True)
     monkeypatch.setattr(REPORTS["exact"], "result", lambda *_: 1 / 0)
     call_command("find_duplicates", "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
