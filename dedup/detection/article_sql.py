@@ -27,9 +27,18 @@ _WHOLE = """(CASE %(boilerplate)s::text
     WHEN 'topic' THEN {article}.topic_text
 END IS NULL)"""
 _IN_NEWSPAPERS = "(%(newspaper_ids)s::bigint[] IS NULL OR {article}.newspaper_id = ANY (%(newspaper_ids)s))"
+_IN_DAYS = "(%(since)s::date IS NULL OR {day} >= %(since)s) AND (%(until)s::date IS NULL OR {day} <= %(until)s)"
 _BOTH_ARTICLES = """JOIN {articles} AS left_article ON left_article.id = {pair}.left_id
 JOIN {articles} AS right_article ON right_article.id = {pair}.right_id"""
 _LATER_DAY = "greatest(left_article.date, right_article.date)"
+_IN_SCOPE = f"{_IN_DAYS.replace('{day}', '{article}.date')} AND {_IN_NEWSPAPERS}"
+_PAIR_IN_SCOPE = " AND ".join(
+    [
+        _IN_DAYS.format(day=_LATER_DAY),
+        *(_IN_NEWSPAPERS.format(article=article) for article in ("left_article", "right_article")),
+    ]
+)
+_OF_ARTICLE = (_TEXT, _DIGEST, _WHOLE, _IN_NEWSPAPERS, _IN_SCOPE)
 
 
 class _Article(NamedTuple):
@@ -39,6 +48,7 @@ class _Article(NamedTuple):
     digest: str
     whole: str  # whether nothing is left out of the text
     in_newspapers: str
+    in_scope: str  # of its newspapers, and published from `since` to `until`
 
 
 class _Pair(NamedTuple):
@@ -46,20 +56,21 @@ class _Pair(NamedTuple):
 
     both_articles: str
     later_day: str
+    in_scope: str  # of its newspapers, and the later one published from `since` to `until`
 
 
 def article_sql(statement: str, *articles: str, pair: str = "pair") -> str:
     """Return a statement with the names in braces filled in.
 
-    {articles} and {article_urls} are the tables; {ALIAS.text}, {ALIAS.digest}, {ALIAS.whole} and
-    {ALIAS.in_newspapers} are asked of each of the aliases `articles`; {pair.both_articles} joins left_article and
-    right_article to the rows called `pair`, and {pair.later_day} is the day of the later one of them.
+    {articles} and {article_urls} are the tables; {ALIAS.text}, {ALIAS.digest}, {ALIAS.whole}, {ALIAS.in_newspapers} and
+    {ALIAS.in_scope} are asked of each of the aliases `articles`; {pair.both_articles} joins left_article and
+    right_article to the rows called `pair`, {pair.later_day} is the day of the later one of them, and {pair.in_scope}
+    says whether a scope has them.
     """
     named: dict[str, Any] = {
-        each: _Article(*(expression.format(article=each) for expression in (_TEXT, _DIGEST, _WHOLE, _IN_NEWSPAPERS)))
-        for each in articles
+        alias: _Article(*(expression.format(article=alias) for expression in _OF_ARTICLE)) for alias in articles
     }
-    named["pair"] = _Pair(_BOTH_ARTICLES.format(articles=ARTICLES, pair=pair), _LATER_DAY)
+    named["pair"] = _Pair(_BOTH_ARTICLES.format(articles=ARTICLES, pair=pair), _LATER_DAY, _PAIR_IN_SCOPE)
     return statement.format(articles=ARTICLES, article_urls=ARTICLE_URLS, **named)
 
 

@@ -37,8 +37,7 @@ from dedup.models import (
 from dedup.reports import REPORTS
 from dedup.reports.base import Chart, Report
 from dedup.reports.drawing import alt, svg
-from dedup.reports.formats import as_json
-from dedup.reports.stored import Shown, from_json, is_current, presented, shown_by, to_json
+from dedup.reports.formats import Shown, as_json, from_json, is_current, presented, shown_by, to_json
 
 # A result that took less than this is computed again for each reader.
 QUICK_SECONDS = 0.2

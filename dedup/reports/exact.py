@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, LiteralString
 from uuid import UUID
 
@@ -46,9 +45,7 @@ FROM {articles} AS article
 LEFT JOIN (
     SELECT text_digest FROM {articles} WHERE text_digest IS NOT NULL GROUP BY text_digest HAVING count(*) > 1
 ) AS again ON again.text_digest = article.text_digest
-WHERE (%(since)s::date IS NULL OR date >= %(since)s)
-  AND (%(until)s::date IS NULL OR date <= %(until)s)
-  AND {article.in_newspapers}
+WHERE {article.in_scope}
 """,
     "article",
 )
@@ -57,9 +54,7 @@ _NORMALISED_SQL = article_sql(
 INSERT INTO dedup_item
 SELECT id, newspaper_id, date, CASE WHEN normalized_title <> '' THEN md5(normalized_title)::uuid END, text_digest
 FROM {articles} AS article
-WHERE (%(since)s::date IS NULL OR date >= %(since)s)
-  AND (%(until)s::date IS NULL OR date <= %(until)s)
-  AND {article.in_newspapers}
+WHERE {article.in_scope}
 """,
     "article",
 )
@@ -145,14 +140,11 @@ class ExactCopies:
         return self.any / self.articles if self.articles else 0.0
 
 
-def exact_copies(
-    since: date | None = None, until: date | None = None, newspaper_ids: tuple[int, ...] | None = None
-) -> dict[Form, ExactCopies]:
+def exact_copies(scope: Scope) -> dict[Form, ExactCopies]:
     """Return the counts by form: "exact", as the articles are stored, and "normalised", as passes compare them."""
-    newspapers = None if newspaper_ids is None else list(newspaper_ids)
-    scope = {"since": since, "until": until, "newspaper_ids": newspapers, "normalizer": NORMALIZER_VERSION}
+    asked = {**scope.bounds(), "normalizer": NORMALIZER_VERSION}
     with transaction.atomic(), connection.cursor() as cursor:
-        return {form: _counts(cursor, statement, scope) for form, statement in _STORED}
+        return {form: _counts(cursor, statement, asked) for form, statement in _STORED}
 
 
 def exact_copies_in(articles: Iterable[IncomingArticle]) -> dict[Form, ExactCopies]:
@@ -223,7 +215,7 @@ class ExactReport(Report):
 
     def result(self, scope: Scope, options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002 - it has none
         """Count the stored articles."""
-        return exact_copies(scope.since, scope.until, scope.newspaper_ids)
+        return exact_copies(scope)
 
     def result_of(self, articles: Iterable[IncomingArticle], options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002
         """Count the rows of a file."""

@@ -37,9 +37,7 @@ WITH named AS (
     LEFT JOIN {articles} AS right_article ON right_article.id = pair.right_id
     LEFT JOIN dedup_membership AS left_member ON left_member.article_id = pair.left_id
     LEFT JOIN dedup_membership AS right_member ON right_member.article_id = pair.right_id
-    WHERE (%(since)s::date IS NULL OR left_article.date >= %(since)s AND right_article.date >= %(since)s)
-      AND (%(until)s::date IS NULL OR left_article.date <= %(until)s AND right_article.date <= %(until)s)
-      AND {left_article.in_newspapers} AND {right_article.in_newspapers}
+    WHERE {left_article.in_scope} AND {right_article.in_scope}
 ), found_article AS (
     SELECT either.article_id, bit_or(counted.passes) AS passes
     FROM counted

@@ -130,7 +130,7 @@ class GapsReport(Report):
         self.check(options)
         which = pass_pairs(options, any_time=True)
         edges = edges_of(which.lowest)
-        articles = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count()
+        articles = Article.objects.in_scope(**scope.bounds()).count()
         with scored(which, scope) as (cursor, dense):
             gaps, by_days = count_gaps(cursor, edges), pairs_by_days(cursor, len(edges))
             examples = far_examples(cursor)

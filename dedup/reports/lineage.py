@@ -181,7 +181,7 @@ class LineageReport(Report):
         """Trace every cluster with two or more articles in the scope."""
         counting = _Counting()
         everything = scope.since is None and scope.until is None and scope.newspaper_ids is None
-        inside = None if everything else Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids)
+        inside = None if everything else Article.objects.in_scope(**scope.bounds())
         for traced in traced_clusters(Cluster.objects.all(), inside):
             counting.add(traced.lineage)
         return counting.result()

@@ -22,6 +22,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.terms import model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
+from dedup.reports.together import of_both
 from dedup.research.agreement import Agreement
 from dedup.research.answers import score_numbers
 from dedup.research.measure import Judged, judged_pairs
@@ -139,7 +140,7 @@ def _run_facts(run: DetectionRun) -> dict[str, Any]:
 
 
 def _passes_of(run: DetectionRun, scope: Scope) -> list[PassFacts]:
-    found = Evidence.objects.filter(given(**_bounds(scope, "pair__")), stale=False)
+    found = Evidence.objects.filter(given(**of_both(scope, "pair__")), stale=False)
     counts = dict(found.order_by().values_list("pass_name").annotate(Count("pk")))
     enabled = {name: run.config[name] for name in PASSES if run.config.get(name, {}).get("enabled")}
     return [
@@ -155,25 +156,15 @@ def _passes_of(run: DetectionRun, scope: Scope) -> list[PassFacts]:
     ]
 
 
-def _bounds(scope: Scope, pair: str = "") -> dict[str, Any]:
-    """Return the conditions for both articles of a pair to be in the scope; `pair` is the way to the pair."""
-    bounds: dict[str, Any] = {}
-    for side in ("left", "right"):
-        bounds[f"{pair}{side}__date__gte"] = scope.since
-        bounds[f"{pair}{side}__date__lte"] = scope.until
-        bounds[f"{pair}{side}__newspaper_id__in"] = scope.newspaper_ids
-    return bounds
-
-
 def _counts(scope: Scope, run: DetectionRun | None) -> Counts:
-    articles = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).order_by()
+    articles = Article.objects.in_scope(**scope.bounds()).order_by()
     facts = articles.aggregate(
         articles=Count("pk"), newspapers=Count("newspaper", distinct=True), first=Min("date"), last=Max("date")
     )
     members = Membership.objects.filter(article__in=articles).order_by()
     clustered = members.aggregate(articles=Count("pk"), clusters=Count("cluster", distinct=True))
     kept = Cluster.objects.filter(kept__in=articles).order_by().count()
-    pairs = Pair.objects.proposed().filter(given(**_bounds(scope)))
+    pairs = Pair.objects.proposed().filter(given(**of_both(scope)))
     verdicts = dict(pairs.order_by().values_list("verdict").annotate(Count("pk")))
     newest = run.counts.get("newest") if run else None
     return Counts(

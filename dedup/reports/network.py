@@ -43,9 +43,7 @@ SELECT article.newspaper_id, count(*), count(cluster.id)
 FROM {articles} AS article
 LEFT JOIN dedup_membership AS member ON member.article_id = article.id
 LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
-WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
-  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
-  AND {article.in_newspapers}
+WHERE {article.in_scope}
 GROUP BY article.newspaper_id
 """,
     "article",

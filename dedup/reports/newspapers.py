@@ -87,7 +87,7 @@ class NewspapersReport(Report):
 
     def result(self, scope: Scope, options: NewspapersOptions) -> list[NewspaperCounts]:
         """Count the stored articles, and those in the clusters of the last run."""
-        articles = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).order_by()
+        articles = Article.objects.in_scope(**scope.bounds()).order_by()
         # An article is in one cluster at most, so neither join multiplies the rows.
         rows = articles.values_list("newspaper__name", "newspaper__owner", "newspaper__edition").annotate(
             Count("pk"), Min("date"), Max("date"), Count("membership"), Count("kept_by")

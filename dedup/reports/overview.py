@@ -29,9 +29,7 @@ FROM {articles} AS article
 JOIN articles_newspaper AS newspaper ON newspaper.id = article.newspaper_id
 LEFT JOIN dedup_membership AS member ON member.article_id = article.id
 LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
-WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
-  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
-  AND {article.in_newspapers}
+WHERE {article.in_scope}
 GROUP BY GROUPING SETS ((date_trunc('month', article.date)), (newspaper.name))
 ORDER BY month, newspaper.name
 """,
@@ -50,9 +48,7 @@ FROM (
     FROM {articles} AS article
     LEFT JOIN dedup_headlineform AS form ON form.article_id = article.id AND form.revision = article.revision
     LEFT JOIN dedup_articleshingles AS cached ON cached.article_id = article.id AND cached.revision = article.revision
-    WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
-      AND (%(until)s::date IS NULL OR article.date <= %(until)s)
-      AND {article.in_newspapers}
+    WHERE {article.in_scope}
 ) AS sizes
 GROUP BY GROUPING SETS ((characters), (shingles))
 HAVING characters IS NOT NULL OR shingles IS NOT NULL

@@ -34,7 +34,7 @@ from dedup.reports.columns import (
     tables_of,
 )
 from dedup.reports.drawing import WIDTH, alt, drawn_name, time_axis
-from dedup.reports.together import rows_of
+from dedup.reports.together import of_both, rows_of
 from dedup.research.agreement import Agreement
 from dedup.research.precision import Measured, precision_of
 from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
@@ -51,9 +51,7 @@ FROM dedup_decision AS decision
 CROSS JOIN LATERAL unnest(decision.articles) AS about (article_id)
 JOIN {articles} AS article ON article.id = about.article_id
 WHERE NOT (
-    (%(since)s::date IS NULL OR article.date >= %(since)s)
-    AND (%(until)s::date IS NULL OR article.date <= %(until)s)
-    AND {article.in_newspapers}
+    {article.in_scope}
 )
 """,
     "article",
@@ -68,9 +66,7 @@ WITH decided AS MATERIALIZED (
     FROM dedup_pair AS pair
     {pair.both_articles}
     WHERE pair.state IN ('confirmed', 'rejected', 'template') AND NOT pair.implied AND pair.best_score > 0
-      AND (%(since)s::date IS NULL OR left_article.date >= %(since)s AND right_article.date >= %(since)s)
-      AND (%(until)s::date IS NULL OR left_article.date <= %(until)s AND right_article.date <= %(until)s)
-      AND {left_article.in_newspapers} AND {right_article.in_newspapers}
+      AND {left_article.in_scope} AND {right_article.in_scope}
 ), of_newspaper AS (
     SELECT decided.id, decided.confirmed, newspaper.name
     FROM decided
@@ -242,16 +238,7 @@ def _in_scope(scope: Scope) -> QuerySet[Decision]:
 
 def _readings(scope: Scope) -> QuerySet[SecondReading]:
     """Return the second readings of pairs that count."""
-    bounds = {
-        f"pair__{side}__{name}": value
-        for side in ("left", "right")
-        for name, value in (
-            ("date__gte", scope.since),
-            ("date__lte", scope.until),
-            ("newspaper__in", scope.newspaper_ids),
-        )
-    }
-    return SecondReading.objects.filter(given(**bounds)).order_by()
+    return SecondReading.objects.filter(given(**of_both(scope, "pair__"))).order_by()
 
 
 def _days(scope: Scope) -> list[EditorDay]:

@@ -184,8 +184,7 @@ def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[Score
         found[band] = Counts(
             pairs, exact, pairs - exact, headline, text, both, new, decided=decided, confirmed=confirmed
         )
-    ids = None if scope.newspaper_ids is None else list(scope.newspaper_ids)
-    cursor.execute(_ARTICLES_SQL, {"since": scope.since, "until": scope.until, "newspaper_ids": ids})
+    cursor.execute(_ARTICLES_SQL, scope.bounds())
     for band, articles, headline, text in cursor.fetchall():
         found[band] += Counts(articles=articles, headline_again=headline, text_again=text)
     highest = [1.0, *edges]

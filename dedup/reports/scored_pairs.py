@@ -55,12 +55,8 @@ WHERE evidence.run_id = ANY (%(runs)s)
   AND NOT evidence.stale
   AND evidence.score::real >= %(lowest)s::real
   AND pair.days_apart <= %(most_days)s
-  AND (%(since)s::date IS NULL OR {pair.later_day} >= %(since)s)
-  AND (%(until)s::date IS NULL OR {pair.later_day} <= %(until)s)
-  AND {left_article.in_newspapers} AND {right_article.in_newspapers}
+  AND {pair.in_scope}
 """,
-    "left_article",
-    "right_article",
 )
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE scored_pair (
@@ -298,7 +294,7 @@ def fresh_scope(which: PassPairs, scope: Scope) -> Scope:
 
 
 def _articles(scope: Scope) -> Any:
-    return Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).order_by().values("pk")
+    return Article.objects.in_scope(**scope.bounds()).order_by().values("pk")
 
 
 def _copied(cursor: Any, which: PassPairs, scope: Scope) -> int:
@@ -320,7 +316,5 @@ def _stored_parameters(which: PassPairs, scope: Scope) -> Mapping[str, Any]:
         "pass_name": which.pass_name,
         "lowest": which.lowest,
         "most_days": _bound(which.pass_name, which.config, Finds.WITHIN_DAYS),
-        "since": scope.since,
-        "until": scope.until,
-        "newspaper_ids": None if scope.newspaper_ids is None else list(scope.newspaper_ids),
+        **scope.bounds(),
     }

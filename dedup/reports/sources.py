@@ -34,9 +34,7 @@ JOIN articles_newspaper AS newspaper ON newspaper.id = article.newspaper_id
 LEFT JOIN dedup_membership AS member ON member.article_id = article.id
 LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
 LEFT JOIN {articles} AS kept ON kept.id = cluster.kept_id
-WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
-  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
-  AND {article.in_newspapers}
+WHERE {article.in_scope}
 GROUP BY newspaper.id
 ORDER BY duplicates DESC, articles DESC, newspaper.name
 """,

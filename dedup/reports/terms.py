@@ -34,9 +34,7 @@ SELECT article.normalized_text, cluster.id IS NOT NULL
 FROM {articles} AS article
 LEFT JOIN dedup_membership AS member ON member.article_id = article.id
 LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
-WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
-  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
-  AND {article.in_newspapers}
+WHERE {article.in_scope}
 """,
     "article",
 )
@@ -175,10 +173,8 @@ class _Counter:
 @contextmanager
 def _texts(scope: Scope) -> Iterator[Iterator[list[tuple[Any, ...]]]]:
     """Read texts and whether they are duplicates through a cursor of the server: few of them are in memory."""
-    newspapers = None if scope.newspaper_ids is None else list(scope.newspaper_ids)
-    bounds = {"since": scope.since, "until": scope.until, "newspaper_ids": newspapers}
     with connection.chunked_cursor() as cursor:
-        cursor.execute(_ARTICLES_SQL, bounds)
+        cursor.execute(_ARTICLES_SQL, scope.bounds())
         yield iter(lambda: cursor.fetchmany(_ARTICLES_AT_ONCE), [])
 
 

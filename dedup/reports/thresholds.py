@@ -74,7 +74,7 @@ class ThresholdsReport(Report):
     def result(self, scope: Scope, options: ThresholdsOptions) -> Thresholds:
         """Count the pairs that runs have stored, or those of the pass run afresh."""
         which = pass_pairs(options, any_time=False)
-        articles = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count()
+        articles = Article.objects.in_scope(**scope.bounds()).count()
         with scored(which, scope) as (cursor, dense):
             bands = count_bands(cursor, edges_of(which.lowest), scope)
         subset = check_subsets(which, scope) if options.subset_check else []

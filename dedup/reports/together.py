@@ -28,9 +28,7 @@ WITH part AS MATERIALIZED (
     SELECT member.cluster_id, article.newspaper_id, count(*) AS articles, min(article.date) AS first_day
     FROM dedup_membership AS member
     JOIN {articles} AS article ON article.id = member.article_id
-    WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
-      AND (%(until)s::date IS NULL OR article.date <= %(until)s)
-      AND {article.in_newspapers}
+    WHERE {article.in_scope}
     GROUP BY member.cluster_id, article.newspaper_id
 ), counted AS (
     SELECT one.newspaper_id AS one_id, other.newspaper_id AS other_id, count(*) AS clusters,
@@ -92,11 +90,19 @@ def duplicates_address(newspaper_id: int) -> str:
 
 def rows_of(statement: LiteralString, scope: Scope, row: Callable[..., Row], **values: Any) -> list[Row]:
     """Return the rows of a statement over the articles of a scope, each as `row` makes it of its columns."""
-    newspapers = None if scope.newspaper_ids is None else list(scope.newspaper_ids)
-    bounds = {"since": scope.since, "until": scope.until, "newspaper_ids": newspapers}
     with connection.cursor() as cursor:
-        cursor.execute(statement, bounds | values)
+        cursor.execute(statement, scope.bounds() | values)
         return [row(*each) for each in cursor]
+
+
+def of_both(scope: Scope, pair: str = "") -> dict[str, Any]:
+    """Return the conditions for both articles of a pair to be in the scope; `pair` is the way to the pair."""
+    bounds: dict[str, Any] = {}
+    for side in ("left", "right"):
+        bounds[f"{pair}{side}__date__gte"] = scope.since
+        bounds[f"{pair}{side}__date__lte"] = scope.until
+        bounds[f"{pair}{side}__newspaper_id__in"] = scope.newspaper_ids
+    return bounds
 
 
 def newspapers_together(scope: Scope) -> list[Together]:

@@ -146,13 +146,9 @@ FROM dedup_evidence AS evidence
 JOIN dedup_pair AS pair ON pair.id = evidence.pair_id
 {pair.both_articles}
 WHERE NOT evidence.stale
-  AND {left_article.in_newspapers} AND {right_article.in_newspapers}
-  AND (%(since)s::date IS NULL OR {pair.later_day} >= %(since)s)
-  AND (%(until)s::date IS NULL OR {pair.later_day} <= %(until)s)
+  AND {pair.in_scope}
 GROUP BY 1, 2, 3, 4, 5
 """,
-    "left_article",
-    "right_article",
 )
 # By the constraint one_row_a_pair.
 _DECIDED_SQL = article_sql(
@@ -164,13 +160,9 @@ FROM unnest(%(left)s::bigint[], %(right)s::bigint[], %(duplicate)s::boolean[])
 JOIN dedup_pair AS pair ON pair.left_id = decided.left_id AND pair.right_id = decided.right_id
 JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id AND NOT evidence.stale
 {pair.both_articles}
-WHERE {left_article.in_newspapers} AND {right_article.in_newspapers}
-  AND (%(since)s::date IS NULL OR {pair.later_day} >= %(since)s)
-  AND (%(until)s::date IS NULL OR {pair.later_day} <= %(until)s)
+WHERE {pair.in_scope}
 ORDER BY decided.left_id, decided.right_id
 """,
-    "left_article",
-    "right_article",
 )
 _LOOKED_UP_AT_ONCE = 5_000
 
@@ -197,12 +189,7 @@ def advised(scope: Scope, wanted: float) -> list[Advised]:
 
     A pair of two newspapers counts for both. Pairs called versions are left out, as in `evaluate`.
     """
-    parameters = {
-        "since": scope.since,
-        "until": scope.until,
-        "newspaper_ids": None if scope.newspaper_ids is None else list(scope.newspaper_ids),
-    }
-    proposed, decided = _proposed(parameters), _decided(parameters)
+    proposed, decided = _proposed(scope.bounds()), _decided(scope.bounds())
     used = _used()
     names = dict(Newspaper.objects.values_list("pk", "name"))
     parts = sorted(

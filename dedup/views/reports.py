@@ -67,7 +67,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
     context |= {"stored": asked.stored, "computed": result, "changes": asked.changes}
     if result:
         shown = result.shown
-        context |= {"says": shown.summary, "tables": shown.tables, "pictures": shown.pictures, "files": shown.files}
+        context |= {"summary": shown.summary, "tables": shown.tables, "pictures": shown.pictures, "files": shown.files}
     return render(request, "reports/report.html", context)
 
 

@@ -70,14 +70,18 @@ class Scope:
             "rules": [rule.stored() for rule in self.rules],
         }
 
+    def bounds(self) -> dict[str, Any]:
+        """Return the days and the newspapers, as the parameters of an SQL statement."""
+        ids = None if self.newspaper_ids is None else list(self.newspaper_ids)
+        return {"since": self.since, "until": self.until, "newspaper_ids": ids}
+
     def covered(self, pass_name: str) -> dict[str, Any]:
         """Return which pairs a run covers in this pass, as the parameters of an SQL statement."""
         reach = PASSES[pass_name].reach
         only_new = reach is Reach.PAIR or pass_name in self.unchanged
         return {
-            "since": None if reach is Reach.STORE else self.since,
-            "until": self.until,
-            "newspaper_ids": None if self.newspaper_ids is None else list(self.newspaper_ids),
+            **self.bounds(),
+            **({"since": None} if reach is Reach.STORE else {}),
             "newer_than": (self.newer_than or {}).get(pass_name) if only_new else None,
         }
 

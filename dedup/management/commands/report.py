@@ -17,8 +17,7 @@ from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.reports import REPORTS
 from dedup.reports.base import FileReport, Report, ReportError
 from dedup.reports.computing import compute
-from dedup.reports.formats import as_csv, as_json, print_text
-from dedup.reports.stored import Shown, presented
+from dedup.reports.formats import Shown, as_csv, as_json, presented, print_text
 
 
 class Readable:

@@ -137,34 +137,16 @@ def test_splink_names_come_back_as_duplicate_or_not(sample: ValidationSample, tm
 def test_one_wrong_row_and_nothing_is_imported(sample: ValidationSample, tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.jsonl"
     run("export", "validation", "--sample", "spring", "--output", sheet)
-    rows = rows_of(sheet)
-    rows[0] |= {"label": "D"}
-    rows[1] |= {"label": "X"}
-    rows[2] |= {"label": "D", "url_a": "https://paper.example/elsewhere"}
-    rows[3] |= {"label": "D", "url_b": "", "b": ""}
-    rows[4] |= {"label": "", "clerical_match_score": 0.5}
-    rows[5] |= {"label": "D", "note": "x" * 5001}
-    rows[6] = {**rows[0], "label": "N"}
-    write(sheet, rows)
+    first, *rest = rows_of(sheet)
+    write(sheet, [first | {"label": "D"}, *rest[1:], {**first, "label": "N"}])
     out, said = io.StringIO(), io.StringIO()
-    with pytest.raises(CommandError, match=r"^6 rows are wrong, so no label of .*sheet\.jsonl was imported\.$"):
+    with pytest.raises(CommandError, match=r"^1 row is wrong, so no label of .*sheet\.jsonl was imported\.$"):
         call_command("import_labels", "spring", str(sheet), reader="ines", stdout=out, stderr=said)
-    assert [line.split(";")[0] for line in said.getvalue().splitlines()] == [
-        "line 2: label is 'X'",
-        f"line 3: the sample has no pair of 'https://paper.example/elsewhere' and {rows[2]['url_b']!r}",
-        "line 4: no article is named by url_b, b, unique_id_r",
-        "line 5: clerical_match_score is '0.5'",
-        "line 6: the note has 5,001 characters",
-        "line 7: line 1 has the same pair",
-    ]
+    assert said.getvalue() == "line 8: line 1 has the same pair; remove one of the two lines\n"
     assert (out.getvalue(), SampleLabel.objects.count()) == ("", 0)
-    for rows, message in (
-        ([{"a": "x", "b": "y", "label": ""}], "has no label; fill in the column label"),
-        ([], "has no label; fill in the column label"),
-    ):
-        write(sheet, rows)
-        with pytest.raises(CommandError, match=message):
-            call_command("import_labels", "spring", str(sheet), reader="ines")
+    write(sheet, [])
+    with pytest.raises(CommandError, match="has no label; fill in the column label"):
+        call_command("import_labels", "spring", str(sheet), reader="ines")
     for arguments, message in (
         (
             ("import_labels", "summer", str(sheet), "--reader", "ines"),

@@ -258,10 +258,10 @@ def test_options_come_from_the_command_line_and_from_the_address(papers: None, e
     assert "Harbour Post" not in with_option
     assert "Harbour Post" not in printed("papers", "--largest")
     page = editor_client.get("/reports/papers/", {"least": "2"})
-    assert page.context["says"] == "1 newspapers."
+    assert page.context["summary"] == "1 newspapers."
     assert '<input type="number" name="least" value="2" min="1" max="100"' in page.content.decode()
     assert "/reports/papers.csv?least=2" in page.content.decode()
-    assert editor_client.get("/reports/papers/", {"least": ""}).context["says"] == "2 newspapers."
+    assert editor_client.get("/reports/papers/", {"least": ""}).context["summary"] == "2 newspapers."
     assert editor_client.get("/reports/papers.json?largest=on").json()["papers"] == {"=HYPERLINK(1)": 2}
 
 

@@ -19,9 +19,9 @@ from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, Pair, SecondReading
 from dedup.reports import REPORTS
 from dedup.reports.columns import Linked, Table
+from dedup.reports.formats import Shown, presented
 from dedup.reports.network import NetworkReport
 from dedup.reports.quality import QualityReport, paces
-from dedup.reports.stored import Shown, presented
 from dedup.review.answers.decisions import decide_pair, undo
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user

@@ -16,6 +16,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles.storage.incoming import IncomingArticle
+from dedup.detection.runs.scope import Scope
 from dedup.reports.exact import ExactCopies, Groups, exact_copies, exact_copies_in
 from tests.articles.rows import json_lines, row
 from tests.conftest import StoreArticle
@@ -40,7 +41,7 @@ def store_four(store: StoreArticle) -> None:
 def test_counts_stored_articles_as_they_are_and_in_normal_form(store: StoreArticle) -> None:
     store_four(store)
 
-    assert exact_copies() == {
+    assert exact_copies(Scope()) == {
         "exact": ExactCopies(4, Groups(1, 2), Groups(1, 2), Groups(0, 0), any=3, same_day=1, other_day=0),
         "normalised": ExactCopies(4, Groups(1, 2), Groups(1, 3), Groups(1, 2), any=3, same_day=1, other_day=0),
     }
@@ -67,7 +68,7 @@ def test_an_empty_archive_has_no_copies() -> None:
     out, _ = report("--format", "json")
 
     assert json.loads(out)["exact"]["articles"] == 0
-    assert exact_copies()["normalised"].share == 0.0
+    assert exact_copies(Scope())["normalised"].share == 0.0
 
 
 def test_days_and_newspapers_choose(store: StoreArticle) -> None:

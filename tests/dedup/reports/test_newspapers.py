@@ -69,19 +69,17 @@ def test_the_numbers_are_those_of_a_count_in_python(stored: list[Article], optio
 
 def test_the_page_groups_by_owner(stored: list[Article], editor_client: Client) -> None:
     page = editor_client.get("/reports/newspapers/", {"by_owner": "on", "since": "2026-03-01"})
-    assert page.context["says"] == ("4 newspapers have 10 articles; 3 of them (30.00%) are duplicates of another one.")
+    assert page.context["summary"] == (
+        "4 newspapers have 10 articles; 3 of them (30.00%) are duplicates of another one."
+    )
     [table] = page.context["tables"]
     assert [row[0] for row in table.rows] == ["Selby Gazette", "Coast Media", "Inland Group"]
 
 
-def test_one_newspaper_and_one_article_are_not_plural(store: StoreArticle) -> None:
+def test_one_newspaper_and_one_article_are_not_plural_and_none_are_said(store: StoreArticle) -> None:
+    def summary(scope: Scope) -> str:
+        return NewspapersReport().summary(NewspapersReport().result(scope, NewspapersOptions()))
+
     store()
-    one = NewspapersReport().result(Scope(), NewspapersOptions())
-    assert (
-        NewspapersReport().summary(one) == "1 newspaper has 1 article; 0 of them (0.00%) are duplicates of another one."
-    )
-
-
-def test_nothing_to_count(db: None) -> None:
-    none = NewspapersReport().result(Scope(datetime.date(2030, 1, 1)), NewspapersOptions())
-    assert (none, NewspapersReport().summary(none)) == ([], "There are no articles to count.")
+    assert summary(Scope()) == "1 newspaper has 1 article; 0 of them (0.00%) are duplicates of another one."
+    assert summary(Scope(datetime.date(2030, 1, 1))) == "There are no articles to count."

@@ -34,7 +34,7 @@ def test_options_stay_in_the_address_of_the_files(editor_client: Client, store: 
     query = f"since=2026-03-01&until=2026-03-02&newspapers={paper.pk}"
     page = editor_client.get(f"/reports/exact/?{query}")
 
-    assert page.context["says"].startswith("0 of 1 articles (0.00%)")
+    assert page.context["summary"].startswith("0 of 1 articles (0.00%)")
     assert f"/reports/exact.csv?{query.replace('&', '&amp;')}" in page.content.decode()
     assert editor_client.get(f"/reports/exact.json?{query}").json()["exact"]["articles"] == 1
     csv = editor_client.get(f"/reports/exact.csv?{query}")
@@ -49,7 +49,7 @@ def test_what_makes_no_sense_is_refused(editor_client: Client) -> None:
     page = editor_client.get("/reports/exact/?since=2026-03-02&until=2026-03-01")
     assert page.status_code == 400
     assert "2026-03-01 is before 2026-03-02" in page.content.decode()
-    assert "Nothing was counted." in page.content.decode()
+    assert "Nothing was computed." in page.content.decode()
     assert editor_client.get("/reports/exact.json?newspapers=0").status_code == 400
     for address in ("/reports/nothing/", "/reports/nothing.csv", "/reports/nothing.json"):
         assert editor_client.get(address).status_code == 404
