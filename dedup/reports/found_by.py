@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
+from operator import add
 
 from dedup.detection.article_sql import article_sql
 from dedup.detection.passes import PASSES
@@ -71,13 +72,7 @@ class Counts:
     duplicates: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            self.pairs + other.pairs,
-            self.clustered + other.clustered,
-            self.confirmed + other.confirmed,
-            self.refused + other.refused,
-            self.duplicates + other.duplicates,
-        )
+        return Counts(*map(add, astuple(self), astuple(other)))
 
 
 class FoundBy:

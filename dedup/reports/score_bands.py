@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import islice, pairwise
+from operator import add
 from typing import Annotated, Any
 
 from django.db import connection, transaction
@@ -128,10 +129,7 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         """Return the counts of both."""
-        return Counts(*(one + another for one, another in zip(self._values(), other._values(), strict=True)))
-
-    def _values(self) -> tuple[int, ...]:
-        return dataclasses.astuple(self)
+        return Counts(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)

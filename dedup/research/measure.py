@@ -191,12 +191,11 @@ def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[En
     `passes` are those that took part. Pairs that no pass proposed count as not called. With the `features` of the
     pairs, models learnt from the labels of other dates are measured too.
     """
-    near = [each for each in judged if each.days <= NEAR_DAYS]
     strata = sorted({each.found.label.stratum for each in judged} - {""})
     files = dict.fromkeys(each.found.label.file for each in judged)
     return {
         **_scores(judged, passes),
-        "within_3_days": _scores(near, passes),
+        "within_3_days": _scores(_near(judged), passes),
         "cross_validated": None if features is None else _cross_validated(judged, features),
         "strata": {name: _score_of([each for each in judged if each.found.label.stratum == name]) for name in strata},
         "files": {name: _scores_of_file([each for each in judged if each.found.label.file == name]) for name in files},
@@ -224,8 +223,11 @@ def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
 
 
 def _scores_of_file(judged: Sequence[Judged]) -> dict[str, Any]:
-    near = [each for each in judged if each.days <= NEAR_DAYS]
-    return {"verdict": _score_of(judged), "within_3_days": _score_of(near)}
+    return {"verdict": _score_of(judged), "within_3_days": _score_of(_near(judged))}
+
+
+def _near(judged: Iterable[Judged]) -> list[Judged]:
+    return [pair for pair in judged if pair.days <= NEAR_DAYS]
 
 
 def _proposes(pass_name: str, judged: Judged) -> bool:
@@ -242,18 +244,17 @@ def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrg
 
 def _curves(judged: Sequence[Judged], by_pass: Mapping[str, PassScores]) -> dict[str, Any]:
     """Return precision, recall and F1 by threshold: of the verdict's probability, and of each pass's score."""
-    near = [each for each in judged if each.days <= NEAR_DAYS]
     return {
         "verdict": {
             "used": model_in_use().threshold,
             "enabled": True,
-            **_curve_in_both(judged, near, _probabilities(judged), grid(0.05, model_in_use().threshold)),
+            **_curve_in_both(judged, _probabilities(judged), grid(0.05, model_in_use().threshold)),
         },
         "passes": {
             name: {
                 "used": each.used,
                 "enabled": each.enabled,
-                **_curve_in_both(judged, near, each.scores, grid(each.lowest, each.used)),
+                **_curve_in_both(judged, each.scores, grid(each.lowest, each.used)),
             }
             for name, each in by_pass.items()
         },
@@ -265,12 +266,10 @@ def _probabilities(judged: Iterable[Judged]) -> dict[Ends, float]:
 
 
 def _curve_in_both(
-    judged: Sequence[Judged], near: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]
+    judged: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]
 ) -> dict[str, Any]:
-    return {
-        "all": _curve(judged, scores, thresholds),
-        "within_3_days": _curve(near, scores, thresholds),
-    }
+    parts = {"all": judged, "within_3_days": _near(judged)}
+    return {name: _curve(pairs, scores, thresholds) for name, pairs in parts.items()}
 
 
 def _curve(judged: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]) -> list[dict[str, Any]]:
@@ -301,10 +300,9 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[Ends, Row]) -> 
         each = known[place]
         calls[each.ends] = probability >= threshold and each.by_the_model
     tested = [each for each in judged if each.ends in calls]
-    near = [each for each in tested if each.days <= NEAR_DAYS]
     return {
         "verdict": _score_of(tested, lambda each: calls[each.ends]),
-        "within_3_days": _score_of(near, lambda each: calls[each.ends]),
+        "within_3_days": _score_of(_near(tested), lambda each: calls[each.ends]),
         "folds": _FOLDS,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -39,6 +39,14 @@ def print_report(result: dict[str, Any], stream: TextIO) -> None:
     if reason := crossed.get("reason"):
         stream.write(f"No cross-validation: {reason}.\n")
     _print_errors(result["errors"], stream)
+
+
+def print_problems(problems: Sequence[str], say: Callable[[str], object], *, more: str, most: int = 5) -> None:
+    """Print the first rows that do not count, and how many more there are."""
+    for problem in problems[:most]:
+        say(problem)
+    if (left := len(problems) - most) > 0:
+        say(f"… and {left:,} more rows{more}")
 
 
 def print_clusters(result: dict[str, Any], stream: TextIO) -> None:

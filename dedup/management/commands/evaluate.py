@@ -36,10 +36,9 @@ from dedup.research.clusters import FoundClusters, compared, find_clustered, rea
 from dedup.research.corpora import Sample, cross_table, learning_curve
 from dedup.research.labels import LabelsError, find_labelled, read_label_files
 from dedup.research.measure import Measured, about, measured, run_facts
-from dedup.research.print import print_clusters, print_corpora, print_report
+from dedup.research.print import print_clusters, print_corpora, print_problems, print_report
 from dedup.research.samples import find_sample, read_sample
 
-_SHOWN_PROBLEMS = 5
 # Options that only apply to a run on --articles or --corpus.
 _OF_A_RUN = ("profile", "passes", "boilerplate")
 
@@ -214,11 +213,11 @@ class Command(LongCommand):
 
     def _print_problems(self, problems: Sequence[dict[str, Any]]) -> None:
         several = len({problem["file"] for problem in problems}) > 1
-        for problem in problems[:_SHOWN_PROBLEMS]:
-            where = f"{problem['file']}, line" if several else "line"
-            self.stderr.write(f"{where} {problem['line']}: {problem['reason']}")
-        if (more := len(problems) - _SHOWN_PROBLEMS) > 0:
-            self.stderr.write(f"… and {more:,} more rows that do not count; --format json lists them all.")
+        lines = [
+            f"{problem['file'] + ', ' if several else ''}line {problem['line']}: {problem['reason']}"
+            for problem in problems
+        ]
+        print_problems(lines, self.stderr.write, more=" that do not count; --format json lists them all.")
 
 
 def _check(options: dict[str, Any]) -> None:

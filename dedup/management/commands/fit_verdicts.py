@@ -40,10 +40,9 @@ from dedup.research.learning import (
 )
 from dedup.research.lessons import SHOWN_CHANGES
 from dedup.research.measure import samples_of
-from dedup.research.print import console_on, table_of
+from dedup.research.print import console_on, print_problems, table_of
 
 _STEPS = 4  # of learning
-_SHOWN_PROBLEMS = 5
 _ADJUSTED = {
     Extent.NOTHING: "They do not show that another model would be better: duplicates are judged as by the shipped one.",
     Extent.SCALE: "They show that the shipped model is too strict or too lenient here: its answers are adjusted.",
@@ -187,10 +186,8 @@ class Command(LongCommand):
         labels, problems = read_labels(Path(path))
         found, unknown = find_articles(labels)
         every = sorted([*problems, *unknown], key=lambda each: each.line)
-        for each in every[:_SHOWN_PROBLEMS]:
-            self.stderr.write(f"line {each.line}: {each.reason}")
-        if (more := len(every) - _SHOWN_PROBLEMS) > 0:
-            self.stderr.write(f"… and {more:,} more rows that do not count.")
+        lines = [f"line {problem.line}: {problem.reason}" for problem in every]
+        print_problems(lines, self.stderr.write, more=" that do not count.")
         return found
 
     def _print(

@@ -9,6 +9,7 @@ from django.template.defaultfilters import pluralize
 
 from articles.management.base import ExitCode, ProjectCommand
 from dedup.research.labels import LabelsError
+from dedup.research.print import print_problems
 from dedup.research.samples import find_sample
 from dedup.review.readings.label_files import LabelFileError, import_labels
 
@@ -38,10 +39,8 @@ class Command(ProjectCommand):
         try:
             done = import_labels(sample, options["file"], reader=options["reader"])
         except LabelFileError as error:
-            for line, fault in error.faults[:_SHOWN_FAULTS]:
-                self.stderr.write(f"line {line}: {fault}")
-            if (more := len(error.faults) - _SHOWN_FAULTS) > 0:
-                self.stderr.write(f"… and {more:,} more rows")
+            lines = [f"line {line}: {fault}" for line, fault in error.faults]
+            print_problems(lines, self.stderr.write, more="", most=_SHOWN_FAULTS)
             raise
         self.stdout.write(
             f"Labels of {options['reader'].strip()} for “{sample.name}”: {done.added:,} new, {done.changed:,} changed, "

@@ -53,8 +53,15 @@ def files(tmp_path) -> list[str]:
     return [f"--articles={articles}", f"--labels={labels}"]
 
 
-def test_verdicts_and_passes_are_measured_against_the_labels(files) -> None:
+def test_verdicts_and_passes_are_measured_against_the_labels_and_leave_no_trace(files, store) -> None:
+    stored = store(WIRE)
+    before = dict(os.environ)
     result = measured(*files)
+    assert list(Article.objects.values_list("pk", flat=True)) == [stored.pk]
+    assert (DetectionRun.objects.count(), Pair.objects.count(), schemas()) == (0, 0, [])
+    assert dict(os.environ) == before
+    assert "search_path" not in str(connection.settings_dict["OPTIONS"])
+    _check_error(result)
     verdict = result["verdict"]
     assert {name: verdict[name] for name in ("pairs", "duplicates", "called", "precision", "recall", "f1")} == {
         "pairs": 5,
@@ -104,8 +111,9 @@ def _check_curves(result: dict) -> None:
     assert (own["called"], own["f1"]) == (result["verdict"]["called"], result["verdict"]["f1"])
 
 
-def test_every_error_is_listed_with_what_is_known_of_it(files) -> None:
-    (error,) = measured(*files)["errors"]
+def _check_error(result: dict) -> None:
+    """The error is listed with what is known of it."""
+    (error,) = result["errors"]
     assert error == {
         "kind": "missed duplicate",
         "file": "labels.jsonl",
@@ -153,16 +161,6 @@ def test_the_text_has_the_tables_and_the_errors(files) -> None:
     assert "11 articles read: 11 stored" in said
 
 
-def test_articles_of_a_file_leave_no_trace(files, store) -> None:
-    stored = store(WIRE)
-    before = dict(os.environ)
-    measured(*files)
-    assert list(Article.objects.values_list("pk", flat=True)) == [stored.pk]
-    assert (DetectionRun.objects.count(), Pair.objects.count(), schemas()) == (0, 0, [])
-    assert dict(os.environ) == before
-    assert "search_path" not in str(connection.settings_dict["OPTIONS"])
-
-
 def test_worker_processes_work_in_the_schema_too(files, monkeypatch) -> None:
     alone = measured(*files)
     monkeypatch.setattr(blocks, "ARTICLES_PER_WORKER", 1)
@@ -173,7 +171,8 @@ def test_worker_processes_work_in_the_schema_too(files, monkeypatch) -> None:
     assert (Article.objects.count(), schemas()) == (0, [])
 
 
-def test_the_profile_and_the_model_are_those_of_the_installation(files) -> None:
+def test_passes_may_be_chosen_and_the_profile_and_the_model_are_those_of_the_installation(files) -> None:
+    assert list(measured(*files, "--passes=trigram,title")["passes"]) == ["title", "trigram"]
     Profile.objects.create(name="exact alone", settings={name: {"enabled": name == "exact"} for name in PASSES})
     content = json.loads(dump_model(default_model()))
     FittedModel.objects.create(content=json.dumps(content | {"threshold": 1.0}), decisions=40, in_use=True)
@@ -181,10 +180,6 @@ def test_the_profile_and_the_model_are_those_of_the_installation(files) -> None:
     assert (list(result["passes"]), result["run"]["profile"]) == (["exact"], "exact alone")
     assert result["passes"]["exact"]["called"] == 1
     assert result["verdict"]["called"] == 0  # nothing is as probable as that
-
-
-def test_passes_may_be_chosen(files) -> None:
-    assert list(measured(*files, "--passes=trigram,title")["passes"]) == ["title", "trigram"]
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
