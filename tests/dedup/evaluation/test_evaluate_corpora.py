@@ -70,9 +70,8 @@ def test_several_files_of_labels_count_as_one(corpora, tmp_path) -> None:
     assert [each["file"] for each in result["errors"]] == ["second.jsonl"]
 
 
-def test_a_report_has_both_metrics_the_confusion_and_the_calibration(corpora) -> None:
-    _, articles, *labels = corpora["coast"]
-    result = measured(f"--articles={articles}", "--labels", *labels)
+def _check_numbers(result: dict) -> None:
+    """A report has both metrics, the confusion and the calibration."""
     assert (result["versions_as_negatives"]["pairs"], result["versions_as_negatives"]["f1"]) == (6, 0.8571)
     assert result["confusion"]["D"]["duplicate"] == {"pairs": 1, "share": 0.75, "share_interval": [0.0, 1.0]}
     assert result["confusion"]["D"]["not_proposed"]["share"] == 0.25
@@ -88,6 +87,7 @@ def test_corpora_are_measured_in_turn_and_judged_by_models_of_the_others(corpora
     result = measured(*corpora["coast"], *corpora["valley"])
     _, articles, *labels = corpora["coast"]
     alone = measured(f"--articles={articles}", "--labels", *labels)
+    _check_numbers(alone)
     for key in ("verdict", "passes", "confusion", "calibration", "files", "labels", "about"):
         assert result["corpora"]["coast"][key] == alone[key]
     assert {name: [model["model"] for model in models] for name, models in result["cross_corpus"].items()} == {
