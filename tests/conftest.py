@@ -18,7 +18,7 @@ from articles.models import Article
 from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle
 from articles.storage.ingest import store_article
-from tests import initial_rows, migrated_database
+from tests import initial_rows, layers, migrated_database
 
 # A shell starts background jobs with interrupts ignored, and the processes that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -27,16 +27,30 @@ StoreArticle = Callable[..., Article]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option for the tests that take long."""
-    parser.addoption("--soak", action="store_true", help="run also the tests that ask of more what others ask of less")
+    """Add the options for the tests that are left out unless they are named."""
+    parser.addoption("--all", action="store_true", help="run also the tests marked slow")
+    parser.addoption("--soak", action="store_true", help="run also the tests marked slow and soak")
+    parser.addoption("--layers", action="store_true", help="print which tests run in which layer, and run none")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Run slow tests with --all, with --soak, or where tests are named; xdist hands the options on."""
+    if not hasattr(config, "workerinput"):
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        config.option.all = config.option.all or config.option.soak or named
+    layers.effort("--soak" if config.option.soak else "--all" if config.option.all else "script/test")
+    if config.option.layers:
+        config.option.all = config.option.soak = True
+        config.pluginmanager.register(layers)
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that take long, unless they are asked for."""
-    if not config.getoption("--soak"):
-        left_out = [item for item in items if item.get_closest_marker("soak")]
-        items[:] = [item for item in items if not item.get_closest_marker("soak")]
-        config.hook.pytest_deselected(items=left_out)
+    """Leave out the tests of the layers that are not asked for."""
+    wanted = {"script/test", "--all" if config.option.all else "", "--soak" if config.option.soak else ""}
+    left_out = [item for item in items if layers.layer_of(item) not in wanted]
+    items[:] = [item for item in items if layers.layer_of(item) in wanted]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_collection_finish() -> None:

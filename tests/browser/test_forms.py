@@ -289,6 +289,7 @@ def change(part: ElementHandle, shown: Field, target: str, taken: set[str], hint
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     ("screen", "scripts"),

@@ -121,6 +121,7 @@ def faults(page: Page) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_no_page_shuts_anybody_out_or_is_wider_than_a_phone(stored: Stored, open_site: Opener) -> None:
     decisions.decide_pair(stored.second.pk, "confirm", user=User.objects.get(username="mara"), note="Same wire.")
     # Without motion, colours are those of the scheme at once.

@@ -87,6 +87,7 @@ def test_a_sitting_by_keys_alone(stored: Stored, open_site: Opener) -> None:
     assert kinds_of == ["confirm", "version", "template", "reject", "unsure", *["undo"] * 5, "confirm"]
 
 
+@pytest.mark.slow
 def test_how_many_are_left_counts_the_answers_before(stored: Stored, open_site: Opener) -> None:
     page = open_site()
     page.goto("/queue/next/")
@@ -101,6 +102,7 @@ def test_how_many_are_left_counts_the_answers_before(stored: Stored, open_site: 
     expect(left).to_have_text(re.compile(f"^{now} left · 1 answered today"))
 
 
+@pytest.mark.slow
 def test_keys_are_remapped_and_a_question_comes_back_if_its_answer_is_refused(
     stored: Stored, open_site: Opener
 ) -> None:
@@ -141,6 +143,7 @@ def test_keys_are_remapped_and_a_question_comes_back_if_its_answer_is_refused(
     assert state_of(shown) == "undecided"
 
 
+@pytest.mark.slow
 def test_typing_a_note_decides_nothing_and_keys_can_be_switched_off(stored: Stored, open_site: Opener) -> None:
     page = open_site()
     page.goto(f"/pairs/{stored.first.pk}/")
@@ -255,6 +258,7 @@ def test_everything_works_without_javascript(stored: Stored, open_site: Opener) 
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_series_is_made_a_rule_with_keyboard_alone_and_without_javascript(stored: Stored, open_site: Opener) -> None:
     page = open_site(java_script_enabled=False)
     page.goto(f"/pairs/{stored.second.pk}/")
@@ -268,6 +272,7 @@ def test_a_series_is_made_a_rule_with_keyboard_alone_and_without_javascript(stor
     expect(page.locator(".rule-history li")).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_the_list_follows_the_filter_and_the_browsers_way_back(stored: Stored, open_site: Opener) -> None:
     page = open_site()
     page.goto("/queue/?tab=pairs")
@@ -279,6 +284,7 @@ def test_the_list_follows_the_filter_and_the_browsers_way_back(stored: Stored, o
     expect(page.locator(".row-item")).to_have_count(6)
 
 
+@pytest.mark.slow
 def test_the_second_of_two_clicks_decides_nothing(stored: Stored, open_site: Opener) -> None:
     page = open_site()
     page.clock.install(time=0)
@@ -303,6 +309,7 @@ def test_the_second_of_two_clicks_decides_nothing(stored: Stored, open_site: Ope
     ]
 
 
+@pytest.mark.slow
 def test_a_form_that_is_on_its_way_is_not_sent_again(stored: Stored, open_site: Opener) -> None:
     page = open_site()
     page.goto(f"/clusters/{stored.cluster.pk}/")
@@ -354,6 +361,7 @@ ROOM = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_texts_come_first_and_can_be_walked_through(stored: Stored, open_site: Opener) -> None:
     page = open_site()
     update_series()
@@ -398,6 +406,7 @@ def test_the_texts_come_first_and_can_be_walked_through(stored: Stored, open_sit
     expect(page.locator(".decide")).not_to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_changes_of_a_model_that_is_held_back_are_answered_one_after_the_other(
     scripts: bool, stored: Stored, open_site: Opener

@@ -13,6 +13,7 @@ from tests.factories import make_user
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 def test_two_editors_collide_contest_and_settle_and_a_batch_answers_the_rest(stored: Stored, open_site: Opener) -> None:
     make_user("otto", "editor")
     first, late = open_site(), open_site("otto")

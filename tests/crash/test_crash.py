@@ -75,6 +75,7 @@ def named(installation: Installation, name: str) -> Subject:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # two dozen processes, on a machine that may be busy
 def test_what_dies_is_run_again_and_every_row_is_there_once(installation: TestServer) -> None:
     importing = named(installation, "import_articles")
@@ -94,6 +95,7 @@ def test_what_dies_is_run_again_and_every_row_is_there_once(installation: TestSe
     assert all(each.hit and each.resumed for each in rounds)
 
 
+@pytest.mark.slow
 def test_rows_that_are_lost_doubled_or_different_are_found(installation: TestServer) -> None:
     importing = named(installation, "import_articles")
     installation.put_back("empty")

@@ -67,6 +67,7 @@ def test_links_of_alerts_are_asked_where_they_lead_and_belong_to_that_newspaper(
     assert crawl().summary == "Alerts on ferries: 0 stored, 1 known, 0 failed\n"
 
 
+@pytest.mark.slow
 def test_newspapers_on_one_host_are_visited_one_after_the_other(three_sources: Site, crawl: CrawlCommand) -> None:
     Newspaper.objects.create(
         name="Holmavis", section_urls=[f"{three_sources.url}/news?p=2"], article_url_pattern=PATTERN
@@ -87,6 +88,7 @@ def test_a_second_crawl_at_the_same_time_is_refused(three_sources: Site, crawl: 
     assert not three_sources.requests
 
 
+@pytest.mark.slow
 def test_a_wrong_article_url_pattern_is_counted(three_sources: Site, crawl: CrawlCommand) -> None:
     Newspaper.objects.update(article_url_pattern="(")
     result = crawl("--spider", "feed")
@@ -97,6 +99,7 @@ def test_a_wrong_article_url_pattern_is_counted(three_sources: Site, crawl: Craw
     assert result.returncode == 1
 
 
+@pytest.mark.slow
 def test_a_pattern_that_takes_too_long_for_a_url_ends_what_it_is_needed_for(
     three_sources: Site, crawl: CrawlCommand
 ) -> None:
@@ -105,12 +108,14 @@ def test_a_pattern_that_takes_too_long_for_a_url_ends_what_it_is_needed_for(
     assert crawl().summary == ("Fjordbladet: 2 stored, 0 known, 1 failed (article URL pattern takes too long: 1)\n")
 
 
+@pytest.mark.slow
 def test_scrapy_crawl_works_in_its_folder(three_sources: Site, crawl: CrawlCommand) -> None:
     result = crawl.scrapy("crawl", "feed", "-a", "newspapers=Fjordbladet")
     assert result.returncode == 0, result.stderr
     assert list(Article.objects.values_list("content", flat=True)) == [FERRY]
 
 
+@pytest.mark.slow
 def test_one_spider_only(three_sources: Site, crawl: CrawlCommand) -> None:
     assert crawl("--spider", "section").summary == "Fjordbladet: 2 stored, 0 known, 0 failed\n"
     assert three_sources.requests["/feed"] == 0
@@ -155,6 +160,7 @@ def test_feed_link_redirect_target_and_canonical_url_are_attached(site: Site, cr
     assert (site.requests["/go/1"], site.requests["/go/3"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_canonical_urls_of_another_site_leave_its_article_to_be_crawled(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/copy", article_page("Copy", FERRY, canonical="https://agency.example/2024/05/ferry"))
     site.add("/feed", rss(f"{site.url}/2024/05/copy"), "application/rss+xml")
@@ -187,6 +193,7 @@ def test_bad_pages_are_counted_and_the_rest_is_stored(site: Site, crawl: CrawlCo
     assert list(Article.objects.values_list("content", flat=True)) == [HERRING]
 
 
+@pytest.mark.slow
 def test_the_feeds_date_serves_where_the_page_has_none(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/undated", article_page("No day", LIBRARY, day=""))
     item = f"<item><link>{site.url}/2024/05/undated</link><pubDate>Tue, 07 May 2024 10:00:00 +0200</pubDate></item>"
@@ -196,6 +203,7 @@ def test_the_feeds_date_serves_where_the_page_has_none(site: Site, crawl: CrawlC
     assert str(Article.objects.get().date) == "2024-05-07"
 
 
+@pytest.mark.slow
 def test_a_feeds_date_is_the_day_at_the_newspapers_place(site: Site, crawl: CrawlCommand) -> None:
     """In UTC each of these is another day."""
     dates = {
@@ -261,6 +269,7 @@ def test_a_news_sitemap_gives_the_time_and_a_change_does_not(site: Site, crawl: 
     }
 
 
+@pytest.mark.slow
 def test_the_time_of_a_json_feed_survives_a_crawl_that_ends_early(site: Site, crawl: CrawlCommand) -> None:
     url = f"{site.url}/2024/05/undated"
     feed = {"items": [{"url": url, "date_published": "2024-05-07T23:30:00-05:00"}]}
@@ -278,6 +287,7 @@ def test_the_time_of_a_json_feed_survives_a_crawl_that_ends_early(site: Site, cr
     assert str(article.publication_time) == "2024-05-07T23:30:00-05:00"
 
 
+@pytest.mark.slow
 def test_a_newspaper_with_nothing_but_failures_is_an_error(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
     site.add("/feed", rss(f"{site.url}/2024/05/ferry", f"{site.url}/2024/05/missing"), "application/rss+xml")
@@ -297,6 +307,7 @@ def test_a_newspaper_with_nothing_but_failures_is_an_error(site: Site, crawl: Cr
     assert crawl("Fjordbladet").returncode == 0
 
 
+@pytest.mark.slow
 def test_an_article_in_another_script_and_charset(site: Site, crawl: CrawlCommand) -> None:
     text = "Старый паром в последний раз пересёк пролив в пятницу, и половина острова вышла на причал проводить его."
     page = article_page("Последний паром", text).replace("<head>", '<head><meta charset="windows-1251">')
@@ -346,6 +357,7 @@ def test_settings_that_make_no_sense_are_refused(crawl: CrawlCommand, override: 
     assert (result.returncode, result.stderr) == (2, f"CommandError: {message}\n")
 
 
+@pytest.mark.slow
 def test_what_a_crawl_stored_teaches_what_the_newspaper_puts_after_its_headlines(
     site: Site, crawl: CrawlCommand
 ) -> None:

@@ -50,6 +50,7 @@ def interrupted(site: Site, crawl: CrawlCommand) -> Popen[str]:
     return process
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_does_not_wait(held_page: Site, crawl: CrawlCommand) -> None:
     process = interrupted(held_page, crawl)
     process.send_signal(signal.SIGINT)
@@ -61,6 +62,7 @@ def test_a_second_interrupt_does_not_wait(held_page: Site, crawl: CrawlCommand) 
     assert sorted(Article.objects.values_list("content", flat=True)) == sorted([FERRY, HERRING, LIBRARY])
 
 
+@pytest.mark.slow
 def test_an_interrupted_crawl_finishes_what_is_under_way_and_goes_on(held_page: Site, crawl: CrawlCommand) -> None:
     process = interrupted(held_page, crawl)
     held_page.held.clear()
@@ -84,6 +86,7 @@ END_OTHER_CONNECTIONS = """
 """
 
 
+@pytest.mark.slow
 def test_a_crawl_outlives_its_connection_to_the_database(held_page: Site, crawl: CrawlCommand) -> None:
     process = crawl.start()
     assert held_page.arrived.wait(60)
@@ -96,6 +99,7 @@ def test_a_crawl_outlives_its_connection_to_the_database(held_page: Site, crawl:
     assert (process.returncode, output, errors) == (0, "Fjordbladet: 3 stored, 0 known, 0 failed\n", "")
 
 
+@pytest.mark.slow
 def test_articles_lost_with_the_database_are_an_error(held_page: Site, crawl: CrawlCommand) -> None:
     name = connection.settings_dict["NAME"]
     process = crawl.start()
@@ -132,6 +136,7 @@ def test_a_bad_address_keeps_no_newspaper_from_being_visited(three_sources: Site
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_job_that_breaks_off_is_an_error_and_ends_no_other(three_sources: Site, crawl: CrawlCommand) -> None:
     other = Newspaper.objects.create(name="Holmavis", feed_urls=["http://127.0.0.2:1/feed"])
     crawl.states.mkdir()
@@ -143,6 +148,7 @@ def test_a_job_that_breaks_off_is_an_error_and_ends_no_other(three_sources: Site
     assert result.stderr.splitlines()[-1].endswith(": Holmavis (feed)")
 
 
+@pytest.mark.slow
 def test_an_impossible_date_in_a_feed_is_none(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
     entry = f"<entry><link href='{site.url}/2024/05/ferry'/><published>0000-00-00T00:00:00Z</published></entry>"
@@ -152,12 +158,14 @@ def test_an_impossible_date_in_a_feed_is_none(site: Site, crawl: CrawlCommand) -
     assert str(Article.objects.get().date) == "2024-05-03"
 
 
+@pytest.mark.slow
 def test_an_empty_feed_is_unreadable(site: Site, crawl: CrawlCommand) -> None:
     site.add("/feed", "", "application/rss+xml")
     newspaper(site, feed=["/feed"])
     assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 1 failed (unreadable feed: 1)\n"
 
 
+@pytest.mark.slow
 def test_a_base_that_is_no_url_leaves_a_page_readable(site: Site, crawl: CrawlCommand) -> None:
     page = article_page("Лодка", FERRY).replace("<head>", "<head><base href='http://[x'>")
     site.add("/2024/05/ferry", page)
@@ -174,6 +182,7 @@ def index(*urls: str) -> str:
     return f"<sitemapindex>{''.join(f'<sitemap><loc>{url}</loc></sitemap>' for url in urls)}</sitemapindex>"
 
 
+@pytest.mark.slow
 def test_sitemap_indexes_are_followed_to_a_bounded_depth(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
     for level in range(1, 6):
@@ -185,6 +194,7 @@ def test_sitemap_indexes_are_followed_to_a_bounded_depth(site: Site, crawl: Craw
     assert (site.requests["/4.xml"], site.requests["/5.xml"]) == (1, 0)
 
 
+@pytest.mark.slow
 def test_indexes_name_a_bounded_number_of_sitemaps(site: Site, crawl: CrawlCommand) -> None:
     site.add("/index.xml", index(*(f"{site.url}/{number}.xml" for number in range(5))), "application/xml")
     for number in range(5):
@@ -195,6 +205,7 @@ def test_indexes_name_a_bounded_number_of_sitemaps(site: Site, crawl: CrawlComma
     assert result.summary == "Fjordbladet: 2 stored, 0 known, 3 failed (too many sitemaps: 3)\n"
 
 
+@pytest.mark.slow
 def test_a_site_that_does_not_answer_is_named_without_a_traceback(crawl: CrawlCommand) -> None:
     Newspaper.objects.create(name="Stille", feed_urls=["http://127.0.0.1:9/feed"])
     result = crawl()

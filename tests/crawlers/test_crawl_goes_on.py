@@ -52,6 +52,7 @@ def kill(site: Site, crawl: CrawlCommand, after: int) -> list[str]:
     return [path for path in (url.removeprefix(site.url) for url in waiting) if (site.requests - before)[path]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed_after", [(0,), (2, 6, 10)])
 def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(
     site: Site, crawl: CrawlCommand, killed_after: tuple[int, ...]
@@ -93,6 +94,7 @@ def test_a_link_that_waited_is_visited_although_its_feed_has_rolled_on(held_page
     assert set(Article.objects.values_list("headline", flat=True)) == {"ferry", "herring", "library"}
 
 
+@pytest.mark.slow
 def test_of_two_links_that_differ_in_their_order_none_waits_for_ever(site: Site, crawl: CrawlCommand) -> None:
     page = article_page("Last ferry", FERRY, canonical=f"{site.url}/2024/05/ferry")
     site.add("/2024/05/ferry?a=1&b=2", page)
@@ -119,6 +121,7 @@ def test_a_refused_link_is_left_alone_until_it_is_forgotten(site: Site, crawl: C
     assert not PendingLink.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_link_that_fails_for_the_moment_waits_and_is_given_up_at_last(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/trouble", "trouble", status=503)
     site.add("/feed", rss(f"{site.url}/2024/05/trouble"), "application/rss+xml")
@@ -150,6 +153,7 @@ def test_sources_that_have_not_changed_are_not_read_again(three_sources: Site, c
     assert crawl().summary.startswith("Fjordbladet: 1 stored, ")
 
 
+@pytest.mark.slow
 def test_last_modified_is_asked_for_too_and_fresh_forgets_it(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
     site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
@@ -160,6 +164,7 @@ def test_last_modified_is_asked_for_too_and_fresh_forgets_it(site: Site, crawl: 
     assert crawl("--fresh").summary == "Fjordbladet: 0 stored, 1 known, 0 failed\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -180,6 +185,7 @@ def test_a_source_that_was_not_read_to_its_end_is_read_again(
     assert not SourceValidator.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_source_behind_a_passing_redirect_is_read_each_time(site: Site, crawl: CrawlCommand) -> None:
     site.redirect("/feed", "/today")
     site.add("/today", rss(), "application/rss+xml")
@@ -192,6 +198,7 @@ def test_a_source_behind_a_passing_redirect_is_read_each_time(site: Site, crawl:
     assert SourceValidator.objects.get().url == f"{site.url}/feed"
 
 
+@pytest.mark.slow
 def test_a_private_address_is_refused_with_the_remedy_and_visited_once_it_is_allowed(
     site: Site, crawl: CrawlCommand
 ) -> None:

@@ -136,6 +136,7 @@ def clusters(ids: dict[int, str]) -> list[list[str]]:
     return list(members.values())
 
 
+@pytest.mark.slow
 @from_crawl_to_cluster
 @pytest.mark.parametrize("options", [["--no-rows"], []])
 def test_the_command_serves_until_it_is_interrupted(crawl: CrawlCommand, options: list[str]) -> None:

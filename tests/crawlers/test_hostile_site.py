@@ -68,6 +68,7 @@ def test_every_bad_page_is_counted_with_its_reason_and_the_good_ones_are_stored(
     assert {reason for reason in counted if find_reason(reason).name == "no article"} == set()
 
 
+@pytest.mark.slow
 def test_days_that_cannot_be_or_differ_are_noted(hostile: HostileSite, crawl: CrawlCommand) -> None:
     kinds = [kind for kind in PAGES if kind.day or kind.name.startswith("year")]
     hostile.answers = {f"/2024/05/{kind.name}": kind.answer for kind in kinds}
@@ -82,6 +83,7 @@ def test_days_that_cannot_be_or_differ_are_noted(hostile: HostileSite, crawl: Cr
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("field", "kinds"), [("feed_urls", FEEDS), ("sitemap_urls", SITEMAPS), ("section_urls", SECTIONS)]
 )
@@ -110,6 +112,7 @@ def test_every_bad_source_is_counted_and_what_it_names_is_stored(
     assert not Article.objects.filter(content__contains="root:").exists()
 
 
+@pytest.mark.slow
 def test_a_robots_txt_stops_a_crawl_by_forbidding_and_for_now_if_it_cannot_be_had(crawl: CrawlCommand) -> None:
     """By RFC 9309, nothing may be fetched while the server has errors; whatever else it answers forbids nothing."""
     stopped = {"fault": "HTTP 500", "silent": "no answer in time", "no-http": "not HTTP"}

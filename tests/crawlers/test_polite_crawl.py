@@ -64,6 +64,7 @@ def wall(back: str, then: bytes) -> Callable[[Connection], None]:
     )
 
 
+@pytest.mark.slow
 def test_what_sites_ask_for_is_done_and_said(sites: dict[str, HostileSite], crawl: CrawlCommand) -> None:
     busy = later("Retry-After: 3600", status="503 Later")
     add(sites["busy"], "busy", {f"busy-{number}": busy for number in range(4)})

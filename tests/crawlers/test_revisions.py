@@ -87,6 +87,7 @@ def test_versions_are_kept_next_to_an_article_that_stays_as_it_was(site: Site, c
     assert sum(site.article_requests().values()) == asked
 
 
+@pytest.mark.slow
 def test_what_a_feed_or_sitemap_says_has_changed_is_fetched_at_once(site: Site, crawl: CrawlCommand) -> None:
     for name, text in (("ferry", FERRY), ("herring", HERRING), ("library", LIBRARY)):
         site.add(f"/2024/05/{name}", article_page(name, text))

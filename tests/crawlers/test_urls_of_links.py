@@ -54,6 +54,7 @@ def feed_of(site: Site, names: dict[str, str]) -> str:
     return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Feed</title>{items}</channel></rss>'
 
 
+@pytest.mark.slow
 def test_no_page_in_the_place_of_an_article_is_stored_with_the_day_of_a_feed(site: Site, crawl: CrawlCommand) -> None:
     site.missing = Page(article_page("We looked everywhere", f"{LIBRARY} Try the search.", day="").encode())
     titles = {"gone-1": "Ferry sails", "gone-2": "Harbour opens", "gone-3": "Bridge closed"}
@@ -115,6 +116,7 @@ def test_notices_are_known_by_their_headline_if_they_are_short(headline: str, is
     assert not is_notice(headline, FERRY * 10)
 
 
+@pytest.mark.slow
 def test_a_password_in_a_link_a_redirect_or_a_declared_url_is_left_out(site: Site, crawl: CrawlCommand) -> None:
     host, secret = site.url.removeprefix("http://"), "pw7kq"
     login = f"http://mara:{secret}@{host}"

@@ -79,6 +79,7 @@ def serve(site: Site) -> None:
     )
 
 
+@pytest.mark.slow
 def test_articles_are_stored_whole_and_extracted_again_alike(site: Site, crawl: CrawlCommand) -> None:
     serve(site)
     newspaper(site, feed=["/feed"])

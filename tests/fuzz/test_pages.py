@@ -208,6 +208,7 @@ def site(store: StoreArticle, settings: Any) -> Site:
     return Site(store)
 
 
+@pytest.mark.slow
 def test_no_address_fails_at_any_request(site: Site) -> None:
     found = Found()
     only = os.environ.get(effort.ADDRESS, "")

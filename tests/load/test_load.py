@@ -18,6 +18,7 @@ from tests.load.people import Answer, Request
 from tests.load.report import summary, table
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_no_answer_is_lost_when_editors_meet(store: StoreArticle) -> None:
     articles = [store() for _ in range(9)]

@@ -296,6 +296,7 @@ def run_command(*options: str, **environment: str) -> subprocess.CompletedProces
     return subprocess.run(command, env=values, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_command_tells_from_cron_what_a_dead_worker_cannot(server: MailServer, receiver: Any) -> None:
     quiet = run_command()
@@ -337,6 +338,7 @@ call_command("db_worker", "--no-startup-delay", "--interval=1")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_tells_of_a_run_that_failed_and_of_a_newspaper_that_fails(server: MailServer, receiver: Any) -> None:
     make_webhook(

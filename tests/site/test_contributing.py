@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -22,7 +23,8 @@ def text(path: str) -> str:
 
 
 def test_ci_runs_the_checks_and_the_tests_and_nothing_of_its_own() -> None:
-    assert text(".ci/run").splitlines()[-2:] == ["script/check", '"${server[@]}" script/test']
+    assert text(".ci/run").splitlines()[-2:] == ["script/check", '"${server[@]}" script/test "$tests"']
+    assert "\ntests=--all\n" in text(".ci/run")
     assert re.findall(r"\.venv/bin/(\S+)", text(".ci/run")) == []
 
 
@@ -63,6 +65,20 @@ def test_a_command_gets_a_server_of_its_own_and_the_server_goes_with_it() -> Non
     url, number, locale = done.stdout.split()
     assert (done.returncode, int(number) // 10_000, locale) == (7, int(version), "C.UTF-8")
     assert not Path(unquote(re.search("host=([^&]*)", url)[1])).exists()
+
+
+def test_every_night_all_tests_run_and_those_that_take_long() -> None:
+    job = yaml.safe_load(text(".github/workflows/nightly.yml"))["jobs"]["run"]
+    assert job["strategy"]["matrix"]["tests"] == ["--all", "--soak"]
+    assert job["steps"][-1]["run"] == ".ci/run ${{ matrix.tests }}"
+
+
+@pytest.mark.parametrize(("named", "layer"), [("tests/load/test_load.py", "--all"), ("tests/study", "--soak")])
+def test_the_list_of_layers_says_with_which_option_a_test_runs_first(named: str, layer: str) -> None:
+    command = [sys.executable, "-m", "pytest", "--layers", "-q", named]
+    listed = subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
+    [below] = re.findall(rf"## {layer}: (\d+) tests\n- {named}", listed)
+    assert int(below) >= 1
 
 
 def test_a_commit_runs_the_checks_of_ci() -> None:

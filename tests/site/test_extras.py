@@ -76,6 +76,7 @@ def ends(base: Path, lines: list[list[str]], **environment: str) -> dict[str, tu
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_the_environment_lacks_what_extras_bring(base: Path) -> None:
     there = {path.name for path in base.iterdir()}
     assert (
@@ -88,6 +89,7 @@ def test_the_environment_lacks_what_extras_bring(base: Path) -> None:
     assert brought == {"pyarrow"}, "the list of production has the base and the extra parquet"
 
 
+@pytest.mark.slow
 def test_the_help_of_every_command_is_shown(base: Path) -> None:
     lines = [[name, "--help"] for name in sorted(OWN)]
     spark = [["newsdedup-spark", *part, "--help"] for part in ([], ["plan"], ["check"], ["run"])]
@@ -96,6 +98,7 @@ def test_the_help_of_every_command_is_shown(base: Path) -> None:
     assert len(found) == len(OWN) + 4
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_what_needs_an_extra_says_which_in_one_sentence(base: Path, tmp_path: Path) -> None:
     folder = str(tmp_path / "d")
@@ -123,6 +126,7 @@ def test_what_needs_an_extra_says_which_in_one_sentence(base: Path, tmp_path: Pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.parquet", "p.jsonl"]
 
 
+@pytest.mark.slow
 def test_without_a_database_of_its_own_the_sentence_names_the_extra_and_the_variable(base: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-S", str(CHECKOUT / "manage.py"), "check", "--database", "default"],

@@ -112,6 +112,7 @@ def test_a_reader_that_has_gone_gets_no_words(store: StoreArticle) -> None:
     os.close(write)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -241,6 +241,7 @@ def test_pages_answer_503_within_seconds(site: Site) -> None:
     assert "Service Unavailable: /pairs/" in line
 
 
+@pytest.mark.slow
 def test_a_decision_can_be_sent_again_and_is_stored_once(site: Site) -> None:
     pair = site.pairs[0]
     address = f"/pairs/{pair}/decide/?verdict=any"
@@ -257,6 +258,7 @@ def test_a_decision_can_be_sent_again_and_is_stored_once(site: Site) -> None:
     assert site.notes(pair) == [("reject", typed["note"])]
 
 
+@pytest.mark.slow
 def test_forms_with_a_password_and_forged_forms_are_not_shown_again(site: Site) -> None:
     login = {"username": "mara", "password": "a long secret"}
     change = {"old_password": "a long secret", "new_password1": "another", "new_password2": "another"}
@@ -270,6 +272,7 @@ def test_forms_with_a_password_and_forged_forms_are_not_shown_again(site: Site) 
         assert "Send again" not in forged.page
 
 
+@pytest.mark.slow
 def test_a_database_that_goes_away_during_a_decision(site: Site) -> None:
     address = f"/pairs/{site.pairs[1]}/decide/"
     typed = {"seen": "0", "kind": "confirm", "note": "typed before the crash"}
@@ -289,6 +292,7 @@ def test_a_database_that_goes_away_during_a_decision(site: Site) -> None:
     assert site.notes(site.pairs[1]) == [("confirm", typed["note"])]
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_start_is_503_too(site: Site) -> None:
     os.kill(site.postmaster(), signal.SIGKILL)
     control = site.home / "data" / "global" / "pg_control"
@@ -302,6 +306,7 @@ def test_a_server_that_does_not_start_is_503_too(site: Site) -> None:
     wait_until(lambda: site.ask("/queue/").status == 200)
 
 
+@pytest.mark.slow
 def test_a_server_killed_during_a_long_statement_is_back_at_once(site: Site, busy: psutil.Process) -> None:
     postmaster = psutil.Process(site.postmaster())
     os.kill(postmaster.pid, signal.SIGKILL)
@@ -312,6 +317,7 @@ def test_a_server_killed_during_a_long_statement_is_back_at_once(site: Site, bus
     assert not runs(postmaster)
 
 
+@pytest.mark.slow
 def test_only_processes_of_a_dead_server_on_our_data_are_ended(
     site: Site, busy: psutil.Process, monkeypatch, tmp_path
 ) -> None:
@@ -334,6 +340,7 @@ def test_only_processes_of_a_dead_server_on_our_data_are_ended(
             process.wait()
 
 
+@pytest.mark.slow
 def test_processes_that_cannot_be_ended_are_waited_for_and_named(site: Site, busy: psutil.Process) -> None:
     blind = "from newsdedup_site.embedded import leftovers as l, server as s; l.leftovers = lambda: []; "
     start = "from newsdedup_site.embedded import ensure_running; ensure_running()"
@@ -349,6 +356,7 @@ def test_processes_that_cannot_be_ended_are_waited_for_and_named(site: Site, bus
     assert (waiting.returncode, output) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_number_that_another_program_got_is_not_the_server(site: Site) -> None:
     with subprocess.Popen(["sleep", "600"]) as other:
         with site.away():
@@ -359,6 +367,7 @@ def test_a_number_that_another_program_got_is_not_the_server(site: Site) -> None
         other.kill()
 
 
+@pytest.mark.slow
 def test_a_killed_run_holds_its_lock_for_a_moment_and_is_named(site: Site) -> None:
     with site.start("-c", BUSY_RUN) as run:
         backend = psutil.Process(int(run.stdout.readline()))

@@ -73,6 +73,8 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         f"Set the environment variable SECRET_KEY. {MAKE_ONE}",
     ),
 }
+# One of each kind.
+QUICK = ("short key", "any host", "no TLS", "debug")
 
 
 def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
@@ -88,7 +90,9 @@ def said(process: subprocess.Popen[str]) -> list[str]:
     return [line for line in written.splitlines() if line and not line.startswith("[20")]
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in BAD]
+)
 def test_gunicorn_refuses_each_bad_setting_in_one_line(name: str) -> None:
     environment, message = BAD[name]
     refused = start(*GUNICORN, **(AWAY | environment))
@@ -96,6 +100,7 @@ def test_gunicorn_refuses_each_bad_setting_in_one_line(name: str) -> None:
     assert "s3cret" not in message
 
 
+@pytest.mark.slow
 def test_a_gunicorn_that_reads_no_configuration_refuses_in_one_line_too(tmp_path: Path) -> None:
     """Each of its processes loads the pages, and the first that cannot ends it."""
     empty = tmp_path / "empty.conf.py"

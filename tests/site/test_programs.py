@@ -51,6 +51,7 @@ def test_the_programs_are_known() -> None:
     assert {f"tests.{name}" for name in ("crash", "fuzz", "load", "mutations", "upgrades")} <= set(PROGRAMS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_says_which_package_it_needs(program: str, tmp_path: Path) -> None:
     ended = run(program, tmp_path, "ModuleNotFoundError(name=name)")

@@ -22,6 +22,7 @@ def virtual_environment(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_an_environment_killed_before_pip_was_there_is_made_anew_and_then_kept(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=tmp_path, check=True)
     (tmp_path / ".venv" / "installed-requirements.txt").touch()

@@ -87,6 +87,7 @@ def is_closed(connection: socket.socket) -> bool:
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("transactional_db")
 def test_pages_answer_while_hundreds_are_silent_or_send_a_byte_at_a_time() -> None:
     with served() as site, connections(site.port) as connect:
@@ -101,6 +102,7 @@ def test_pages_answer_while_hundreds_are_silent_or_send_a_byte_at_a_time() -> No
                 site.close()
 
 
+@pytest.mark.slow
 def test_an_answer_that_nobody_reads_holds_no_thread(tmp_path: Path) -> None:
     with small_app(tmp_path) as (_, port), connections(port) as connect:
         for _ in range(5):
@@ -115,6 +117,7 @@ def test_a_large_file_arrives_whole_also_in_pieces_of_unknown_number(tmp_path: P
         assert asked(port, body=(b"y" * 70_001 for _ in range(100))) == b"7000100"
 
 
+@pytest.mark.slow
 def test_a_connection_is_used_again_and_closed_when_it_is_silent(tmp_path: Path) -> None:
     with small_app(tmp_path, "--keep-alive", "1") as (_, port), connections(port) as connect:
         connection = connect(REQUEST)
@@ -124,6 +127,7 @@ def test_a_connection_is_used_again_and_closed_when_it_is_silent(tmp_path: Path)
         assert is_closed(connection)
 
 
+@pytest.mark.slow
 def test_a_request_that_comes_too_slowly_is_cut(tmp_path: Path) -> None:
     with small_app(tmp_path, bound="SLOW_SECONDS = 0") as (_, port), connections(port) as connect:
         assert is_closed(connect(HEAD))
@@ -131,6 +135,7 @@ def test_a_request_that_comes_too_slowly_is_cut(tmp_path: Path) -> None:
         assert asked(port) == b"0"
 
 
+@pytest.mark.slow
 def test_requests_that_together_take_too_much_of_the_disk_are_cut(tmp_path: Path) -> None:
     with small_app(tmp_path, bound="MOST_LARGE_REQUESTS = 0") as (_, port), connections(port) as connect:
         assert is_closed(connect(BODY + b"a"))
@@ -146,6 +151,7 @@ def test_more_connections_than_allowed_take_the_place_of_silent_ones(tmp_path: P
         assert body_of(silent[-1]) == b"0"
 
 
+@pytest.mark.slow
 def test_a_stop_waits_for_an_upload_and_its_answer(tmp_path: Path) -> None:
     with small_app(tmp_path) as (server, port), connections(port) as connect:
         upload = connect(BODY.replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n"))
@@ -158,6 +164,7 @@ def test_a_stop_waits_for_an_upload_and_its_answer(tmp_path: Path) -> None:
         assert server.wait(PATIENCE) == 0
 
 
+@pytest.mark.slow
 def test_a_process_whose_threads_are_all_stuck_is_replaced(tmp_path: Path) -> None:
     with small_app(tmp_path, "--timeout", "2") as (_, port), connections(port) as connect:
         before = asked(port, "/process")
@@ -167,6 +174,7 @@ def test_a_process_whose_threads_are_all_stuck_is_replaced(tmp_path: Path) -> No
         assert asked(port, "/process") != before
 
 
+@pytest.mark.slow
 def test_a_process_ends_after_as_many_requests_as_gunicorn_is_told(tmp_path: Path) -> None:
     with small_app(tmp_path, "--max-requests", "2") as (_, port):
         assert len({asked(port, "/process") for _ in range(4)}) == 2

@@ -24,6 +24,7 @@ def afresh() -> dict[str, Any]:
     return trying.import_afresh(in_test=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", TRIED, ids=lambda state: state.name)
 @pytest.mark.django_db
 def test_a_state_is_upgraded_and_loses_nothing(state) -> None:

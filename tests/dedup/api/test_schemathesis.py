@@ -26,7 +26,7 @@ from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller
 from tests.factories import make_cluster, make_run, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SEED = 13
 EXAMPLES = 3
 # What no schema can say: which cursors there are, which day is before another, whether a pair has changed meanwhile.

@@ -161,6 +161,7 @@ def test_the_text_has_the_tables_and_the_errors(files) -> None:
     assert "11 articles read: 11 stored" in said
 
 
+@pytest.mark.slow
 def test_worker_processes_work_in_the_schema_too(files, monkeypatch) -> None:
     alone = measured(*files)
     monkeypatch.setattr(blocks, "ARTICLES_PER_WORKER", 1)
@@ -182,6 +183,7 @@ def test_passes_may_be_chosen_and_the_profile_and_the_model_are_those_of_the_ins
     assert result["verdict"]["called"] == 0  # nothing is as probable as that
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
 def test_the_schema_goes_however_the_run_ends(files, monkeypatch, end) -> None:
     def ended(*_args, **_options) -> None:
@@ -207,6 +209,7 @@ def test_an_import_that_is_interrupted_leaves_nothing_either(files, monkeypatch)
     assert errors.getvalue().startswith("Interrupted. ")
 
 
+@pytest.mark.slow
 def test_schemas_of_killed_processes_are_dropped_and_those_in_use_are_not(files) -> None:
     user = connection.copy()
     try:
@@ -368,6 +371,7 @@ def test_cross_validation_judges_by_models_of_other_dates(store, tmp_path) -> No
 # ---- clusters --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_clusters_are_compared_with_those_of_a_file(stored, files, tmp_path) -> None:
     known = tmp_path / "known.csv"
     known.write_text("ID;URL;Cluster\nn1;;wire\n;https://inland.example/2;wire\nn3;;wire\nn4;;\nn6;;\nn1;;b\nn99;;b\n")

@@ -50,6 +50,7 @@ def corpora(tmp_path) -> dict[str, list[str]]:
     return {key: ["--corpus", *(f"{tmp_path}/{name}.jsonl" for name in files)] for key, files in names.items()}
 
 
+@pytest.mark.slow
 def test_several_files_of_labels_count_as_one(corpora, tmp_path) -> None:
     _, articles, first, second = corpora["coast"]
     (tmp_path / "fourth.jsonl").write_bytes(json_lines(LABELS[0], {"a": "n1", "b": "n9", "label": "maybe"}))
@@ -101,6 +102,7 @@ def test_corpora_are_measured_in_turn_and_judged_by_models_of_the_others(corpora
     assert (Article.objects.count(), DetectionRun.objects.count(), schemas()) == (0, 0, [])
 
 
+@pytest.mark.slow
 def test_the_text_has_the_table_within_120_columns(corpora) -> None:
     printed, said = evaluate(*corpora["coast"], *corpora["valley"])
     assert max(map(len, printed.splitlines())) <= 120
@@ -112,6 +114,7 @@ def test_the_text_has_the_table_within_120_columns(corpora) -> None:
     assert "3 articles read: 3 stored" in said
 
 
+@pytest.mark.slow
 def test_corpora_of_one_file_of_articles_are_named_by_their_labels(corpora) -> None:
     option, articles, first, second = corpora["coast"]
     result = measured(option, articles, first, option, articles, second, "--no-cross-validate")
@@ -123,6 +126,7 @@ def test_corpora_of_one_file_of_articles_are_named_by_their_labels(corpora) -> N
     )
 
 
+@pytest.mark.slow
 def test_the_learning_curve_starts_from_a_model_of_the_others(corpora) -> None:
     result = measured(*corpora["coast"], *corpora["valley"], "--learning-curve")
     # So few pairs leave none to draw.

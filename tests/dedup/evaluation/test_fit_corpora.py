@@ -54,6 +54,7 @@ def refused(*options: str) -> str:
     return str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_model_is_fitted_on_all_corpora_and_the_same_every_time(corpora, tmp_path, monkeypatch) -> None:
     def unusable(_text: str) -> VerdictModel:
         raise ModelError("the model's features differ from this version's; fit it again")
@@ -94,6 +95,7 @@ def test_options_that_do_not_go_together_are_refused(corpora, tmp_path) -> None:
     assert not Path(f"{tmp_path}/model.json").exists()
 
 
+@pytest.mark.slow
 def test_corpora_without_duplicates_fit_no_model(corpora, tmp_path) -> None:
     labels = tmp_path / "others.jsonl"
     labels.write_bytes(json_lines({"a": "n1", "b": "n3", "label": "N"}))

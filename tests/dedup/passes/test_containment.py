@@ -155,6 +155,7 @@ def test_the_pairs_are_the_same_with_and_without_the_index(store, seed, page, mo
     assert [each.evidence for each in find(config)] == [each.evidence for each in without]
 
 
+@pytest.mark.slow
 def test_many_nearly_equal_articles_are_left_to_other_passes(store) -> None:
     text = LEAD + FISH + CRANE + MAYOR
     store_articles(

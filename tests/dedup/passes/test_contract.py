@@ -152,6 +152,7 @@ def test_a_pass_reports_the_articles_it_reads_and_the_pairs_it_compares(name, sm
         assert sum(read) == Article.objects.count()
 
 
+@pytest.mark.slow
 @EVERY_PASS
 def test_many_articles_of_one_day_are_read_in_one_block(name, alike, store) -> None:
     for number in range(120):

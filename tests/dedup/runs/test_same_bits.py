@@ -206,6 +206,7 @@ def without_blocks(store: Store) -> Store:
 # ---- the test --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # a dozen processes, on a machine that may be busy
 def test_runs_of_the_same_articles_end_with_the_same_bits(news) -> None:
     with copies("seed_1", "seed_2", "two_workers", "killed") as databases, ThreadPoolExecutor(2) as pool:

@@ -185,6 +185,7 @@ def _sorted(clusters: dict[int, set[int]]) -> list[list[int]]:
     return sorted(sorted(articles) for articles in clusters.values())
 
 
+@pytest.mark.slow
 def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
     spark: Any,
     tmp_path: Path,
