@@ -34,10 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Run slow tests with --all, with --soak, or where tests are named; xdist hands the options on."""
-    if not hasattr(config, "workerinput"):
-        named = config.args_source is pytest.Config.ArgsSource.ARGS
-        config.option.all = config.option.all or config.option.soak or named
+    """Run slow tests with --all, with --soak, or where tests are named."""
+    named = config.args_source is pytest.Config.ArgsSource.ARGS
+    config.option.all = config.option.all or config.option.soak or named
     layers.effort("--soak" if config.option.soak else "--all" if config.option.all else "script/test")
     if config.option.layers:
         config.option.all = config.option.soak = True
