@@ -79,6 +79,7 @@ def shown(_task: int, _on_read: object) -> str:
         return "/".join(cursor.fetchone())
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_worker_processes_have_them_too(tmp_path) -> None:
     program = tmp_path / "run.py"

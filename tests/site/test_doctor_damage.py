@@ -176,6 +176,7 @@ WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY 1
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("archive")
 def test_every_check_is_made_whatever_is_missing_and_the_others_look_if_one_cannot() -> None:
     with connection.cursor() as cursor:

@@ -126,6 +126,7 @@ def found() -> set[str]:
     return {each.invariant.name for each in examine() if not each.is_healthy}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_healthy_archive_has_no_finding_and_each_break_exactly_its_own(archive: dict[str, int]) -> None:
     looked = examine(sample=None)

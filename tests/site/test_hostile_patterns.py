@@ -57,6 +57,7 @@ def hostile_forms() -> Iterator[tuple[str, type[BaseForm], str]]:
                 yield name, form, field_name
 
 
+@pytest.mark.slow
 def test_every_form_refuses_what_would_take_too_long() -> None:
     tried = set()
     for name, form, field in hostile_forms():

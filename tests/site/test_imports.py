@@ -67,6 +67,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "command", ["check", "migrate --check", "db_worker --batch --no-startup-delay", "find_duplicates --help"]

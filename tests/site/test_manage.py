@@ -154,7 +154,9 @@ def test_a_server_that_django_refuses_is_said_in_a_sentence(unmigrated) -> None:
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize("command", ["migrate", "db_worker", "find_duplicates"])
+@pytest.mark.parametrize(
+    "command", ["migrate", *(pytest.param(name, marks=pytest.mark.slow) for name in ("db_worker", "find_duplicates"))]
+)
 def test_a_database_in_a_c_locale_is_refused_with_the_remedy(c_locale, command: str) -> None:
     status, _, said = manage(command, DATABASE_URL=c_locale, SECRET_KEY=TEST_KEY)
     assert status == 1
@@ -166,6 +168,7 @@ def test_a_database_in_a_c_locale_is_refused_with_the_remedy(c_locale, command: 
         ).fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_a_role_that_may_not_migrate_is_told_who_may(unmigrated) -> None:
     url, guest = unmigrated
     environment = {"DATABASE_URL": guest, "SECRET_KEY": TEST_KEY}

@@ -33,6 +33,7 @@ def test_a_number_has_bounds() -> None:
     assert [read_number(each, least=1, most=3) for each in "01234"] == [None, 1, 2, 3, None]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_no_address_fails_at_a_number_that_no_row_can_have() -> None:
     client = client_of("superuser")

@@ -34,6 +34,7 @@ pytestmark = pytest.mark.django_db
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 # In the order of their rights; a superuser has all.
 ROLES = ("nobody", "no role", "viewer", "editor", "admin", "superuser")
+QUICK = ("nobody", "viewer", "superuser")
 SAMPLES = {"int": "987654321", "path": "987654321", "str": "987654321", "slug": "exact"}
 SAMPLES |= {"uuid": "6f1c0f4e-3a52-4d43-9b6e-0d7f5e2a9c11"}
 
@@ -102,7 +103,9 @@ def seen(answer: HttpResponse, url: str, *, is_page: bool) -> str:
     return "not allowed" if answer.status_code == 405 and is_page else "answered"
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "role", [role if role in QUICK else pytest.param(role, marks=pytest.mark.slow) for role in ROLES]
+)
 def test_every_address_is_open_to_the_roles_that_are_declared_and_to_no_other(
     role: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

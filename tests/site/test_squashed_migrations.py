@@ -41,6 +41,7 @@ def schema_of(url: str) -> list[str]:
     return _CASTS.sub("", _OF_THE_DUMP.sub("", dump)).splitlines()
 
 
+@pytest.mark.slow
 def test_a_new_database_has_the_tables_and_roles_of_one_upgraded_from_an_earlier_version() -> None:
     server = database_url()
     fresh = schema_of(server)
