@@ -186,6 +186,7 @@ def test_other_files_are_refused_with_what_they_are(tmp_path: Path) -> None:
         call_command("restore", str(tmp_path / "nothing.here"), "--check")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("archive")
 def test_a_backup_of_a_newer_version_is_refused_before_anything_is_changed(
     tmp_path: Path, target: psycopg.Connection[Any]

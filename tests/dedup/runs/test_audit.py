@@ -43,6 +43,7 @@ def test_the_days_agree_and_the_table_says_so(corpus) -> None:
     assert len(lines) == 4
 
 
+@pytest.mark.slow
 def test_more_days_than_there_are_is_all_of_them(corpus) -> None:
     printed, _ = find_duplicates("--audit=50", "--day-window=2", "--threshold=trigram=0.4")
     assert "on 6 of 6 days." in printed
@@ -58,6 +59,7 @@ def test_results_for_programs_stay_clean(corpus) -> None:
     assert "on 2 of 2 days." in said
 
 
+@pytest.mark.slow
 def test_bounds_of_the_run_bound_the_audit(corpus) -> None:
     printed, _ = find_duplicates("--audit=9", "--since=2026-03-03", "--until=2026-03-04", "--newspaper=Harbour Post")
     assert "on 2 of 2 days." in printed

@@ -130,6 +130,7 @@ def test_the_alphabet_is_that_of_the_database(store: StoreArticle, tmp_path: Pat
     assert ours.offsets.tolist() == theirs.offsets.tolist()
 
 
+@pytest.mark.slow
 def test_an_export_is_the_same_until_something_changes(store: StoreArticle, tmp_path: Path) -> None:
     article = store("One text.")
     store("Another text.")

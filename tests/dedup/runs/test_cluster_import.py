@@ -136,6 +136,7 @@ def test_an_import_stores_the_rows_of_a_run(news: None, tmp_path: Path, judged_h
     assert judged_here == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "times"),
     [
@@ -172,6 +173,7 @@ def test_an_import_that_was_killed_goes_on_with_the_same_command(
     assert DetectionRun.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_an_import_into_a_reviewed_database_is_a_run_on_it(
     news: None, store: StoreArticle, tmp_path: Path, judged_here: list[int]
 ) -> None:

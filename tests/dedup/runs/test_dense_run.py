@@ -90,6 +90,7 @@ def test_a_run_keeps_few_pairs_of_eighty_tenders_and_says_so(tenders: list[Artic
     assert f"Left out on purpose: {3160 - group.pairs:,} pairs" in printed
 
 
+@pytest.mark.slow
 def test_with_the_bounds_at_their_maximum_nothing_is_left_out(tenders: list[Article]) -> None:
     Profile.objects.update(settings={"trigram": {"dense_from": 100_000_000}})
     find_duplicates()
@@ -113,6 +114,7 @@ def test_running_again_or_with_new_articles_alone_gives_the_same_group(
     assert state() == by_new
 
 
+@pytest.mark.slow
 def test_a_rule_on_the_group_outlives_runs_and_ends(tenders: list[Article], user: User) -> None:
     find_duplicates()
     before = state()
@@ -127,6 +129,7 @@ def test_a_rule_on_the_group_outlives_runs_and_ends(tenders: list[Article], user
     assert state() == before
 
 
+@pytest.mark.slow
 def test_a_confirmation_of_the_group_outlives_runs_and_is_undone(tenders: list[Article], user: User) -> None:
     find_duplicates()
     before = state()

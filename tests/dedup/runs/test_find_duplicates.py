@@ -403,6 +403,7 @@ def test_a_killed_process_leaves_a_store_that_the_next_run_repairs(store) -> Non
     assert Pair.objects.count() > 100
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_lost_database_is_said_in_a_sentence_and_the_next_run_goes_on(store) -> None:
     for number in range(20):

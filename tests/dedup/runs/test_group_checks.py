@@ -95,6 +95,7 @@ def test_a_dense_group_of_near_copies_is_one_cluster() -> None:
     assert Pair.objects.count() < 60 * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (5, 6, 7))])
 def test_copies_among_forms_are_clustered_as_by_all_pairs(seed: int) -> None:
     store(forms_with_copies(seed, 70))
@@ -114,6 +115,7 @@ def state() -> tuple:
     )
 
 
+@pytest.mark.slow
 def test_the_same_pairs_are_compared_whatever_earlier_runs_compared() -> None:
     texts = forms_with_copies(2, 70)
     store(texts)

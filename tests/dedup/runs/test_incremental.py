@@ -156,6 +156,7 @@ def test_runs_of_what_is_new_end_where_a_run_of_all_ends(seed, dense) -> None:
     assert {each[0] for each in step_by_step[0]} >= OF_THE_INVENTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["update_clusters", "renew_questions"])
 def test_a_run_that_was_killed_at_its_end_is_repaired_by_one_of_what_is_new(step, monkeypatch) -> None:
     articles = invented(9, 60)
@@ -206,6 +207,7 @@ def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monk
         assert {name for name in now if now[name] == before[name]} == ({"exact"} if waits else set())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [False, True], indirect=True)
 @pytest.mark.parametrize("seed", [5, pytest.param(6, marks=pytest.mark.soak)])
 def test_runs_from_a_day_on_end_where_a_run_of_all_ends(seed, dense) -> None:
@@ -263,6 +265,7 @@ def test_only_what_is_new_is_looked_at_and_told(store) -> None:
     assert Evidence.objects.filter(pass_name="trigram", stale=False).count() == 27 + 26 + 25 + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "between",
     [
@@ -342,6 +345,7 @@ def test_a_run_over_outdated_forms_says_so(store) -> None:
     assert ("outdated" in label, number) == (True, "1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [7, pytest.param(8, marks=pytest.mark.soak)])
 def test_a_headline_that_turns_out_generic_ends_alike_step_by_step(seed) -> None:
     dice = random.Random(seed)

@@ -144,6 +144,7 @@ def papers() -> tuple[Newspaper, Newspaper]:
     return Newspaper.objects.get(name=OLD), Newspaper.objects.get(name=MAIN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "options", "boilerplate"), [(1, (), "story"), (2, ("--new",), "story"), (3, ("--new",), "keep")]
 )
@@ -196,6 +197,7 @@ def test_a_rule_follows_its_series_and_goes_back(store: StoreArticle) -> None:
     assert sorted(rows) == [(MAIN, None, None, 6), (OLD, ada.pk, None, 6)]
 
 
+@pytest.mark.slow
 def test_a_chain_of_merges_is_undone_step_by_step() -> None:
     store_under(corpus(2), name=lambda paper: paper)
     old, main = papers()

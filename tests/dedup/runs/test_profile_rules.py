@@ -168,6 +168,7 @@ def combined(configs: Configs) -> Mapping[tuple[int, int], dict[str, float]]:
     return every
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [11, pytest.param(12, marks=pytest.mark.soak)])
 def test_rules_give_the_pairs_of_separate_runs_combined(seed: int) -> None:
     articles = [

@@ -109,6 +109,7 @@ def perform_slowly(task: blocks.BlockTask, on_read) -> int:
     return blocks.perform_block(task, on_read)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_workers_end_with_their_parent_and_the_next_run_goes_on(store, tmp_path, how) -> None:
     for number in range(20):
