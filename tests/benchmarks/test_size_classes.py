@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import size_classes
@@ -31,7 +31,6 @@ def test_equal_texts_have_equal_sets_of_hashes_at_any_position() -> None:
 
 
 @given(data=st.data(), threshold=st.sampled_from([0.3, 0.5, 0.75, 0.9, 1.0]), bits=st.sampled_from([64, 256, 1024]))
-@settings(max_examples=150, deadline=None)
 def test_candidates_by_size_lose_no_pair_of_the_window(data: st.DataObject, threshold: float, bits: int) -> None:
     sets = related_sets(data.draw(st.integers(0, 1000)), families=4, size=data.draw(st.sampled_from([10, 200])))
     days = sorted(data.draw(st.lists(st.integers(0, 9), min_size=len(sets), max_size=len(sets))))
@@ -46,7 +45,6 @@ def test_candidates_by_size_lose_no_pair_of_the_window(data: st.DataObject, thre
 @given(
     seed=st.integers(0, 1000), threshold=st.sampled_from([0.3, 0.5, 0.75, 0.9, 1.0]), universe=st.integers(300, 4000)
 )
-@settings(max_examples=100, deadline=None)
 def test_candidates_by_size_lose_no_pair_to_shared_hashes(seed: int, threshold: float, universe: int) -> None:
     sets = related_sets(seed, families=4, size=100)
     hashed = [{member % universe for member in each} for each in sets]
