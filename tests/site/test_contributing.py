@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from dedup.checks import MINIMUM_VERSION
+from tests.packages_picture import PICTURE, _without_implied, draw
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*CHECKOUT.glob("*.md"), *CHECKOUT.glob(".github/*.md")])
@@ -114,3 +115,9 @@ def test_every_file_and_folder_that_is_named_exists(name: str) -> None:
     folders = "articles|crawlers|dedup|docs|newsdedup_site|script|templates|tests"
     named = re.findall(rf"`((?:{folders})/[\w./-]*)`", text(f"docs/{name}.md"))
     assert [path for path in named if not (CHECKOUT / path).exists()] == []
+
+
+def test_the_picture_of_the_packages_is_up_to_date() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == draw(), "the packages have changed: run script/draw-packages"
+    edges = {("views", "review"), ("review", "models"), ("views", "models"), ("models", "types"), ("views", "types")}
+    assert _without_implied(edges) == {("views", "review"), ("review", "models"), ("models", "types")}
