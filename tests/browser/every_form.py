@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
-from django.test import Client
-from django.urls import Resolver404, resolve
 from lxml import html
 from playwright.sync_api import ElementHandle, Page
 
-# So many pages are read of one address: each may show a row in another state. Reports have names, and all are read.
-MOST_ALIKE = 3
-MOST_QUERIES = 2
+from tests.addresses import name_of
+
 # What is typed where any text will do.
 MARKER = "kestrel-4711"
 PLAIN = ("hidden", "submit", "button", "reset", "fieldset", "output", "image")
@@ -84,14 +78,6 @@ class Field:
     bold: str  # what is printed in bold in the form
 
 
-def name_of(url: str) -> str:
-    """Return the name of the address of this site that a URL leads to; empty if it leads elsewhere."""
-    try:
-        return str(resolve(urlsplit(url).path).view_name)
-    except Resolver404:
-        return ""
-
-
 def buttons_of(page: str, url: str) -> Iterator[Button]:
     """Yield the buttons of a page that can be pressed and send a form."""
     tree = html.document_fromstring(page)
@@ -111,28 +97,6 @@ def buttons_of(page: str, url: str) -> Iterator[Button]:
         words = " ".join(button.text_content().split()) or button.get("value", "")
         fields = tuple(sorted({field.get("name", "") for field in shown}))
         yield Button(place, form.get("method", "get").lower(), target, fields, sends, words)
-
-
-def pages(client: Client, start: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the pages that links lead to, some of each kind: the link, the path that it ends at, and the text."""
-    waiting, seen, alike = deque([start]), {start}, Counter[Any]()
-    while waiting:
-        url = waiting.popleft()
-        answer = client.get(url, follow=True)
-        if not answer.get("Content-Type", "").startswith("text/html"):
-            continue
-        text, shown = answer.content.decode(), answer.request["PATH_INFO"]
-        yield url, shown, text
-        for element, _, link, _ in html.document_fromstring(text).iterlinks():
-            found = urljoin(shown, link).partition("#")[0] if element.tag == "a" else ""
-            if found in seen or not found.startswith("/"):
-                continue
-            seen.add(found)
-            name, query = name_of(found), urlsplit(found).query
-            kind = (name, bool(query), "" if query or re.search(r"\d", found) else found)
-            alike[kind] += 1
-            if name and alike[kind] <= (1 if name.startswith("admin:") else MOST_QUERIES if query else MOST_ALIKE):
-                waiting.append(found)
 
 
 def find(page: Page, button: Button) -> ElementHandle:

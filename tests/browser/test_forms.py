@@ -1,4 +1,7 @@
-"""Every form of every page, in a real browser: changed by one field, sent by its own button, and read back."""
+"""Every page in a real browser, in light and dark and on a phone: accessible, legible, and no wider than the screen.
+
+And every form of every page: changed by one field, sent by its own button, and read back.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
 from playwright.sync_api import (
     Browser,
@@ -18,6 +22,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     ElementHandle,
     Error,
+    Page,
     Request,
     Response,
     ViewportSize,
@@ -25,6 +30,7 @@ from playwright.sync_api import (
 )
 
 from newsdedup_site.access.addresses import ADDRESSES
+from tests.addresses import name_of, pages
 from tests.browser.every_form import (
     PLAIN,
     Button,
@@ -33,15 +39,14 @@ from tests.browser.every_form import (
     fields_of,
     find,
     invalid_fields,
-    name_of,
     other_value,
-    pages,
     refused_bounds,
     unfold,
 )
 from tests.browser.whole_site import ROW, Site, fill, password_address, served
 from tests.conftest import storing
 from tests.factories import PASSWORD
+from tests.pages import ONE_OF_MANY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("forms")]
 
@@ -81,6 +86,17 @@ DROPPED = {
     "Go": "Django’s admin wants a row to be ticked as well",
 }
 
+# In the dark, only axe's rules that a colour scheme can break.
+SCHEMES: tuple[tuple[Literal["light", "dark"], dict[str, Any]], ...] = (
+    ("light", {}),
+    ("dark", {"runOnly": ["color-contrast", "link-in-text-block"]}),
+)
+AXE = Axe().axe_script
+# Lists of warnings in which two lines are the same.
+SAID_TWICE = """[...document.querySelectorAll(".notice :is(ul, ol)")].filter(
+    list => new Set([...list.children].map(line => line.innerText)).size < list.children.length
+).map(list => list.innerText)"""
+PHONE_WIDTH = 375
 
 # What fields show: of a checkbox whether it is ticked, of a radio button its value if it is, of a list what is chosen.
 VALUES = """fields => fields.map(field => {
@@ -118,22 +134,86 @@ def site(module_db: Any, chromium: Browser) -> Iterator[Site]:
             yield site
 
 
+class Shown(NamedTuple):
+    """A page that links lead to: for whom, the link, the path that it ends at, and its text."""
+
+    user: str
+    url: str
+    path: str
+    text: str
+
+
 @pytest.fixture(scope="module")
-def ways(site: Site) -> list[Way]:
-    """Return a way to each kind of button on the pages that links lead to."""
-    found: dict[Any, Way] = {}
+def walked(site: Site) -> list[Shown]:
+    """Return the pages that links lead to, some of each kind, for an admin and for nobody."""
+    found = []
     # The one-time link is only shown once, to the admin who makes it.
     for user, start in (("mara", "/"), ("", "/login/"), ("", password_address("ines"))):
         client = Client()
         if user:
             client.cookies[site.session["name"]] = site.session["value"]
-        for url, shown, text in pages(client, start):
-            for button in buttons_of(text, shown):
-                way = Way(user, url, (button,))
-                other = found.setdefault(way.kind, way)
-                if "?" in other.url and "?" not in url:
-                    found[way.kind] = way
+        found += [Shown(user, *page) for page in pages(client, start)]
+    return found
+
+
+@pytest.fixture(scope="module")
+def ways(walked: list[Shown]) -> list[Way]:
+    """Return a way to each kind of button on the pages that links lead to."""
+    found: dict[Any, Way] = {}
+    for page in walked:
+        for button in buttons_of(page.text, page.path):
+            way = Way(page.user, page.url, (button,))
+            other = found.setdefault(way.kind, way)
+            if "?" in other.url and "?" not in page.url:
+                found[way.kind] = way
     return list(found.values())
+
+
+def faults(page: Page) -> list[str]:
+    """Return the violations of axe's rules that hinder somebody seriously; of those about colours also in the dark."""
+    page.evaluate(AXE)
+    found = []
+    for scheme, rules in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        options = {"resultTypes": ["violations"], "preload": False, **rules}
+        violations = page.evaluate("async options => (await axe.run(options)).violations", options)
+        found += [(scheme, violation) for violation in violations]
+    page.emulate_media(color_scheme="light")
+    return [
+        f"{page.url} ({scheme}): {violation['id']}: {node['html']}"
+        for scheme, violation in found
+        if violation["impact"] in {"serious", "critical"}
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_no_page_shuts_anybody_out_or_is_wider_than_a_phone(site: Site, walked: list[Shown], chromium: Browser) -> None:
+    # Without motion, colours are those of the scheme at once.
+    window = chromium.new_context(color_scheme="light", reduced_motion="reduce", viewport=SCREENS["desktop"])
+    page = window.new_page()
+    # One page of each address; of what can be filtered, with a filter.
+    chosen = {(shown.user, name_of(shown.path)): shown for shown in walked if not shown.path.startswith("/admin/")}
+    pair = next(shown.url for shown in walked if name_of(shown.path) == "pair").partition("?")[0]
+    more = [Shown("mara", f"{pair}?{query}", pair, "") for query in ("view=merged&unfolded=1", "view=plain")]
+    found: list[str] = []
+    widths: dict[str, int] = {}
+    for shown in (*chosen.values(), *more):
+        window.clear_cookies()
+        if shown.user:
+            window.add_cookies([{**site.session, "url": site.url}])
+        page.goto(site.url + shown.url)
+        found += faults(page)
+        found += page.evaluate(SAID_TWICE)
+        found += [f"{shown.url}: {text}" for text in ONE_OF_MANY.findall(page.locator("body").inner_text())]
+        page.set_viewport_size({"width": PHONE_WIDTH, "height": 667})
+        widths[shown.url] = page.evaluate("document.documentElement.scrollWidth")
+        page.set_viewport_size(SCREENS["desktop"])
+    window.close()
+    assert found == []
+    assert {url: width for url, width in widths.items() if width > PHONE_WIDTH} == {}
+    assert len(chosen) > 60
 
 
 class Trial:

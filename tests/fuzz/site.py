@@ -15,41 +15,35 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 from django.apps import apps
 from django.forms import BaseForm
 from django.test import Client
-from django.urls import Resolver404, get_resolver, resolve
+from django.urls import Resolver404, resolve
 from django_filters import FilterSet
 
-from newsdedup_site.access.addresses import Rule, rule_of
-from newsdedup_site.access.checks import walk
+from tests.addresses import Address, addresses, pages
 
 _READS = re.compile(r"\.(?:GET|POST|FILES)(?:\.get|\.getlist)?\s*[\[(]\s*\"([^\"]+)\"")
-_WAYS = re.compile(r"<(?:(\w+):)?(\w+)>")
 _USUAL = ("page", "sort", "q", "next", "back", "ahead", "csrfmiddlewaretoken", "format")
 
 
 @dataclass
 class Target:
-    """An address: its route, its rule, the parameters that it may read, and values that pages offer for them."""
+    """An address, the parameters that it may read, and values that pages offer for them."""
 
-    name: str
-    route: str
-    rule: Rule | None
+    address: Address
     parameters: set[str] = field(default_factory=set)
     offered: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     known: list[dict[str, Any]] = field(default_factory=list)  # values of its route that a page links to
 
     @property
-    def takes_posts(self) -> bool:
-        return bool(self.rule and self.rule.is_form)
+    def name(self) -> str:
+        return self.address.name
 
 
 def targets() -> dict[str, Target]:
     """Return every address of the URL configuration by its name, with the parameters that its code reads."""
     found = {}
-    for each in walk(get_resolver()):
-        # A regular expression of the admin is a route with one value.
-        route = re.sub(r"\^?\(\?P<(\w+)>[^)]*\)", r"<str:\1>", each.route).removesuffix("$")
-        target = Target(each.name or each.route, route, rule_of(each.namespaces, each.pattern.name))
-        target.parameters |= {*_USUAL, *_read_by(each.pattern.callback)}
+    for address in addresses():
+        target = Target(address)
+        target.parameters |= {*_USUAL, *_read_by(address.view)}
         found[target.name] = target
     return found
 
@@ -65,39 +59,29 @@ def _read_by(view: Any) -> Iterator[str]:
             yield from getattr(each, "base_fields", None) or getattr(each, "base_filters", None) or ()
 
 
-def learn_from_pages(found: dict[str, Target], client: Client, *, most: int = 400) -> int:
-    """Read each kind of page once, following links from the dashboard; add what their links and forms name.
-
-    Returns the number of pages read.
-    """
-    waiting, seen, read = ["/", "/admin/"], set(), 0
-    while waiting and read < most:
-        url = waiting.pop(0)
-        name = _add(found, url)
-        if name is None or name in seen or "logout" in name:
-            continue
-        seen.add(name)
-        answer = client.get(url)
-        read += 1
-        if answer.status_code == 200 and "html" in answer.get("Content-Type", ""):
-            page = PageReader(url)
-            page.feed(answer.content.decode())
-            waiting += page.links
-            for action, fields in page.forms:
-                _add(found, action or url, fields)
-    return read
+def learn_from_pages(found: dict[str, Target], client: Client) -> int:
+    """Read each kind of page, and add what links and forms name; return the number of pages read."""
+    shown = [page for start in ("/", "/admin/") for page in pages(client, start)]
+    for read in shown:
+        page = PageReader(read.path)
+        page.feed(read.text)
+        for link in page.links:
+            _add(found, link)
+        for action, fields in page.forms:
+            _add(found, action or read.path, fields)
+    return len(shown)
 
 
-def _add(found: dict[str, Target], url: str, fields: dict[str, set[str]] | None = None) -> str | None:
-    """Add what a URL of this site names to its address; return the name of that, None if it has none."""
+def _add(found: dict[str, Target], url: str, fields: dict[str, set[str]] | None = None) -> None:
+    """Add what a URL of this site names to its address."""
     parts = urlsplit(url)
     try:
         match = resolve(parts.path)
     except Resolver404:
-        return None
+        return
     target = found.get(":".join([*match.namespaces, match.url_name or ""]))
     if target is None:
-        return None
+        return
     if match.kwargs not in target.known and len(target.known) < 20:
         target.known.append(match.kwargs)
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
@@ -105,7 +89,6 @@ def _add(found: dict[str, Target], url: str, fields: dict[str, set[str]] | None 
     for name, values in (fields or {}).items():
         target.parameters.add(name)
         target.offered[name] |= values
-    return target.name
 
 
 # Whose rows the places of a route name, where that is not a model of this name.
@@ -122,16 +105,6 @@ def stored_numbers(place: str) -> list[str]:
     wanted = {_MODELS.get(name, name)} if name != "number" else {"pair", "cluster", "articlerevision"}
     found = [each for each in apps.get_models() if each._meta.model_name in wanted]
     return [str(pk) for model in found for pk in model._default_manager.order_by("pk").values_list("pk", flat=True)[:3]]
-
-
-def url_of(route: str, values: dict[str, str]) -> str:
-    """Return the path of a route with these values, escaped already, in its places."""
-    return "/" + _WAYS.sub(lambda found: values[found[2]], route)
-
-
-def places_of(route: str) -> list[tuple[str, str]]:
-    """Return the converter and the name of each place of a route."""
-    return [(kind or "str", name) for kind, name in _WAYS.findall(route)]
 
 
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}

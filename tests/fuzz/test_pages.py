@@ -17,11 +17,12 @@ from django.test import Client
 from hypothesis import strategies as st
 
 from dedup.integrations.tokens import make_token, scopes_of
+from tests.addresses import Address
 from tests.conftest import StoreArticle
 from tests.dedup.api.test_schemathesis import one_connection
 from tests.fuzz import effort, values, world
 from tests.fuzz.effort import Found, try_all
-from tests.fuzz.site import PageReader, Target, learn_from_pages, places_of, stored_numbers, targets, url_of
+from tests.fuzz.site import PageReader, Target, learn_from_pages, stored_numbers, targets
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = 2
@@ -89,7 +90,7 @@ class Site:
         body = st.one_of(drawn, st.tuples(whole, drawn).map(lambda both: both[0] + both[1]))
         return st.builds(
             self._sent,
-            st.just(target.route),
+            st.just(target.address),
             st.tuples(st.sampled_from(("superuser", "superuser", *self.clients)), st.sampled_from(METHODS)),
             self._place(target),
             st.tuples(drawn, body),
@@ -98,7 +99,7 @@ class Site:
         )
 
     def _place(self, target: Target) -> st.SearchStrategy[dict[str, str]]:
-        places = places_of(target.route)
+        places = target.address.places()
         known = [{name: quote(str(value), safe="/") for name, value in each.items()} for each in target.known]
         known = [each for each in known if each.keys() == {name for _, name in places}]
         any_place = st.fixed_dictionaries({
@@ -111,7 +112,7 @@ class Site:
 
     def _sent(
         self,
-        route: str,
+        address: Address,
         who: tuple[str, str],
         place: dict[str, str],
         pairs: tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]],
@@ -125,9 +126,9 @@ class Site:
             sent = values.multipart_of(body)
         else:
             sent = values.query_of(body).encode()
-        if route.startswith("api/") and "Authorization" not in headers:
+        if address.route.startswith("api/") and "Authorization" not in headers:
             headers = {**headers, "Authorization": f"Bearer {self.token}"}
-        return Sent(role, method, url_of(route, place), values.query_of(query), sent, content_type, headers)
+        return Sent(role, method, address.url(**place), values.query_of(query), sent, content_type, headers)
 
     def check(self, name: str, sent: Sent) -> None:
         """Send a request, undo what it stored, and raise AssertionError if the answer has a fault."""
