@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.browser.conftest import Opener, settled
-from tests.browser.test_pages import PHONE, faults
+from tests.browser.test_forms import faults
+from tests.browser.test_pages import PHONE
 from tests.dedup.runs.test_tasks import work
 from tests.factories import PASSWORD, make_user
 

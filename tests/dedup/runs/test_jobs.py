@@ -163,7 +163,9 @@ def wait_for_its_session(deadline: float) -> None:
             threading.Event().wait(0.02)
 
 
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow if place else ()) for place, kind in enumerate(CASES)]
+)
 def test_a_job_whose_worker_is_killed_in_the_middle_is_done_by_the_next_one(
     kind: str, workers: ReadyCommands, store: StoreArticle
 ) -> None:
