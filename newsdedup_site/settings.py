@@ -220,7 +220,7 @@ WEBHOOK_SENDER = "crawlers.posting.post"
 # What a worker does next to its tasks: crawls that were asked for on pages, or are due.
 CRAWL_SUPERVISOR = "crawlers.desk.supervisor.supervise"
 # What else it does: it looks for what an admin has to see to, and tells it.
-ALARM_WATCH = "newsdedup_site.alarms.watching.watch"
+ALARM_WATCH = "newsdedup_site.alarms.recording.watch"
 # And it deletes fetched pages that newspapers keep no longer.
 RETENTION_WATCH = "newsdedup_site.privacy.retention.watch"
 # What a run does at its end: runs know no reports, which read what runs have found.

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import datetime
+import logging
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.utils import timezone
 
 from articles.storage.locks import Lock, lock_transaction
 from dedup.integrations.queue import announce_alarms
+from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import KINDS, Found
 from newsdedup_site.alarms.machine import FORGOTTEN, is_elsewhere
-from newsdedup_site.alarms.mail import recipients
+from newsdedup_site.alarms.mail import recipients, send_waiting
 from newsdedup_site.models import Alarm, AlarmNotice
 
 # What was told lately is not told again because it was over for a while.
@@ -100,3 +104,28 @@ def _body(row: Alarm, event: AlarmNotice.Event) -> dict[str, Any]:
         "remedy": row.remedy,
         "url": settings.SITE_URL + row.address if settings.SITE_URL and row.address else row.address,
     }
+
+
+# Seconds between two checks. The first comes after a pause too: a worker that has just started catches up first.
+PAUSE = 180.0
+
+logger = logging.getLogger(__name__)
+
+
+def tell(found: Sequence[Found], now: datetime.datetime) -> None:
+    """Record what a check found, and tell by e-mail what there is to tell; webhooks are queued for the worker."""
+    record(found, now)
+    send_waiting(now)
+
+
+def watch(ended: threading.Event) -> None:
+    """Check every PAUSE seconds until `ended`."""
+    while not ended.wait(PAUSE):
+        try:
+            now = timezone.now()
+            tell(find_all(now), now)
+        except (OperationalError, InterfaceError):
+            logger.info("Alarms wait for the database.")
+        except Exception:
+            logger.exception("Checking for alarms failed.")
+        connection.close()

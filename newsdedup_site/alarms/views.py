@@ -2,14 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.conf import settings
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
 from articles.paging import page_of
+from newsdedup_site.access.rights import SEE_ALARMS, has_right
+from newsdedup_site.alarms.finding import find_everywhere
+from newsdedup_site.alarms.kinds import Found
 from newsdedup_site.alarms.mail import recipients
-from newsdedup_site.alarms.queries import history, present
+from newsdedup_site.models import Alarm
+
+# Of one kind, the dashboard lists so many.
+SHOWN_OF_A_KIND = 3
+
+
+@dataclass(frozen=True)
+class Group:
+    """The alarms of one kind: those shown, how many more there are, and what helps."""
+
+    label: str
+    follows: str
+    shown: Sequence[Found]
+    left_out: int
+    remedies: list[str]
+
+
+@dataclass(frozen=True)
+class Present:
+    """What is wrong now, as far as a user may know it. `for_admin`: whether the remedies are shown."""
+
+    groups: list[Group]
+    number: int
+    for_admin: bool
+
+
+def present(user: User | AnonymousUser, most: int = SHOWN_OF_A_KIND) -> Present:
+    """Return what is wrong now, found on the spot: it is true also while no worker checks."""
+    for_admin = has_right(user, SEE_ALARMS)
+    found = [each for each in find_everywhere(timezone.now()) if for_admin or each.about.for_all]
+    kinds = list(dict.fromkeys(each.kind for each in found))
+    return Present(
+        [_group([each for each in found if each.kind == kind], most) for kind in kinds], len(found), for_admin
+    )
+
+
+def _group(found: Sequence[Found], most: int) -> Group:
+    about, shown = found[0].about, found[:most]
+    remedies = list(dict.fromkeys(each.help for each in shown))
+    return Group(about.label, about.follows, shown, len(found) - len(shown), remedies)
+
+
+def history() -> QuerySet[Alarm]:
+    """Return all alarms with what was sent about them, the latest first."""
+    return Alarm.objects.prefetch_related("notices")
+
 
 _MOST = 1_000
 

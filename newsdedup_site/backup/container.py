@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 from psycopg.sql import SQL, Identifier
 
-from newsdedup_site.backup.errors import DamagedBackupError
-from newsdedup_site.backup.manifest import Format, Manifest, Table
+from newsdedup_site.backup import dump
+from newsdedup_site.backup.manifest import DamagedBackupError, Format, Manifest, Table
 
 MANIFEST = "manifest.json"
 _COPY_OUT_SQL = SQL("COPY {table} ({columns}) TO STDOUT")
@@ -116,3 +116,18 @@ def _readable() -> Iterator[None]:
 
 def _member(table: str) -> str:
     return f"tables/{table}.copy"
+
+
+AnyReader = Reader | dump.Reader
+_ZIP_MAGIC = b"PK\x03\x04"
+
+
+def reader_of(raw: BinaryIO) -> AnyReader:
+    """Return the reader of a backup. Raises DamagedBackupError if it is none, or was cut off."""
+    raw.seek(0)
+    start = raw.read(len(dump.MAGIC))
+    if start == dump.MAGIC:
+        return dump.Reader(raw)
+    if start.startswith(_ZIP_MAGIC):
+        return Reader(raw)
+    raise DamagedBackupError("The file is not a backup: neither `manage.py backup` nor pg_dump has written it.")

@@ -7,7 +7,18 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from newsdedup_site.backup.errors import DamagedBackupError
+
+class BackupError(RuntimeError):
+    """A backup cannot be made; nothing was written, and an older file of that name stays."""
+
+
+class DamagedBackupError(RuntimeError):
+    """A file is no backup, or not as it was written. Nothing was restored."""
+
+
+class RestoreError(RuntimeError):
+    """A backup cannot be restored here, and the message says what to do. Nothing was restored."""
+
 
 # Increase this when a reader of before could not read a backup any more.
 LAYOUT = 1

@@ -16,10 +16,9 @@ from articles.storage.locks import Lock, unlock, wait_for_lock
 from articles.versions import newsdedup_version
 from dedup.checks import check_trigrams
 from newsdedup_site.backup import container, dump
-from newsdedup_site.backup.errors import DamagedBackupError, RestoreError
-from newsdedup_site.backup.manifest import Manifest
-from newsdedup_site.backup.programs import program_for
-from newsdedup_site.backup.reading import Reader, reader_of
+from newsdedup_site.backup.container import AnyReader, reader_of
+from newsdedup_site.backup.dump import program_for
+from newsdedup_site.backup.manifest import DamagedBackupError, Manifest, RestoreError
 from newsdedup_site.backup.tables import (
     digest_of,
     drop_all,
@@ -54,7 +53,7 @@ _SEQUENCE_SQL: LiteralString = "SELECT setval(%(name)s::regclass, %(last_value)s
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Reader]:
+def opened(path: Path) -> Iterator[AnyReader]:
     """Open a backup. Raises DamagedBackupError, and RestoreError if it cannot be read."""
     try:
         with path.open("rb") as raw:
@@ -63,7 +62,7 @@ def opened(path: Path) -> Iterator[Reader]:
         raise RestoreError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _reader(raw: BinaryIO, path: Path) -> Reader:
+def _reader(raw: BinaryIO, path: Path) -> AnyReader:
     try:
         return reader_of(raw)
     except DamagedBackupError as error:

@@ -14,10 +14,9 @@ from articles.files.whole_files import whole_bytes
 from articles.files.write_faults import UnwritableError
 from articles.versions import newsdedup_version
 from newsdedup_site.backup import container, dump
-from newsdedup_site.backup.errors import BackupError
-from newsdedup_site.backup.manifest import Format, Manifest, Table
-from newsdedup_site.backup.programs import Program, program_for
-from newsdedup_site.backup.reading import reader_of
+from newsdedup_site.backup.container import reader_of
+from newsdedup_site.backup.dump import Program, program_for
+from newsdedup_site.backup.manifest import BackupError, Format, Manifest, Table
 from newsdedup_site.backup.tables import (
     digest_of,
     lock,

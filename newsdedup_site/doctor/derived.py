@@ -25,8 +25,7 @@ from dedup.detection.runs.terms import RunTerms, terms_in_force
 from dedup.detection.types import SENTENCES, SERIES, SHINGLES
 from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, NewspaperMonth, Pair
 from newsdedup_site.doctor.articles import chosen_articles
-from newsdedup_site.doctor.invariant import Found, Invariant, Sample, listed, rows, together
-from newsdedup_site.doctor.tables import options
+from newsdedup_site.doctor.invariant import Found, Invariant, Sample, listed, options, rows, together
 
 # To judge a pair takes about as long as to normalise so many articles.
 _ARTICLES_PER_PAIR = 10

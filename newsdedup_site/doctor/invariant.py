@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, LiteralString, NamedTuple
 
-from django.db import connection
+from django.apps import apps
+from django.db import connection, models
 from psycopg.sql import SQL, Composed
 
 # The doctor names so many of the rows that break a promise.
@@ -84,3 +85,23 @@ def together(found: Sequence[Found]) -> Found:
     examples = tuple(islice((example for each in found for example in each.examples), NAMED))
     waiting = " ".join(dict.fromkeys(each.waiting for each in found if each.waiting))
     return Found(sum(each.faults for each in found), examples, waiting)
+
+
+def options(model: Any) -> Any:
+    """Return the options of a model, by the name under which Django documents them."""
+    return model._meta  # noqa: SLF001
+
+
+def stored_models() -> Iterator[Any]:
+    """Yield the options of each model that has a table of its own, many-to-many tables included."""
+    for model in apps.get_models(include_auto_created=True):
+        if options(model).managed and not options(model).proxy:
+            yield options(model)
+
+
+def foreign_key_fields() -> Iterator[tuple[str, Any]]:
+    """Yield each foreign key with its table."""
+    for table in stored_models():
+        for field in table.local_concrete_fields:
+            if isinstance(field, models.ForeignKey):
+                yield table.db_table, field

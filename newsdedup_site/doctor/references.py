@@ -9,8 +9,19 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
-from newsdedup_site.doctor.invariant import RESTORE, Found, Invariant, Sample, by, listed, rows, together
-from newsdedup_site.doctor.tables import foreign_key_fields, options, stored_models
+from newsdedup_site.doctor.invariant import (
+    RESTORE,
+    Found,
+    Invariant,
+    Sample,
+    by,
+    foreign_key_fields,
+    listed,
+    options,
+    rows,
+    stored_models,
+    together,
+)
 
 # One pass over each table: PostgreSQL hashes the keys that are referred to.
 _ORPHANS_SQL = SQL("""

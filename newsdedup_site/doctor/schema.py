@@ -11,8 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from psycopg.sql import SQL, Identifier
 
 from dedup.checks import check_trigrams
-from newsdedup_site.doctor.invariant import Found, Invariant, Sample, by, listed
-from newsdedup_site.doctor.tables import options, stored_models
+from newsdedup_site.doctor.invariant import Found, Invariant, Sample, by, listed, options, stored_models
 
 _INDEXES_SQL: LiteralString = """
 SELECT count(*) OVER (), format('index %s of %s', indexed.indexrelid::regclass, indexed.indrelid::regclass)

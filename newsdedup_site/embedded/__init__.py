@@ -13,8 +13,7 @@ id, so a killed process is counted forever. This package works as follows:
   copy of the binaries in the home folder, because that user cannot read a checkout under /root.
 """
 
-from newsdedup_site.embedded.connections import database_settings
 from newsdedup_site.embedded.folders import EmbeddedServerError, home, trial_key
-from newsdedup_site.embedded.running import answer_within, ensure_running
+from newsdedup_site.embedded.running import answer_within, database_settings, ensure_running
 
 __all__ = ["EmbeddedServerError", "answer_within", "database_settings", "ensure_running", "home", "trial_key"]

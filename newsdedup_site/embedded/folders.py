@@ -4,11 +4,14 @@ Every folder is created here, below NEWSDEDUP_HOME, which defaults to /var/lib/n
 and to the user's data folder otherwise. Each checkout has a folder of its own in it.
 """
 
+import fcntl
 import hashlib
 import os
 import pwd
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
@@ -106,3 +109,43 @@ def check_reachable(folder: Path, user: pwd.struct_passwd) -> None:
                 f"The system user {user.pw_name}, which runs PostgreSQL for root, has no access to {parent}. "
                 "Set NEWSDEDUP_HOME to a folder that other users may enter, or set DATABASE_URL."
             )
+
+
+# This process's lock on `users.lock`, and the id of the process that took it: a forked child
+# inherits its parent's lock and must take its own.
+_user_lock: tuple[int, int] | None = None
+
+
+def open_lock(name: str) -> int:
+    return os.open(home() / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def is_current(descriptor: int, name: str) -> bool:
+    """Return whether an open lock is still the file of that name: the home may have been removed and created again."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), (home() / name).stat())
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def locked(name: str) -> Iterator[None]:
+    descriptor = open_lock(name)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def holds_user_lock() -> bool:
+    """Return whether this process itself holds its lock on `users.lock`."""
+    return _user_lock is not None and _user_lock[1] == os.getpid() and is_current(_user_lock[0], "users.lock")
+
+
+def hold_user_lock() -> None:
+    global _user_lock  # noqa: PLW0603 - one lock per process, held until it ends
+    if not holds_user_lock():
+        descriptor = open_lock("users.lock")
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        _user_lock = (descriptor, os.getpid())

@@ -6,8 +6,7 @@ import subprocess
 import sys
 import time
 
-from newsdedup_site.embedded.folders import CHECKOUT
-from newsdedup_site.embedded.locks import is_current, open_lock
+from newsdedup_site.embedded.folders import CHECKOUT, is_current, open_lock
 from newsdedup_site.embedded.log import keep_small
 from newsdedup_site.embedded.server import stop
 

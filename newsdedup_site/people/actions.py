@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import datetime
+import smtplib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from django.contrib.admin.models import ADDITION, CHANGE
+from django.conf import settings
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import Group, User
+from django.contrib.auth.tokens import default_token_generator
+from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
+from django.core.mail import send_mail
 from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
 
 from articles.storage.audit_log import log_action
 from newsdedup_site.access.rights import ROLES, admins
-from newsdedup_site.logins.failures import forget
+from newsdedup_site.logins.handler import Locked, forget
 
 
 class PersonError(Exception):
@@ -155,3 +168,64 @@ def _refuse_last_admin(person: User) -> None:
 
 def _log(person: User, act: str, *, by: User, flag: int = CHANGE) -> None:
     log_action(person, flag, act, user=by, object_id=str(person.pk))
+
+
+SHOWN_CHANGES = 20
+
+
+def people() -> QuerySet[User]:
+    """Return everybody except superusers, whom only superusers manage, in the settings; blocked people come last."""
+    return User.objects.filter(is_superuser=False).prefetch_related("groups").order_by("-is_active", "username")
+
+
+def describe(person: User, locks: Sequence[Locked]) -> dict[str, object]:
+    """Return a person with their role and state, given all that is locked by wrong passwords."""
+    return {"user": person, "role": role_of(person), "state": _state(person, {lock.name for lock in locks})}
+
+
+def _state(person: User, locked_names: set[str]) -> str:
+    if not person.is_active:
+        return "blocked"
+    if person.get_username() in locked_names:
+        return "locked"
+    if not person.has_usable_password():
+        return "invited"
+    return "active"
+
+
+def changes() -> QuerySet[LogEntry]:
+    """Return all changes of people, the newest first."""
+    of_users = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(User))
+    return of_users.select_related("user").order_by("-pk")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link that works once, and what became of the e-mail with it: sent, failed, or "" if there was none."""
+
+    url: str
+    expires: datetime.datetime
+    mail: str = ""
+
+
+def make_link(request: HttpRequest, person: User) -> Link:
+    """Return a new link for a person, and send it to them if e-mail is set up and their address is known.
+
+    Django's token is signed with SECRET_KEY and is void once the password or the e-mail address changes or the
+    person logs in, at the latest after PASSWORD_RESET_TIMEOUT seconds.
+    """
+    number = urlsafe_base64_encode(force_bytes(person.pk))
+    path = reverse("set_password", args=[number, default_token_generator.make_token(person)])
+    url = request.build_absolute_uri(path)
+    expires = timezone.now() + datetime.timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT)
+    mail = _send(person, url, expires) if settings.SEND_EMAIL and person.email else ""
+    return Link(url, expires, mail)
+
+
+def _send(person: User, url: str, expires: datetime.datetime) -> str:
+    text = render_to_string("people/link_mail.txt", {"person": person, "url": url, "expires": expires})
+    try:
+        send_mail("Set your newsdedup password", text, None, [person.email])
+    except (smtplib.SMTPException, OSError):
+        return "failed"
+    return "sent"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordResetConfirmView
@@ -17,11 +18,57 @@ from django.views.decorators.cache import never_cache
 
 from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
-from newsdedup_site.logins.failures import locks
-from newsdedup_site.people import actions, queries
-from newsdedup_site.people.actions import PersonError
-from newsdedup_site.people.forms import InviteForm, PersonForm, UnlockForm
-from newsdedup_site.people.links import make_link
+from newsdedup_site.logins.handler import locks
+from newsdedup_site.people import actions
+from newsdedup_site.people.actions import PersonError, make_link
+
+ROLES = [
+    ("viewer", "viewer: reads everything"),
+    ("editor", "editor: also decides on pairs and clusters"),
+    ("admin", "admin: also starts runs, changes settings and manages people"),
+]
+
+
+class PersonForm(forms.Form):
+    """The role and the e-mail address of a person."""
+
+    role = forms.ChoiceField(choices=ROLES, widget=forms.Select(attrs={"class": "form-select"}))
+    email = forms.EmailField(
+        required=False,
+        label="E-mail",
+        help_text="Optional. One-time links are also sent there if this installation can send e-mail.",
+        widget=forms.EmailInput(attrs={"class": "form-control", "autocomplete": "off"}),
+    )
+
+
+class UnlockForm(forms.Form):
+    """What to unlock: a name, an address, or a name at an address."""
+
+    name = forms.CharField(required=False, max_length=150, strip=False)
+    address = forms.GenericIPAddressField(required=False)
+
+
+class InviteForm(PersonForm):
+    """A new person."""
+
+    field_order = ("name", "role", "email")
+    name = forms.CharField(
+        label="User name",
+        help_text="They log in with it, and the history shows it. Letters, digits and @ . + - _ only.",
+        widget=forms.TextInput(attrs={"class": "form-control", "autocomplete": "off", "autocapitalize": "none"}),
+    )
+
+    def clean_name(self) -> str:
+        """Return the name in the form that the login page compares, if it is valid and free."""
+        name = User.normalize_username(self.cleaned_data["name"])
+        User._meta.get_field("username").clean(name, None)  # noqa: SLF001 - documented, despite its name
+        if User.objects.filter(username=name).exists():
+            raise forms.ValidationError(f"“{name}” is taken. Choose another name.")
+        return name
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["role"].initial = "editor"
 
 
 class AdminRequest(HttpRequest):
@@ -32,16 +79,16 @@ class AdminRequest(HttpRequest):
 
 def people(request: HttpRequest) -> HttpResponse:
     """List the people, and the latest changes."""
-    page = page_of(queries.people(), request.GET.get("page"))
+    page = page_of(actions.people(), request.GET.get("page"))
     locked = locks()
-    rows = [queries.describe(person, locked) for person in page.rows]
-    context = {"page": page, "rows": rows, "changes": queries.changes()[: queries.SHOWN_CHANGES], "locks": locked}
+    rows = [actions.describe(person, locked) for person in page.rows]
+    context = {"page": page, "rows": rows, "changes": actions.changes()[: actions.SHOWN_CHANGES], "locks": locked}
     return render(request, "people/people.html", context)
 
 
 def people_changes(request: HttpRequest) -> HttpResponse:
     """List all changes of people, the newest first."""
-    return render(request, "people/changes.html", {"page": page_of(queries.changes(), request.GET.get("page"))})
+    return render(request, "people/changes.html", {"page": page_of(actions.changes(), request.GET.get("page"))})
 
 
 def person(request: AdminRequest, person_id: int) -> HttpResponse:
@@ -130,16 +177,16 @@ def person_unblock(request: AdminRequest, found: User) -> None:
 
 
 def _find(person_id: int) -> User:
-    return get_object_or_404(queries.people(), pk=person_id)
+    return get_object_or_404(actions.people(), pk=person_id)
 
 
 def _page(request: AdminRequest, found: User, form: PersonForm | None) -> HttpResponse:
-    shown = queries.describe(found, locks())
+    shown = actions.describe(found, locks())
     context = {
         "person": shown,
         "form": form or PersonForm(initial={"role": shown["role"], "email": found.email}),
         "is_oneself": found.pk == request.user.pk,
-        "history": logged_actions(User, str(found.pk))[: queries.SHOWN_CHANGES],
+        "history": logged_actions(User, str(found.pk))[: actions.SHOWN_CHANGES],
     }
     return render(request, "people/person.html", context, status=400 if form else 200)
 

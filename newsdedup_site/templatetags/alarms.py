@@ -6,7 +6,7 @@ from typing import Any
 
 from django import template
 
-from newsdedup_site.alarms.queries import Present, present
+from newsdedup_site.alarms.views import Present, present
 
 register = template.Library()
 

@@ -26,8 +26,8 @@ from dedup.models import DetectionRun, Profile, RunPhase, Worker
 from newsdedup_site.alarms import machine
 from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import KINDS, Found
-from newsdedup_site.alarms.queries import present
 from newsdedup_site.alarms.recording import record
+from newsdedup_site.alarms.views import present
 from newsdedup_site.models import Alarm
 from tests.databases import database_url
 from tests.factories import make_run, make_user

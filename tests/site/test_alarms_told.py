@@ -331,8 +331,8 @@ def test_the_command_tells_from_cron_what_a_dead_worker_cannot(server: MailServe
 # The worker itself, but for the pause between two checks.
 _WORKER = """
 import django; django.setup()
-from newsdedup_site.alarms import watching
-watching.PAUSE = 0.2
+from newsdedup_site.alarms import recording
+recording.PAUSE = 0.2
 from django.core.management import call_command
 call_command("db_worker", "--no-startup-delay", "--interval=1")
 """

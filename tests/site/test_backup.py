@@ -21,10 +21,9 @@ from psycopg.sql import SQL, Identifier
 
 from dedup.models import Pair
 from dedup.review.answers.decisions import decide_pair
-from newsdedup_site.backup.errors import DamagedBackupError
-from newsdedup_site.backup.manifest import Format
-from newsdedup_site.backup.programs import program_for
-from newsdedup_site.backup.reading import reader_of
+from newsdedup_site.backup.container import reader_of
+from newsdedup_site.backup.dump import program_for
+from newsdedup_site.backup.manifest import DamagedBackupError, Format
 from newsdedup_site.backup.restoring import check
 from newsdedup_site.backup.tables import first_filled, server_version, tables_of
 from tests.conftest import StoreArticle

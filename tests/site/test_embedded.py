@@ -17,7 +17,7 @@ import psutil
 import psycopg
 import pytest
 
-from newsdedup_site.embedded import EmbeddedServerError, binaries, connections, folders, keeper
+from newsdedup_site.embedded import EmbeddedServerError, binaries, folders, keeper, running
 from newsdedup_site.embedded import __main__ as program
 
 pytestmark = [
@@ -29,7 +29,7 @@ pytestmark = [
 CHECKOUT = Path(__file__).resolve().parents[2]
 ASK = (
     "from newsdedup_site.embedded import connections, running; "
-    "running.ensure_running(); c = connections.connect('newsdedup'); "
+    "running.ensure_running(); c = running.connect('newsdedup'); "
 )
 MAKE_HOME = "from newsdedup_site.embedded import folders as f; f.make_folder(f.home()); print(f.home())"
 STOP = "from newsdedup_site.embedded import server; server.stop()"
@@ -182,16 +182,16 @@ def test_a_server_that_recovers_is_waited_for(monkeypatch, words: str) -> None:
         return options["dbname"]
 
     monkeypatch.setattr(psycopg, "connect", connect)
-    monkeypatch.setattr(connections.time, "sleep", waited.append)
-    assert connections.connect("postgres") == "postgres"
+    monkeypatch.setattr(running.time, "sleep", waited.append)
+    assert running.connect("postgres") == "postgres"
     assert waited == [0.2, 0.2]
     answers.append(psycopg.OperationalError("connection refused"))
     with pytest.raises(psycopg.OperationalError, match="connection refused"):
-        connections.connect("postgres")
+        running.connect("postgres")
     answers.append(psycopg.OperationalError(words))
-    monkeypatch.setattr(connections, "START_TIMEOUT_SECONDS", 0)
+    monkeypatch.setattr(running, "START_TIMEOUT_SECONDS", 0)
     with pytest.raises(psycopg.OperationalError, match=words):
-        connections.connect("postgres")
+        running.connect("postgres")
 
 
 @pytest.mark.slow

@@ -11,9 +11,8 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import resolve
 
-from newsdedup_site.guides import documents
-from newsdedup_site.guides.documents import Document, html_of
-from newsdedup_site.guides.views import GUIDES
+from newsdedup_site import guides
+from newsdedup_site.guides import GUIDES, Document, html_of
 from newsdedup_site.keys.actions import ACTIONS
 from tests.factories import make_user
 
@@ -46,7 +45,7 @@ def test_every_page_is_shown_with_links_and_pictures_that_lead_somewhere(client:
 
 def test_a_link_out_of_the_folder_becomes_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "# A\n\n[safe](../SECURITY.md), [here](#a), [there](https://news.example/)<b>\n\n<!-- note -->\n"
-    monkeypatch.setattr(documents, "documents", lambda: {"a": Document("a", "A", text)})
+    monkeypatch.setattr(guides, "documents", lambda: {"a": Document("a", "A", text)})
     assert html_of.__wrapped__("a") == (
         '<h1 id="a">A</h1>\n<p><span>safe</span>, <a href="#a">here</a>, '
         '<a href="https://news.example/" rel="noopener noreferrer external">there</a></p>\n'

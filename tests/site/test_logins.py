@@ -16,8 +16,7 @@ from django.core.management import call_command
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
-from newsdedup_site.logins.failures import Locked, forget, forget_old, lock_for, locks
-from newsdedup_site.logins.handler import LimitsHandler, locked_out
+from newsdedup_site.logins.handler import LimitsHandler, Locked, forget, forget_old, lock_for, locked_out, locks
 from newsdedup_site.logins.limits import ADDRESS, KNOWN, NAME, PAIR, Failures, Limit, Lock, lock_of
 from tests.factories import PASSWORD, make_user
 

@@ -27,7 +27,7 @@ import pytest
 from django.db import InterfaceError, OperationalError
 
 from articles.storage.locks import Lock
-from newsdedup_site.embedded import EmbeddedServerError, leftovers
+from newsdedup_site.embedded import EmbeddedServerError, server
 from newsdedup_site.unavailable import OneLine, is_lost
 
 pytestmark = [
@@ -327,11 +327,11 @@ def test_only_processes_of_a_dead_server_on_our_data_are_ended(
     program = shutil.copy(shutil.which("sleep"), tmp_path / "postgres")
     named_alike = subprocess.Popen(["postgres: not ours", "600"], executable=program, cwd=site.home / "data")
     try:
-        wait_until(lambda: leftovers.is_server_process(psutil.Process(named_alike.pid)))
-        assert leftovers.leftovers() == []
+        wait_until(lambda: server.is_server_process(psutil.Process(named_alike.pid)))
+        assert server.leftovers() == []
         with site.away():
-            wait_until(lambda: leftovers.leftovers() == [busy])
-            leftovers.end_leftovers()
+            wait_until(lambda: server.leftovers() == [busy])
+            server.end_leftovers()
             assert not runs(busy)
         assert (reader.poll(), named_alike.poll()) == (None, None)
     finally:

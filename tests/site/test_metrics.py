@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,24 +11,19 @@ import time_machine
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import DjangoAssertNumQueries
 
 from articles.jobs.work import job_task
 from articles.models import Newspaper
 from crawlers.models import Visit
 from dedup.models import Decision, Profile, QuestionCount, Worker
-from newsdedup_site.metrics.exposition import Metric, exposition, single
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run, make_user
 
 pytestmark = pytest.mark.django_db
 TOKEN = "0123456789abcdef0123456789abcdef"  # noqa: S105 - of a test
 NOW = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
-# prometheus.io/docs/instrumenting/exposition_formats
-_SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? ([0-9.e+-]+|NaN|[+-]Inf)")
-_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)')
-_ESCAPED = {'\\"': '"', "\\\\": "\\", "\\n": "\n"}
-
 Samples = Mapping[tuple[str, frozenset[tuple[str, str]]], float]
 
 
@@ -40,29 +34,14 @@ def token(settings: Any) -> str:
 
 
 def parse(text: str) -> Samples:
-    """Return the samples of a text in the format; refuse what the format does not allow."""
-    assert text.endswith("\n")
-    samples: dict[tuple[str, frozenset[tuple[str, str]]], float] = {}
-    family = ""
-    for line in text[:-1].split("\n"):
-        if line.startswith("# HELP "):
-            family = line.split()[2]
-            assert not any(family == name for name, _ in samples), line
-        elif line.startswith("# TYPE "):
-            assert line == f"# TYPE {family} gauge"
-        else:
-            found = _SAMPLE.fullmatch(line)
-            assert found, line
-            labels, rest = [], found[2] or ""
-            while rest:
-                label = _LABEL.match(rest)
-                assert label, line
-                labels.append((label[1], re.sub(r'\\["\\n]', lambda each: _ESCAPED[each[0]], label[2])))
-                rest = rest[label.end() :]
-            assert found[1] == family
-            assert (family, frozenset(labels)) not in samples, line
-            samples[family, frozenset(labels)] = float(found[3])
-    return samples
+    """Return the samples of a text in the format, each of which is there once."""
+    families = list(text_string_to_metric_families(text))
+    assert {family.type for family in families} == {"gauge"}
+    samples = [
+        ((each.name, frozenset(each.labels.items())), each.value) for family in families for each in family.samples
+    ]
+    assert len(samples) == len(dict(samples))
+    return dict(samples)
 
 
 def read(client: Client | None = None) -> Samples:
@@ -76,23 +55,12 @@ def value(samples: Samples, name: str, **labels: str) -> float | None:
     return samples.get((f"newsdedup_{name}", frozenset(labels.items())))
 
 
-def test_the_text_has_the_format_of_prometheus_whatever_names_contain() -> None:
+def test_names_may_contain_anything(token: str, store: StoreArticle) -> None:
     odd = 'The "Harbour\\Post"\n}{,='
-    text = exposition(
-        [
-            Metric("of", "A help\nwith \\ in it.", [({"newspaper": odd, "kind": "x"}, 1.5), ({"newspaper": ""}, 3e10)]),
-            single("none", "Unknown.", None),
-            single("odd", "Odd.", float("inf")),
-        ]
-    )
-    assert text == (
-        "# HELP newsdedup_of A help\\nwith \\\\ in it.\n# TYPE newsdedup_of gauge\n"
-        'newsdedup_of{newspaper="The \\"Harbour\\\\Post\\"\\n}{,=",kind="x"} 1.5\n'
-        'newsdedup_of{newspaper=""} 30000000000\n'
-        "# HELP newsdedup_none Unknown.\n# TYPE newsdedup_none gauge\n"
-        "# HELP newsdedup_odd Odd.\n# TYPE newsdedup_odd gauge\nnewsdedup_odd +Inf\n"
-    )
-    assert value(parse(text), "of", newspaper=odd, kind="x") == 1.5
+    paper = store().newspaper
+    Newspaper.objects.update(crawl=True, name=odd)
+    Visit.objects.create(newspaper=paper, spider="feed", state="finished")
+    assert value(read(), "newspaper_last_success_seconds", newspaper=odd)
 
 
 def test_without_the_setting_there_is_no_such_address_for_anybody(settings: Any) -> None:

@@ -17,8 +17,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from newsdedup_site.people import actions
-from newsdedup_site.people.actions import PersonError
-from newsdedup_site.people.links import make_link
+from newsdedup_site.people.actions import PersonError, make_link
 from tests.factories import PASSWORD, make_user
 from tests.pages import notices
 

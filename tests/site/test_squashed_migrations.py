@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from newsdedup_site.backup.programs import program_for
+from newsdedup_site.backup.dump import program_for
 from newsdedup_site.backup.tables import server_version
 from tests.databases import database_url
 from tests.upgrades.databases import own_database, start

@@ -14,7 +14,7 @@ from dedup.integrations.sending import send_due
 from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import Found, in_words
 from newsdedup_site.alarms.mail import deliver, recipients
-from newsdedup_site.alarms.watching import tell
+from newsdedup_site.alarms.recording import tell
 
 
 class Command(ProjectCommand):

@@ -8,8 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from articles.management.base import ExitCode, LongCommand
-from newsdedup_site.backup.errors import BackupError, DamagedBackupError
-from newsdedup_site.backup.manifest import Format
+from newsdedup_site.backup.manifest import BackupError, DamagedBackupError, Format
 from newsdedup_site.backup.saving import back_up
 from newsdedup_site.embedded import EmbeddedServerError
 from newsdedup_site.management.commands._backups import reported, size_of

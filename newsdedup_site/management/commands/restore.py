@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from articles.management.base import ExitCode, LongCommand
-from newsdedup_site.backup.errors import DamagedBackupError, RestoreError
+from newsdedup_site.backup.manifest import DamagedBackupError, RestoreError
 from newsdedup_site.backup.restoring import check, missing_migrations, restore
 from newsdedup_site.embedded import EmbeddedServerError
 from newsdedup_site.management.commands._backups import reported, size_of

@@ -1,16 +1,27 @@
-"""What is measured: each figure from an index, from a small table, or from what PostgreSQL knows of a large one."""
+"""`/metrics`: figures for monitoring in the text format of Prometheus, for programs with the token of METRICS_TOKEN.
+
+Each figure comes from an index, from a small table, or from what PostgreSQL knows of a large one. Each is a gauge: all
+are read from the database, and may fall.
+"""
 
 from __future__ import annotations
 
 import datetime
+import hmac
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django_tasks_db.models import DBTaskResult
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from crawlers.models import Crawl, CrawlSchedule
 from dedup.detection.runs.requests import is_worker_alive
@@ -18,7 +29,6 @@ from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, W
 from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import KINDS
 from newsdedup_site.alarms.machine import database_bytes, disks
-from newsdedup_site.metrics.exposition import Metric, single
 
 # What the last ANALYZE or VACUUM counted; -1 before the first one.
 _ROWS_SQL = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%(table)s)"
@@ -50,7 +60,52 @@ ORDER BY paper.name
 """
 
 
-def gauges() -> Iterator[Metric]:
+_SCHEME = "bearer"
+
+
+@never_cache
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer with all gauges; 401 without the token, and 404 if none is set."""
+    if not settings.METRICS_TOKEN:
+        raise Http404
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    # Both as bytes: a comparison of texts refuses what is not ASCII.
+    given, expected = token.strip().encode("utf-8", "replace"), settings.METRICS_TOKEN.encode()
+    if not hmac.compare_digest(given, expected) or scheme.lower() != _SCHEME:
+        return HttpResponse(
+            "Send the token of METRICS_TOKEN as Authorization: Bearer TOKEN.\n",
+            status=401,
+            content_type="text/plain; charset=utf-8",
+            headers={"WWW-Authenticate": 'Bearer realm="metrics"'},
+        )
+    return HttpResponse(generate_latest(_REGISTRY), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def gauge(name: str, help_text: str, samples: Iterable[tuple[Mapping[str, str], float]]) -> GaugeMetricFamily:
+    """Return a gauge: its name after newsdedup_, and its samples, each with the values of its labels."""
+    samples = list(samples)
+    made = GaugeMetricFamily(f"newsdedup_{name}", help_text, labels=list(samples[0][0]) if samples else None)
+    for labels, value in samples:
+        made.add_metric(list(labels.values()), value)
+    return made
+
+
+def single(name: str, help_text: str, value: float | None) -> GaugeMetricFamily:
+    """Return a gauge without labels; without a sample if there is no value."""
+    return gauge(name, help_text, [] if value is None else [({}, value)])
+
+
+class _Gauges(Collector):
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield every gauge, for the registry."""
+        return gauges()
+
+
+_REGISTRY = CollectorRegistry(auto_describe=False)
+_REGISTRY.register(_Gauges())
+
+
+def gauges() -> Iterator[GaugeMetricFamily]:
     """Yield every metric. Sizes of large tables are estimates of PostgreSQL, as their help says."""
     now = timezone.now()
     yield from _archive(now)
@@ -59,11 +114,11 @@ def gauges() -> Iterator[Metric]:
     yield from _machine(now)
 
 
-def _archive(now: datetime.datetime) -> Iterator[Metric]:
+def _archive(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
     yield single("articles", "Articles, as PostgreSQL estimates them.", _estimate("articles_article"))
-    yield Metric("pairs", "Pairs of articles by state; undecided ones are an estimate.", _pairs())
+    yield gauge("pairs", "Pairs of articles by state; undecided ones are an estimate.", _pairs())
     counts = QuestionCount.objects.order_by("tab").values_list("tab", "number")
-    yield Metric("questions", "Questions that wait for an answer, by tab.", [({"tab": tab}, n) for tab, n in counts])
+    yield gauge("questions", "Questions that wait for an answer, by tab.", [({"tab": tab}, n) for tab, n in counts])
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     [(today,)] = _rows(_TODAY_SQL, {"midnight": midnight})
     yield single("decisions_today", "Decisions since midnight in TIME_ZONE.", today)
@@ -92,10 +147,10 @@ def _rows(sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any,
         return cursor.fetchall()
 
 
-def _runs(now: datetime.datetime) -> Iterator[Metric]:
+def _runs(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
     run = DetectionRun.objects.order_by("-pk").only("started_at", "finished_at", "state").first()
     states = [({"state": str(state)}, float(run is not None and run.state == state)) for state in DetectionRun.State]
-    yield Metric("last_run_state", "1 for the state of the latest run, 0 for the others.", list(states))
+    yield gauge("last_run_state", "1 for the state of the latest run, 0 for the others.", states)
     started = run.started_at.timestamp() if run else None
     finished = run.finished_at.timestamp() if run and run.finished_at else None
     yield single("last_run_started_seconds", "When the latest run started, in seconds since 1970.", started)
@@ -111,7 +166,7 @@ def _runs(now: datetime.datetime) -> Iterator[Metric]:
     yield single("webhook_requests_waiting", "Requests to webhooks that were not accepted yet.", due.count())
 
 
-def _nights(now: datetime.datetime) -> Iterator[Metric]:
+def _nights(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
     profiles = list(Profile.objects.exclude(nightly_at=None).order_by("name"))
     of_these = DetectionRun.objects.filter(state=DetectionRun.State.DONE, profile__in=profiles)
     latest = {run.profile_id: run for run in of_these.order_by("profile_id", "-pk").distinct("profile_id")}
@@ -120,28 +175,26 @@ def _nights(now: datetime.datetime) -> Iterator[Metric]:
         for profile in profiles
         if profile.pk in latest
     ]
-    yield Metric(
-        "nightly_run_age_seconds", "Seconds since the last finished run of a nightly profile began.", list(ages)
-    )
+    yield gauge("nightly_run_age_seconds", "Seconds since the last finished run of a nightly profile began.", ages)
 
 
-def _crawls() -> Iterator[Metric]:
+def _crawls() -> Iterator[GaugeMetricFamily]:
     good = [({"newspaper": name}, seconds) for name, seconds in _rows(_LAST_GOOD_SQL)]
-    yield Metric("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", list(good))
+    yield gauge("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", good)
     states = Crawl.objects.aggregate(
         running=Count("pk", filter=Q(state=Crawl.State.RUNNING)),
         waiting=Count("pk", filter=Q(state=Crawl.State.WAITING)),
     )
-    yield Metric("crawls", "Crawls of the worker now, by state.", [({"state": name}, n) for name, n in states.items()])
+    yield gauge("crawls", "Crawls of the worker now, by state.", [({"state": name}, n) for name, n in states.items()])
     yield single("crawl_schedules", "Newspapers that are crawled by a schedule.", CrawlSchedule.objects.count())
 
 
-def _machine(now: datetime.datetime) -> Iterator[Metric]:
+def _machine(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
     found = Counter(each.kind for each in find_everywhere(now))
-    yield Metric("alarms", "Alarms now, by kind.", [({"kind": kind}, found[kind]) for kind in KINDS])
+    yield gauge("alarms", "Alarms now, by kind.", [({"kind": kind}, found[kind]) for kind in KINDS])
     yield single("database_bytes", "Size of the database with its indexes.", database_bytes())
     states = disks().items()
     free = [({"folders": folders}, float(state.f_bavail * state.f_frsize)) for folders, state in states]
-    yield Metric("disk_free_bytes", "Bytes that this process may still write, by disk.", list(free))
+    yield gauge("disk_free_bytes", "Bytes that this process may still write, by disk.", free)
     size = [({"folders": folders}, float(state.f_blocks * state.f_frsize)) for folders, state in states]
-    yield Metric("disk_size_bytes", "Size of these disks.", list(size))
+    yield gauge("disk_size_bytes", "Size of these disks.", size)

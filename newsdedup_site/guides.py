@@ -1,4 +1,4 @@
-"""The Markdown files of docs/ as HTML, with links and pictures that work on the site."""
+"""The documentation as pages: the Markdown files of docs/ as HTML, with links and pictures that work on the site."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from itertools import pairwise
 from pathlib import Path
 
 from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+# The guides for newcomers, in the order of the tabs; the first one is /help/ itself.
+GUIDES = {"editors": "For editors", "admins": "For admins"}
 FOLDER: Path = settings.BASE_DIR / "docs"
 _PARSER = MarkdownIt("commonmark").enable("table")
 # What can be wider than the screen scrolls, also by the keyboard.
@@ -23,6 +27,16 @@ _WIDE = '<div class="table-wrap" tabindex="0" role="group" aria-label="{}">'
 _TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
 # A page of the folder, as its own links name it: "verdicts.md#how-it-learns", or "#on-this-page".
 _PAGE = re.compile(r"(?:(?P<name>[\w-]+)\.md)?(?P<anchor>#.*)?")
+
+
+def help_page(request: HttpRequest, name: str = "editors") -> HttpResponse:
+    """Show a page of docs/, with links to the guides and to all others."""
+    page = documents().get(name)
+    if page is None:
+        raise Http404(f"docs/ has no page {name}.md")
+    others = [document for document in documents().values() if document.name not in GUIDES]
+    context = {"document": page, "html": html_of(name), "guides": GUIDES.items(), "others": others}
+    return render(request, "guides/guide.html", context)
 
 
 @dataclass(frozen=True)

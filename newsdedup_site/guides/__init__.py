@@ -1,1 +1,0 @@
-"""The documentation as pages: docs/ read from the checkout and rendered."""

@@ -1,1 +1,0 @@
-"""Figures for monitoring, in the text format of Prometheus."""
