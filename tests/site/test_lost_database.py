@@ -210,7 +210,7 @@ def busy(site: Site) -> Iterator[psutil.Process]:
     """The database process of a statement that never ends."""
     ask = f"c.execute('{ENDLESS}')"
     program = (
-        "from newsdedup_site.embedded import connections as k; c = k.connect('newsdedup'); "
+        "from newsdedup_site.embedded import running as k; c = k.connect('newsdedup'); "
         f"print(c.info.backend_pid, flush=True); {ask}"
     )
     with site.start("-c", program) as client:
@@ -342,7 +342,7 @@ def test_only_processes_of_a_dead_server_on_our_data_are_ended(
 
 @pytest.mark.slow
 def test_processes_that_cannot_be_ended_are_waited_for_and_named(site: Site, busy: psutil.Process) -> None:
-    blind = "from newsdedup_site.embedded import leftovers as l, server as s; l.leftovers = lambda: []; "
+    blind = "from newsdedup_site.embedded import server as s; s.leftovers = lambda: []; "
     start = "from newsdedup_site.embedded import ensure_running; ensure_running()"
     os.kill(site.postmaster(), signal.SIGKILL)
     with site.start("-c", f"{blind} s.START_TIMEOUT_SECONDS = 0; {start}") as process:
