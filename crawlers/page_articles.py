@@ -11,12 +11,13 @@ from articles.extraction.extract import EXTRACTOR_VERSION, ExtractedArticle, Ext
 from articles.extraction.kept_pages import RawPage, extract_whole
 from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
-from articles.storage.incoming import IncomingArticle, PageCopy, SeenURL, check_article, story_url
+from articles.normalization.language import detect_language
+from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenURL, check_article, story_url
 from articles.storage.newspapers import Naming, Paper
 from articles.storage.preparing import Prepared, prepare, prepare_again
-from articles.storage.publication_day import dated_details
+from articles.storage.publication_day import dated_details, judge_day
 from crawlers.fetching.sites import same_site
-from crawlers.items import FetchedPage
+from crawlers.items import ArticleLink, FetchedPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,4 +103,30 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | N
             following=page.following,
             feed_entry=page.link.feed_entry,
         ),
+    )
+
+
+def teaser_article(link: ArticleLink, description: str, today: datetime.date) -> IncomingArticle:
+    """Return the article of a feed's entry: its description, or its headline if it has none.
+
+    An entry of a feed of alerts belongs to the newspaper that its host names. Raises ExtractionError if there is no
+    possible day or no text.
+    """
+    text = description or link.headline
+    if not text:
+        raise ExtractionError("no article text")
+    day, doubt = judge_day(None, link.published, today)
+    details = Details(
+        language=detect_language(f"{link.headline}\n{text}", link.language) or link.language,
+        date_source=link.published.source if link.published else "",
+        date_doubt=doubt,
+    )
+    return IncomingArticle(
+        date=day,
+        headline=link.headline,
+        url=link.url,
+        content=text,
+        newspaper="" if story_url(link.url) != link.url else link.source.newspaper,
+        kind=link.kind,
+        details=details.with_time(link.published.time if link.published else None),
     )

@@ -44,7 +44,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawlers.fetching.middlewares.PoliteRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "crawlers.fetching.downloads.UnpackingMiddleware": 590,
-    "crawlers.fetching.cookies.ChainCookiesMiddleware": 700,
+    "crawlers.fetching.middlewares.ChainCookiesMiddleware": 700,
 }
 # The pauses follow a site's answers in all crawls together, crawlers/fetching/pacing.py; Scrapy's do so in each crawl.
 EXTENSIONS = {"scrapy.extensions.throttle.AutoThrottle": None}

@@ -1,18 +1,29 @@
-"""The record of visits, written here only."""
+"""Which newspapers a crawl visits, and the record of its visits and of the pace of sites, written here only."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from django.utils import timezone
 
+from articles.models import Newspaper
 from articles.normalization.logins import without_logins
-from crawlers.models import Visit
+from articles.storage.newspapers import newspapers_named
+from crawlers.models import SitePace, Visit
+
+
+def newspapers_to_crawl(references: Sequence[str]) -> list[Newspaper]:
+    """Return the newspapers of these names or ids; without any, all with crawl=True. Raises UnknownNewspaperError."""
+    every = Newspaper.objects.in_use().filter(crawl=True).order_by("name")
+    return newspapers_named(references) if references else list(every)
+
 
 # A running crawl gives a sign of life every BEAT seconds; after SILENCE seconds without one it counts as broken off.
 BEAT = 10
 SILENCE = 120
+# Visits are kept for so long, and what is remembered of a site without one.
 KEPT_DAYS = 90
 MAX_EXAMPLE_CHARACTERS = 500
 
@@ -58,3 +69,46 @@ def tidy_visits() -> None:
 def _storable(text: str) -> str:
     """Return the text, shortened, without characters that jsonb cannot hold: addresses come from anywhere."""
     return without_logins(text)[:MAX_EXAMPLE_CHARACTERS].replace("\0", "").encode(errors="replace").decode()
+
+
+# The slowness of a site is halved each day.
+HALVED_EACH = datetime.timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The pause that the site's answers led to, that after it asked for fewer requests (both in seconds), and until
+    when it asked to wait (in seconds since 1970; 0: not).
+    """
+
+    delay: float = 0.0
+    penalty: float = 0.0
+    waits_until: float = 0.0
+
+
+def remembered(site: str) -> Remembered | None:
+    """Return what is remembered of a site; None if it is new."""
+    row = SitePace.objects.filter(site=site).first()
+    if row is None:
+        return None
+    share = 0.5 ** ((timezone.now() - row.seen_at) / HALVED_EACH)
+    waits_until = row.waits_until.timestamp() if row.waits_until else 0.0
+    return Remembered(row.delay * share, row.penalty * share, waits_until)
+
+
+def remember(paces: Mapping[str, Remembered]) -> None:
+    """Remember the paces of these sites, and forget sites that were not visited for KEPT_DAYS."""
+    now = timezone.now()
+    rows = [
+        SitePace(
+            site=site,
+            delay=each.delay,
+            penalty=each.penalty,
+            waits_until=datetime.datetime.fromtimestamp(each.waits_until, datetime.UTC) if each.waits_until else None,
+            seen_at=now,
+        )
+        for site, each in sorted(paces.items())
+    ]
+    fields = ["delay", "penalty", "waits_until", "seen_at"]
+    SitePace.objects.bulk_create(rows, update_conflicts=True, unique_fields=["site"], update_fields=fields)
+    SitePace.objects.filter(seen_at__lt=now - datetime.timedelta(days=KEPT_DAYS)).delete()

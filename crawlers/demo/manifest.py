@@ -15,9 +15,8 @@ from typing import Any
 from articles.normalization.text import normalize_text
 from articles.normalization.titles import normalize_title
 from articles.normalization.urls import comparable_url
-from crawlers.demo.papers import PAPERS
+from crawlers.demo.papers import FROM_FEED, PAPERS, Trouble
 from crawlers.demo.scenarios import Article, Truth, articles, groups
-from crawlers.demo.troubles import FROM_FEED, Trouble
 
 # The settings of the passes that the manifest assumes.
 DAY_WINDOW = 3  # days, inclusive
@@ -37,7 +36,7 @@ _ANY_BASE = "http://127.0.0.1"
 class ManifestArticle:
     """A stored article, and the paths that lead to it, without fragments.
 
-    `trouble` is how it is served (see troubles.py), `text` what must be stored in spite of it, and `from_feed` whether
+    `trouble` is how it is served (see papers.py), `text` what must be stored in spite of it, and `from_feed` whether
     the article must say that its text is that of the feed.
     """
 

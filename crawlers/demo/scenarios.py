@@ -14,9 +14,8 @@ from itertools import zip_longest
 from typing import Literal
 
 from crawlers.demo import edits
-from crawlers.demo.papers import PAPERS
+from crawlers.demo.papers import PAPERS, PARTS, Trouble, troubles_of
 from crawlers.demo.stories import Stories, Story, StoryError, load_stories
-from crawlers.demo.troubles import PARTS, Trouble, troubles_of
 
 Truth = Literal["duplicate", "version", "template", "same_event", "unrelated"]
 

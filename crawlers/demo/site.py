@@ -11,10 +11,9 @@ from html import escape
 from urllib.parse import quote, unquote
 
 from crawlers.demo import pages
-from crawlers.demo.papers import PAPERS, SECTIONS, feed_path
+from crawlers.demo.papers import FROM_FEED, PAPERS, SECTIONS, feed_path
 from crawlers.demo.scenarios import Article, articles
 from crawlers.demo.stories import load_stories
-from crawlers.demo.troubles import FROM_FEED
 
 LINKS_ON_A_PAGE = 8
 ARTICLES_ON_THE_FRONT_PAGE = 12

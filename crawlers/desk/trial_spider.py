@@ -32,13 +32,12 @@ from crawlers.faults import reason_of
 from crawlers.fetching.bare_settings import bare_settings
 from crawlers.fetching.sites import is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source
+from crawlers.listings.dates import newest_first
 from crawlers.listings.feeds import read_feed
 from crawlers.listings.sitemaps import SitemapEntry, read_sitemap
-from crawlers.listings.window import newest_first
-from crawlers.page_articles import PageTask, extracted_article, incoming_article
+from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
 from crawlers.spiders.base import content_type, page_fault
 from crawlers.spiders.section import article_urls
-from crawlers.teasers import teaser_article
 
 ARTICLES = 10
 # Seconds in which it begins no further request.

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 
 from scrapy.settings import BaseSettings
 
-from crawlers import site_paces
+from crawlers import visits
 from crawlers.database import LOST, in_database
 from crawlers.faults import RefusedError
 from crawlers.fetching.sites import shared_site
 from crawlers.reasons import SITE_WAITS
-from crawlers.site_paces import Remembered
+from crawlers.visits import Remembered
 
 # Statuses by which a site asks for fewer requests.
 SLOW_DOWN = frozenset({429, 503})
@@ -162,7 +162,7 @@ class Sites:
             known = None
             if bounds.remembers:
                 with suppress(*LOST):
-                    known = await in_database(site_paces.remembered, key)
+                    known = await in_database(visits.remembered, key)
             known = known or Remembered()
             start = max(bounds.least, bounds.start, known.delay) if bounds.adapts else bounds.least
             # Another request may have come first meanwhile.
@@ -185,7 +185,7 @@ class Sites:
 async def _save(paces: dict[str, SitePace]) -> None:
     rows = {key: Remembered(each.delay, each.penalty, each.waits_until) for key, each in paces.items()}
     with suppress(*LOST):  # then the next crawl asks as it would ask a new site
-        await in_database(site_paces.remember, rows)
+        await in_database(visits.remember, rows)
 
 
 sites = Sites()

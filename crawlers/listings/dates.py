@@ -1,10 +1,12 @@
-"""Reads the dates that feeds, sitemaps and lists of links give."""
+"""Reads the dates that feeds, sitemaps and lists of links give, and picks the newest links by them."""
 
 from __future__ import annotations
 
 import datetime
+import heapq
 import re
 from calendar import monthrange
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +15,7 @@ from articles.extraction.written_dates import Place, written_days
 from articles.normalization.times import possible_time
 from articles.normalization.values import UnreadableDayError, parse_day
 from articles.storage.incoming import ListedDate
+from crawlers.items import ArticleLink
 
 MAX_DATE_CHARACTERS = 100
 # sitemap-2009-05.xml, sitemap_200905.xml, /2009/05/, ?yyyy=2009&mm=05; a day may follow.
@@ -118,3 +121,36 @@ def _end_of(year: int, month: int) -> datetime.date | None:
         return datetime.date(year, month, monthrange(year, month)[1])
     except ValueError:  # includes a month that does not exist
         return None
+
+
+_LONG_AGO = datetime.datetime(1, 1, 1, tzinfo=datetime.UTC)
+
+
+def is_before(link: ArticleLink, since: datetime.date | None) -> bool:
+    """Return whether a link's article certainly appeared before this day: by its date, its last change, or its URL.
+
+    A link that says nothing of its day is never before it.
+    """
+    if since is None:
+        return False
+    day = link.published.day if link.published else link.changed or last_day(link.url)
+    return day is not None and day < since
+
+
+def newest_first(links: Iterable[ArticleLink]) -> list[ArticleLink]:
+    """Return the links by their dates, the newest first; those without a date last, in the order given."""
+    return sorted(links, key=_moment, reverse=True)
+
+
+def newest(links: Iterable[ArticleLink], number: int) -> list[ArticleLink]:
+    """Return so many of newest_first."""
+    return heapq.nlargest(number, links, key=_moment)
+
+
+def _moment(link: ArticleLink) -> datetime.datetime:
+    """Return the time of publication or, if it is not known, the beginning of the day."""
+    listed = link.published
+    if listed and listed.time:
+        return listed.time.at
+    day = listed.day if listed else link.changed
+    return datetime.datetime.combine(day, datetime.time(), datetime.UTC) if day else _LONG_AGO

@@ -1,4 +1,7 @@
-"""Reads RSS, Atom and JSON feeds, as far as they can be read."""
+"""Reads RSS, Atom and JSON feeds, as far as they can be read, and the articles that they carry whole.
+
+That is content:encoded, the content of Atom and JSON feeds, and long descriptions.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,19 @@ import datetime
 import io
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 from urllib.parse import urljoin
 
 import feedparser
 
+from articles.extraction.feed_entries import FeedEntry
+from articles.normalization.text import letters
+from articles.normalization.values import plain_text
 from articles.storage.incoming import ListedDate
 from crawlers.listings.dates import changed_moment, listed_date
-from crawlers.listings.feed_texts import carried_text, json_carried_text
 from crawlers.listings.texts import headline, language_code, summary
 
 _BEFORE_XML = codecs.BOM_UTF8 + b" \t\r\n"
@@ -28,7 +34,7 @@ class Entry:
     """An entry of a feed: an absolute URL, which may be invalid or empty, its date and its texts.
 
     `changed_at` is the time of its last change. Title and summary are plain texts of one line; `feed_entry` is what it
-    carries of its article, see feed_texts.py.
+    carries of its article.
     """
 
     url: str
@@ -145,3 +151,42 @@ def _absolute(base: str, url: str) -> str:
         return urljoin(base, url) if url else ""
     except ValueError:  # such as http://[undefined]/
         return url
+
+
+# A description is a teaser, unless it is as long as an article.
+MIN_DESCRIPTION_LETTERS = 1_000
+
+
+def carried_text(entry: Any) -> bytes:
+    """Return what an entry, as feedparser read it, carries of its article, packed; b"" if that is only a teaser."""
+    html = max(_contents(entry), key=len, default="")
+    detail = entry.get("author_detail") or {}
+    author = plain_text(str(detail.get("name") or entry.get("author") or ""))
+    return FeedEntry(html, plain_text(str(entry.get("title") or "")), author).packed()
+
+
+def json_carried_text(item: dict[str, Any]) -> bytes:
+    """Return what an item of a JSON feed carries of its article, packed; b"" if it carries no text."""
+    html = _as_text(item.get("content_html")) or _as_html(_as_text(item.get("content_text")))
+    authors = item.get("authors")
+    authors = authors if isinstance(authors, list) else [item.get("author")]
+    names = (_as_text(author.get("name")) for author in authors if isinstance(author, dict))
+    return FeedEntry(html, plain_text(_as_text(item.get("title"))), ", ".join(filter(None, names))).packed()
+
+
+def _contents(entry: Any) -> Iterator[str]:
+    """Yield the texts of an entry as HTML."""
+    for each in entry.get("content") or ():
+        text = str(each.get("value") or "")
+        yield _as_html(text) if each.get("type") == "text/plain" else text
+    description = str(entry.get("summary") or "")
+    if letters(plain_text(description)) >= MIN_DESCRIPTION_LETTERS:
+        yield description
+
+
+def _as_html(text: str) -> str:
+    return "".join(f"<p>{escape(part)}</p>" for part in re.split(r"\n\s*\n", text) if part.strip())
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

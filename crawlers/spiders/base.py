@@ -25,14 +25,13 @@ from articles.storage.newspapers import Paper, UnknownNewspaperError
 from crawlers import frontier, rechecks
 from crawlers.database import LOST, in_database
 from crawlers.faults import reason_of
-from crawlers.fetching.cookies import needed_cookies
-from crawlers.fetching.middlewares import KnownURLError
+from crawlers.fetching.middlewares import KnownURLError, needed_cookies
 from crawlers.fetching.sites import is_front_page, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
-from crawlers.listings.window import is_before, newest_first
-from crawlers.newspapers import newspapers_to_crawl
+from crawlers.listings.dates import is_before, newest_first
 from crawlers.reasons import DATABASE_LOST, SLOW_PATTERN, UNCHANGED, feed_serves, find_reason
 from crawlers.spiders.following_pages import PagedArticles
+from crawlers.visits import newspapers_to_crawl
 
 Arguments = ParamSpec("Arguments")
 _PERMANENT_REDIRECTS = {301, 308}

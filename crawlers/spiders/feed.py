@@ -16,10 +16,10 @@ from articles.storage.incoming import IncomingArticle
 from crawlers.database import in_database
 from crawlers.fetching.sites import same_site
 from crawlers.items import ArticleLink, Source, Validator
+from crawlers.listings.dates import is_before
 from crawlers.listings.feeds import read_feed
-from crawlers.listings.window import is_before
+from crawlers.page_articles import teaser_article
 from crawlers.spiders.base import NewspaperSpider, content_type
-from crawlers.teasers import teaser_article
 
 TEASERS_AT_ONCE = 100
 

@@ -1,4 +1,4 @@
-"""Fetches the pages of stored articles again, for the versions that follow the first."""
+"""Visits what no source lists: pages of stored articles again, for the versions that follow, and links that wait."""
 
 from __future__ import annotations
 
@@ -103,3 +103,21 @@ class RevisionSpider(NewspaperSpider):
             self.count("gone" if finding.kind == ArticleRevision.Kind.GONE else "changed")
         states = {"etag": etag, "last_modified": last_modified}
         await in_database(rechecks.record_check, before.article_id, seen.seen_at, changed=bool(finding), **states)
+
+
+class WaitingSpider(NewspaperSpider):
+    """Visits the links of a newspaper that wait: those of a list of URLs, see crawlers/link_lists.py."""
+
+    name = "list"
+
+    @classmethod
+    def addresses(cls, newspaper: Newspaper) -> list[str]:
+        return [f"http://{newspaper.host}/"] if newspaper.host else []
+
+    @classmethod
+    def has_work(cls, newspaper: Newspaper, settings: BaseSettings) -> bool:  # noqa: ARG003 - for other spiders
+        return True
+
+    async def _first_requests(self, newspaper: Newspaper) -> AsyncIterator[Request]:
+        async for request in self._waiting_requests(await self._source_of(newspaper)):
+            yield request

@@ -14,8 +14,8 @@ from articles.models import ArticleURL, Newspaper
 from articles.normalization.url_patterns import finds
 from crawlers.fetching.sites import site_of
 from crawlers.items import ArticleLink, Source, Validator
+from crawlers.listings.dates import newest
 from crawlers.listings.sitemaps import SitemapEntry, last_days, read_sitemap
-from crawlers.listings.window import newest
 from crawlers.spiders.base import NewspaperSpider
 
 

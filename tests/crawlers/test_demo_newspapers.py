@@ -24,12 +24,11 @@ from django.db import connection
 
 from articles.models import Article, Newspaper, RepeatedSentence
 from crawlers.demo.manifest import accidental_pairs, manifest
-from crawlers.demo.papers import PAPERS, newspapers
+from crawlers.demo.papers import PAPERS, TROUBLES, newspapers
 from crawlers.demo.scenarios import FIRST_DAY, LAST_DAY, articles, groups
 from crawlers.demo.server import PortError, ports_from, serving, serving_somewhere
 from crawlers.demo.site import Site
 from crawlers.demo.stories import load_stories
-from crawlers.demo.troubles import TROUBLES
 from dedup.models import Decision, Evidence, Membership, Series
 from dedup.review.questions.tabs import TABS, tab_counts
 from dedup.review.readings.second_readings import in_dispute

@@ -27,10 +27,7 @@ pytestmark = [
 ]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ASK = (
-    "from newsdedup_site.embedded import running; "
-    "running.ensure_running(); c = running.connect('newsdedup'); "
-)
+ASK = "from newsdedup_site.embedded import running; running.ensure_running(); c = running.connect('newsdedup'); "
 MAKE_HOME = "from newsdedup_site.embedded import folders as f; f.make_folder(f.home()); print(f.home())"
 STOP = "from newsdedup_site.embedded import server; server.stop()"
 

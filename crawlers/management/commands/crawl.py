@@ -24,11 +24,10 @@ from crawlers.fetching.addresses import allowed_networks
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
 from crawlers.link_lists import save_list
 from crawlers.listings.lists import read_list
-from crawlers.newspapers import newspapers_to_crawl
 from crawlers.reasons import DATABASE_LOST, find_reason
 from crawlers.spiders.base import NewspaperSpider
-from crawlers.spiders.revision import RevisionSpider
-from crawlers.spiders.waiting import WaitingSpider
+from crawlers.spiders.revision import RevisionSpider, WaitingSpider
+from crawlers.visits import newspapers_to_crawl
 
 MAX_LIMIT = 1_000_000
 STDIN = "-"

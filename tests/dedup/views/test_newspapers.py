@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from articles.models import Newspaper, NewspaperAlias, NewspaperMerge
 from articles.storage.locks import Lock
-from crawlers.newspapers import newspapers_to_crawl
+from crawlers.visits import newspapers_to_crawl
 from tests.conftest import StoreArticle
 from tests.databases import database_url
 from tests.factories import make_run, make_user
