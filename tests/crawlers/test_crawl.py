@@ -161,49 +161,6 @@ def test_feed_link_redirect_target_and_canonical_url_are_attached(site: Site, cr
 
 
 @pytest.mark.slow
-def test_canonical_urls_of_another_site_leave_its_article_to_be_crawled(site: Site, crawl: CrawlCommand) -> None:
-    site.add("/2024/05/copy", article_page("Copy", FERRY, canonical="https://agency.example/2024/05/ferry"))
-    site.add("/feed", rss(f"{site.url}/2024/05/copy"), "application/rss+xml")
-    newspaper(site, feed=["/feed"])
-    crawl()
-    assert seen_urls(site) == {("Copy", "/2024/05/copy", "feed")}
-
-
-def test_bad_pages_are_counted_and_the_rest_is_stored(site: Site, crawl: CrawlCommand) -> None:
-    site.add("/broken", "<rss><channel><item><link>http://", "application/rss+xml")
-    site.add("/no-sitemap", "\x1f\x8b\x08 not packed at all", "application/gzip")
-    site.add("/2024/05/empty", "")
-    site.add("/2024/05/short", "<html><body><style>p { color: red }</style><p>Comment now</p></body></html>")
-    site.add("/2024/05/undated", article_page("No day", LIBRARY, day=""))
-    site.add("/2024/05/trouble", "trouble", status=500)
-    site.add("/2024/05/report", b"%PDF-1.4", "application/pdf")
-    site.redirect("/2024/05/moved", "/")
-    site.add("/", article_page("Front page", BRIDGE))
-    site.add("/2024/05/good", article_page("Good", HERRING))
-    names = ("empty", "short", "undated", "trouble", "report", "moved", "missing", "good")
-    site.add("/news", "".join(f"<a href='/2024/05/{name}'>{name}</a>" for name in names))
-    newspaper(site, feed=["/broken"], sitemap=["/no-sitemap"], section=["/news"])
-    result = crawl()
-    assert result.returncode == 0
-    assert result.summary == (
-        "Fjordbladet: 1 stored, 0 known, 10 failed (HTTP 404: 1; HTTP 500: 1; broken feed: 1; empty page: 1; "
-        "entry without a link: 1; no HTML page: application/pdf: 1; no article text: 1; no publication date: 1; "
-        "redirected to a page that is no article: 1; unreadable sitemap: 1)\n"
-    )
-    assert list(Article.objects.values_list("content", flat=True)) == [HERRING]
-
-
-@pytest.mark.slow
-def test_the_feeds_date_serves_where_the_page_has_none(site: Site, crawl: CrawlCommand) -> None:
-    site.add("/2024/05/undated", article_page("No day", LIBRARY, day=""))
-    item = f"<item><link>{site.url}/2024/05/undated</link><pubDate>Tue, 07 May 2024 10:00:00 +0200</pubDate></item>"
-    site.add("/feed", f"<rss version='2.0'><channel>{item}</channel></rss>", "application/rss+xml")
-    newspaper(site, feed=["/feed"])
-    assert crawl().summary == "Fjordbladet: 1 stored, 0 known, 0 failed\n"
-    assert str(Article.objects.get().date) == "2024-05-07"
-
-
-@pytest.mark.slow
 def test_a_feeds_date_is_the_day_at_the_newspapers_place(site: Site, crawl: CrawlCommand) -> None:
     """In UTC each of these is another day."""
     dates = {
@@ -293,17 +250,23 @@ def test_a_newspaper_with_nothing_but_failures_is_an_error(site: Site, crawl: Cr
     site.add("/feed", rss(f"{site.url}/2024/05/ferry", f"{site.url}/2024/05/missing"), "application/rss+xml")
     site.add("/empty", rss(), "application/rss+xml")
     newspaper(site, feed=["/feed", "/gone"])
-    for name, path in {"Holmavis": "/gone", "Skjærgård": "/missing.xml", "Tom": "/empty"}.items():
-        Newspaper.objects.create(name=name, feed_urls=[site.url + path])
+    others = {"Holmavis": f"{site.url}/gone", "Skjærgård": f"{site.url}/missing.xml", "Tom": f"{site.url}/empty"}
+    others |= {"Stille": "http://127.0.0.1:9/feed", "Umulig": "http://[x"}
+    for name, url in others.items():
+        Newspaper.objects.create(name=name, feed_urls=[url])
     result = crawl()
     assert result.returncode == 1
     assert result.summary == (
         "Fjordbladet: 1 stored, 0 known, 2 failed (HTTP 404: 2)\n"
         "Holmavis: 0 stored, 0 known, 1 failed (HTTP 404: 1)\n"
         "Skjærgård: 0 stored, 0 known, 1 failed (HTTP 404: 1)\n"
+        "Stille: 0 stored, 0 known, 1 failed (connection refused: 1)\n"
         "Tom: 0 stored, 0 known, 0 failed\n"
+        "Umulig: 0 stored, 0 known, 1 failed (bad address: 1)\n"
     )
-    assert ": Holmavis, Skjærgård; --verbosity 3 " in result.stderr.splitlines()[-1]
+    assert ": Holmavis, Skjærgård, Stille, Umulig; --verbosity 3 " in result.stderr.splitlines()[-1]
+    assert others["Stille"] in result.stderr
+    assert "Traceback" not in result.stderr
     assert crawl("Fjordbladet").returncode == 0
 
 

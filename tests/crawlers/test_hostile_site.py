@@ -57,11 +57,16 @@ def test_every_bad_page_is_counted_with_its_reason_and_the_good_ones_are_stored(
     assert {name: outcome for name, outcome in outcomes.items() if outcome[0] != outcome[1]} == {}
     stored = [kind for kind in PAGES if kind.outcome == STORED]
     assert Article.objects.count() == len(stored), headlines
+    assert not ArticleURL.objects.filter(url__contains="agency.example").exists()
     assert "Traceback" not in crawled.stderr
     visit = Visit.objects.get()
     counted = {failure["reason"]: failure["number"] for failure in visit.failures}
     assert counted == Counter(kind.outcome for kind in PAGES if kind.outcome != STORED)
     assert visit.stored + visit.known + visit.failed == len(PAGES)
+    assert crawled.summary == (
+        f"Fjordbladet: {visit.stored} stored, {visit.known} known, {visit.failed} failed "
+        f"({'; '.join(f'{reason}: {number}' for reason, number in sorted(counted.items()))})\n"
+    )
     # Each is explained by an entry of its own, at the end of the output.
     explained = [line.strip().partition(": ")[0] for line in crawled.stdout.splitlines()[1:]]
     assert explained == sorted({reason.partition(": ")[0] for reason in counted})

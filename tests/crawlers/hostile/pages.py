@@ -100,6 +100,7 @@ PAGES = [
     Kind("text-type", html(page("text-type"), content_type="text/plain"), "no HTML page: text/plain"),
     Kind("odd-type", html(page("odd-type"), content_type="image/jpeg"), STORED),
     Kind("no-type", response(page("no-type").encode()), STORED),
+    Kind("pdf", html(b"%PDF-1.4", content_type="application/pdf"), "no HTML page: application/pdf"),
     Kind("pdf-as-html", html(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>"), "no article text"),
     Kind("empty", html(""), "empty page"),
     Kind("blank", html(" \n\t \n"), "empty page"),

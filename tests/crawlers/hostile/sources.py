@@ -65,6 +65,7 @@ RDF = (
     f"<item><title>One</title><link>{link('rss-1.0')}</link></item></rdf:RDF>"
 )
 ATOM = f"<feed xmlns='http://www.w3.org/2005/Atom'><entry><link href='{link('atom')}'/></entry></feed>"
+IMPOSSIBLE_DATE = ATOM.replace("atom'/>", "atom-impossible-date'/><published>0000-00-00T00:00:00Z</published>")
 JSON = json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": [{"url": link("json"), "id": "1"}]})
 NONSENSE = (
     "<item><title>No link</title></item>"
@@ -79,6 +80,7 @@ FEEDS = [
     good("rss-0.91", feed(rss("rss-0.91").replace("2.0", "0.91", 1))),
     good("rss-1.0", feed(RDF)),
     good("atom", feed(ATOM, "application/atom+xml")),
+    good("atom-impossible-date", feed(IMPOSSIBLE_DATE, "application/atom+xml")),
     good("json", feed(JSON, "application/feed+json")),
     bad("json-broken", feed(JSON[:-20], "application/feed+json"), "unreadable feed"),
     bad("json-of-numbers", feed('{"items": [1, 2]}', "application/json"), "unreadable feed"),
