@@ -38,13 +38,13 @@ def store_pages(
     """
     with closing(pool.stream(_batches(pages), extract_batch)) as stream:
         for batch, found in stream:
-            ready = [each for each in found if isinstance(each, ReadyArticle)]
+            ready = [article for article in found if isinstance(article, ReadyArticle)]
 
             def again(place: int, paper: Paper, ready: Sequence[ReadyArticle] = ready) -> Prepared:
                 return ready[place].for_paper(paper)
 
-            stored = iter(store_prepared([each.prepared for each in ready], again))
-            results = [each if isinstance(each, Stored) else next(stored) for each in found]
+            stored = iter(store_prepared([article.prepared for article in ready], again))
+            results = [outcome if isinstance(outcome, Stored) else next(stored) for outcome in found]
             yield list(zip(batch, results, strict=True))
 
 
@@ -85,7 +85,7 @@ def _extracted(page: ArchivedPage, rules: _Rules) -> IncomingArticle:
     page = dataclasses.replace(page, url=without_login(page.url))
     rule = rules.of(page.url)
     first, *following = (
-        RawPage(each.body, without_login(each.url), each.content_type) for each in (page, *page.following)
+        RawPage(part.body, without_login(part.url), part.content_type) for part in (page, *page.following)
     )
     found = extract_whole([first, *following], b"", page.fetched.date(), rule)
     if isinstance(found, str):
@@ -113,7 +113,7 @@ def _bare(incoming: IncomingArticle) -> IncomingArticle:
 
 
 def _size(page: ArchivedPage) -> int:
-    return sum(len(each.body) for each in (page, *page.following))
+    return sum(len(part.body) for part in (page, *page.following))
 
 
 def _batches(pages: Iterable[ArchivedPage]) -> Iterator[list[ArchivedPage]]:

@@ -114,7 +114,7 @@ class ArticleStore:
         except LOST:
             raise
         except Exception as error:  # noqa: BLE001 - raised again in `store`, for those that caused it
-            return [error] if len(batch) == 1 else [self._write_alone(each) for each in batch]
+            return [error] if len(batch) == 1 else [self._write_alone(waiting) for waiting in batch]
 
     def _write_alone(self, one: _Waiting) -> Stored | Exception:
         try:
@@ -128,8 +128,8 @@ class ArticleStore:
             return batch[place].ready.for_paper(paper)
 
         with transaction.atomic():
-            stored = store_prepared([each.ready.prepared for each in batch], again)
-            frontier.settle([each.link for each in batch])
+            stored = store_prepared([waiting.ready.prepared for waiting in batch], again)
+            frontier.settle([waiting.link for waiting in batch])
         return stored
 
 

@@ -55,7 +55,7 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, exceptions.IgnoreRequest):
         return _of_refusal(error)
     for kinds, name in (_BROKEN if isinstance(error, exceptions.DownloadFailedError) else ()) + _KINDS:
-        if any(isinstance(each, kinds) for each in _chain(error)):
+        if any(isinstance(cause, kinds) for cause in _chain(error)):
             return name
     return f"fault in the crawler: {type(error).__name__}"
 

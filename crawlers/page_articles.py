@@ -80,7 +80,7 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | N
     redirected = page.url != page.link.url
     seen = [SeenURL(page.link.url, page.link.kind)] if redirected else []
     seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
-    seen += [SeenURL(each.url, ArticleURL.Kind.PAGE) for each in page.following if each.body]
+    seen += [SeenURL(further.url, ArticleURL.Kind.PAGE) for further in page.following if further.body]
     # A page of another site is another article, which must not count as known because a copy links to it.
     declared = ((article.canonical_url, ArticleURL.Kind.CANONICAL), (article.amp_url, ArticleURL.Kind.AMP))
     seen += [SeenURL(url, kind) for url, kind in declared if url and same_site(url, page.url)]

@@ -49,7 +49,7 @@ def _address(host: str, port: int) -> str:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (UnicodeError, socket.gaierror) as error:
         raise ValueError(f"The host name {host[:100]} does not resolve.") from error
-    addresses = [str(each[4][0]) for each in found]
+    addresses = [str(info[4][0]) for info in found]
     for address in addresses:
         if may_connect(address, settings.CRAWL_PRIVATE_ADDRESSES):
             return address

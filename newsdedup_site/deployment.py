@@ -62,11 +62,11 @@ def refuse_insecure(*, serving: bool) -> None:
         check for check in run_checks(tags=[Tags.security], include_deployment_checks=True) if not check.is_silenced()
     ]
     if not serving and not settings.SERVES_OTHERS:
-        found = [each for each in found if each.id not in _DEBUG]
+        found = [message for message in found if message.id not in _DEBUG]
     # Django's messages about the same fault name settings that nobody has set by hand.
-    found = [each for each in found if (each.id or "").startswith("newsdedup_site.")] or found
+    found = [message for message in found if (message.id or "").startswith("newsdedup_site.")] or found
     if found:
-        sentences = [f"{each.msg} {each.hint or ''}".strip() for each in found]
+        sentences = [f"{message.msg} {message.hint or ''}".strip() for message in found]
         raise ImproperlyConfigured(f"newsdedup does not start with these settings: {' '.join(sentences)}")
     if settings.PLAIN_HTTP:
         logger.warning("PLAIN_HTTP=true: passwords and sessions cross the network unencrypted.")

@@ -26,9 +26,9 @@ from prometheus_client.registry import Collector
 from crawlers.models import Crawl, CrawlSchedule
 from dedup.detection.runs.requests import is_worker_alive
 from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
-from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import KINDS
 from newsdedup_site.alarms.machine import database_bytes, disks
+from newsdedup_site.alarms.recording import find_everywhere
 
 # What the last ANALYZE or VACUUM counted; -1 before the first one.
 _ROWS_SQL = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%(table)s)"
@@ -190,7 +190,7 @@ def _crawls() -> Iterator[GaugeMetricFamily]:
 
 
 def _machine(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
-    found = Counter(each.kind for each in find_everywhere(now))
+    found = Counter(alarm.kind for alarm in find_everywhere(now))
     yield gauge("alarms", "Alarms now, by kind.", [({"kind": kind}, found[kind]) for kind in KINDS])
     yield single("database_bytes", "Size of the database with its indexes.", database_bytes())
     states = disks().items()

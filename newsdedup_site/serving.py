@@ -71,7 +71,9 @@ class _Bounded(BaseWSGIServer):
     def handle_accept(self) -> None:
         """Accept a connection, in the place of another one if there are too many."""
         if len(self.active_channels) >= self.worker.cfg.worker_connections:
-            waiting = (each for each in self.active_channels.values() if not (each.requests or each.will_close))
+            waiting = (
+                channel for channel in self.active_channels.values() if not (channel.requests or channel.will_close)
+            )
             if silent := min(waiting, key=lambda channel: channel.last_activity, default=None):
                 silent.will_close = True
         super().handle_accept()

@@ -189,13 +189,15 @@ def troubles_of(articles: Iterable[Article]) -> dict[tuple[str, str], Trouble]:
     Of a newspaper they fall on the first able articles in the order of a digest of their paths.
     """
     able = [article for article in articles if article.language == "en" and len(article.paragraphs) >= LEAST_PARAGRAPHS]
-    able.sort(key=lambda each: zlib.crc32(each.path.encode()))
+    able.sort(key=lambda article: zlib.crc32(article.path.encode()))
     found: dict[tuple[str, str], Trouble] = {}
     for trouble, (_, papers) in TROUBLES.items():
         for paper in papers:
             # A charset is no trouble for a text in ASCII.
             fit = (
-                each for each in able if each.paper == paper and not (trouble == "mislabelled" and each.text.isascii())
+                article
+                for article in able
+                if article.paper == paper and not (trouble == "mislabelled" and article.text.isascii())
             )
-            found[next((paper, each.path) for each in fit if (paper, each.path) not in found)] = trouble
+            found[next((paper, article.path) for article in fit if (paper, article.path) not in found)] = trouble
     return found

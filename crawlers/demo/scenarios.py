@@ -99,7 +99,7 @@ def _with_troubles(all_groups: Sequence[Group]) -> Iterator[Group]:
     able = (article for group in all_groups if group.scenario in _TROUBLED for article in group.articles)
     found = troubles_of(able)
     for group in all_groups:
-        prints = (replace(each, trouble=found.get((each.paper, each.path), "")) for each in group.articles)
+        prints = (replace(article, trouble=found.get((article.paper, article.path), "")) for article in group.articles)
         yield replace(group, articles=tuple(prints))
 
 
@@ -331,7 +331,7 @@ def _related_box(place: int, stories: list[Story], teasers: tuple[str, ...]) -> 
         raise StoryError(f"{len(teasers)} teasers; {_RELATED_GROUPS * _TEASERS} are needed: write more")
     first = _day(stories[0], 3)
     prints = [_print(story, _paper(place * 3), first + turn) for turn, story in enumerate(stories)]
-    woven = [replace(each, paragraphs=edits.with_teasers(each.paragraphs, own)) for each in prints]
+    woven = [replace(article, paragraphs=edits.with_teasers(article.paragraphs, own)) for article in prints]
     return Group("related_box", "unrelated", tuple(woven))
 
 

@@ -92,7 +92,7 @@ class Site:
         following = [self.articles[(place + step) % len(self.articles)] for step in range(1, RELATED_ARTICLES + 1)]
         teasers = load_stories().teasers
         turned = teasers[place % len(teasers) :] + teasers
-        links = [(each.path, each.headline) for each in following]
+        links = [(article.path, article.headline) for article in following]
         if article.trouble == "refused":
             return self._html(pages.refused_page(self.paper), status=403)
         printed = pages.part_of_article(article, part) if part else article

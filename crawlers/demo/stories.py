@@ -59,7 +59,7 @@ def load_stories() -> Stories:
     teasers: list[str] = []
     for file in sorted(FOLDER.glob("*.toml")):
         document = tomllib.loads(file.read_text(encoding="utf-8"))
-        teasers += (f"{each['text'].rstrip('.')}." for each in document.get("related", ()))
+        teasers += (f"{related['text'].rstrip('.')}." for related in document.get("related", ()))
         for kind, group, stories in _read(file, document):
             kinds[kind].setdefault(group, []).extend(stories)
     _check_keys(story.key for groups in kinds.values() for stories in groups.values() for story in stories)

@@ -45,7 +45,7 @@ def discover(
     url = url if "://" in url else f"https://{url}"
     if not is_visitable(url):
         raise NothingFoundError(f"{url[:200]} is not a web address. Enter the address of the newspaper's home page.")
-    networks = [str(each) for each in (site_settings.CRAWL_PRIVATE_ADDRESSES if private is None else private)]
+    networks = [str(network) for network in (site_settings.CRAWL_PRIVATE_ADDRESSES if private is None else private)]
     found = _found_elsewhere({"url": url, "networks": networks, "seconds": seconds, "pause": pause})
     if reason := found.get("reason"):
         entry = find_reason(reason)

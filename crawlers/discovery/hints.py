@@ -12,7 +12,7 @@ import lxml.html
 
 from articles.extraction.html import UnreadablePageError, parse_page
 from crawlers.fetching.sites import is_front_page, is_visitable, same_site
-from crawlers.listings.texts import headline, language_code
+from crawlers.listings.dates import headline, language_code
 
 # Addresses that publishing systems use by default; asked only if the site declares none.
 GUESSED_FEEDS = ("/feed/", "/rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml", "/feed.json")
@@ -83,7 +83,7 @@ def read_home_page(body: bytes, url: str, content_type: str) -> HomePage:
 def robots_sitemaps(text: str, url: str) -> list[str]:
     """Return the sitemaps that a robots.txt names, each once."""
     urls = (_absolute(url, match[1]) for match in _SITEMAP_LINE.finditer(text))
-    return list(dict.fromkeys(each for each in urls if is_visitable(each)))
+    return list(dict.fromkeys(address for address in urls if is_visitable(address)))
 
 
 def is_of_comments(source: Link) -> bool:

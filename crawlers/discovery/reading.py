@@ -52,7 +52,7 @@ def with_entries(source: FoundSource, entries: Sequence[SitemapEntry], *, at_lea
 def section_source(page: HomePage, link: Link, found_in: str, pattern: str) -> FoundSource:
     """Return what a section page would bring: the links that match the pattern, or look like articles."""
     source = FoundSource("section", link.url, link.text, found_in)
-    articles = [each for each in page.links if _is_article(each.url, pattern)]
+    articles = [linked for linked in page.links if _is_article(linked.url, pattern)]
     if len(articles) < LEAST_LINKED:
         return replace(source, problem="It links to no articles.")
     return _with(source, [(None, article.text or article.url) for article in articles], at_least=False)
@@ -77,11 +77,13 @@ def recommended(sources: Iterable[FoundSource]) -> tuple[FoundSource, ...]:
     newest = max((source.newest for source in sources if source.newest), default=None)
     fresh = newest - datetime.timedelta(days=FRESH_DAYS) if newest else datetime.date.min
     good = [source for source in sources if not source.problem and (source.newest is None or source.newest >= fresh)]
-    listings = [each for each in good if each.kind != "section"]
-    chosen = {(each.kind, each.url) for each in listings or good}
+    listings = [source for source in good if source.kind != "section"]
+    chosen = {(source.kind, source.url) for source in listings or good}
     marked = [replace(source, recommended=(source.kind, source.url) in chosen) for source in sources]
     kinds = ("feed", "sitemap", "section")
-    return tuple(sorted(marked, key=lambda each: (not each.recommended, bool(each.problem), kinds.index(each.kind))))
+    return tuple(
+        sorted(marked, key=lambda source: (not source.recommended, bool(source.problem), kinds.index(source.kind)))
+    )
 
 
 def _is_article(url: str, pattern: str) -> bool:
@@ -90,7 +92,7 @@ def _is_article(url: str, pattern: str) -> bool:
 
 def _with(source: FoundSource, listed: Sequence[tuple[datetime.date | None, str]], *, at_least: bool) -> FoundSource:
     """Return a source with the number, the newest day and samples of what it lists."""
-    newest_first = sorted(listed, key=lambda each: each[0] or datetime.date.min, reverse=True)
+    newest_first = sorted(listed, key=lambda entry: entry[0] or datetime.date.min, reverse=True)
     samples = tuple(dict.fromkeys(text for _, text in newest_first))[:MAX_SAMPLES]
     newest = max((day for day, _ in listed if day), default=None)
     return replace(source, entries=len(listed), newest=newest, samples=samples, at_least=at_least)

@@ -74,10 +74,10 @@ class _Asked(NamedTuple):
 
 
 def _are_known(asked: Sequence[_Asked]) -> list[bool]:
-    known = {_Asked(url, None) for url in ingest.known_urls([each.url for each in asked])}
-    for kept in {each.kept for each in asked if each.kept is not None}:
-        known |= {_Asked(url, kept) for url in known_pages([each.url for each in asked if each.kept == kept], kept)}
-    return [each in known or _Asked(each.url, None) in known for each in asked]
+    known = {_Asked(url, None) for url in ingest.known_urls([one.url for one in asked])}
+    for kept in {one.kept for one in asked if one.kept is not None}:
+        known |= {_Asked(url, kept) for url in known_pages([one.url for one in asked if one.kept == kept], kept)}
+    return [one in known or _Asked(one.url, None) in known for one in asked]
 
 
 # Of all crawls of this process: each asks before each page.

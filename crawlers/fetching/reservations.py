@@ -106,7 +106,7 @@ def forbids_index(headers: Iterable[str], metas: Iterable[tuple[str, str]], name
     for header in headers:
         agent = "robots"
         for part in header.lower().split(","):
-            before, colon, after = (each.strip() for each in part.partition(":"))
+            before, colon, after = (piece.strip() for piece in part.partition(":"))
             is_agent = bool(colon) and before not in _WITH_VALUE
             agent = before if is_agent else agent
             if agent in names and (after if is_agent else before) in _FORBIDS_INDEX:

@@ -1,4 +1,4 @@
-"""Reads the dates that feeds, sitemaps and lists of links give, and picks the newest links by them."""
+"""Reads the dates and texts that feeds, sitemaps and lists of links give, and picks the newest links."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from articles.extraction.dates import url_day, written_day
 from articles.extraction.written_dates import Place, written_days
 from articles.normalization.times import possible_time
-from articles.normalization.values import UnreadableDayError, parse_day
-from articles.storage.incoming import ListedDate
+from articles.normalization.values import UnreadableDayError, parse_day, plain_text
+from articles.storage.incoming import MAX_HEADLINE_CHARACTERS, ListedDate
 from crawlers.items import ArticleLink
 
 MAX_DATE_CHARACTERS = 100
@@ -154,3 +154,28 @@ def _moment(link: ArticleLink) -> datetime.datetime:
         return listed.time.at
     day = listed.day if listed else link.changed
     return datetime.datetime.combine(day, datetime.time(), datetime.UTC) if day else _LONG_AGO
+
+
+MAX_SUMMARY_CHARACTERS = 20_000
+_LANGUAGE = re.compile(r"\s*([a-z]{2,3})(?=$|[-_\s])", re.IGNORECASE)
+
+
+def headline(markup: str) -> str:
+    """Return a headline as plain text of one line."""
+    return _storable(plain_text(markup[: 2 * MAX_HEADLINE_CHARACTERS]))[:MAX_HEADLINE_CHARACTERS]
+
+
+def summary(markup: str) -> str:
+    """Return a description as plain text of one line."""
+    return _storable(plain_text(markup[: 2 * MAX_SUMMARY_CHARACTERS]))[:MAX_SUMMARY_CHARACTERS]
+
+
+def language_code(declared: str) -> str:
+    """Return the ISO 639 code of a declared language, such as en of en-GB; empty if it is none."""
+    code = _LANGUAGE.match(declared)
+    return code[1].lower() if code else ""
+
+
+def _storable(text: str) -> str:
+    """Return a text without characters that the database does not accept."""
+    return text.replace("\0", "").encode(errors="replace").decode()

@@ -22,8 +22,7 @@ from articles.extraction.feed_entries import FeedEntry
 from articles.normalization.text import letters
 from articles.normalization.values import plain_text
 from articles.storage.incoming import ListedDate
-from crawlers.listings.dates import changed_moment, listed_date
-from crawlers.listings.texts import headline, language_code, summary
+from crawlers.listings.dates import changed_moment, headline, language_code, listed_date, summary
 
 _BEFORE_XML = codecs.BOM_UTF8 + b" \t\r\n"
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")

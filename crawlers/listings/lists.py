@@ -16,8 +16,7 @@ from articles.normalization.logins import without_login
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.gzipped import GZIP
 from crawlers.fetching.sites import is_visitable
-from crawlers.listings.dates import listed_date
-from crawlers.listings.texts import headline, language_code
+from crawlers.listings.dates import headline, language_code, listed_date
 
 # The accepted names of columns, the preferred one first. Case, blanks, underscores and hyphens make no difference.
 COLUMNS = {

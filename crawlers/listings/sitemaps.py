@@ -16,9 +16,8 @@ from scrapy.utils.sitemap import Sitemap
 
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.gzipped import GZIP, is_cut_off
-from crawlers.listings.dates import changed_day, changed_moment, listed_date, periods
+from crawlers.listings.dates import changed_day, changed_moment, headline, language_code, listed_date, periods
 from crawlers.listings.feeds import Entry, read_feed
-from crawlers.listings.texts import headline, language_code
 
 _FEED = re.compile(rb"<(?:\w+:)?(?:rss|feed|rdf)[\s>]")
 # Some servers compress files that are compressed already.

@@ -254,7 +254,7 @@ class NewspaperSpider(PagedArticles):
             links_sorted = await in_database(frontier.sort_links, source, batch)
             self._count_once("known", links_sorted.known)
             if source.keeps_versions:
-                changed = {each.key: each.changed_at for each in batch if each.changed_at}
+                changed = {link.key: link.changed_at for link in batch if link.changed_at}
                 known = {key: at for key, at in changed.items() if key in links_sorted.known}
                 await in_database(rechecks.note_listed, source.newspaper_id, known)
             self._count_once("refused_earlier", links_sorted.refused)

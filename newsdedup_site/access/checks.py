@@ -45,7 +45,7 @@ def walk(resolver: URLResolver, namespaces: tuple[str, ...] = ()) -> Iterator[Ad
 def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
     """Report addresses without a rule, names that two addresses share, rules without an address, no middleware."""
     found = list(walk(get_resolver()))
-    names = Counter(each.name for each in found)
+    names = Counter(address.name for address in found)
     errors: list[CheckMessage] = [
         Error(
             f"The address /{each.route} has no rule.",

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
@@ -21,6 +22,12 @@ _NOTHING_CHANGED = "Nothing was changed. If you had to log in first, send the fo
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 log = logging.getLogger(__name__)
+
+
+class UserRequest(HttpRequest):
+    """A request of somebody who is logged in, as a rule of the table of addresses asks for."""
+
+    user: User
 
 
 class RightsMiddleware:
@@ -65,7 +72,7 @@ class RightsMiddleware:
         if (
             match
             and not match.namespaces
-            and any(isinstance(each, int) and each > MAX_NUMBER for each in kwargs.values())
+            and any(isinstance(value, int) and value > MAX_NUMBER for value in kwargs.values())
         ):
             raise Http404(f"No row has so high a number: the highest is {MAX_NUMBER}.")
         return None

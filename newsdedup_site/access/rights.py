@@ -61,7 +61,9 @@ def has_right(user: User | AnonymousUser, right: Right) -> bool:
     # A page with a menu asks dozens of times, and each time Django would ask all backends.
     held: dict[str, bool] = vars(user).setdefault("_held_permissions", {})
     if right.permission not in held:
-        held[right.permission] = user.has_perms(each for each in (READ.permission, right.permission) if each)
+        held[right.permission] = user.has_perms(
+            permission for permission in (READ.permission, right.permission) if permission
+        )
     return held[right.permission] and (user.is_staff or not right.staff_only)
 
 

@@ -39,7 +39,7 @@ def disks() -> dict[str, os.statvfs_result]:
         folders.append(embedded.home())
     by_device: dict[int, tuple[list[str], os.statvfs_result]] = {}
     for folder in folders:
-        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        there = next(existing for existing in (folder, *folder.absolute().parents) if existing.exists())
         named, _ = by_device.setdefault(there.stat().st_dev, ([], os.statvfs(there)))
         named.append(str(folder))
     return {" and ".join(named): state for named, state in by_device.values()}

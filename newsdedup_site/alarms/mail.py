@@ -80,7 +80,7 @@ def deliver(subject: str, text: str, to: Sequence[str]) -> str:
 def _subject(notices: Sequence[AlarmNotice]) -> str:
     """Return what began first; what lasts or is over if nothing began."""
     order = list(AlarmNotice.Event)
-    first = min(notices, key=lambda each: (order.index(AlarmNotice.Event(each.event)), each.pk))
+    first = min(notices, key=lambda notice: (order.index(AlarmNotice.Event(notice.event)), notice.pk))
     words = {AlarmNotice.Event.LASTS: "still: ", AlarmNotice.Event.OVER: "over: "}.get(
         AlarmNotice.Event(first.event), ""
     )
@@ -99,8 +99,8 @@ def _context(notices: Sequence[AlarmNotice]) -> dict[str, object]:
     parts = []
     for event, heading in headings.items():
         of_event = [notice for notice in notices if notice.event == event]
-        kinds = list(dict.fromkeys(each.alarm.kind for each in of_event))
-        groups = [_group([each for each in of_event if each.alarm.kind == kind], kind) for kind in kinds]
+        kinds = list(dict.fromkeys(notice.alarm.kind for notice in of_event))
+        groups = [_group([notice for notice in of_event if notice.alarm.kind == kind], kind) for kind in kinds]
         if groups:
             parts.append((heading, event == AlarmNotice.Event.OVER, groups))
     return {"parts": parts, "site": settings.SITE_URL}
@@ -108,7 +108,7 @@ def _context(notices: Sequence[AlarmNotice]) -> dict[str, object]:
 
 def _group(notices: Sequence[AlarmNotice], kind: str) -> dict[str, object]:
     """Return the alarms of a kind, the longest first, with what follows from them and what helps."""
-    longest = sorted(notices, key=lambda each: each.alarm.since)
+    longest = sorted(notices, key=lambda notice: notice.alarm.since)
     shown = [
         {
             "what": each.what,
@@ -120,7 +120,7 @@ def _group(notices: Sequence[AlarmNotice], kind: str) -> dict[str, object]:
         }
         for each in longest[:MOST_OF_A_KIND]
     ]
-    remedies = list(dict.fromkeys(each["remedy"] for each in shown))
+    remedies = list(dict.fromkeys(alarm["remedy"] for alarm in shown))
     about = KINDS.get(kind)
     follows = about.follows if about else ""
     return {"alarms": shown, "left_out": len(notices) - len(shown), "follows": follows, "remedies": remedies}

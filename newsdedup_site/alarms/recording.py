@@ -1,11 +1,11 @@
-"""The writer of alarms: what a check found begins, lasts or is over, and what there is to tell is queued with it."""
+"""The check for alarms, every few minutes: finds what is wrong, records what begins, lasts or is over, and tells it."""
 
 from __future__ import annotations
 
 import datetime
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -14,11 +14,44 @@ from django.utils import timezone
 
 from articles.storage.locks import Lock, lock_transaction
 from dedup.integrations.queue import announce_alarms
-from newsdedup_site.alarms.finding import find_all
+from newsdedup_site.alarms import crawling, detection, machine
 from newsdedup_site.alarms.kinds import KINDS, Found
 from newsdedup_site.alarms.machine import FORGOTTEN, is_elsewhere
 from newsdedup_site.alarms.mail import recipients, send_waiting
 from newsdedup_site.models import Alarm, AlarmNotice
+
+FINDERS: tuple[Callable[[datetime.datetime], Iterable[Found]], ...] = (
+    detection.find_worker,
+    detection.find_missed_nights,
+    detection.find_stopped_runs,
+    crawling.find_missed_crawls,
+    crawling.find_failed_crawl,
+    crawling.find_failing_newspapers,
+    detection.find_stopped_imports,
+    machine.find_full_disks,
+    machine.find_large_database,
+    machine.find_switched_off_webhooks,
+    machine.find_failing_mail,
+)
+
+
+def find_everywhere(now: datetime.datetime) -> list[Found]:
+    """Return what an admin has to see to, also what only other machines can see and have recorded."""
+    found = find_all(now)
+    only_migrations = any(alarm.kind == "migrations" for alarm in found)
+    return found if only_migrations else [*found, *machine.find_full_disks_elsewhere(now)]
+
+
+def find_all(now: datetime.datetime) -> list[Found]:
+    """Return what this machine can see that an admin has to see to, the most urgent kinds first.
+
+    A few quick queries; nothing is written.
+
+    While migrations wait, only they are returned: the other questions may need what they bring.
+    """
+    waiting = list(machine.find_waiting_migrations(now))
+    return waiting or [found for find in FINDERS for found in find(now)]
+
 
 # What was told lately is not told again because it was over for a while.
 QUIET = datetime.timedelta(hours=36)
@@ -33,10 +66,10 @@ def record(found: Sequence[Found], now: datetime.datetime) -> list[AlarmNotice]:
     with transaction.atomic():
         lock_transaction(Lock.ALARMS)
         active = {(row.kind, row.subject): row for row in Alarm.objects.filter(over_at=None)}
-        told = [_seen(each, active.pop(each.key, None), now) for each in found]
-        if not any(each.kind == "migrations" for each in found):  # then nothing else was looked for
+        told = [_seen(alarm, active.pop(alarm.key, None), now) for alarm in found]
+        if not any(alarm.kind == "migrations" for alarm in found):  # then nothing else was looked for
             told += [_not_seen(row, now) for row in active.values()]
-        return _queue([each for each in told if each is not None], now)
+        return _queue([event for event in told if event is not None], now)
 
 
 Told = tuple[Alarm, AlarmNotice.Event]
@@ -82,7 +115,7 @@ def _not_seen(row: Alarm, now: datetime.datetime) -> Told | None:
 def _queue(told: Sequence[Told], now: datetime.datetime) -> list[AlarmNotice]:
     if not told:
         return []
-    webhooks = announce_alarms([_body(*each) for each in told])
+    webhooks = announce_alarms([_body(*event) for event in told])
     mail = AlarmNotice.Mail.WAITING if recipients() else AlarmNotice.Mail.NONE
     return AlarmNotice.objects.bulk_create(
         AlarmNotice(alarm=row, event=event, what=row.what, made_at=now, webhooks=webhooks, mail=mail)

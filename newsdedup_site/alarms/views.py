@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
 from articles.paging import page_of
+from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.access.rights import SEE_ALARMS, has_right
-from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import Found
 from newsdedup_site.alarms.mail import recipients
+from newsdedup_site.alarms.recording import find_everywhere
 from newsdedup_site.models import Alarm
 
 # Of one kind, the dashboard lists so many.
@@ -46,16 +47,16 @@ class Present:
 def present(user: User | AnonymousUser, most: int = SHOWN_OF_A_KIND) -> Present:
     """Return what is wrong now, found on the spot: it is true also while no worker checks."""
     for_admin = has_right(user, SEE_ALARMS)
-    found = [each for each in find_everywhere(timezone.now()) if for_admin or each.about.for_all]
-    kinds = list(dict.fromkeys(each.kind for each in found))
+    found = [alarm for alarm in find_everywhere(timezone.now()) if for_admin or alarm.about.for_all]
+    kinds = list(dict.fromkeys(alarm.kind for alarm in found))
     return Present(
-        [_group([each for each in found if each.kind == kind], most) for kind in kinds], len(found), for_admin
+        [_group([alarm for alarm in found if alarm.kind == kind], most) for kind in kinds], len(found), for_admin
     )
 
 
 def _group(found: Sequence[Found], most: int) -> Group:
     about, shown = found[0].about, found[:most]
-    remedies = list(dict.fromkeys(each.help for each in shown))
+    remedies = list(dict.fromkeys(alarm.help for alarm in shown))
     return Group(about.label, about.follows, shown, len(found) - len(shown), remedies)
 
 
@@ -67,13 +68,7 @@ def history() -> QuerySet[Alarm]:
 _MOST = 1_000
 
 
-class AdminRequest(HttpRequest):
-    """A request of somebody who is logged in, as the table of addresses asks for."""
-
-    user: User
-
-
-def alarms(request: AdminRequest) -> HttpResponse:
+def alarms(request: UserRequest) -> HttpResponse:
     """Show what is wrong now, whom it is sent to, and every alarm before."""
     context = {
         "now": present(request.user, most=_MOST),

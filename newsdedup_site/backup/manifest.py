@@ -96,8 +96,10 @@ class Manifest:
                 | {
                     "format": Format(values["format"]),
                     "migrations": tuple((app, name) for app, name in values["migrations"]),
-                    "tables": tuple(Table(**each | {"columns": tuple(each["columns"])}) for each in values["tables"]),
-                    "sequences": tuple(Sequence(**each) for each in values["sequences"]),
+                    "tables": tuple(
+                        Table(**table | {"columns": tuple(table["columns"])}) for table in values["tables"]
+                    ),
+                    "sequences": tuple(Sequence(**sequence) for sequence in values["sequences"]),
                 }
             )
         except (ValueError, KeyError, TypeError) as error:

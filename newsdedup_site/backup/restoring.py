@@ -107,7 +107,7 @@ def missing_migrations() -> list[str]:
 def _check_state(manifest: Manifest) -> None:
     """Raise RestoreError for a backup of a newer version."""
     known = MigrationExecutor(connection).loader.disk_migrations or {}
-    names = set(known) | {replaced for each in known.values() for replaced in each.replaces}
+    names = set(known) | {replaced for migration in known.values() for replaced in migration.replaces}
     apps = {app for app, _ in names}
     newer = [f"{app}.{name}" for app, name in manifest.migrations if app in apps and (app, name) not in names]
     if newer:
@@ -183,7 +183,7 @@ def _restore_container(reader: container.Reader, progress: Progress) -> None:
             reader.restore(cursor, table, lambda size: progress("restore", size))
         _compare(cursor, manifest, progress)
         # Indexes first: whoever checks a foreign key reads them.
-        for _, make in sorted(removed, key=lambda each: each[0].startswith("ALTER")):
+        for _, make in sorted(removed, key=lambda statements: statements[0].startswith("ALTER")):
             cursor.execute(make)
         _each(cursor, _TRIGGERS_ON_SQL, names)
         for sequence in manifest.sequences:

@@ -158,7 +158,7 @@ def _pages(sample: Sample) -> Found:
     return listed(
         f"the page of article {pk} cannot be unpacked"
         for pk, *packed in chosen_articles(pages, sample)
-        if not all(_unpacks(bytes(each)) for each in packed)
+        if not all(_unpacks(bytes(body)) for body in packed)
     )
 
 

@@ -61,7 +61,7 @@ def _settled(groups: Iterable[Sequence[int]]) -> _Settled | None:
             neighbours[other].add(one)
     reached, frontier = set(changed), set(changed)
     while frontier:
-        frontier = {each for article in frontier for each in neighbours.get(article, ())} - reached
+        frontier = {neighbour for article in frontier for neighbour in neighbours.get(article, ())} - reached
         reached |= frontier
     return _Settled(reached)
 
@@ -75,10 +75,10 @@ def _stored_members() -> dict[int, tuple[int, ...]]:
 
 def _clusters(_sample: Sample) -> Found:
     stored, expected = _stored_members(), expected_clusters()
-    settled = _settled([*stored.values(), *(each.articles for each in expected)])
+    settled = _settled([*stored.values(), *(cluster.articles for cluster in expected)])
     if settled is None:
         return Found(waiting=_CHANGED)
-    return listed(_wrong(stored, {each.articles: each for each in expected}, settled))
+    return listed(_wrong(stored, {cluster.articles: cluster for cluster in expected}, settled))
 
 
 def _wrong(

@@ -182,7 +182,8 @@ def _is_same(pair: Pair, row: JudgedRow) -> bool:
 def _difference(pair: Pair, row: JudgedRow) -> str:
     if any(getattr(pair, name) != getattr(row, name) for name in ("verdict", "joins", *_NUMBERS)):
         said = [
-            f"{each.verdict} {each.probability} (of duplicates {each.duplicate_probability})" for each in (pair, row)
+            f"{judged.verdict} {judged.probability} (of duplicates {judged.duplicate_probability})"
+            for judged in (pair, row)
         ]
         return f"pair {pair.pk} is stored as {said[0]}, and its articles give {said[1]}"
     return f"pair {pair.pk} has other reasons than its articles give"

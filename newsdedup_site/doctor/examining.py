@@ -50,10 +50,10 @@ class UnknownInvariantError(ValueError):
 
 def chosen(names: Collection[str]) -> tuple[Invariant, ...]:
     """Return the promises of these names in order; without names, all. Raises UnknownInvariantError."""
-    known = {each.name: each for each in INVARIANTS}
+    known = {invariant.name: invariant for invariant in INVARIANTS}
     if unknown := sorted(set(names) - known.keys()):
         raise UnknownInvariantError(f"There is no check named {', '.join(unknown)}; there are {', '.join(known)}.")
-    return tuple(each for each in INVARIANTS if not names or each.name in names)
+    return tuple(invariant for invariant in INVARIANTS if not names or invariant.name in names)
 
 
 def examine(

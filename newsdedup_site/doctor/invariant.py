@@ -82,9 +82,9 @@ def by(statement: LiteralString, parameters: dict[str, Any] | None = None) -> Lo
 
 def together(found: Sequence[Found]) -> Found:
     """Return several findings as one."""
-    examples = tuple(islice((example for each in found for example in each.examples), NAMED))
-    waiting = " ".join(dict.fromkeys(each.waiting for each in found if each.waiting))
-    return Found(sum(each.faults for each in found), examples, waiting)
+    examples = tuple(islice((example for finding in found for example in finding.examples), NAMED))
+    waiting = " ".join(dict.fromkeys(finding.waiting for finding in found if finding.waiting))
+    return Found(sum(finding.faults for finding in found), examples, waiting)
 
 
 def options(model: Any) -> Any:

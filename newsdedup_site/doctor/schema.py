@@ -82,7 +82,7 @@ def _tables(_sample: Sample) -> Found:
 
 
 def _unknown(app: str, name: str, known: Any, ours: set[str]) -> bool:
-    replaced = {each for migration in known.values() for each in migration.replaces}
+    replaced = {key for migration in known.values() for key in migration.replaces}
     return app in ours and (app, name) not in known and (app, name) not in replaced
 
 

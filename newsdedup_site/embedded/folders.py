@@ -88,7 +88,7 @@ def server_user() -> pwd.struct_passwd | None:
 
 def make_folder(folder: Path) -> None:
     """Create a folder and its missing parents; existing ones are left unchanged."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for each in reversed(missing):
         # 0711: the system user can pass through, nobody can list it.
         each.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, exist_ok=True)

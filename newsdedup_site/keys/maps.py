@@ -55,7 +55,9 @@ def _merged(chosen: Mapping[str, str]) -> dict[str, str]:
     merged = {name: chosen[name] for name in ACTIONS if name in chosen}
     for name, action in ACTIONS.items():
         if name not in merged:
-            taken = any(merged[each] == action.key and ACTIONS[each].meets(action) for each in chosen if each in merged)
+            taken = any(
+                merged[other] == action.key and ACTIONS[other].meets(action) for other in chosen if other in merged
+            )
             merged[name] = "" if taken else action.key
     return merged
 

@@ -7,10 +7,11 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.keys.actions import ACTIONS
 from newsdedup_site.keys.maps import Keys, KeysError, keys_of, store_keys, switch_keys
 
@@ -48,12 +49,6 @@ class KeysForm(forms.Form):
                 self.add_error(name, fault)
             return False
         return True
-
-
-class UserRequest(HttpRequest):
-    """A request of a user who is logged in; the middleware rejects others."""
-
-    user: User
 
 
 def keys(request: UserRequest) -> HttpResponse:

@@ -65,7 +65,7 @@ def forget_old(now: datetime) -> None:
 def locks() -> list[Locked]:
     """Return what is locked now, the longest first."""
     now = timezone.now()
-    groups: dict[Limit, dict[tuple[str, str], list[datetime]]] = {each: defaultdict(list) for each in _KEYS}
+    groups: dict[Limit, dict[tuple[str, str], list[datetime]]] = {limit: defaultdict(list) for limit in _KEYS}
     rows = AccessFailureLog.objects.filter(attempt_time__gt=now - LONGEST)
     for name, address, time in rows.values_list("username", "ip_address", "attempt_time").order_by():
         for limit, (by_name, by_address) in _KEYS.items():
@@ -76,7 +76,7 @@ def locks() -> list[Locked]:
         for (name, address), times in of_limit.items()
         if (until := limit.full_until(times, now))
     ]
-    return sorted(found, key=lambda each: each.until, reverse=True)
+    return sorted(found, key=lambda lock: lock.until, reverse=True)
 
 
 # Whether a limit counts by the name, and by the address.

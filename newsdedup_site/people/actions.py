@@ -143,7 +143,7 @@ def set_role(person: User, role: str) -> None:
 def end_sessions(person: User) -> int:
     """Delete the sessions of a user, and return how many there were."""
     current = Session.objects.filter(expire_date__gte=timezone.now()).iterator()
-    keys = [each.session_key for each in current if each.get_decoded().get(SESSION_KEY) == str(person.pk)]
+    keys = [session.session_key for session in current if session.get_decoded().get(SESSION_KEY) == str(person.pk)]
     Session.objects.filter(session_key__in=keys).delete()
     return len(keys)
 

@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 
 from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
+from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.logins.handler import locks
 from newsdedup_site.people import actions
 from newsdedup_site.people.actions import PersonError, make_link
@@ -71,12 +72,6 @@ class InviteForm(PersonForm):
         self.fields["role"].initial = "editor"
 
 
-class AdminRequest(HttpRequest):
-    """A request of a user who is logged in; the middleware rejects others."""
-
-    user: User
-
-
 def people(request: HttpRequest) -> HttpResponse:
     """List the people, and the latest changes."""
     page = page_of(actions.people(), request.GET.get("page"))
@@ -91,13 +86,13 @@ def people_changes(request: HttpRequest) -> HttpResponse:
     return render(request, "people/changes.html", {"page": page_of(actions.changes(), request.GET.get("page"))})
 
 
-def person(request: AdminRequest, person_id: int) -> HttpResponse:
+def person(request: UserRequest, person_id: int) -> HttpResponse:
     """Show a person, with forms for what can be done."""
     return _page(request, _find(person_id), None)
 
 
 @never_cache
-def person_invite(request: AdminRequest) -> HttpResponse:
+def person_invite(request: UserRequest) -> HttpResponse:
     """Make a new person, and show the link with which they set a password."""
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -110,7 +105,7 @@ def person_invite(request: AdminRequest) -> HttpResponse:
     return render(request, "people/invite.html", {"form": form}, status=400 if form.is_bound else 200)
 
 
-def unlock(request: AdminRequest) -> HttpResponse:
+def unlock(request: UserRequest) -> HttpResponse:
     """Forget the wrong passwords for a name, from an address, or for both."""
     form = UnlockForm(request.POST)
     if request.method == "POST" and form.is_valid():
@@ -128,7 +123,7 @@ def action(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpRespon
     """
 
     @wraps(view)
-    def answer(request: AdminRequest, person_id: int) -> HttpResponse:
+    def answer(request: UserRequest, person_id: int) -> HttpResponse:
         found = _find(person_id)
         if request.method == "POST":
             try:
@@ -144,7 +139,7 @@ def action(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpRespon
 
 
 @action
-def person_change(request: AdminRequest, found: User) -> HttpResponse | None:
+def person_change(request: UserRequest, found: User) -> HttpResponse | None:
     """Give a person another role or e-mail address."""
     form = PersonForm(request.POST)
     if not form.is_valid():
@@ -157,20 +152,20 @@ def person_change(request: AdminRequest, found: User) -> HttpResponse | None:
 
 @never_cache
 @action
-def person_link(request: AdminRequest, found: User) -> HttpResponse:
+def person_link(request: UserRequest, found: User) -> HttpResponse:
     """Show a one-time link with which a person sets a password; until they do, the old one works."""
     return _show_link(request, found)
 
 
 @action
-def person_block(request: AdminRequest, found: User) -> None:
+def person_block(request: UserRequest, found: User) -> None:
     """Shut a person out at once."""
     actions.block(found.pk, by=request.user)
     messages.success(request, f"{found.get_username()} is blocked and logged out everywhere.")
 
 
 @action
-def person_unblock(request: AdminRequest, found: User) -> None:
+def person_unblock(request: UserRequest, found: User) -> None:
     """Let a blocked person log in again."""
     actions.unblock(found.pk, by=request.user)
     messages.success(request, f"{found.get_username()} can log in again.")
@@ -180,7 +175,7 @@ def _find(person_id: int) -> User:
     return get_object_or_404(actions.people(), pk=person_id)
 
 
-def _page(request: AdminRequest, found: User, form: PersonForm | None) -> HttpResponse:
+def _page(request: UserRequest, found: User, form: PersonForm | None) -> HttpResponse:
     shown = actions.describe(found, locks())
     context = {
         "person": shown,
@@ -191,7 +186,7 @@ def _page(request: AdminRequest, found: User, form: PersonForm | None) -> HttpRe
     return render(request, "people/person.html", context, status=400 if form else 200)
 
 
-def _show_link(request: AdminRequest, found: User) -> HttpResponse:
+def _show_link(request: UserRequest, found: User) -> HttpResponse:
     actions.record_link(found, by=request.user)
     return render(request, "people/link.html", {"person": found, "link": make_link(request, found)})
 

@@ -67,7 +67,7 @@ def begin_newspaper(newspaper: Newspaper, *, reason: str, user: Any = None) -> R
     with writing():
         newspaper = Newspaper.objects.select_for_update().get(pk=newspaper.pk)
         family = family_of(newspaper)
-        ids = [each.pk for each in family]
+        ids = [member.pk for member in family]
         if Removal.objects.filter(state=Removal.State.RUNNING, newspaper_ids__overlap=ids).exists():
             raise RemovalError(f"{newspaper} is being removed already")
         removal = _log(Removal.Kind.NEWSPAPER, newspaper.name, reason, user, newspaper_ids=ids)

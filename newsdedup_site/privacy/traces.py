@@ -78,7 +78,7 @@ def traces_of_articles(articles: Collection[int]) -> set[str]:
     """Return texts by which these few articles are recognised: URLs, headlines, the beginning of the text."""
     found = set(ArticleURL.objects.filter(article__in=articles).values_list("url", flat=True))
     for url, headline, content in Article.objects.filter(pk__in=articles).values_list("url", "headline", "content"):
-        found |= {url, *(each for each in (headline,) if len(each) >= _LEAST_HEADLINE)}
+        found |= {url, *(text for text in (headline,) if len(text) >= _LEAST_HEADLINE)}
         lines = (line[:_TEXT] for line in content.splitlines() if len(line) >= _LEAST_TEXT)
         found |= set(islice(lines, 1))
     return found - {""}
@@ -166,16 +166,16 @@ def _scrub_previews(spelled: Collection[str]) -> None:
     rows = FileImport.objects.annotate(spelled=Cast("preview", TextField()))
     for kept in rows.filter(_any("spelled", spelled) | _any("name", spelled) | _any("newspaper", spelled)):
         kept.preview |= {"rows": [], "rejects": [], "reasons": []}
-        if any(each in kept.name for each in spelled):
+        if any(name in kept.name for name in spelled):
             kept.name = REMOVED
-        if any(each in kept.newspaper for each in spelled):
+        if any(name in kept.newspaper for name in spelled):
             kept.newspaper = ""
         kept.save(update_fields=["preview", "name", "newspaper"])
 
 
 def _scrub_uploads(spelled: Collection[str]) -> None:
     """Delete uploaded files that have one of these texts and are kept until they are imported."""
-    wanted = [each.encode() for each in spelled]
+    wanted = [name.encode() for name in spelled]
     longest = max(map(len, wanted))
     for kept in FileImport.objects.filter(pk__in=UploadedPart.objects.values("file_import").distinct()):
         if _has_any(kept, wanted, longest):
@@ -188,7 +188,7 @@ def _has_any(kept: FileImport, wanted: Collection[bytes], longest: int) -> bool:
         with opened(kept) as (stream, _):
             while chunk := stream.read(_CHUNK):
                 before = before[-longest:] + chunk
-                if any(each in before for each in wanted):
+                if any(name in before for name in wanted):
                     return True
     except (OSError, EOFError):
         return True  # a file that cannot be read is of no use, and may have them
@@ -199,5 +199,5 @@ def _scrub_sessions(spelled: Collection[str]) -> None:
     """End sessions that quote one of these texts, in a note that was refused."""
     for session in Session.objects.iterator():
         said = json.dumps(session.get_decoded(), ensure_ascii=False, default=str)
-        if any(each in said for each in spelled):
+        if any(name in said for name in spelled):
             session.delete()

@@ -6,13 +6,13 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from articles.models import Article, Newspaper, Removal
 from articles.paging import page_of
 from dedup.detection.runs.requests import is_worker_alive
+from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.privacy import removal as removals_made
 from newsdedup_site.privacy import retention, withholding
 from newsdedup_site.privacy.previews import preview_articles, preview_newspaper
@@ -71,12 +71,6 @@ HIDDEN_BEFORE_ANSWER = 1_000
 WITHHELD_SHOWN = 200
 
 
-class AdminRequest(HttpRequest):
-    """A request of a user who is logged in; the middleware rejects others."""
-
-    user: User
-
-
 def removals(request: HttpRequest) -> HttpResponse:
     """Show the log of removals, and the articles that are withheld."""
     rows = Removal.objects.select_related("requested_by", "lifted_by").order_by("-pk")
@@ -90,7 +84,7 @@ def removals(request: HttpRequest) -> HttpResponse:
     return render(request, "privacy/removals.html", context)
 
 
-def newspaper_remove(request: AdminRequest, newspaper_id: int) -> HttpResponse:
+def newspaper_remove(request: UserRequest, newspaper_id: int) -> HttpResponse:
     """Show what the removal of a newspaper would take; remove it if its name is typed."""
     newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
     form = RemovalForm(request.POST or None, wanted=newspaper.name, what="the name of the newspaper")
@@ -105,7 +99,7 @@ def newspaper_remove(request: AdminRequest, newspaper_id: int) -> HttpResponse:
     return render(request, "privacy/remove.html", {**context, "form": form}, status=400 if form.errors else 200)
 
 
-def newspaper_pages(request: AdminRequest, newspaper_id: int) -> HttpResponse:
+def newspaper_pages(request: UserRequest, newspaper_id: int) -> HttpResponse:
     """Set for how many days the fetched pages of a newspaper are kept; first show what a worker would delete."""
     newspaper = get_object_or_404(Newspaper.objects.in_use(), pk=newspaper_id)
     form = PageDaysForm(request.POST or None, instance=newspaper)
@@ -120,7 +114,7 @@ def newspaper_pages(request: AdminRequest, newspaper_id: int) -> HttpResponse:
     return render(request, "privacy/pages.html", context, status=400 if form.errors else 200)
 
 
-def article_remove(request: AdminRequest, article_id: int) -> HttpResponse:
+def article_remove(request: UserRequest, article_id: int) -> HttpResponse:
     """Show what the removal of an article would take; remove it if its number is typed."""
     article = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
     form = RemovalForm(request.POST or None, wanted=str(article.pk), what="the number of the article")
@@ -143,7 +137,7 @@ def _begun(request: AdminRequest, begun: Removal) -> HttpResponse:
     return redirect("removals")
 
 
-def removal_continue(request: AdminRequest, removal_id: int) -> HttpResponse:
+def removal_continue(request: UserRequest, removal_id: int) -> HttpResponse:
     """Let a worker take up a removal again that was interrupted."""
     found = get_object_or_404(Removal, pk=removal_id)
     if request.method == "POST" and found.state == Removal.State.RUNNING:
@@ -152,7 +146,7 @@ def removal_continue(request: AdminRequest, removal_id: int) -> HttpResponse:
     return redirect("removals")
 
 
-def removal_lift(request: AdminRequest, removal_id: int) -> HttpResponse:
+def removal_lift(request: UserRequest, removal_id: int) -> HttpResponse:
     """Let what a removal took be stored again."""
     found = get_object_or_404(Removal, pk=removal_id)
     if request.method == "POST":
@@ -165,7 +159,7 @@ def removal_lift(request: AdminRequest, removal_id: int) -> HttpResponse:
     return redirect("removals")
 
 
-def article_withhold(request: AdminRequest, article_id: int) -> HttpResponse:
+def article_withhold(request: UserRequest, article_id: int) -> HttpResponse:
     """Ask why an article is to be withheld, and withhold it."""
     article = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
     form = ReasonForm(request.POST or None)
@@ -181,7 +175,7 @@ def article_withhold(request: AdminRequest, article_id: int) -> HttpResponse:
     return render(request, "privacy/withhold.html", context, status=400 if form.errors else 200)
 
 
-def article_release(request: AdminRequest, article_id: int) -> HttpResponse:
+def article_release(request: UserRequest, article_id: int) -> HttpResponse:
     """Show a withheld article again."""
     if request.method == "POST":
         try:

@@ -1,4 +1,4 @@
-"""The first steps of an installation: from nothing to the first run that is done, without a shell."""
+"""The dashboard: the first steps of an installation, up to the first run without a shell, and what is wrong now."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from dedup.detection.runs.requests import is_worker_alive, waiting_runs
 from dedup.models import DetectionRun
 from newsdedup_site.access.addresses import ADDRESSES
 from newsdedup_site.access.rights import SHOWN_ADMINS, admins, has_right
+from newsdedup_site.alarms.views import Present, present
 
 register = template.Library()
 
@@ -115,3 +116,9 @@ def _compare() -> Step:
         now=now,
         now_at=now_at,
     )
+
+
+@register.simple_tag(takes_context=True)
+def alarms(context: dict[str, Any]) -> Present:
+    """Return what is wrong now, as far as the user may know it."""
+    return present(context["request"].user)

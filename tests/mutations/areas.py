@@ -78,7 +78,6 @@ AREAS = (
             "newsdedup_site/access/*.py",
             "newsdedup_site/logins/*.py",
             "newsdedup_site/people/actions.py",
-            "newsdedup_site/people/actions.py",
             "dedup/api/auth.py",
             "dedup/integrations/tokens.py",
             "dedup/forms/base.py",

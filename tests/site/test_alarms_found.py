@@ -24,9 +24,8 @@ from dedup.detection.runs.requests import schedule_nightly
 from dedup.integrations.hooks import delete_webhook, make_webhook
 from dedup.models import DetectionRun, Profile, RunPhase, Worker
 from newsdedup_site.alarms import machine
-from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import KINDS, Found
-from newsdedup_site.alarms.recording import record
+from newsdedup_site.alarms.recording import find_all, record
 from newsdedup_site.alarms.views import present
 from newsdedup_site.models import Alarm
 from tests.databases import database_url

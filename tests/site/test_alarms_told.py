@@ -24,10 +24,9 @@ from articles.models import Newspaper
 from dedup.integrations.hooks import WebhookError, make_webhook
 from dedup.models import Delivery, Profile, Worker
 from newsdedup_site.alarms import machine
-from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import Found
 from newsdedup_site.alarms.mail import RETRY_MINUTES, send_waiting
-from newsdedup_site.alarms.recording import QUIET, record
+from newsdedup_site.alarms.recording import QUIET, find_all, record
 from newsdedup_site.models import Alarm, AlarmNotice
 from tests.databases import child_environment
 from tests.factories import make_run, make_user

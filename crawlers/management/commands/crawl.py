@@ -131,7 +131,9 @@ class Command(LongCommand):
         return newspapers, [WaitingSpider]
 
     def _learn(self, newspapers: list[Newspaper], jobs: list[Job]) -> None:
-        for newspaper in update_affixes_and_forms(each for each in newspapers if _counts(each, jobs)["stored"]):
+        for newspaper in update_affixes_and_forms(
+            newspaper for newspaper in newspapers if _counts(newspaper, jobs)["stored"]
+        ):
             self.stdout.write(affixes_line(newspaper))
 
     def _run(self, scrapy_settings: Settings, jobs: list[Job], options: dict[str, Any]) -> bool:
@@ -230,7 +232,7 @@ def _explained(jobs: list[Job], settings: Settings) -> Iterator[str]:
     if any(job.counts["left_out"] for job in jobs):
         yield f"left out: {_left_out(settings)}"
     counted = {name.removeprefix("failed/") for job in jobs for name in job.counts if name.startswith("failed/")}
-    for name in sorted({each.partition(": ")[0] for each in counted}):
+    for name in sorted({reason.partition(": ")[0] for reason in counted}):
         reason = find_reason(name)
         yield f"{name}: {reason.meaning} {reason.remedy}".rstrip()
 

@@ -34,7 +34,7 @@ class Command(LongCommand):
         parser.add_argument("--force", action="store_true", help="replace the file if it exists")
         parser.add_argument(
             "--format",
-            choices=[each.value for each in Format],
+            choices=[one.value for one in Format],
             help="pg_dump: what PostgreSQL's own pg_restore reads too; copy: needs no programs, and can be restored "
             "into any supported version of PostgreSQL (default: pg_dump where a fitting one is found, else copy)",
         )
