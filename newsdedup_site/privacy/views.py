@@ -129,7 +129,7 @@ def article_remove(request: UserRequest, article_id: int) -> HttpResponse:
     return render(request, "privacy/remove.html", {**context, "form": form}, status=400 if form.errors else 200)
 
 
-def _begun(request: AdminRequest, begun: Removal) -> HttpResponse:
+def _begun(request: UserRequest, begun: Removal) -> HttpResponse:
     hidden = removals_made.hide(begun, at_most=HIDDEN_BEFORE_ANSWER)
     request_removal(begun, user=request.user)
     what = "No page shows it any more" if hidden else "A worker is deleting the texts"
