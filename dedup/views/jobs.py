@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django_htmx.http import HttpResponseClientRefresh
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from articles.jobs.kinds import KINDS
 from articles.jobs.work import cancel, may_cancel
@@ -41,8 +41,14 @@ def job(request: EditorRequest, job_id: int) -> HttpResponse:
 
 
 def job_state(request: EditorRequest, job_id: int) -> HttpResponse:
-    """Answer a page that asks how far its job is; when it has ended, the page loads itself again."""
+    """Answer a page that asks how far its job is.
+
+    When it has ended, the page loads itself again. The job's own page leads to that of what it makes.
+    """
     shown = _job(request, job_id)
+    on_its_own = request.htmx.current_url_abs_path == _address(request, job_id)
+    if on_its_own and shown.page and shown.state != Job.State.WAITING:
+        return HttpResponseClientRedirect(shown.page)
     return render(request, "jobs/_polled.html", {"job": shown}) if shown.is_active else HttpResponseClientRefresh()
 
 

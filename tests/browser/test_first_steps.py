@@ -69,7 +69,7 @@ def test_an_empty_installation_leads_to_the_first_question_without_a_shell(store
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.get_by_role("link", name="Start a run").click()
     press(page, "Queue the run")
-    expect(page.locator("h1")).to_contain_text("waiting for a worker")
+    expect(page.locator(".state")).to_have_text("waiting for a worker")
     # It does what waits in the order in which it was asked for.
     work()
     page.wait_for_url("**/runs/*/")

@@ -24,6 +24,7 @@ from django.utils.http import urlsafe_base64_encode
 from psycopg import sql
 
 from articles.files.uploads import keep_upload
+from articles.jobs.work import cancel
 from articles.models import Newspaper
 from crawlers.desk.queue import request_crawl
 from crawlers.discovery.found import FoundNewspaper, FoundSource
@@ -32,6 +33,7 @@ from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import Batch, BatchItem, Cluster, DetectionRun, FittedModel, Profile
 from dedup.review.answers.batches import SAMPLES, begin
 from dedup.review.answers.decisions import decide_pair
+from dedup.rows.corpus.kept import request_corpus
 from newsdedup_site.privacy.removal import begin_articles, carry_out
 from newsdedup_site.privacy.withholding import withhold
 from tests.browser.conftest import read_sample, small_archive
@@ -63,6 +65,7 @@ def fill(store: StoreArticle) -> dict[str, str]:
     make_run(state=DetectionRun.State.RUNNING, finished_at=None)
     FittedModel.objects.create(content=dump_model(default_model()), decisions=60)
     _crawls(mara)
+    _cancelled_corpus(mara)
     keep_upload("lamps.jsonl", [ROW], newspaper="", user=mara)
     withhold(store().pk, reason="A minor asked.", user=mara)
     begin_articles([store().pk], reason="A court asked.", user=mara)
@@ -83,6 +86,11 @@ def _batch(pairs: list[int], user: User) -> None:
     BatchItem.objects.filter(pk=left.pk).update(place=None)
     Batch.objects.filter(pk=batch.pk).update(drawn=1)
     decide_pair(drawn.pair_id, "confirm", user=user)
+
+
+def _cancelled_corpus(user: User) -> None:
+    asked = {"policy": "one-per-cluster", "format": "csv", "boilerplate": "keep", "confirmed": False}
+    cancel(request_corpus(asked | {"newspapers": [], "since": None, "until": None}, user).job, user)
 
 
 def _crawls(user: User) -> None:

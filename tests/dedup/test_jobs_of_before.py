@@ -62,7 +62,7 @@ def test_all_that_waits_or_was_left_goes_on_after_an_upgrade(store: StoreArticle
         do_job(job.pk)
         job.refresh_from_db()
         assert (job.state, job.tries) == (end, 1), job.error
-    assert StoredReport.objects.get().counted_at
+    assert StoredReport.objects.get().computed_at
     assert (Lesson.objects.count(), CorpusExport.objects.get().job.arguments) == (1, CORPUS)
     assert set(FileImport.objects.values_list("job__state", flat=True)) == {None, "done", "waiting"}
 

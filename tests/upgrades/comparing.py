@@ -12,7 +12,22 @@ ON_PURPOSE: dict[str, str] = {
     "dedup_fittedmodel.in_use": "dedup 0011, 0016, 0052: a learnt model of other features is switched off",
     "dedup_judgedmonth.*": "dedup 0044: pairs know what their verdicts rest on, months need not",
     "dedup_profile.settings": "dedup 0007, 0015: the default profile proposes more",
-    "django_tasks_database_dbtaskresult.task_path": "dedup 0010: the module of the tasks has moved",
+    **dict.fromkeys(
+        (
+            *(
+                f"articles_fileimport.{name}"
+                for name in ("state", "started_at", "seen_at", "finished_at", "position", "error")
+            ),
+            *(f"dedup_lesson.{name}" for name in ("state", "asked_by_id", "asked_at", "finished_at")),
+            *(f"dedup_storedreport.{name}" for name in ("waiting_since", "requested_by_id")),
+            "dedup_runrequest.*",
+            "django_tasks_database_dbtaskresult.args_kwargs",
+            "django_tasks_database_dbtaskresult.task_path",
+        ),
+        "articles 0029 to 0031 and dedup 0090 to 0093: what waits for a worker is a job, which its task carries",
+    ),
+    "dedup_storedreport.counted_at": "dedup 0100: it is computed_at",
+    "dedup_storedreport.shown": "dedup 0100: what a result says is its summary",
 }
 
 
