@@ -1,7 +1,7 @@
 """Why a visit fails: a table of all reasons, with their meanings and remedies.
 
-The summary of a crawl, the page /crawls/ and docs/crawling.md use it. A counted reason is a name from the table, or
-such a name, a colon and a detail.
+The summary of a crawl and the page /crawls/ use it; docs/crawling.md lists the names. A counted reason is a name from
+the table, or such a name, a colon and a detail.
 """
 
 from __future__ import annotations
