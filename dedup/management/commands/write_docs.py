@@ -70,10 +70,14 @@ def _passes() -> Iterator[str]:
 def _pass_settings() -> Iterator[str]:
     yield "| pass | setting | default | range | meaning | source |"
     yield "|---|---|---|---|---|---|"
+    rows: dict[str, list[str]] = {}  # the passes that declare a setting equally
     for name, each in PASSES.items():
         for setting, (field, declared) in settings_of(each.config_class).items():
             default = ("no", "yes")[field.default] if isinstance(field.default, bool) else field.default
-            yield f"| {name} | {setting} | {default} | {_range(declared)} | {declared.help} | {declared.source} |"
+            row = f"{setting} | {default} | {_range(declared)} | {declared.help} | {declared.source} |"
+            rows.setdefault(row, []).append(name)
+    for row, names in sorted(rows.items(), key=lambda shared: len(shared[1]) == 1):
+        yield f"| {'all' if len(names) == len(PASSES) else ', '.join(names)} | {row}"
 
 
 def _range(declared: Setting) -> str:
