@@ -43,10 +43,10 @@ class PassBenchmark(Benchmark):
 
     sizes = [10_000, 40_000, 100_000]
     name = "passes"
-    workers: tuple[str, ...] = ("default", "1")
 
     def __init__(self, options: argparse.Namespace, sources: Sequence[Source], server: Server) -> None:
         super().__init__(options, sources, server)
+        self.results.options["threshold of the trigram pass"] = options.threshold
         # Python, Django and the command's own modules: the cheapest of three, because it is subtracted many times.
         startup = [sys.executable, "manage.py", "find_duplicates", "--help"]
         self.startup = measure(startup, server, database.child_environment(), repeat=3)[0]
@@ -68,27 +68,22 @@ class PassBenchmark(Benchmark):
         self.console.print("  plain join of a slice")
         threshold, chosen = self.options.threshold, database.by_chance(self.options.plain_pairs)
         plain = database.plain_join(self.server, chosen, threshold=threshold)
-        agreement: Agreement | None = None
-        for workers in self.workers:
-            usage = self._find_duplicates("trigram", workers, threshold)
-            found = database.evidence("trigram")
-            agreement = agreement or self._agreement(plain, found, threshold)
-            self.results.window.append(
-                WindowResult(
-                    articles=articles,
-                    per_day=per_day,
-                    threshold=threshold,
-                    workers=workers,
-                    pairs=pairs_in_window(database.articles_by_day(), database.DAY_WINDOW),
-                    slice_pairs=plain.compared,
-                    slice_cpu=plain.cpu,
-                    slice_wall=plain.wall,
-                    **agreement.with_pass(found),
-                    found=len(found),
-                    usage=usage,
-                    startup_cpu=self.startup.command_cpu,
-                )
+        usage = self._find_duplicates("trigram", threshold)
+        found = database.evidence("trigram")
+        self.results.window.append(
+            WindowResult(
+                articles=articles,
+                per_day=per_day,
+                threshold=threshold,
+                pairs=pairs_in_window(database.articles_by_day(), database.DAY_WINDOW),
+                slice_pairs=plain.compared,
+                slice_cpu=plain.cpu,
+                slice_wall=plain.wall,
+                **self._agreement(plain, found, threshold).with_pass(found),
+                found=len(found),
+                usage=usage,
             )
+        )
 
     def _agreement(self, plain: database.PlainJoin, found: database.Pairs, threshold: float) -> Agreement:
         """Run the plain join also for articles of pairs that the pass found: a random sample has few of them."""
@@ -97,12 +92,10 @@ class PassBenchmark(Benchmark):
         asked = database.plain_join(self.server, some, threshold=threshold) if some else plain
         return Agreement(plain.articles | asked.articles, plain.found | asked.found)
 
-    def _find_duplicates(self, pass_name: str, workers: str, threshold: float) -> Usage:
-        self.console.print(f"  {pass_name} pass, workers: {workers}")
+    def _find_duplicates(self, pass_name: str, threshold: float) -> Usage:
+        self.console.print(f"  {pass_name} pass")
         command = [sys.executable, "manage.py", "find_duplicates", "--no-progress", "--no-verdicts"]
         command += ["--passes", pass_name, "--threshold", f"{pass_name}={threshold}"]
-        if workers != "default":
-            command += ["--workers", workers]
         usages = []
         for _ in range(self.options.repeat):
             database.forget()
@@ -118,7 +111,7 @@ class PassBenchmark(Benchmark):
             truth = self.contend(EXACT, measured, CONFIG, repeat=1).pairs
             check_truth(truth, CONFIG)
         contended = {name: self.contend(name, measured, CONFIG) for name in self.options.contestants if name != EXACT}
-        usage = self._find_duplicates("minhash", "default", CONFIG.threshold)
+        usage = self._find_duplicates("minhash", CONFIG.threshold)
         core = {"startup_cpu": self.startup.command_cpu}
         contended["minhash"] = Contended(frozenset(database.evidence("minhash")), usage, core)
         for name, done in contended.items():

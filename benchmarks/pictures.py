@@ -19,7 +19,7 @@ def trigram(results: Sequence[WindowResult]) -> str:
     """Return the CPU seconds of the trigram pass and the plain join by articles per day, one panel per corpus size."""
     points = []
     for result in results:
-        if result.per_day is None or result.workers != "default":
+        if result.per_day is None:
             continue
         where = {
             "articles": f"{result.articles:,} articles",

@@ -74,7 +74,6 @@ class WindowResult:
     articles: int
     per_day: int | None  # None: the articles' own days
     threshold: float
-    workers: str
     pairs: int  # in the window: those the plain join would compare
     slice_pairs: int
     slice_cpu: float
@@ -84,7 +83,6 @@ class WindowResult:
     slice_extra: int  # found only by the pass, or with another score
     found: int
     usage: Usage
-    startup_cpu: float  # part of usage: the start of Python and Django
 
     @property
     def plain_cpu(self) -> float:
@@ -96,29 +94,19 @@ class WindowResult:
         """Return how many times as many CPU seconds the plain join needs."""
         return self.plain_cpu / self.usage.cpu
 
-    @property
-    def pass_ratio(self) -> float:
-        """Return how many times as many CPU seconds the plain join needs as the pass without its start."""
-        return self.plain_cpu / (self.usage.cpu - self.startup_cpu)
-
 
 WINDOW: Columns = {
     "articles": lambda row: f"{row.articles:,}",
     "a day": lambda row: "own" if row.per_day is None else f"{row.per_day:,}",
-    "t": lambda row: f"{row.threshold:g}",
-    "workers": lambda row: row.workers,
     "pairs in the window": lambda row: f"{row.pairs:,}",
     "plain join CPU s": lambda row: f"≈ {seconds(row.plain_cpu)}",
     "trigram CPU s (PostgreSQL's)": lambda row: _cpu(row.usage),
-    "of which start-up": lambda row: seconds(row.startup_cpu),
-    "wall s": lambda row: seconds(row.usage.wall),
     "peak MB (PostgreSQL's)": lambda row: _memory(row.usage),
     "pairs found": lambda row: f"{row.found:,}",
     "agreed in the slice": lambda row: (
         f"{row.slice_agreed} of {row.slice_found}" + (f", {row.slice_extra} more" if row.slice_extra else "")
     ),
     "ratio": lambda row: f"{row.ratio:,.0f} ×",
-    "ratio without start-up": lambda row: f"{row.pass_ratio:,.0f} ×",
 }
 
 
@@ -191,7 +179,6 @@ def shingle_columns(results: Sequence[ShingleResult], *, near: bool = False) -> 
         "pairs": lambda row: f"{row.found:,}",
         **({} if near else over_time),
         "recall ±3 days": lambda row: _share(row.recall_in_window),
-        "wall s": lambda row: seconds(row.usage.wall),
         "CPU s (PostgreSQL's)": lambda row: _cpu(row.usage),
         "core CPU s": lambda row: "" if row.core is None else seconds(row.core * row.articles),
         "of which shingles": lambda row: seconds(row.shingles_cpu),
@@ -215,7 +202,6 @@ class ThresholdResult:
     found: int
     recall: float | None  # of what the exact join finds
     core_cpu: float
-    shingles_cpu: float  # part of core_cpu
     memory: float
 
 
@@ -228,7 +214,6 @@ THRESHOLDS: Columns = {
     "pairs": lambda row: f"{row.found:,}",
     "recall": lambda row: _share(row.recall),
     "core CPU s": lambda row: seconds(row.core_cpu),
-    "without the shingles": lambda row: seconds(row.core_cpu - row.shingles_cpu),
     "peak MB": lambda row: f"{row.memory:,.0f}",
 }
 
@@ -321,9 +306,10 @@ def _by_name(columns: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
 
 
 def other_rows(result: WholeResult) -> list[tuple[str, ...]]:
-    """Return the cells of the whole run, the plain join, single passes and other tools on a corpus."""
+    """Return the cells of other tools on a corpus, with the plain join, single passes and the whole run beside them."""
     rows = []
-    if run := next((step.usage for step in result.steps if step.name == RUN), None):
+    run = next((step.usage for step in result.steps if step.name == RUN), None)
+    if run and (result.window or result.shingles):
         found = ("all of the default profile, verdicts, clusters", f"{result.pairs:,}", "")
         rows.append((f"{result.articles:,}", "newsdedup, the whole run", *found, *_cost(run, result.articles)))
     for window in result.window:

@@ -46,7 +46,6 @@ class ThresholdBenchmark(Benchmark):
                 found=len(done.pairs),
                 recall=recall(done.pairs, exact.pairs),
                 core_cpu=done.core["core_cpu"],
-                shingles_cpu=done.core["shingles_cpu"],
                 memory=done.usage.command_memory,
             )
 

@@ -37,7 +37,6 @@ class WholeBenchmark(PassBenchmark):
 
     sizes = [33_000, 100_000, 1_000_000]
     name = "whole"
-    workers = ("default",)
 
     def measure(self, size: int) -> None:
         """Measure a corpus."""
