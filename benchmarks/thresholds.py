@@ -9,7 +9,6 @@ from benchmarks import database
 from benchmarks.comparing import Benchmark, recall
 from benchmarks.contestants import CONFIG
 from benchmarks.results import EXACT, LSH, ThresholdResult
-from dedup.detection.kernels.minhash import rows_per_band
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 PER_DAY = 500
@@ -33,7 +32,6 @@ class ThresholdBenchmark(Benchmark):
     def _measured(self, articles: int, days: int, threshold: float) -> Iterator[ThresholdResult]:
         """Yield the exact join and MinHash at a threshold, for articles at most so many days apart."""
         config = replace(CONFIG, prefix=database.PREFIX, day_window=days, threshold=threshold)
-        rows = rows_per_band(config.slots, threshold, config.recall)
         exact = self.contend(EXACT, articles, config)
         for name, done in ((EXACT, exact), (LSH, self.contend(LSH, articles, config))):
             yield ThresholdResult(
@@ -41,7 +39,6 @@ class ThresholdBenchmark(Benchmark):
                 days=days,
                 threshold=threshold,
                 name=name,
-                rows=rows if name == LSH else None,
                 candidates=round(done.core["candidates"]),
                 found=len(done.pairs),
                 recall=recall(done.pairs, exact.pairs),

@@ -34,6 +34,7 @@ from benchmarks.corpus import (
 from benchmarks.measuring import Usage
 from benchmarks.report import BEGIN, END, between_marks, markdown
 from benchmarks.results import (
+    EXACT,
     IMPORT,
     LSH,
     NEW,
@@ -282,12 +283,13 @@ def test_a_whole_run_is_shown_command_by_command_phase_by_phase_and_page_by_page
 
 def test_results_survive_their_file_and_are_written_between_the_marks_of_the_page() -> None:
     near = [shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)]
-    lsh = ThresholdResult(10_000, 3, 0.5, LSH, 5, 4_000, 98, 0.98, core_cpu=2.5, memory=245.0)
-    results = Results({"cores": "2"}, {"repeat": 1}, [RESULT], [], near, [whole_result()], [lsh])
+    exact = ThresholdResult(10_000, 3, 0.5, EXACT, 9_000, 100, 1.0, core_cpu=1.5, memory=160.0)
+    lsh = ThresholdResult(10_000, 3, 0.5, LSH, 4_000, 98, 0.98, core_cpu=2.5, memory=245.0)
+    results = Results({"cores": "2"}, {"repeat": 1}, [RESULT], [], near, [whole_result()], [exact, lsh])
     assert Results.from_json(results.to_json()) == results
     parts = results.sheets()
     assert list(parts) == ["whole run", "trigram", "shingles", "thresholds"]
-    cells = ("10,000", "±3", "0.5", "MinHash, bands of 5", "4,000", "98", "0.9800", "2.50", "245")
+    cells = ("10,000", "±3", "0.5", "100", "0.9800", "9,000; 4,000", "1.50; 2.50", "160; 245")
     assert parts["thresholds"][0].rows == [cells]
     assert "| 7 of 7 | 600 × |" in markdown(results, parts["trigram"])
     begin, end = BEGIN.format("shingles"), END.format("shingles")
