@@ -15,7 +15,7 @@ from articles.files.whole_files import whole_file
 from articles.management.base import ProjectCommand
 from dedup.answers import BUTTONS
 from dedup.api.client_types import client_types
-from dedup.declarations import Setting, settings_of
+from dedup.declarations import settings_of
 from dedup.detection.clustering.policies import RULES
 from dedup.detection.passes import PASSES
 from dedup.rows.columns import Column
@@ -68,22 +68,16 @@ def _passes() -> Iterator[str]:
 
 
 def _pass_settings() -> Iterator[str]:
-    yield "| pass | setting | default | range | meaning | source |"
-    yield "|---|---|---|---|---|---|"
+    # The forms of profiles show the meaning and the range of each setting.
+    yield "| pass | setting | default | why |"
+    yield "|---|---|---|---|"
     rows: dict[str, list[str]] = {}  # the passes that declare a setting equally
     for name, each in PASSES.items():
         for setting, (field, declared) in settings_of(each.config_class).items():
-            default = ("no", "yes")[field.default] if isinstance(field.default, bool) else field.default
-            row = f"{setting} | {default} | {_range(declared)} | {declared.help} | {declared.source} |"
-            rows.setdefault(row, []).append(name)
+            default = ("no", "yes")[field.default] if declared.minimum is None else f"{field.default} {declared.unit}"
+            rows.setdefault(f"{setting} | {default} | {declared.source} |", []).append(name)
     for row, names in sorted(rows.items(), key=lambda shared: len(shared[1]) == 1):
         yield f"| {'all' if len(names) == len(PASSES) else ', '.join(names)} | {row}"
-
-
-def _range(declared: Setting) -> str:
-    if declared.minimum is None:
-        return declared.unit
-    return f"{declared.minimum:.12g} to {declared.maximum:.12g} {declared.unit}"
 
 
 def _policies() -> Iterator[str]:
