@@ -25,13 +25,13 @@ def hash_sets(shingles: Shingles) -> Ragged:
     hashes = shingles.hashes.view(np.int32)
     if not len(hashes):
         return Ragged(hashes, np.zeros_like(shingles.offsets))
-    for each in np.split(hashes, shingles.offsets[1:-1]):
-        each.sort()
+    for members in np.split(hashes, shingles.offsets[1:-1]):
+        members.sort()
     first = np.ones(len(hashes), dtype=np.bool_)
     np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
     begins = shingles.offsets[:-1]
     first[begins[begins < len(first)]] = True
-    sizes = [int(np.count_nonzero(each)) for each in np.split(first, shingles.offsets[1:-1])]
+    sizes = [int(np.count_nonzero(members)) for members in np.split(first, shingles.offsets[1:-1])]
     return Ragged(hashes.compress(first), np.cumsum([0, *sizes], dtype=np.int64))
 
 

@@ -145,13 +145,13 @@ def _outside(block: Element, frame: Element, *, preceding: bool) -> Iterator[Ele
 
 def _declared_frame(page: Element, prose: Mapping[Element, int], headlines: Collection[str]) -> Element:
     """Return the article of the page, else its main part, else the page."""
-    main = max(page.iter("main"), key=lambda each: prose[each], default=page)
+    main = max(page.iter("main"), key=lambda element: prose[element], default=page)
     if prose[main] < MIN_ARTICLE_SHARE * prose[page]:
         main = page
     articles = [article for article in main.iter("article") if prose[article] >= MIN_ARTICLE_PROSE]
     # Further articles follow on pages that load the next one at their end.
     titled = [article for article in articles if _has_headline(article, headlines)]
-    article = titled[0] if titled else max(articles, key=lambda each: prose[each], default=None)
+    article = titled[0] if titled else max(articles, key=lambda element: prose[element], default=None)
     if article is not None and prose[article] >= MIN_ARTICLE_SHARE * prose[main]:
         return article
     return main

@@ -38,7 +38,7 @@ class _Seen:
 
     def spelling(self) -> str:
         """Return the usual spelling."""
-        return min(self.spellings, key=lambda each: (-self.spellings[each], each))
+        return min(self.spellings, key=lambda affix: (-self.spellings[affix], affix))
 
 
 # By side and key.
@@ -128,7 +128,7 @@ def _ending(titles: Sequence[str]) -> str:
         frequent = [ending for ending in endings.items() if _is_frequent(ending[1].places, len(titles), SURE_SHARE)]
         if not frequent:
             break
-        key, seen = min(frequent, key=lambda each: (-len(each[1].places), each[0]))
+        key, seen = min(frequent, key=lambda entry: (-len(entry[1].places), entry[0]))
         tails = [(place, words) for place, words in tails if normalize_text(" ".join(words[-length:])) == key]
         if len(key.split()) >= LEAST_ENDING_WORDS and _LETTER.search(key):
             longest = f"{ELLIPSIS} {seen.spelling()}"

@@ -190,7 +190,9 @@ def publication_order(articles: Iterable[DatedArticle]) -> list[int]:
     share the places that their ids give them.
     """
     order: list[int] = []
-    for _, group in groupby(sorted(articles, key=lambda article: (article[1], article[0])), key=lambda each: each[1]):
+    for _, group in groupby(
+        sorted(articles, key=lambda article: (article[1], article[0])), key=lambda article: article[1]
+    ):
         of_day = list(group)
         timed = iter(sorted((time, number) for number, _, time in of_day if time is not None))
         order += [number if time is None else next(timed)[1] for number, _, time in of_day]

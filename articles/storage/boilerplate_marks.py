@@ -189,7 +189,9 @@ def _articles_of(weeks: Sequence[NewspaperWeek]) -> list[list[_Stored]]:
         for place, pk, date, published_at, content, boilerplate, story_text, topic_text in cursor.fetchall():
             marks = json.loads(boilerplate)
             found[place - 1][pk] = _Stored(pk, date, published_at, content, marks, story_text, topic_text)
-    orders = (publication_order((pk, each.date, each.published_at) for pk, each in week.items()) for week in found)
+    orders = (
+        publication_order((pk, article.date, article.published_at) for pk, article in week.items()) for week in found
+    )
     return [[week[pk] for pk in order] for week, order in zip(found, orders, strict=True)]
 
 

@@ -129,8 +129,8 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
         except RejectedArticleError as rejection:
             results[position] = Stored("rejected", reason=str(rejection))
     removed = removed_names(set(namings.values()))
-    results |= {position: _REMOVED for position, each in namings.items() if each in removed}
-    namings = {position: each for position, each in namings.items() if each not in removed}
+    results |= {position: _REMOVED for position, naming in namings.items() if naming in removed}
+    namings = {position: naming for position, naming in namings.items() if naming not in removed}
     newspapers = newspapers_for(list(namings.values()))
     papers = {newspaper.pk: Paper.of(newspaper) for newspaper in newspapers}
 
@@ -150,7 +150,7 @@ def store_prepared(batch: Sequence[Prepared], again: Again) -> list[Stored]:
     Those whose newspaper was, or is now, another one than they were prepared for are prepared again.
     """
     removed = removed_names({prepared.naming for prepared in batch})
-    left = [place for place, each in enumerate(batch) if each.naming not in removed]
+    left = [place for place, prepared in enumerate(batch) if prepared.naming not in removed]
     some = [batch[place] for place in left]
     newspapers = newspapers_for([prepared.naming for prepared in some])
     stored = dict(zip(left, _store(some, newspapers, lambda place, paper: again(left[place], paper)), strict=True))
@@ -181,7 +181,7 @@ def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
         kept = Newspaper.objects.only("kept_url_parameters").get(pk=owner.newspaper_id).kept_url_parameters
         seen = {url_key(url.url): PreparedURL.of(url, kept) for url in urls if not url_fault(url.url)}
         owners = owners_of(seen)
-        _attach([(key, each, owner.pk) for key, each in seen.items() if key not in owners])
+        _attach([(key, url, owner.pk) for key, url in seen.items() if key not in owners])
     return True
 
 
@@ -219,14 +219,14 @@ def _as_of_now(
     and those that were known and are not.
     """
     now = Newspaper.objects.in_bulk({newspaper.pk for newspaper in newspapers})
-    current = {pk: each.current for pk, each in now.items()}
-    papers = {pk: Paper.of(each) for pk, each in current.items()}
+    current = {pk: newspaper.current for pk, newspaper in now.items()}
+    papers = {pk: Paper.of(newspaper) for pk, newspaper in current.items()}
     known = known_keys({key for prepared in batch if prepared.is_known for key in prepared.own_keys})
     found: dict[int, tuple[Prepared, int]] = {}
-    for place, (each, newspaper) in enumerate(zip(batch, newspapers, strict=True)):
+    for place, (prepared, newspaper) in enumerate(zip(batch, newspapers, strict=True)):
         paper = papers[newspaper.pk]
-        is_current = each.paper == paper and (not each.is_known or not known.isdisjoint(each.own_keys))
-        found[place] = (each if is_current else again(place, paper)), current[newspaper.pk].pk
+        is_current = prepared.paper == paper and (not prepared.is_known or not known.isdisjoint(prepared.own_keys))
+        found[place] = (prepared if is_current else again(place, paper)), current[newspaper.pk].pk
     return found
 
 
@@ -242,14 +242,14 @@ def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
     keep_declared((key, url, article.pk) for key, url, article in new.declared)
     _fill_times([outcome for outcome in outcomes.values() if not outcome.created])
     headlines = _keep_headlines(
-        (place, each.article.pk, seen) for place, each in outcomes.items() for seen in _other_headlines(each)
+        (place, outcome.article.pk, seen) for place, outcome in outcomes.items() for seen in _other_headlines(outcome)
     )
     _keep_pages([(page, outcome.article.pk) for outcome in created if (page := outcome.prepared.page) is not None])
     return {
-        place: Stored("created", each.article.pk)
-        if each.created
-        else Stored("known", each.article.pk, headline=headlines.get(place, ""))
-        for place, each in outcomes.items()
+        place: Stored("created", outcome.article.pk)
+        if outcome.created
+        else Stored("known", outcome.article.pk, headline=headlines.get(place, ""))
+        for place, outcome in outcomes.items()
     }
 
 
@@ -258,17 +258,17 @@ def _decide(prepared: Mapping[int, tuple[Prepared, int]]) -> tuple[dict[int, _Ou
     addresses = Addresses.of(article for article, _ in prepared.values())
     outcomes: dict[int, _Outcome] = {}
     new = _NewURLs([], [])
-    for place, (each, newspaper_id) in prepared.items():
-        known = addresses.known(each, newspaper_id)
-        article = known or StoredArticle.of(each, newspaper_id)
-        outcomes[place] = _Outcome(each, known is None, article)
+    for place, (ready, newspaper_id) in prepared.items():
+        known = addresses.known(ready, newspaper_id)
+        article = known or StoredArticle.of(ready, newspaper_id)
+        outcomes[place] = _Outcome(ready, known is None, article)
         if article.withheld:
             continue
-        for key, url in each.urls.items():
+        for key, url in ready.urls.items():
             if key not in addresses.owners:
                 addresses.owners[key] = article
                 new.seen.append((key, url, newspaper_id, article))
-        new.declared.extend((key, url, article) for key, url in addresses.declare(each, article))
+        new.declared.extend((key, url, article) for key, url in addresses.declare(ready, article))
     return outcomes, new
 
 
@@ -279,8 +279,8 @@ def _create(new: Sequence[_Outcome]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_IDS_SQL, {"count": len(new)})
         ids = sorted(pk for (pk,) in cursor.fetchall())
-    for pk, each in zip(ids, new, strict=True):
-        each.article.pk = pk
+    for pk, outcome in zip(ids, new, strict=True):
+        outcome.article.pk = pk
     now = timezone.now()
     # The row is a prepared one with these columns before it.
     rows = (
@@ -296,9 +296,12 @@ def _attach(new_urls: Iterable[tuple[UUID, PreparedURL, int]]) -> None:
     if not new_urls:
         return
     now = timezone.now()
-    rows = (copy_row((article_id, now, key, each.url, each.kind, each.form)) for key, each, article_id in new_urls)
+    rows = (
+        copy_row((article_id, now, key, address.url, address.kind, address.form))
+        for key, address, article_id in new_urls
+    )
     copy_into("articles_articleurl", _URL_COLUMNS, rows)
-    decorated = {each.form for _, each, _ in new_urls if each.decorated}
+    decorated = {address.form for _, address, _ in new_urls if address.decorated}
     learn_parameters(decorated, {article_id for _, _, article_id in new_urls})
 
 
@@ -369,10 +372,14 @@ def _keep_pages(pages: Sequence[tuple[PackedPage, int]]) -> None:
     ArticlePage.objects.bulk_create(_new_page(page, article_id) for page, article_id in pages)
     FollowingPage.objects.bulk_create(
         FollowingPage(
-            article_page_id=article_id, number=number, url=each.url, content_type=each.content_type, body=each.body
+            article_page_id=article_id,
+            number=number,
+            url=following_page.url,
+            content_type=following_page.content_type,
+            body=following_page.body,
         )
         for page, article_id in pages
-        for number, each in enumerate(page.following, start=2)
+        for number, following_page in enumerate(page.following, start=2)
     )
 
 

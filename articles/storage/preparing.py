@@ -157,7 +157,7 @@ def prepare_all(
     """
     addresses = [_addresses(incoming) for incoming, _, _ in articles]
     known = stored({key for address in addresses for key in address.own_keys})
-    new = [place for place, each in enumerate(addresses) if not any(key in known for key in each.own_keys)]
+    new = [place for place, address in enumerate(addresses) if not any(key in known for key in address.own_keys)]
     languages = dict(zip(new, _languages([articles[place][0] for place in new]), strict=True))
     return [
         _prepared(*article, address, languages[place]) if place in languages else _known(*article, address, known)
@@ -167,7 +167,9 @@ def prepare_all(
 
 def _languages(articles: Sequence[IncomingArticle]) -> list[str]:
     """Return the languages of articles that need one, and nothing for the others."""
-    wanting = [place for place, each in enumerate(articles) if _wants_details(each) and not each.details.language]
+    wanting = [
+        place for place, article in enumerate(articles) if _wants_details(article) and not article.details.language
+    ]
     found = dict(zip(wanting, detect_languages([articles[place].content for place in wanting]), strict=True))
     return [found.get(place, "") for place in range(len(articles))]
 

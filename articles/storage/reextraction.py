@@ -55,7 +55,7 @@ def reextract(
     # The pages are read and the articles stored here while the processes extract.
     with (
         Workers(min(workers, outdated.count()), extract_kept) as processes,
-        closing(processes.stream(kept_page(*each) for each in same)) as stream,
+        closing(processes.stream(kept_page(*page) for page in same)) as stream,
     ):
         extracted = zip(pages, (extraction for _, extraction in stream), strict=True)
         while batch := list(islice(extracted, batch_size)):
@@ -98,7 +98,7 @@ def _store_extracted(extracted: Mapping[ArticlePage, Extraction], rules: Mapping
 def _store_rules(numbers: Mapping[int, int | None]) -> None:
     """Store which rule extracted these pages, without writing their bodies again."""
     for number in set(numbers.values()):
-        pages = [pk for pk, each in numbers.items() if each == number]
+        pages = [pk for pk, rule in numbers.items() if rule == number]
         ArticlePage.objects.filter(pk__in=pages).exclude(rule=number).update(rule=number)
 
 

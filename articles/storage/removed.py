@@ -72,7 +72,7 @@ def removed_urls(urls: Collection[str], kept: Collection[str] = ()) -> set[str]:
     """Return those of the URLs that are of removed articles; `kept` are the parameters that count there."""
     digests = {url: {url_key(url), url_key(story_url(url)), _digest(_FORM, comparable_url(url, kept))} for url in urls}
     found = _found({digest for own in digests.values() for digest in own})
-    return {url for url, each in digests.items() if not found.isdisjoint(each)}
+    return {url for url, own in digests.items() if not found.isdisjoint(own)}
 
 
 def lift(removal: Removal, **values: Any) -> int:

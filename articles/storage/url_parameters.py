@@ -84,7 +84,7 @@ def learn_parameters(forms: Collection[str], new: Collection[int]) -> set[int]:
     """
     changed: set[int] = set()
     for newspaper_id, articles in _sharing(forms):
-        some = sorted(articles, key=lambda each: (each.article_id not in new, each.article_id))[:MAX_ARTICLES]
+        some = sorted(articles, key=lambda row: (row.article_id not in new, row.article_id))[:MAX_ARTICLES]
         pairs = list(combinations(some, 2))
         suspected = [_Collision(*pair) for pair in pairs if pair[0].article_id in new and _may_be_two_stories(*pair)]
         confirmed = _confirmed([collision for collision in suspected if collision.names], newspaper_id, articles)

@@ -119,7 +119,9 @@ def _found(extractor: Extractor, page: KnownPage) -> Found:
 
 
 def _worst(result: Result, number: int) -> list[tuple[KnownPage, PageScore]]:
-    return sorted(zip(result.pages, result.scores, strict=True), key=lambda each: each[1].f1)[: max(0, number)]
+    return sorted(zip(result.pages, result.scores, strict=True), key=lambda page_and_score: page_and_score[1].f1)[
+        : max(0, number)
+    ]
 
 
 def _score_table(results: Mapping[str, Result]) -> Table:
