@@ -102,7 +102,7 @@ def _extracted(page: ArchivedPage, rules: _Rules) -> IncomingArticle:
 def _prepared(articles: Sequence[IncomingArticle]) -> list[ReadyArticle]:
     namings = [Naming.of(article.newspaper, article.url) for article in articles]
     prepared = prepare_all(list(zip(articles, namings, papers_for(namings), strict=True)))
-    return [ReadyArticle(_bare(each), ready) for each, ready in zip(articles, prepared, strict=True)]
+    return [ReadyArticle(_bare(article), ready) for article, ready in zip(articles, prepared, strict=True)]
 
 
 def _bare(incoming: IncomingArticle) -> IncomingArticle:

@@ -85,4 +85,4 @@ def _by_newspaper(rows: Iterable[ListedURL]) -> list[tuple[Newspaper, list[Artic
         link = ArticleLink(source, row.url, kind, row.published, headline=row.headline, language=row.language)
         links[newspaper.pk].append(link)
     by_id = {newspaper.pk: newspaper for newspaper in newspapers}
-    return [(by_id[pk], each) for pk, each in links.items()]
+    return [(by_id[pk], own_links) for pk, own_links in links.items()]

@@ -102,12 +102,12 @@ def remember(paces: Mapping[str, Remembered]) -> None:
     rows = [
         SitePace(
             site=site,
-            delay=each.delay,
-            penalty=each.penalty,
-            waits_until=datetime.datetime.fromtimestamp(each.waits_until, datetime.UTC) if each.waits_until else None,
+            delay=pace.delay,
+            penalty=pace.penalty,
+            waits_until=datetime.datetime.fromtimestamp(pace.waits_until, datetime.UTC) if pace.waits_until else None,
             seen_at=now,
         )
-        for site, each in sorted(paces.items())
+        for site, pace in sorted(paces.items())
     ]
     fields = ["delay", "penalty", "waits_until", "seen_at"]
     SitePace.objects.bulk_create(rows, update_conflicts=True, unique_fields=["site"], update_fields=fields)

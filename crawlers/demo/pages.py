@@ -55,7 +55,7 @@ def part_of_article(article: Article, number: int) -> Article:
 def list_of_pages(article: Article, number: int) -> str:
     """Return the links from a page of an article to its other pages."""
     paths = enumerate(article.part_paths, start=1)
-    others = " ".join(_link(path, str(each)) for each, path in paths if each != number)
+    others = " ".join(_link(path, str(page)) for page, path in paths if page != number)
     return f'<div class="pagination">Page {number} of {len(article.part_paths)} {others}</div>'
 
 

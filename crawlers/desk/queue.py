@@ -191,10 +191,12 @@ def _add(newspapers: Sequence[Newspaper], why: CrawlTurn.Why, user: User | None)
     """Add these newspapers to the crawl that waits; return those added. Hold the lock of the queue."""
     going_on = (Crawl.State.WAITING, Crawl.State.RUNNING)
     busy = set(CrawlTurn.objects.filter(crawl__state__in=going_on).values_list("newspaper_id", flat=True))
-    new = [each for each in newspapers if each.pk not in busy]
+    new = [newspaper for newspaper in newspapers if newspaper.pk not in busy]
     if new:
         crawl, _ = Crawl.objects.get_or_create(state=Crawl.State.WAITING)
-        CrawlTurn.objects.bulk_create(CrawlTurn(crawl=crawl, newspaper=each, why=why, asked_by=user) for each in new)
+        CrawlTurn.objects.bulk_create(
+            CrawlTurn(crawl=crawl, newspaper=newspaper, why=why, asked_by=user) for newspaper in new
+        )
     return new
 
 

@@ -56,12 +56,12 @@ class Desk:
     @property
     def counts(self) -> Counter[str]:
         """The sums over all newspapers."""
-        return sum((each.counts for each in self.progress), Counter())
+        return sum((progress.counts for progress in self.progress), Counter())
 
     @property
     def visited(self) -> int:
         """How many newspapers were visited, or are being visited."""
-        return sum(bool(each.visits) for each in self.progress)
+        return sum(bool(progress.visits) for progress in self.progress)
 
 
 def desk() -> Desk:

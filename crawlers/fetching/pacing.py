@@ -183,7 +183,7 @@ class Sites:
 
 
 async def _save(paces: dict[str, SitePace]) -> None:
-    rows = {key: Remembered(each.delay, each.penalty, each.waits_until) for key, each in paces.items()}
+    rows = {key: Remembered(pace.delay, pace.penalty, pace.waits_until) for key, pace in paces.items()}
     with suppress(*LOST):  # then the next crawl asks as it would ask a new site
         await in_database(visits.remember, rows)
 

@@ -175,9 +175,9 @@ def json_carried_text(item: dict[str, Any]) -> bytes:
 
 def _contents(entry: Any) -> Iterator[str]:
     """Yield the texts of an entry as HTML."""
-    for each in entry.get("content") or ():
-        text = str(each.get("value") or "")
-        yield _as_html(text) if each.get("type") == "text/plain" else text
+    for part in entry.get("content") or ():
+        text = str(part.get("value") or "")
+        yield _as_html(text) if part.get("type") == "text/plain" else text
     description = str(entry.get("summary") or "")
     if letters(plain_text(description)) >= MIN_DESCRIPTION_LETTERS:
         yield description

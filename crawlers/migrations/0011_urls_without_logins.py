@@ -18,8 +18,8 @@ def clean_all(apps, _schema_editor):
             row.url = LOGIN_IN_TEXT.sub("", row.url)
             row.save(update_fields=["url"])
     for visit in apps.get_model("crawlers", "visit").objects.exclude(failures=[]).only("failures"):
-        if any("@" in each.get("url", "") for each in visit.failures):
-            visit.failures = [{**each, "url": LOGIN_IN_TEXT.sub("", each.get("url", ""))} for each in visit.failures]
+        if any("@" in failure.get("url", "") for failure in visit.failures):
+            visit.failures = [{**failure, "url": LOGIN_IN_TEXT.sub("", failure.get("url", ""))} for failure in visit.failures]
             visit.save(update_fields=["failures"])
 
 

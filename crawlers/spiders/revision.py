@@ -47,9 +47,9 @@ class RevisionSpider(NewspaperSpider):
         days = rechecks.days_of(newspaper, self.settings.getint("REVISION_DAYS"))
         last = 0
         while due := await in_database(rechecks.due_articles, newspaper.pk, days, last):
-            for each in due:
-                if is_visitable(each.url):
-                    yield self._request(each)
+            for article in due:
+                if is_visitable(article.url):
+                    yield self._request(article)
             last = due[-1].article_id
 
     def _request(self, due: DueArticle) -> Request:

@@ -32,12 +32,12 @@ class Address:
 
 def walk(resolver: URLResolver, namespaces: tuple[str, ...] = ()) -> Iterator[Address]:
     """Yield every address below a resolver."""
-    for each in resolver.url_patterns:
-        route = str(each.pattern)
-        if isinstance(each, URLPattern):
-            yield Address(namespaces, each, route)
+    for pattern in resolver.url_patterns:
+        route = str(pattern.pattern)
+        if isinstance(pattern, URLPattern):
+            yield Address(namespaces, pattern, route)
         else:
-            for below in walk(each, (*namespaces, each.namespace) if each.namespace else namespaces):
+            for below in walk(pattern, (*namespaces, pattern.namespace) if pattern.namespace else namespaces):
                 yield replace(below, route=route + below.route)
 
 
@@ -48,12 +48,12 @@ def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
     names = Counter(address.name for address in found)
     errors: list[CheckMessage] = [
         Error(
-            f"The address /{each.route} has no rule.",
+            f"The address /{address.route} has no rule.",
             hint=f"Give its pattern a name, and the name a line in {TABLE}.",
             id="newsdedup_site.E001",
         )
-        for each in found
-        if rule_of(each.namespaces, each.pattern.name) is None
+        for address in found
+        if rule_of(address.namespaces, address.pattern.name) is None
     ]
     errors += [
         Error(

@@ -111,14 +111,14 @@ def _group(notices: Sequence[AlarmNotice], kind: str) -> dict[str, object]:
     longest = sorted(notices, key=lambda notice: notice.alarm.since)
     shown = [
         {
-            "what": each.what,
-            "detail": " ".join(each.alarm.detail.split())[:_MAX_ANSWER],
-            "since": in_words(each.alarm.since),
-            "over": in_words(each.alarm.over_at) if each.alarm.over_at else "",
-            "url": f"{settings.SITE_URL}{each.alarm.address}" if each.alarm.address else "",
-            "remedy": each.alarm.remedy,
+            "what": notice.what,
+            "detail": " ".join(notice.alarm.detail.split())[:_MAX_ANSWER],
+            "since": in_words(notice.alarm.since),
+            "over": in_words(notice.alarm.over_at) if notice.alarm.over_at else "",
+            "url": f"{settings.SITE_URL}{notice.alarm.address}" if notice.alarm.address else "",
+            "remedy": notice.alarm.remedy,
         }
-        for each in longest[:MOST_OF_A_KIND]
+        for notice in longest[:MOST_OF_A_KIND]
     ]
     remedies = list(dict.fromkeys(alarm["remedy"] for alarm in shown))
     about = KINDS.get(kind)

@@ -101,7 +101,7 @@ def missing_migrations() -> list[str]:
     """Return the migrations of this version that the database lacks."""
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return [f"{each.app_label}.{each.name}" for each, _ in plan]
+    return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
 
 
 def _check_state(manifest: Manifest) -> None:

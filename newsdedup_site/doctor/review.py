@@ -98,7 +98,7 @@ def _implications(_sample: Sample) -> Found:
 def _tied_otherwise(stored: dict[int, int], expected: dict[int, int]) -> Iterator[str]:
     for article in sorted(stored.keys() | expected.keys()):
         if stored.get(article) != expected.get(article):
-            now, then = (each.get(article) or "nothing" for each in (stored, expected))
+            now, then = (ties.get(article) or "nothing" for ties in (stored, expected))
             yield f"article {article} is tied to {now}, and by the decisions in force to {then}"
 
 

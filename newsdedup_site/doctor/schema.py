@@ -93,8 +93,8 @@ def _settings(_sample: Sample) -> Found:
 def _expected_names() -> Iterator[tuple[str, str]]:
     """Yield the name of each constraint and index that the models declare, and its table."""
     for table in stored_models():
-        for each in (*table.constraints, *table.indexes):
-            yield each.name, table.db_table
+        for part in (*table.constraints, *table.indexes):
+            yield part.name, table.db_table
 
 
 def _declared(_sample: Sample) -> Found:

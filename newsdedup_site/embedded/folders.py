@@ -89,9 +89,9 @@ def server_user() -> pwd.struct_passwd | None:
 def make_folder(folder: Path) -> None:
     """Create a folder and its missing parents; existing ones are left unchanged."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    for each in reversed(missing):
+    for missing_folder in reversed(missing):
         # 0711: the system user can pass through, nobody can list it.
-        each.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, exist_ok=True)
+        missing_folder.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, exist_ok=True)
 
 
 def make_owned(folder: Path, user: pwd.struct_passwd | None) -> None:

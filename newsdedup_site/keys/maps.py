@@ -34,7 +34,7 @@ class Keys:
     """The key of each action, "" for none. `on` is false if the user has switched all keys off."""
 
     on: bool = True
-    by_action: Mapping[str, str] = field(default_factory=lambda: {name: each.key for name, each in ACTIONS.items()})
+    by_action: Mapping[str, str] = field(default_factory=lambda: {name: action.key for name, action in ACTIONS.items()})
 
     def of(self, action: Action) -> list[str]:
         """Return every key that does it, the chosen one first; none if it is switched off."""

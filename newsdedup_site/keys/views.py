@@ -54,7 +54,7 @@ class KeysForm(forms.Form):
 def keys(request: UserRequest) -> HttpResponse:
     """Show the keys of the user, and store those that the form chooses."""
     if request.method == "POST" and "reset" in request.POST:
-        store_keys(request.user, on=True, by_action={name: each.key for name, each in ACTIONS.items()})
+        store_keys(request.user, on=True, by_action={name: action.key for name, action in ACTIONS.items()})
         messages.success(request, "All keys are as they were at first.")
         return redirect("keys")
     form = KeysForm(request.POST or None, keys=keys_of(request.user))

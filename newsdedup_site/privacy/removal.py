@@ -57,8 +57,8 @@ def family_of(newspaper: Newspaper) -> list[Newspaper]:
             f"{newspaper} is merged into {newspaper.merged_into}; undo the merge first, or remove {newspaper.current}"
         )
     found = [newspaper]
-    for each in found:
-        found += each.merged_newspapers.all()
+    for paper in found:
+        found += paper.merged_newspapers.all()
     return found
 
 

@@ -39,9 +39,9 @@ class Command(ProjectCommand):
             return
         now = timezone.now()
         found = find_all(now)
-        for number, each in enumerate(found, start=1):
+        for number, alarm in enumerate(found, start=1):
             following = found[number] if number < len(found) else None
-            self.stdout.write(_json(each) if options["json"] else _text(each, following))
+            self.stdout.write(_json(alarm) if options["json"] else _text(alarm, following))
         if options["send"]:
             tell(found, now)
             send_due()
