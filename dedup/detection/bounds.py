@@ -81,7 +81,7 @@ def _bound_in(config_class: Any, finds: Finds) -> str | None:
 @cache
 def _declared_in(config_class: Any, finds: Finds) -> str | None:
     declared = settings_of(config_class).items()
-    return next((name for name, (_, each) in declared if each.finds is finds), None)
+    return next((name for name, (_, declared_setting) in declared if declared_setting.finds is finds), None)
 
 
 def bounds_of(pass_name: str, config: PassConfig, rules: Rules, first: int, second: int) -> Bounds:

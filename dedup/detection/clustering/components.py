@@ -132,15 +132,15 @@ class _Forest(DisjointSets):
         if not neighbours:
             return False
         fewer, other = sorted((left, right), key=lambda root: len(self.members[root]))
-        near = (each for article in self.members[fewer] for each in neighbours.get(article, ()))
-        return any(self.root(each) == other for each in near if each in self.parent)
+        near = (neighbour for article in self.members[fewer] for neighbour in neighbours.get(article, ()))
+        return any(self.root(neighbour) == other for neighbour in near if neighbour in self.parent)
 
     def balance(self, left: int, right: int, weights: Weights) -> float:
         """Return the sum of the weights between the sets of these two roots."""
         fewer, other = sorted((left, right), key=lambda root: len(self.members[root]))
         near = (pair for article in self.members[fewer] for pair in weights.get(article, {}).items())
         # An exact sum: its sign must not depend on the order.
-        return fsum(weight for each, weight in near if each in self.parent and self.root(each) == other)
+        return fsum(weight for neighbour, weight in near if neighbour in self.parent and self.root(neighbour) == other)
 
     def join(self, left: int, right: int, score: float) -> None:
         """Join the sets of two different roots under the one with more members."""
@@ -275,7 +275,10 @@ class _Joining:
         """Return how many pairs of these articles with a set were compared; no more than matter."""
         parent, root = self._forest.parent, self._forest.root
         between = (
-            each for one in some for each in self._weights.get(one, ()) if each in parent and root(each) == other
+            neighbour
+            for one in some
+            for neighbour in self._weights.get(one, ())
+            if neighbour in parent and root(neighbour) == other
         )
         return sum(1 for _ in islice(between, PAIRS_BETWEEN))
 

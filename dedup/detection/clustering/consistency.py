@@ -82,13 +82,13 @@ def joins(items: Iterable[Articles], cluster_of: Mapping[int, int]) -> Joins:
     groups = _Groups({article: -cluster for article, cluster in cluster_of.items()}, ())
     named: set[int] = set()
     for articles in items:
-        named |= {-cluster_of[each] if each in cluster_of else each for each in articles}
+        named |= {-cluster_of[article] if article in cluster_of else article for article in articles}
         groups.join(groups.roots(articles))
     parts: dict[int, list[int]] = {}
-    for each in named:
-        (root,) = groups.roots((each,))
-        parts.setdefault(root, []).append(each)
-    kinds = [(sum(each < 0 for each in part), len(part)) for part in parts.values()]
+    for member in named:
+        (root,) = groups.roots((member,))
+        parts.setdefault(root, []).append(member)
+    kinds = [(sum(member < 0 for member in part), len(part)) for part in parts.values()]
     several = [clusters for clusters, _ in kinds if clusters > 1]
     return Joins(
         new=sum(clusters == 0 for clusters, _ in kinds),

@@ -215,7 +215,7 @@ def _number(doubt: ClusterDoubt) -> Composable:
     return SQL(doubt.number).format(
         common=Literal(LEAST_IN_COMMON),
         weak=Literal(WEAK_PROBABILITY),
-        pair_doubt=_any([_holds(each) for each in PAIR_DOUBTS]),
+        pair_doubt=_any([_holds(doubt_of_pair) for doubt_of_pair in PAIR_DOUBTS]),
         article_doubt=_article_doubt(),
     )
 
@@ -245,9 +245,9 @@ def doubts_of_pair(pair: Pair) -> list[Doubt]:
     with connection.cursor() as cursor:
         cursor.execute(_pair_sql(), {"pair": pair.pk})
         holds = cursor.fetchone()
-    found = [each for each, is_so in zip(PAIR_DOUBTS, holds, strict=True) if is_so]
+    found = [doubt for doubt, is_so in zip(PAIR_DOUBTS, holds, strict=True) if is_so]
     reasons = [Doubt("reasons", reason) for reason in pair.reasons if not is_clear(reason)]
-    return [*reasons, *(Doubt(each.name, each.title) for each in found if each.title)]
+    return [*reasons, *(Doubt(doubt.name, doubt.title) for doubt in found if doubt.title)]
 
 
 def doubts_of_cluster(cluster_id: int) -> list[Doubt]:
@@ -256,7 +256,7 @@ def doubts_of_cluster(cluster_id: int) -> list[Doubt]:
         cursor.execute(_cluster_sql(), {"cluster": cluster_id})
         numbers = cursor.fetchone()
     found = zip(CLUSTER_DOUBTS, map(int, numbers), strict=True)
-    return [Doubt(each.name, each.title, each.says(number)) for each, number in found if number]
+    return [Doubt(doubt.name, doubt.title, doubt.says(number)) for doubt, number in found if number]
 
 
 def doubts_of_article(article: Article) -> list[str]:

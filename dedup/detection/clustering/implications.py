@@ -110,7 +110,7 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[set[int]]:
     """Return the connected components of these pairs."""
     group_of: dict[int, set[int]] = {}
     for pair in pairs:
-        fewer, more = sorted((group_of.setdefault(each, {each}) for each in pair), key=len)
+        fewer, more = sorted((group_of.setdefault(article, {article}) for article in pair), key=len)
         if fewer is not more:
             more |= fewer
             group_of.update(dict.fromkeys(fewer, more))
@@ -119,7 +119,7 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[set[int]]:
 
 def _firsts(must: Iterable[tuple[int, int]]) -> dict[int, int]:
     """Return the first article of the group of each article that these must-links tie to others."""
-    return {each: min(group) for group in _groups(must) for each in group}
+    return {article: min(group) for group in _groups(must) for article in group}
 
 
 def _separate(firsts: Mapping[int, int], cannot: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:

@@ -68,12 +68,12 @@ def removals(policy: Policy, members: Collection[Member], kept: int) -> list[Rem
     if len(ordered) < 2 or policy is Policy.KEEP_ALL:
         return []
     if policy is Policy.DROP_ALL_COPIES:
-        return [Removal(each.pk, Reason.HAS_COPIES, None) for each in ordered]
+        return [Removal(article.pk, Reason.HAS_COPIES, None) for article in ordered]
     if policy is Policy.ONE_PER_CLUSTER:
         return list(_all_but_one(ordered, kept))
     by_newspaper: dict[int, list[Member]] = {}
-    for each in ordered:
-        by_newspaper.setdefault(each.newspaper_id, []).append(each)
+    for article in ordered:
+        by_newspaper.setdefault(article.newspaper_id, []).append(article)
     return [removal for own in by_newspaper.values() for removal in _all_but_one(own, kept)]
 
 
@@ -118,7 +118,7 @@ def kept_by(rule: str, candidates: Collection[Candidate]) -> int:
     by_id = {candidate.pk: candidate for candidate in candidates}
     ordered = [by_id[pk] for pk in publication_order(candidate[:3] for candidate in candidates)]
     if rule == KeepRule.AGENCY:
-        return next((each for each in ordered if each.agency), ordered[0]).pk
+        return next((article for article in ordered if article.agency), ordered[0]).pk
     if rule == KeepRule.LONGEST:
-        return max(ordered, key=lambda each: each.characters).pk
+        return max(ordered, key=lambda article: article.characters).pk
     return ordered[0].pk

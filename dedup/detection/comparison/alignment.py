@@ -179,7 +179,9 @@ def aligned(left: PreparedArticle, right: PreparedArticle, left_place: int, righ
     replacements: list[Replacement] = []
     for at, edit in enumerate(found):
         if edit.change is not None:
-            alone = all(each.tag == "equal" for each in (*found[max(at - 1, 0) : at], *found[at + 1 : at + 2]))
+            alone = all(
+                neighbour.tag == "equal" for neighbour in (*found[max(at - 1, 0) : at], *found[at + 1 : at + 2])
+            )
             shown = " ".join(left.shown[edit.left]), " ".join(right.shown[edit.right])
             replacements.append(Replacement(edit.change, *shown, alone))
         elif edit.tag != "equal":

@@ -84,7 +84,7 @@ def compare(
     swapped = is_longer(left, right)
     shorter, longer = (right, left) if swapped else (left, right)
     matches = match_sentences(shorter, longer)
-    replacements = [each for match in matches for each in match.replacements]
+    replacements = [replacement for match in matches for replacement in match.replacements]
     if swapped:
         replacements = [
             replacement._replace(left=replacement.right, right=replacement.left) for replacement in replacements

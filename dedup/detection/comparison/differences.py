@@ -357,7 +357,7 @@ class _Blocks:
                 self._open.add(deleted, inserted, _one_after_the_other(deleted, inserted))
 
     def _add_same(self, span: Span, other: Span) -> None:
-        left, right = (_plain(text.cut(*each)) for text, each in zip(self._texts, (span, other), strict=True))
+        left, right = (_plain(text.cut(*cut)) for text, cut in zip(self._texts, (span, other), strict=True))
         self._open.add(left, right, left if left and left[-1].text[-1:].isspace() else right)
 
     def _add_range(

@@ -52,26 +52,26 @@ def _whole(left: Located, right: Located, _settings: Settings) -> PairMarks:
 
 def _prefix(left: Located, right: Located, settings: Settings) -> PairMarks:
     """Mark what is compared at all."""
-    one, other = (normalized(each).head(settings["prefix"]) for each in (left, right))
+    one, other = (normalized(text).head(settings["prefix"]) for text in (left, right))
     return PairMarks(one.spans([(0, len(one.text))]), other.spans([(0, len(other.text))]), 1)
 
 
 def _sentences(left: Located, right: Located, settings: Settings) -> PairMarks:
-    return _shared(left, right, lambda each: _sentences_of(each, settings["minimum_characters"]))
+    return _shared(left, right, lambda text: _sentences_of(text, settings["minimum_characters"]))
 
 
 def _character_shingles(left: Located, right: Located, settings: Settings) -> PairMarks:
-    one, other = (normalized(each).head(settings["prefix"]) for each in (left, right))
-    return _shared(one, other, lambda each: _characters_of(each.text, settings["shingle"]))
+    one, other = (normalized(text).head(settings["prefix"]) for text in (left, right))
+    return _shared(one, other, lambda text: _characters_of(text.text, settings["shingle"]))
 
 
 def _stop_word_shingles(left: Located, right: Located, settings: Settings) -> PairMarks:
-    one, other = (normalized(each).head(settings["prefix"]) for each in (left, right))
-    return _shared(one, other, lambda each: _stop_words_of(each.text))
+    one, other = (normalized(text).head(settings["prefix"]) for text in (left, right))
+    return _shared(one, other, lambda text: _stop_words_of(text.text))
 
 
 def _masked_shingles(left: Located, right: Located, _settings: Settings) -> PairMarks:
-    return _shared(normalized(left), normalized(right), lambda each: _phrases_of(each.text))
+    return _shared(normalized(left), normalized(right), lambda text: _phrases_of(text.text))
 
 
 def _shared(left: Located, right: Located, things_of: Callable[[Located], _Things]) -> PairMarks:

@@ -41,7 +41,7 @@ def passages(text: MarkedText) -> Iterator[Passage]:
     ordered = sorted(bound for bound in bounds if bound <= len(text.content))
     inside = [_inside(marks, ordered) for marks in kinds]
     for place, (start, end) in enumerate(pairwise(ordered)):
-        yield Passage(text.content[start:end], *(each[place] for each in inside))
+        yield Passage(text.content[start:end], *(marked[place] for marked in inside))
 
 
 class Cutter:

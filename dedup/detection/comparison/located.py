@@ -123,7 +123,7 @@ def _made_of(part: str) -> list[tuple[int, int]]:
     wanted = typography(part)
     if wanted == part:
         return [(len(part), len(part))]
-    clusters = [(len(each), typography(each)) for each in _CLUSTER.findall(part)]
+    clusters = [(len(cluster), typography(cluster)) for cluster in _CLUSTER.findall(part)]
     if "".join(made for _, made in clusters) == wanted:
         return [(length, len(made)) for length, made in clusters]
     return [(len(part), len(wanted))]
@@ -138,7 +138,9 @@ def _clusters(text: str) -> Iterator[_Piece]:
         yield " ", end, run.start()
         end = run.end()
         if run.group().isascii():
-            yield from ((_of_cluster(each), place, place + 1) for place, each in enumerate(run.group(), run.start()))
+            yield from (
+                (_of_cluster(character), place, place + 1) for place, character in enumerate(run.group(), run.start())
+            )
         else:
             for cluster in _CLUSTER.finditer(run.group()):
                 yield _of_cluster(cluster.group()), run.start() + cluster.start(), run.start() + cluster.end()

@@ -171,7 +171,7 @@ def printings(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Pri
 def _range_of(hashes: Hashes, part: int, parts: int) -> slice | Mask:
     if parts == 1:
         return slice(None)
-    low, high = (_HASHES * each // parts for each in (part, part + 1))
+    low, high = (_HASHES * bound // parts for bound in (part, part + 1))
     return (hashes >= low) & (hashes <= high - 1)
 
 

@@ -133,7 +133,7 @@ def same_amount(left: str, left_unit: str, right: str, right_unit: str) -> bool:
         return not amounts[0].isdisjoint(amounts[1])
     # Of two scales, the larger one is rounded: 1,513,675,780 is 1.5 billion.
     rounded = max(zip(scales, (left, right), amounts, strict=True))
-    exact = min(zip(scales, amounts, strict=True), key=lambda each: each[0])[1]
+    exact = min(zip(scales, amounts, strict=True), key=lambda pair: pair[0])[1]
     step = rounded[0] * Decimal(10) ** -len(rounded[1].partition(".")[2])
     return any(abs(value - other) <= step / 2 for value in rounded[2] for other in exact)
 
@@ -158,7 +158,7 @@ def same_word(one: str, other: str) -> bool:
         return True
     if _SHORTEST_END <= len(short) <= _LEAST_STEM and long.endswith(short):
         return True
-    return _abbreviates(short, long) or any(_is_currency(*each) for each in ((one, other), (other, one)))
+    return _abbreviates(short, long) or any(_is_currency(*pair) for pair in ((one, other), (other, one)))
 
 
 def same_name(left: Sequence[str], right: Sequence[str]) -> bool:

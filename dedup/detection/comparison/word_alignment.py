@@ -75,7 +75,7 @@ def align(left: PreparedArticle, right: PreparedArticle) -> list[Stretch]:
 def align_headlines(left: PreparedArticle, right: PreparedArticle) -> list[Stretch]:
     """Return the stretches of two headlines: each is one sentence; if they are not close, all of it is different."""
     one, other = (
-        replace(each, starts=[0, len(each.words)], sentence_keys=[0], _word_pairs={}) for each in (left, right)
+        replace(side, starts=[0, len(side.words)], sentence_keys=[0], _word_pairs={}) for side in (left, right)
     )
     match = Match(0, 0, 0, exact=True) if one.words == other.words else aligned(one, other, 0, 0)
     close = match.exact or match.equal >= CLOSE * max(1, min(len(one.words), len(other.words)))
@@ -115,11 +115,11 @@ class _Walk:
                 if match is None:
                     found.append(_on_side(side, span, places))
                 else:
-                    for each in self._matched(match, moved=self._numbers[match.left]):
-                        start, end = _span(each, side)
+                    for edit in self._matched(match, moved=self._numbers[match.left]):
+                        start, end = _span(edit, side)
                         if start < end:
                             alone = _on_side(side, (start, end), places)
-                            found.append(alone._replace(kind=each.kind, whole=False, moved=each.moved))
+                            found.append(alone._replace(kind=edit.kind, whole=False, moved=edit.moved))
                 places[side] = span[1]
         yield from _side_by_side(_merged(found))
 

@@ -219,7 +219,7 @@ class _Join:
     def _leaders(self, members: IntArray) -> IntArray:
         """Return for each of some sets the first of them that has equal members."""
         first: dict[bytes, int] = {}
-        return np.array([first.setdefault(self._digest(each), each) for each in members.tolist()], dtype=np.int64)
+        return np.array([first.setdefault(self._digest(member), member) for member in members.tolist()], dtype=np.int64)
 
     def _digest(self, position: int) -> bytes:
         if position not in self._digests:

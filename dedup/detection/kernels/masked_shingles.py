@@ -129,7 +129,7 @@ def _chosen(sets: ShingleSets, kept: npt.NDArray[np.bool_]) -> ShingleSets:
 def _shingle_sets(texts: Sequence[str]) -> ShingleSets:
     hashed, ends = _KNOWN.of(texts)
     if not hashed.all():
-        parts = [_divided(text, each) for text, each in zip(texts, np.split(hashed, ends[:-1]), strict=True)]
+        parts = [_divided(text, members) for text, members in zip(texts, np.split(hashed, ends[:-1]), strict=True)]
         hashed = np.concatenate(parts)
         ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
     shingles = _mixed(hashed, SHINGLE_WORDS)
@@ -188,7 +188,7 @@ def has_contents(texts: Iterable[str], wanted: int) -> bool:
     """
     latest: list[IntArray] = []
     for shingles in _content_sets(texts):
-        same = next((place for place, each in enumerate(latest) if _is_one_story(each, shingles)), len(latest))
+        same = next((place for place, story in enumerate(latest) if _is_one_story(story, shingles)), len(latest))
         latest[same : same + 1] = [shingles]
         if len(latest) >= wanted:
             return True

@@ -75,8 +75,8 @@ class SharedSentences(NamedTuple):
 def marked_sentences(texts: Sequence[str]) -> MarkedSentences:
     """Return the set of all sentences of each text. Sentences are equal if their normalised forms are."""
     members = [sorted(_marks(text).items()) for text in texts]
-    hashes = np.array([each for one in members for each, _ in one], dtype=np.int64)
-    marks = np.array([each for one in members for _, each in one], dtype=np.uint16)
+    hashes = np.array([digest for one in members for digest, _ in one], dtype=np.int64)
+    marks = np.array([mark for one in members for _, mark in one], dtype=np.uint16)
     return MarkedSentences(Ragged(hashes, np.cumsum([0, *map(len, members)], dtype=np.int64)), marks)
 
 

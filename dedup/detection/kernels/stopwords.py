@@ -103,12 +103,14 @@ def _stop_lists() -> _StopLists:
     words = tuple(_normalized(language) for language in languages)
     rows = {word: row for row, word in enumerate(sorted(frozenset().union(*words)))}
     lists = np.zeros((len(rows), len(languages)), dtype=np.bool_)
-    for place, each in enumerate(words):
-        lists[[rows[word] for word in each], place] = True
+    for place, own_words in enumerate(words):
+        lists[[rows[word] for word in own_words], place] = True
     return _StopLists(languages, words, rows, lists)
 
 
 def _normalized(language: str) -> frozenset[str]:
     """Return the entries of a stop list that normalise to one word without digits ("don't" makes two)."""
     normalized = map(normalize_text, stopwordsiso.stopwords(language))
-    return frozenset(word for word in normalized if word and not any(each == " " or each.isdigit() for each in word))
+    return frozenset(
+        word for word in normalized if word and not any(character == " " or character.isdigit() for character in word)
+    )

@@ -111,8 +111,8 @@ def character_shingle_sets(texts: Sequence[str], size: int) -> list[IntArray]:
     sets: list[IntArray] = []
     for start in range(0, len(texts), _SETS_AT_ONCE):
         shingles = _character_shingles(texts[start : start + _SETS_AT_ONCE], size, np.uint64)
-        for each in np.split(shingles.hashes.view(np.int64), shingles.offsets[1:-1]):
-            each.sort()  # in place, text by text: two would not fit into the first-level cache
+        for members in np.split(shingles.hashes.view(np.int64), shingles.offsets[1:-1]):
+            members.sort()  # in place, text by text: two would not fit into the first-level cache
         first = np.ones(len(shingles.hashes), dtype=np.bool_)
         np.not_equal(shingles.hashes[1:], shingles.hashes[:-1], out=first[1:])
         begins = shingles.offsets[:-1]
@@ -147,7 +147,7 @@ def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 |
         rolling *= width(_ODD >> np.uint64(64 - 8 * width().itemsize))
         rolling += characters[place : place + count]
     # No shingle begins at the last positions of a text: they repeat its first one.
-    begins, ends = (each[np.diff(offsets) > 0] for each in (offsets[:-1], offsets[1:]))
+    begins, ends = (bounds[np.diff(offsets) > 0] for bounds in (offsets[:-1], offsets[1:]))
     for place in range(1, size):
         hashes[ends - place] = hashes[begins]
     return Shingles(hashes, offsets)
@@ -214,7 +214,7 @@ def _hashed(first: Characters, middle: Characters, last: Characters) -> Characte
     width = 1 + (known >= 0x80) + (known >= 0x800) + (known >= 0x10000).astype(np.intp)
     made = np.stack(_followed_by_zeros(_crc_alone(known), _WIDEST * 2))
     heading = made ^ _INITIAL[np.arange(_WIDEST * 2 + 1)[:, None] + width]
-    numbered = [numbers.take(each) for each in (first, middle, last)]
+    numbered = [numbers.take(places) for places in (first, middle, last)]
     behind = width.take(numbered[2])
     crc = made[0].take(numbered[2])
     crc ^= made.ravel().take(behind * len(known) + numbered[1])

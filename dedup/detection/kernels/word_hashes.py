@@ -112,7 +112,7 @@ def _words(texts: Sequence[str]) -> _Words:
     lengths = np.diff(blanks) - 1
     starts = (blanks[:-1] + 1)[lengths > 0]
     lengths = lengths[lengths > 0]
-    text_ends = np.cumsum([len(each) + 1 for each in encoded], dtype=np.int64)
+    text_ends = np.cumsum([len(word) + 1 for word in encoded], dtype=np.int64)
     return _Words(data, starts, lengths, _numbers(data, starts, lengths), np.searchsorted(starts, text_ends))
 
 

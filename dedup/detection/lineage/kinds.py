@@ -108,7 +108,7 @@ def _by_burst(articles: Sequence[LineageArticle], ties: Collection[Tie]) -> Kind
     """Return wire if newspapers of three owners ran one text within hours."""
     near = {tie.edge.follower for tie in ties if tie.like.contains}
     near |= {tie.edge.source for tie in ties if tie.like.contains}
-    copies = sorted((article for article in articles if article.number in near), key=lambda each: each.moment)
+    copies = sorted((article for article in articles if article.number in near), key=lambda article: article.moment)
     span = datetime.timedelta(hours=BURST_HOURS)
     houses: Counter[str] = Counter()
     most, best = 0, slice(0)
@@ -122,7 +122,7 @@ def _by_burst(articles: Sequence[LineageArticle], ties: Collection[Tie]) -> Kind
             most, best = found, slice(start, end + 1)
     if most < BURST_HOUSES:
         return None
-    timed = all(each.time is not None and each.time.precision != Precision.DAY for each in copies[best])
+    timed = all(article.time is not None and article.time.precision != Precision.DAY for article in copies[best])
     when = f"within {BURST_HOURS} hours" if timed else "on one day, of which not all times are known"
     reason = f"{most} newspapers of different owners ran the same text {when}; none credits an agency."
     return KindFound(Kind.WIRE, Confidence.LIKELY if timed else Confidence.DOUBTFUL, (reason,))

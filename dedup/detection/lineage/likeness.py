@@ -119,7 +119,7 @@ class Likenesses:
         for place, (other, pairs) in enumerate(self._pairs.items()):
             if other != key and (shared := len(own & pairs)):
                 scored.append((-shared / (len(own) + len(pairs)), place, other))
-        return [other for _, _, other in sorted(scored, key=lambda each: each[:2])[:NEAREST]]
+        return [other for _, _, other in sorted(scored, key=lambda pair: pair[:2])[:NEAREST]]
 
     def of(self, source: str, follower: str) -> Likeness:
         """Return how the one text follows from the other."""

@@ -36,17 +36,17 @@ class _Choice(NamedTuple):
 
 def in_order(articles: Sequence[LineageArticle]) -> list[LineageArticle]:
     """Return the articles by their times; where these say nothing, by their numbers."""
-    return sorted(articles, key=lambda each: (each.moment, each.number))
+    return sorted(articles, key=lambda article: (article.moment, article.number))
 
 
 def texts_to_read(articles: Sequence[LineageArticle]) -> dict[str, int]:
     """Return the texts to compare, each with the number of the first article that has it: at most MOST_TEXTS."""
     first: dict[str, int] = {}
-    for each in in_order(articles):
-        if each.text_key and each.text_key not in first:
+    for article in in_order(articles):
+        if article.text_key and article.text_key not in first:
             if len(first) == MOST_TEXTS:
                 break
-            first[each.text_key] = each.number
+            first[article.text_key] = article.number
     return first
 
 
@@ -58,7 +58,7 @@ def trace(articles: Sequence[LineageArticle], texts: Mapping[str, Text]) -> Line
     found = cluster_kind(ordered, tracer.marks, ties)
     edges = [tracer.edge_of(tie, found.kind) for tie in ties]
     first = _first(ordered, edges)
-    unread = sum(each.text_key not in texts for each in ordered)
+    unread = sum(article.text_key not in texts for article in ordered)
     return Lineage(
         articles=ordered,
         edges=edges,
@@ -76,7 +76,7 @@ class _Tracer:
 
     def __init__(self, ordered: Sequence[LineageArticle], texts: Mapping[str, Text]) -> None:
         self._articles = [article for article in ordered if article.text_key in texts]
-        self._place = {each.number: place for place, each in enumerate(self._articles)}
+        self._place = {article.number: place for place, article in enumerate(self._articles)}
         self._likenesses = Likenesses(texts)
         self._additions = Additions(texts)
         self._by_newspaper: dict[int, list[LineageArticle]] = defaultdict(list)
@@ -159,7 +159,7 @@ class _Tracer:
         """Return an edge once the kind of its cluster is known."""
         if tie.edge.kind is Kind.OWN:
             return tie.edge
-        source, follower = (self._articles[self._place[each]] for each in (tie.edge.source, tie.edge.follower))
+        source, follower = (self._articles[self._place[number]] for number in (tie.edge.source, tie.edge.follower))
         carried = self._additions.carried(source.text_key, follower.text_key)
         kind = edge_kind(tie, carried=carried, of_cluster=of_cluster)
         return replace(tie.edge, kind=kind, direction=tie.edge.direction if kind is Kind.NEWSPAPER else tie.order)
@@ -177,7 +177,7 @@ def _break_circles(chosen: dict[int, _Choice]) -> None:
             number = chosen[number].source.number
         if number in path:
             circle = path[path.index(number) :]
-            del chosen[min(circle, key=lambda each: (chosen[each].found.points, -each))]
+            del chosen[min(circle, key=lambda member: (chosen[member].found.points, -member))]
 
 
 def _first(ordered: Sequence[LineageArticle], edges: Sequence[Edge]) -> tuple[int, ...]:
@@ -247,7 +247,9 @@ class Additions:
         others = [key for key in self._sets if key not in (source, follower)]
         sentences = self._texts[source].prepared.sentence_keys
         shared = self._sets[follower]
-        return sum(self._is_added(source, place, others) for place, each in enumerate(sentences) if each in shared)
+        return sum(
+            self._is_added(source, place, others) for place, sentence in enumerate(sentences) if sentence in shared
+        )
 
     def _is_added(self, source: str, place: int, others: Sequence[str]) -> bool:
         """Return whether more texts go on past this place without the sentence than have it."""

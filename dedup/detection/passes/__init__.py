@@ -24,6 +24,6 @@ _ALL: tuple[Pass, ...] = (
     SentencePass(),
     ContainmentPass(),
 )
-PASSES: dict[str, Pass] = {each.name: each for each in _ALL}
+PASSES: dict[str, Pass] = {detection_pass.name: detection_pass for detection_pass in _ALL}
 
 __all__ = ["PASSES"]

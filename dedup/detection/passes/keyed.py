@@ -49,7 +49,7 @@ class Key:
         }
         shared_sql = (_PLACED_SQL, _MEASURED_SQL if self.least else _SHARED_SQL)
         statements = ("".join(shared_sql), _TWO_SQL, _KEYS_SQL)
-        shared, two, keys = (article_sql(Template(each).substitute(values), "article") for each in statements)
+        shared, two, keys = (article_sql(Template(statement).substitute(values), "article") for statement in statements)
         return shared, two, keys
 
 

@@ -279,7 +279,7 @@ def _of_groups(
         return
     ids = corpus.ids[rows]
     texts = _texts(ids.tolist(), config, window.boilerplate, connection)
-    found = similar_in_groups([texts[each] for each in ids.tolist()], corpus.days[rows], config)
+    found = similar_in_groups([texts[article] for article in ids.tolist()], corpus.days[rows], config)
     tally.candidates += found.candidates
     tally.verified += found.candidates
     tally.crowded |= dict(zip(ids[found.crowded].tolist(), found.near.tolist(), strict=True))
@@ -326,7 +326,7 @@ class _Verifier:
         texts = _texts(lacking, self._config, self._boilerplate, self._connection)
         sets = character_shingle_sets(list(texts.values()), self._config.shingle)
         # Copies, because a view would keep the whole array alive.
-        self._sets |= {article: each.copy() for article, each in zip(texts, sets, strict=True)}
+        self._sets |= {article: members.copy() for article, members in zip(texts, sets, strict=True)}
         self._members += sum(map(len, sets))
         while self._members > _MEMBERS_KEPT and len(self._sets) > len(ids):
             self._members -= len(self._sets.pop(next(iter(self._sets))))

@@ -246,8 +246,8 @@ def read_hashes(
         hashes = part.sets.values
         hashes = np.sort(hashes[(hashes >= low) & (hashes < high)] if high - low < HASHES else hashes)
         places = np.searchsorted(hashes, bounds[1:-1])
-        for each, own in zip(ranges, np.split(hashes, places), strict=True):
-            each.append(own)
+        for parts, own in zip(ranges, np.split(hashes, places), strict=True):
+            parts.append(own)
         tally.on_read(len(part.ids))
     while ranges:
         yield np.concatenate(ranges.pop(0))
@@ -293,19 +293,19 @@ def _sentences_of(rows: Sequence[Any], window: Window) -> ArticleSentences:
         [without_boilerplate(row[4], json.loads(row[5]), window.boilerplate) for row in rows if row[2] is None]
     )
     fresh = iter(
-        zip(*(np.split(each, made.sets.offsets[1:-1]) for each in (made.sets.values, made.marks)), strict=True)
+        zip(*(np.split(array, made.sets.offsets[1:-1]) for array in (made.sets.values, made.marks)), strict=True)
     )
     both = [
         next(fresh) if row[2] is None else (np.frombuffer(row[2], dtype="<i8"), np.frombuffer(row[3], dtype="<u2"))
         for row in rows
     ]
-    hashes = np.concatenate([np.empty(0, dtype=np.int64), *(each for each, _ in both)])
+    hashes = np.concatenate([np.empty(0, dtype=np.int64), *(members for members, _ in both)])
     return ArticleSentences(
         np.array([row[0] for row in rows], dtype=np.int64),
         np.array([row[1].toordinal() for row in rows], dtype=np.int64),
         MarkedSentences(
-            Ragged(hashes, np.cumsum([0, *(len(each) for each, _ in both)], dtype=np.int64)),
-            np.concatenate([np.empty(0, dtype=np.uint16), *(each for _, each in both)]),
+            Ragged(hashes, np.cumsum([0, *(len(members) for members, _ in both)], dtype=np.int64)),
+            np.concatenate([np.empty(0, dtype=np.uint16), *(marks for _, marks in both)]),
         ),
     )
 

@@ -163,7 +163,7 @@ class SentencePass(PreparedPass):
 
     def prepared(self, parts: Sequence[RepeatedSentences]) -> RepeatedSentences:
         """Return all sentences whose number counts, ascending."""
-        hashes, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+        hashes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         order = np.argsort(hashes)
         return RepeatedSentences(hashes[order], counts[order])
 
@@ -251,10 +251,10 @@ def _holders(
         having = 0
         for start in range(0, len(articles), _READ_AT_ONCE):
             some = articles[start : start + _READ_AT_ONCE]
-            for row in read_contents_of([each for each in some if each not in known], window, connection):
+            for row in read_contents_of([article for article in some if article not in known], window, connection):
                 known[row[0]] = row
                 said[row[0]] = sentence_forms(row[2], minimum_characters=config.minimum_characters).keys()
-            having += sum(sentence in said[each] for each in some)
+            having += sum(sentence in said[article] for article in some)
             if having > config.most_articles:
                 break
     return sorted(known.values(), key=lambda row: (row[1], row[0]))

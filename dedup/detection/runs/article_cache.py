@@ -61,7 +61,7 @@ class ArticleCache:
             stored = _stored(columns, affixes, revision)
             self._articles[stored.id] = _Cached(prepared(stored, self._known_words(), boilerplate), revision)
             self._articles.move_to_end(stored.id)
-        found = {each: self._articles[each].article for each in wanted}
+        found = {article: self._articles[article].article for article in wanted}
         while len(self._articles) > _KEPT_ARTICLES:
             self._articles.popitem(last=False)
         return found

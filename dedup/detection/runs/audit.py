@@ -143,7 +143,7 @@ def _plain_join(day: datetime.date, config: TrigramConfig, scope: Scope) -> Pair
         cursor.execute(_PLAIN_JOIN_SQL, parameters)
         found = [Candidate(left, right, TrigramPass.name, score) for left, right, score in cursor]
     kept = allowed(TrigramPass.name, config, scope.rules, found) if scope.rules else found
-    return {(each.left, each.right): each.score for each in kept}
+    return {(candidate.left, candidate.right): candidate.score for candidate in kept}
 
 
 def _groups_of(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:

@@ -51,8 +51,8 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
             began, tally = time.monotonic(), Tally(partial(_report_read, progress, name))
             found = find_pairs(name, config, scope.rules, window_of(name, block, scope), connection, tally, shared)
             kept = list(within_scope(name, found, scope))
-            for each in kept:
-                scores[each.left, each.right][name] = each.score
+            for candidate in kept:
+                scores[candidate.left, candidate.right][name] = candidate.score
             crowded[name].update(tally.crowded)
             counted["candidates"] += tally.candidates
             counted["verified"] += tally.verified
@@ -76,7 +76,7 @@ def _dense(scores: Scores, crowded: Mapping[str, set[int]]) -> dict[str, int]:
         KeptPair(left, right, [name for name in by_pass if left in crowded[name] and right in crowded[name]])
         for (left, right), by_pass in scores.items()
     )
-    parts = connected(each for each in kept if each.passes)
+    parts = connected(pair for pair in kept if pair.passes)
     return {"dense_groups": len(parts), "dense_articles": sum(len(part.articles) for part in parts)}
 
 
@@ -94,13 +94,13 @@ def within_scope(name: str, found: Iterator[Candidate], scope: Scope) -> Iterato
         return
     while batch := list(islice(found, _LOOKED_UP_AT_ONCE)):
         articles = Article.objects.only("date", "revision").in_bulk(
-            {id_ for each in batch for id_ in (each.left, each.right)}
+            {id_ for pair in batch for id_ in (pair.left, pair.right)}
         )
-        for each in batch:
-            both = (articles[each.left], articles[each.right])
+        for pair in batch:
+            both = (articles[pair.left], articles[pair.right])
             late = scope.since is None or any(article.date >= scope.since for article in both)
             if late and (newer_than is None or any(article.revision > newer_than for article in both)):
-                yield each
+                yield pair
 
 
 def find_with(pass_name: str, config: PassConfig, scope: Scope, tally: Tally) -> Iterator[Candidate]:

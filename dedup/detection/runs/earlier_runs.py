@@ -53,7 +53,8 @@ def _is_same(config: PassConfig, used: Mapping[str, Any]) -> bool:
     chosen = dataclasses.asdict(config)
     declared = settings_of(type(config)).items()
     return all(
-        each.finds is Finds.SAME or chosen[name] == used.get(name, field.default) for name, (field, each) in declared
+        declared_setting.finds is Finds.SAME or chosen[name] == used.get(name, field.default)
+        for name, (field, declared_setting) in declared
     )
 
 

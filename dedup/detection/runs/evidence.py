@@ -282,8 +282,8 @@ def store_candidates(
         while batch := list(islice(found, _COPIED_AT_ONCE)):
             pairs += len(batch)
             with cursor.copy(_COPY_SQL) as copy:
-                for each in batch:
-                    copy.write_row(_row(each))
+                for candidate in batch:
+                    copy.write_row(_row(candidate))
         on_all_found()
         if pairs:
             cursor.execute("ANALYZE found_candidate")

@@ -232,7 +232,7 @@ def make_forms(task: FormsTask, _on_read: Callable[[int], None]) -> int:
 def _forms(headlines: Sequence[tuple[int, str]]) -> list[str]:
     """Return the forms of headlines, each given with the id of its newspaper."""
     newspapers = Newspaper.objects.in_bulk({newspaper for newspaper, _ in headlines})
-    affixes = {newspaper: each.affixes for newspaper, each in newspapers.items()}
+    affixes = {newspaper: row.affixes for newspaper, row in newspapers.items()}
     preparer = _preparer()
     return [preparer.headline_form(plain_title(headline, affixes[newspaper])) for newspaper, headline in headlines]
 

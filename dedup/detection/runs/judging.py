@@ -189,7 +189,7 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     seen = HeadlineForm.objects.filter(pk__in={end for pair in ends for end in pair})
     days = dict(seen.values_list("pk", "date"))
     months: defaultdict[datetime.date, list[JudgedPair]] = defaultdict(list)
-    for left, right in sorted(each for each in ends if days.keys() >= set(each)):
+    for left, right in sorted(pair for pair in ends if days.keys() >= set(pair)):
         months[month_of(max(days[left], days[right]))].append(JudgedPair(0, left, right, 0))
     boilerplate = boilerplate_of_last_run()
     found: dict[tuple[int, int], tuple[float, ...]] = {}
@@ -270,7 +270,9 @@ class _Batch:
 
 def _forms_around(month: datetime.date, articles: Iterable[JudgedArticle]) -> list[tuple[int, datetime.date, str]]:
     """Return on which days the newspapers of these articles printed headlines of their forms."""
-    asked = sorted({(each.article.newspaper, each.form) for each in articles if each.form})
+    asked = sorted(
+        {(judged_article.article.newspaper, judged_article.form) for judged_article in articles if judged_article.form}
+    )
     days = series_days(month)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -288,13 +290,13 @@ def _forms_around(month: datetime.date, articles: Iterable[JudgedArticle]) -> li
 def _learnt(
     month: datetime.date, articles: Collection[JudgedArticle], boilerplate: Mode
 ) -> Mapping[int, RecurringText]:
-    asked = distinct(np.concatenate([each.article.masked for each in articles]))
-    return texts_around(month, {each.article.newspaper for each in articles}, asked, boilerplate)
+    asked = distinct(np.concatenate([judged_article.article.masked for judged_article in articles]))
+    return texts_around(month, {judged_article.article.newspaper for judged_article in articles}, asked, boilerplate)
 
 
 def _stored(month: datetime.date, articles: Collection[JudgedArticle]) -> Mapping[int, RecurringText]:
     """Return what recurs around a month, which this run has brought up to date. It is kept in memory for that month."""
-    asked = {each.article.newspaper for each in articles}
+    asked = {judged_article.article.newspaper for judged_article in articles}
     digests = NewspaperMonth.objects.filter(month=month, newspaper__in=asked).values_list("newspaper", "digest")
     keys = {newspaper: (newspaper, month, digest) for newspaper, digest in digests}
     known = ARTICLES.texts

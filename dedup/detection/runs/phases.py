@@ -94,7 +94,7 @@ NO_PROGRESS = NoProgress()
 def shares(wall: float, work: Mapping[str, float]) -> dict[str, float]:
     """Return how many of these seconds each name gets, in proportion to its work; they add up to `wall`."""
     whole = sum(work.values())
-    return {name: wall * each / whole if whole else 0.0 for name, each in work.items()}
+    return {name: wall * amount / whole if whole else 0.0 for name, amount in work.items()}
 
 
 class RunClock:

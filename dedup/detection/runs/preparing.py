@@ -111,16 +111,16 @@ def allowed(pass_name: str, config: PassConfig, rules: Rules, found: Iterable[Ca
     candidates = iter(found)
     known: dict[tuple[int, int], Bounds] = {}
     while batch := list(islice(candidates, _LOOKED_UP_AT_ONCE)):
-        ids = {id_ for each in batch for id_ in (each.left, each.right)}
+        ids = {id_ for candidate in batch for id_ in (candidate.left, candidate.right)}
         rows = Article.objects.filter(pk__in=ids).order_by().values_list("pk", "newspaper", "date")
         articles = {pk: (newspaper, day) for pk, newspaper, day in rows}
-        for each in batch:
-            (first, day), (second, other_day) = articles[each.left], articles[each.right]
+        for candidate in batch:
+            (first, day), (second, other_day) = articles[candidate.left], articles[candidate.right]
             between = (min(first, second), max(first, second))
             if between not in known:
                 known[between] = bounds_of(pass_name, config, rules, *between)
-            if known[between].allow(each.score, abs((day - other_day).days)):
-                yield each
+            if known[between].allow(candidate.score, abs((day - other_day).days)):
+                yield candidate
 
 
 def own_bounds(pass_name: str, config: PassConfig, rules: Rules) -> Iterator[tuple[int, int, Bounds]]:

@@ -61,11 +61,11 @@ def rules_of(profile: Profile) -> Rules:
 
 def _rule(row: ProfileRule) -> Rule:
     check_rule_settings(row.settings)
-    newspapers = [each.current for each in (row.newspaper, row.other) if each]
+    newspapers = [newspaper.current for newspaper in (row.newspaper, row.other) if newspaper]
     return Rule(
         newspapers[0].pk,
         newspapers[1].pk if len(newspapers) > 1 else None,
-        tuple(each.name for each in newspapers),
+        tuple(newspaper.name for newspaper in newspapers),
         row.settings,
         row.left_out,
         row.retired,

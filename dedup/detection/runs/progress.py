@@ -131,12 +131,12 @@ def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
     table = Table(title="The trigram pass compared with the plain SQL join", title_justify="left")
     for heading in ("Day", "Articles", "Plain join", "Pass", "Missed", "Extra", "Score differs", "Left out"):
         table.add_column(heading, justify="left" if heading == "Day" else "right")
-    for each in audited:
-        differences = (len(each.missed), len(each.extra), len(each.scored_differently), len(each.left_out))
-        numbers = (each.articles, len(each.plain), len(each.stored), *differences)
-        table.add_row(str(each.day), *(f"{number:,}" for number in numbers))
+    for result in audited:
+        differences = (len(result.missed), len(result.extra), len(result.scored_differently), len(result.left_out))
+        numbers = (result.articles, len(result.plain), len(result.stored), *differences)
+        table.add_row(str(result.day), *(f"{number:,}" for number in numbers))
     _print(table, stream)
-    wrong = [pair for each in audited for pair in (*each.missed, *each.extra, *each.scored_differently)]
+    wrong = [pair for result in audited for pair in (*result.missed, *result.extra, *result.scored_differently)]
     if wrong:
         some = ", ".join(f"{left} and {right}" for left, right in wrong[:10])
         stream.write(f"Pairs that differ, at most ten, by their articles: {some}.")
@@ -144,7 +144,7 @@ def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
         stream.write(f"The same pairs with the same scores on {len(audited)} of {len(audited)} days.")
     else:
         stream.write("There are no days with articles to audit.")
-    if left_out := sum(len(each.left_out) for each in audited):
+    if left_out := sum(len(result.left_out) for result in audited):
         stream.write(f"Left out on purpose: {left_out:,} pairs inside dense groups, which keep only the closest pairs.")
 
 

@@ -37,7 +37,7 @@ def find_similar(
     from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
 
     first_read = max(1, first_day - config.day_window)
-    parts = [each for each, part in enumerate(work.parts) if part.overlaps(first_read, work.last_day)]
+    parts = [place for place, part in enumerate(work.parts) if part.overlaps(first_read, work.last_day)]
     perform_all(spark, parts, partial(_sign, work, config, folder), folder / "tallies")
     articles = spark.read.parquet(str(folder / "signed")).where(f.col("day") >= first_read)
     banded = mapped(articles.drop("text"), lambda table: in_bands(table, config), f"key long, {_KEYS}")
@@ -120,7 +120,7 @@ def signed(articles: pa.Table, config: MinhashConfig) -> pa.Table:
     texts = [text[: config.prefix] for text in articles["text"].to_pylist()]
     rows = np.flatnonzero([bool(text) for text in texts])
     kept = [texts[row] for row in rows.tolist()]
-    values = [each.tobytes() for each in signatures_of(kept, config)]
+    values = [signature.tobytes() for signature in signatures_of(kept, config)]
     keys = articles.select(KEYS).take(rows)
     return pa.table([*keys.columns, pa.array(values, pa.binary()), pa.array(kept, pa.string())], schema=SIGNED)
 

@@ -144,7 +144,7 @@ def _rows(spark: Any, bundle: Bundle) -> Any:
 
     types = {"probability": "double", "duplicate_probability": "double", "left_matched": "double",
              "right_matched": "double", "joins": "boolean", "verdict": "string"}  # fmt: skip
-    folders = [each for each in (bundle.verdicts, bundle.group_checks) if any(files_of(each))]
+    folders = [folder for folder in (bundle.verdicts, bundle.group_checks) if any(files_of(folder))]
     parts = [spark.read.parquet(str(folder)).withColumn("effect", f.lit("")).select(*_ROW) for folder in folders]
     judged = reduce(lambda one, other: one.union(other), parts)
     links = spark.read.parquet(str(bundle.table("links")))
@@ -191,7 +191,7 @@ def clustering_of(rows: Sequence[Mapping[str, Any]], groups: Mapping[int, int] |
     links: dict[str, list[tuple[int, int]]] = {"must": [], "cannot": [], "stay": []}
     edges: list[Edge] = []
     apart: list[Apart] = []
-    for row in sorted(rows, key=lambda each: (each["left"], each["right"])):
+    for row in sorted(rows, key=lambda row: (row["left"], row["right"])):
         ends = (row["left"], row["right"])
         if row["effect"]:
             links[row["effect"]].append(ends)
@@ -210,9 +210,9 @@ def cluster_rows(components: Sequence[Component]) -> pa.Table:
     return pa.table(
         {
             "article": [article for article, _ in rows],
-            "cluster": [each.articles[0] for _, each in rows],
-            "lowest_score": [each.lowest_score for _, each in rows],
-            "confirmed": [each.confirmed for _, each in rows],
+            "cluster": [component.articles[0] for _, component in rows],
+            "lowest_score": [component.lowest_score for _, component in rows],
+            "confirmed": [component.confirmed for _, component in rows],
         },
         schema=CLUSTERS,
     )

@@ -61,29 +61,29 @@ def _parser() -> argparse.ArgumentParser:
     checking.set_defaults(perform=_check)
     run = commands.add_parser("run", help="find, judge and cluster the pairs; manage.py import_detection stores them")
     run.set_defaults(perform=_run)
-    for each in (planning, checking, run):
-        each.add_argument(
+    for command in (planning, checking, run):
+        command.add_argument(
             "folder", metavar="DIR", type=Path, help="the folder of the export, as every executor sees it"
         )
-    for each in (planning, run):
-        each.add_argument("--passes", help="run only these passes, separated by commas")
-        each.add_argument(
+    for command in (planning, run):
+        command.add_argument("--passes", help="run only these passes, separated by commas")
+        command.add_argument(
             "--threshold",
             action="append",
             default=[],
             metavar="[PASS=]SCORE",
             help="propose pairs with at least this score, such as trigram=0.7; may be repeated",
         )
-        each.add_argument(
+        command.add_argument(
             "--tile-pairs",
             type=_pairs,
             default=TILE_PAIRS,
             metavar="N",
             help="compare at most so many pairs of articles in one task (default: %(default)s)",
         )
-    for each in (checking, run):
-        each.add_argument("--master", help="where Spark runs, such as local[2] (default: as spark-submit says)")
-        each.add_argument(
+    for command in (checking, run):
+        command.add_argument("--master", help="where Spark runs, such as local[2] (default: as spark-submit says)")
+        command.add_argument(
             "--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark; may be repeated"
         )
     run.add_argument("--resume", action="store_true", help="keep the stages that an earlier run finished")
@@ -175,7 +175,11 @@ def with_threshold(configs: Configs, text: str) -> Configs:
     Raises OptionError.
     """
     name, _, number = text.rpartition("=")
-    having = [each for each, config in configs.items() if config.enabled and "threshold" in settings_of(type(config))]
+    having = [
+        pass_name
+        for pass_name, config in configs.items()
+        if config.enabled and "threshold" in settings_of(type(config))
+    ]
     if not name and len(having) == 1:
         [name] = having
     if name not in having:

@@ -172,7 +172,7 @@ def shared_pairs(one: Kept, other: Kept | None, config: MemberConfig) -> tuple[p
     tables, candidates = [no_pairs()], 0
     for part in shared_rows(_postings(one), None if other is None else _postings(other)):
         apart = np.abs(keys.days[part.one] - their_keys.days[part.other]) <= config.day_window
-        part = SharedRows(*(each[apart] for each in part))  # noqa: PLW2901
+        part = SharedRows(*(side[apart] for side in part))  # noqa: PLW2901
         candidates += len(part.one)
         scores, whole = _scored(part, one.texts, others.texts, config)
         reached = scores >= config.threshold - TOLERANCE

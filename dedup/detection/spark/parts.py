@@ -74,7 +74,7 @@ def _parts_of_file(path: Path, most: int) -> Iterator[Part]:
             articles += groups[stop][2]
             stop += 1
         some = groups[start:stop]
-        yield Part(min(each[0] for each in some), max(each[1] for each in some), str(path), start, stop, articles)
+        yield Part(min(group[0] for group in some), max(group[1] for group in some), str(path), start, stop, articles)
         start = stop
 
 
@@ -152,7 +152,7 @@ def prepared(articles: pa.Table, affixes: Mapping[int, Sequence[str]]) -> pa.Tab
     """Return the PREPARED rows of articles (KEYS, READ), in their order."""
     texts = articles["text"].to_pylist()
     sets = masked_shingle_sets(texts)
-    blobs = [each.astype("<u4").tobytes() for each in np.split(sets.values, sets.offsets[1:-1])] if texts else []
+    blobs = [members.astype("<u4").tobytes() for members in np.split(sets.values, sets.offsets[1:-1])] if texts else []
     columns = {name: articles[name] for name in KEYS}
     columns |= {
         "form": pa.array(_forms(articles, affixes), pa.string()),

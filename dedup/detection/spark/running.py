@@ -144,8 +144,8 @@ class _Run:
             dense = perform_all(
                 self._spark, days, partial(_find_on_day, work, config, folder), folder / "tallies-of-dense-days"
             )
-            for each in ("candidates", "verified", "pairs"):
-                counts[each] += dense[each]
+            for count in ("candidates", "verified", "pairs"):
+                counts[count] += dense[count]
         return counts | {"days": days}
 
     def _crowded_days(self, pairs: Path, dense_from: int) -> list[int]:
@@ -201,7 +201,7 @@ class _Run:
     def _summary(self, name: str) -> dict[str, float]:
         counts = self._counts[name]
         seconds = self._stages.seconds[name] + self._stages.seconds[f"evidence-{name}"]
-        return {each: counts[each] for each in ("candidates", "verified", "pairs")} | {"seconds": round(seconds, 3)}
+        return {count: counts[count] for count in ("candidates", "verified", "pairs")} | {"seconds": round(seconds, 3)}
 
     def _all_counts(self, verdicts: Counts, clusters: Counts) -> dict[str, Any]:
         kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
@@ -218,7 +218,7 @@ _FINDERS: Mapping[Spread, Callable[..., Counts]] = {
 
 
 def _find_in_tile(work: Work, config: NearConfig, folder: Path, tile: Tile) -> Done:
-    name = "-".join(f"{each:06}" for each in (tile.one, tile.other, tile.rows_of_one[0], tile.rows_of_other[0]))
+    name = "-".join(f"{number:06}" for number in (tile.one, tile.other, tile.rows_of_one[0], tile.rows_of_other[0]))
     return find_in_tile(work, tile, config, folder / "pairs" / f"{name}.parquet")
 
 

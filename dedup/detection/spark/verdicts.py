@@ -69,7 +69,7 @@ def verdicts_on(
             ends.append((left, right))
     columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in JudgedRow._fields[1:]}
     columns |= {"left": [left for left, _ in ends], "right": [right for _, right in ends]}
-    columns["verdict"] = [str(each) for each in columns["verdict"]]
+    columns["verdict"] = [str(verdict) for verdict in columns["verdict"]]
     return pa.table({name: columns[name] for name in VERDICTS.names}, schema=VERDICTS)
 
 
@@ -77,7 +77,7 @@ class _Articles:
     """Articles prepared for comparison when they are first asked for; the least recently used are dropped first."""
 
     def __init__(self, articles: pa.Table, affixes: Mapping[int, Sequence[str]], terms: Terms) -> None:
-        self._rows = {each: row for row, each in enumerate(articles["id"].to_pylist())}
+        self._rows = {article: row for row, article in enumerate(articles["id"].to_pylist())}
         self._articles, self._affixes, self._mode = articles, affixes, terms.boilerplate
         self._preparer = Preparer()
         self._known: OrderedDict[int, JudgedArticle] = OrderedDict()
@@ -144,7 +144,7 @@ def recurring_rows(rows: pa.Table, asked: Hashes, texts: Callable[[IntArray], di
                 asked,
                 days[own],
                 _part(sets, own),
-                (known[each] for each in sample.tolist()),
+                (known[member] for member in sample.tolist()),
             ),
         )
         for newspaper, own, sample in found

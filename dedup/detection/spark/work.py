@@ -118,7 +118,7 @@ def tiles_of(parts: Sequence[Part], day_window: int, most_articles: int) -> Iter
 
 def _slices(articles: int, most: int) -> list[tuple[int, int]]:
     count = -(-articles // most)
-    return [(articles * each // count, articles * (each + 1) // count) for each in range(count)]
+    return [(articles * place // count, articles * (place + 1) // count) for place in range(count)]
 
 
 def find_in_tile(work: Work, tile: Tile, config: NearConfig, file: Path) -> Done:

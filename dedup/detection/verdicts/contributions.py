@@ -91,9 +91,9 @@ def _points(asked: Logistic, features: Sequence[float], names: Sequence[str]) ->
 def _rounded(points: Sequence[float]) -> list[int]:
     """Return points in hundredths whose sum is the rounded sum, by the largest remainder; what is zero stays zero."""
     exact = [point * _CENTS for point in points]
-    whole = [math.floor(each) for each in exact]
+    whole = [math.floor(cents) for cents in exact]
     missing = round(math.fsum(exact)) - sum(whole)
-    growing = sorted((place for place, each in enumerate(exact) if each), key=lambda at: whole[at] - exact[at])
+    growing = sorted((place for place, cents in enumerate(exact) if cents), key=lambda at: whole[at] - exact[at])
     for place in growing[:missing]:
         whole[place] += 1
     return whole
@@ -134,7 +134,7 @@ def percentages(probabilities: Sequence[float]) -> list[str]:
     growing.sort(key=lambda place: whole[place] - probabilities[place] * 100)
     for place in growing[: max(left, 0)]:
         whole[place] += 1
-    return ["under 1%" if small else f"{each}%" for each, small in zip(whole, written, strict=True)]
+    return ["under 1%" if small else f"{percent}%" for percent, small in zip(whole, written, strict=True)]
 
 
 def shares_of(labels: Mapping[str, str], probabilities: Sequence[float]) -> list[Share]:

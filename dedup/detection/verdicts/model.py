@@ -250,9 +250,9 @@ def fit(
     _check(rows, labels, weights)
     tempered = np.asarray(weights, dtype=np.float64) ** _WEIGHT_POWER
     variants = [
-        each
+        variant
         for row, label, weight in zip(rows, labels, tempered, strict=True)
-        for each in _variants(row, label, weight)
+        for variant in _variants(row, label, weight)
     ]
     table = np.asarray([row for row, _, _ in variants], dtype=np.float64)
     answers = np.asarray([label for _, label, _ in variants])

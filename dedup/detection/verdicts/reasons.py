@@ -69,7 +69,7 @@ def reasons_for(comparison: Comparison) -> list[str]:
         changes = [change and change._replace(left=change.right, right=change.left) for change in changes]
     return [
         *_on_sentences(comparison, changes),
-        *_on_changes(comparison, [each for each in changes if each]),
+        *_on_changes(comparison, [change for change in changes if change]),
         *_on_added_text(comparison),
         *_on_series(comparison),
         *_on_headlines(comparison),
@@ -134,14 +134,14 @@ def _only_changes(comparison: Comparison, changes: Sequence[Replacement | None])
     """Return the only kinds of replacements in edited sentences; '' if words are inserted or reworded."""
     if comparison.inserted_words or None in changes:
         return ""
-    kinds = {each.change for each in changes if each}
+    kinds = {replacement.change for replacement in changes if replacement}
     return _listed([_CHANGES[change][1] for change in Change if change in kinds])
 
 
 def _on_changes(comparison: Comparison, changes: Sequence[Replacement]) -> Iterator[str]:
     for change in (Change.NUMBER, Change.DATE, Change.UNIT, Change.NAME):
         # What is replaced in several places counts once.
-        found = list(dict.fromkeys(_example(each) for each in changes if each.change is change))
+        found = list(dict.fromkeys(_example(replacement) for replacement in changes if replacement.change is change))
         if found:
             more = f" and {len(found) - _EXAMPLES} more" if len(found) > _EXAMPLES else ""
             yield f"{len(found)} {_CHANGES[change][len(found) > 1]} replaced: {', '.join(found[:_EXAMPLES])}{more}."

@@ -78,7 +78,7 @@ def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequenc
         counts[kinds] += 1
         if kinds[0] != kinds[1]:
             changed.append(ChangedVerdict(place, *kinds, before.duplicate, after.duplicate))
-    changed.sort(key=lambda each: -abs(each.new_duplicate_probability - each.old_duplicate_probability))
+    changed.sort(key=lambda change: -abs(change.new_duplicate_probability - change.old_duplicate_probability))
     return VerdictChanges(dict(counts), tuple(changed))
 
 
@@ -87,5 +87,5 @@ def kind_of(probabilities: Probabilities, threshold: float) -> tuple[VerdictKind
     if probabilities.duplicate >= threshold:
         return VerdictKind.DUPLICATE, probabilities.duplicate
     others = (VerdictKind.VERSION, VerdictKind.TEMPLATE, VerdictKind.SIMILAR)
-    kind = max(others, key=lambda each: getattr(probabilities, each.value))
+    kind = max(others, key=lambda other: getattr(probabilities, other.value))
     return kind, getattr(probabilities, kind.value)

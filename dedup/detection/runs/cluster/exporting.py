@@ -188,7 +188,7 @@ def _unfinished(bundle: Bundle) -> list[Path]:
 
 
 def _keyed() -> dict[str, KeyedPass]:
-    return {name: each for name, each in PASSES.items() if isinstance(each, KeyedPass)}
+    return {name: detection_pass for name, detection_pass in PASSES.items() if isinstance(detection_pass, KeyedPass)}
 
 
 def _write_articles(

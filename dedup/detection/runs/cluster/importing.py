@@ -121,7 +121,7 @@ def check_articles(finished: Finished) -> None:
         }
     )
     different = {month for month, state in manifest.months.items() if now.get(month) != state}
-    found = [each for part in _exported(finished.bundle, different) for each in changed(*part)]
+    found = [change for part in _exported(finished.bundle, different) for change in changed(*part)]
     if found:
         named = "; ".join(f"{number}, “{headline}” ({newspaper})" for number, headline, newspaper in found[:_NAMED])
         more = f"; and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
