@@ -35,6 +35,6 @@ _ALL: tuple[Report, ...] = (
     AdviceReport(),
     MethodsReport(),
 )
-REPORTS: dict[str, Report] = {each.name: each for each in _ALL}
+REPORTS: dict[str, Report] = {report.name: report for report in _ALL}
 
 __all__ = ["REPORTS"]

@@ -86,16 +86,16 @@ class AdviceReport(Report):
         return AdviceResult(
             options.precision,
             LEAST_DECIDED,
-            [replace(each, advice=replace(each.advice, steps=())) if each.newspaper else each for each in found],
+            [replace(row, advice=replace(row.advice, steps=())) if row.newspaper else row for row in found],
         )
 
     def summary(self, result: AdviceResult) -> str:
         """Return what was found, and how far it can be trusted."""
-        whole = [each for each in result.advised if not each.newspaper]
-        if not any(each.advice.decided for each in whole):
+        whole = [row for row in result.advised if not row.newspaper]
+        if not any(row.advice.decided for row in whole):
             return "Nobody has decided a pair that a pass proposes, so there is no advice yet."
-        parts = [each for each in result.advised if each.newspaper]
-        reached, among = (sum(each.advice.advised is not None for each in some) for some in (whole, parts))
+        parts = [row for row in result.advised if row.newspaper]
+        reached, among = (sum(row.advice.advised is not None for row in some) for some in (whole, parts))
         return (
             f"Decisions support a threshold with a precision of at least {result.wanted:.0%} for {reached:,} of "
             f"{len(whole):,} passes, and for {among:,} of {len(parts):,} combinations of a pass and a newspaper. "
@@ -116,9 +116,9 @@ class AdviceReport(Report):
     def charts(self, result: AdviceResult) -> list[Chart]:
         """Return the precision of each pass by threshold, as far as enough pairs are decided."""
         shares = [
-            Share(label_of_pass(each.pass_name), step.threshold, step.precision, step.low, step.high)
-            for each in result.advised
-            for step in each.advice.steps
+            Share(label_of_pass(row.pass_name), step.threshold, step.precision, step.low, step.high)
+            for row in result.advised
+            for step in row.advice.steps
             if step.decided >= result.needed
             if step.precision is not None and step.low is not None and step.high is not None
         ]

@@ -81,13 +81,13 @@ def precision_chart(parts: Iterable[tuple[str, int, Measured]]) -> Chart:
 
 def threshold_chart(name: str, title: str, description: str, shares: Sequence[Share]) -> Chart:
     """Return a chart with the threshold to the right, and a line with a band around it for each name of a line."""
-    names = list(dict.fromkeys(each.line for each in shares))
+    names = list(dict.fromkeys(point.line for point in shares))
     colours = [PALETTE[place % len(PALETTE)] for place in range(len(names))]
     share = {"type": "quantitative", "title": None, "axis": {"format": ".0%"}, "scale": {"domain": [0, 1]}}
     spec = {
         "width": WIDTH,
         "height": _HEIGHT,
-        "data": {"values": [each._asdict() for each in shares]},
+        "data": {"values": [point._asdict() for point in shares]},
         "encoding": {
             "x": {"field": "threshold", "type": "quantitative", "title": "Lowest score", "scale": {"zero": False}},
             "color": {
@@ -113,8 +113,8 @@ def threshold_chart(name: str, title: str, description: str, shares: Sequence[Sh
 def evaluation_charts(thresholds: Mapping[str, Any]) -> Iterator[Chart]:
     """Yield a chart of the verdict and one of each pass, from what `evaluate` measured."""
     parts = {"verdict": ("the verdict, by its probability", thresholds["verdict"])}
-    for name, each in thresholds["passes"].items():
-        parts[name] = (f"the pass “{label_of_pass(name)}”", each)
+    for name, own in thresholds["passes"].items():
+        parts[name] = (f"the pass “{label_of_pass(name)}”", own)
     for name, (words, numbers) in parts.items():
         yield threshold_chart(
             name,

@@ -143,7 +143,7 @@ class _Readable:
 @cache
 def _columns_of(rows: type) -> Mapping[str, _Readable]:
     """Return the declared columns of a row class by name, in order."""
-    found = {each.column.name: (each, declared.after) for each, declared in _declared(rows)}
+    found = {readable.column.name: (readable, declared.after) for readable, declared in _declared(rows)}
     order = [name for name, (_, after) in found.items() if not after]
     for name, (_, after) in reversed(found.items()):
         if after:
@@ -159,7 +159,7 @@ def _declared(rows: type) -> Iterator[tuple[_Readable, DeclaredColumn]]:
             if isinstance(declared, DeclaredColumn):
                 yield _Readable(_column(field.name, declared, kind), _of_field(field.name, declared)), declared
             elif declared is PART:
-                yield from ((_within(field.name, each), own) for each, own in _declared(kind))
+                yield from ((_within(field.name, readable), own) for readable, own in _declared(kind))
     for owner in reversed(rows.__mro__):
         for name, member in vars(owner).items():
             method: Any = member.fget if isinstance(member, property) else member
@@ -170,7 +170,7 @@ def _declared(rows: type) -> Iterator[tuple[_Readable, DeclaredColumn]]:
 
 
 def _column(name: str, declared: DeclaredColumn, kind: Any) -> Column:
-    kinds = {each for each in get_args(kind) or (kind,) if each is not NoneType}
+    kinds = {part for part in get_args(kind) or (kind,) if part is not NoneType}
     known = _TYPES.get(kinds.pop(), ColumnType.TEXT) if len(kinds) == 1 else ColumnType.TEXT
     return Column(declared.named or name, declared.label, declared.type or known)
 
@@ -195,8 +195,8 @@ def drawn(rows: Iterable[Any], of: type, name: str, title: str, *, columns: str 
     """Return a table of rows `of` a class that declares columns: all of them, or those named, separated by blanks."""
     known = _columns_of(of)
     chosen = [known[column] for column in columns.split() or known]
-    cells = (tuple(each.read(row, result) for each in chosen) for row in rows)
-    return Table(name, title, tuple(each.column for each in chosen), tuple(cells))
+    cells = (tuple(readable.read(row, result) for readable in chosen) for row in rows)
+    return Table(name, title, tuple(readable.column for readable in chosen), tuple(cells))
 
 
 def tables_of(result: Any) -> list[Table]:

@@ -169,7 +169,7 @@ def changes_since(stored: StoredReport) -> Changes:
     runs = DetectionRun.objects.filter(state=DetectionRun.State.DONE, pk__gt=stored.run_id or 0)
     decisions = Decision.objects.filter(pk__gt=stored.last_decision)
     articles = Article.objects.filter(revision__gt=stored.newest_revision)
-    return Changes(*(each.order_by()[:_CHANGES_COUNTED].count() for each in (runs, decisions, articles)))
+    return Changes(*(rows.order_by()[:_CHANGES_COUNTED].count() for rows in (runs, decisions, articles)))
 
 
 def compute_after_run(
@@ -189,7 +189,7 @@ def compute_after_run(
     """
     if not _is_large():
         return 0
-    ready = {each.name: each for each in REPORTS.values() if each.after_run}
+    ready = {report.name: report for report in REPORTS.values() if report.after_run}
     rests_on = _rests_on()
     same = UpToDate.objects.filter(name__in=map(_mark, ready), rests_on=rests_on).values_list("name", flat=True)
     kept = {name for name in ready if _mark(name) in set(same) and not ready[name].names_run} if unchanged else set()

@@ -139,9 +139,9 @@ def from_json(stored: dict[str, Any]) -> Shown:
     """Return what `to_json` wrote."""
     return Shown(
         stored["summary"],
-        [_table_from_json(each) for each in stored["tables"]],
-        [Picture(**each) for each in stored["pictures"]],
-        [File(**each) for each in stored["files"]],
+        [_table_from_json(table) for table in stored["tables"]],
+        [Picture(**picture) for picture in stored["pictures"]],
+        [File(**file) for file in stored["files"]],
     )
 
 

@@ -265,4 +265,4 @@ def _window_chart(band: str, by_days: Sequence[tuple[int, int]], advised: int | 
 
 def _days_up_to(most: float) -> list[int]:
     """Return the days to write on an axis, with 0, up to the first that is not less."""
-    return [each for place, each in enumerate(_DAYS) if place < 2 or _DAYS[place - 1] < most]
+    return [days for place, days in enumerate(_DAYS) if place < 2 or _DAYS[place - 1] < most]

@@ -151,12 +151,14 @@ class _Counting:
             ],
             followings=[
                 self._following(*both)
-                for both, _ in sorted(self.followed.items(), key=lambda each: (-each[1], each[0]))
+                for both, _ in sorted(self.followed.items(), key=lambda entry: (-entry[1], entry[0]))
             ],
         )
 
     def _kind(self, kind: Kind) -> KindCount:
-        counts = [self.kinds[kind, each] for each in (Confidence.CLEAR, Confidence.LIKELY, Confidence.DOUBTFUL)]
+        counts = [
+            self.kinds[kind, confidence] for confidence in (Confidence.CLEAR, Confidence.LIKELY, Confidence.DOUBTFUL)
+        ]
         return KindCount(kind.value, KIND_LABELS[kind], sum(counts), *counts)
 
     def _following(self, source: str, follower: str) -> Following:
@@ -192,7 +194,7 @@ class LineageReport(Report):
             return "There are no clusters to trace."
         if not result.between:
             return f"All {result.clusters:,} clusters are of one newspaper or owner each."
-        most = max((each for each in result.kinds if each.kind != Kind.OWN.value), key=lambda each: each.clusters)
+        most = max((row for row in result.kinds if row.kind != Kind.OWN.value), key=lambda row: row.clusters)
         return (
             f"{result.between:,} of {result.clusters:,} clusters have articles of several owners. Most of these, "
             f"{most.clusters:,}, are {most.label}. Who was first is unknown in {result.unknown_first:,} of them "

@@ -126,7 +126,7 @@ def facts_of(scope: Scope) -> Facts:
 def _latest_sample() -> ValidationSample | None:
     """Return the latest sample with labels whose results may be seen: all labels are in, or they were opened."""
     some = ValidationSample.objects.filter(pairs__labels__isnull=False).distinct()
-    return next((each for each in some if each.opened_at or is_finished(each)), None)
+    return next((sample for sample in some if sample.opened_at or is_finished(sample)), None)
 
 
 def _run_facts(run: DetectionRun) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def _counts(scope: Scope, run: DetectionRun | None) -> Counts:
 def _measured(sample: ValidationSample) -> Measured:
     read = read_sample(sample)
     judged = judged_pairs(read.pairs)
-    passes = dict.fromkeys(name for each in judged for name in each.passes)
+    passes = dict.fromkeys(name for pair in judged for name in pair.passes)
     score = partial(_score, sample, judged)
     return Measured(
         sample.name,
@@ -195,18 +195,18 @@ def _measured(sample: ValidationSample) -> Measured:
         read.unlabelled,
         sample.readers,
         read.summary(),
-        any(each["name"].startswith(NOT_PROPOSED) for each in sample.strata),
-        score([each.called for each in judged]),
-        {name: score([name in each.passes for each in judged]) for name in PASSES if name in passes},
+        any(stratum["name"].startswith(NOT_PROPOSED) for stratum in sample.strata),
+        score([pair.called for pair in judged]),
+        {name: score([name in pair.passes for pair in judged]) for name in PASSES if name in passes},
     )
 
 
 def _score(sample: ValidationSample, judged: Sequence[Judged], calls: Sequence[bool]) -> dict[str, Any]:
     """Return precision, recall and F1 of these calls; the first two with intervals, as the sample's page has them."""
-    numbers = score_numbers([each.label for each in judged], [each.found.label.weight for each in judged], calls)
+    numbers = score_numbers([pair.label for pair in judged], [pair.found.label.weight for pair in judged], calls)
     tables: defaultdict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
-    for each, call in zip(judged, calls, strict=True):
-        tables[each.found.label.stratum][each.label, call] += 1
+    for pair, call in zip(judged, calls, strict=True):
+        tables[pair.found.label.stratum][pair.label, call] += 1
     tallies = [tally_of(stored, tables[stored["name"]]) for stored in sample.strata]
     found: dict[str, Any] = {name: numbers[name] for name in ("called", "duplicates", "f1")}
     for name, estimated in (("precision", precision(tallies)), ("recall", recall(tallies))):

@@ -100,7 +100,7 @@ def bibtex(facts: Facts) -> str:
     )
     works = [work for found in facts.passes if found.name in PASSES for work in PASSES[found.name].cites]
     works += [_WORKS["cochran1977"]] if facts.measured else []
-    works += [_WORKS["cohen1960"]] if any(each.kappa is not None for each in facts.agreement) else []
+    works += [_WORKS["cohen1960"]] if any(row.kappa is not None for row in facts.agreement) else []
     return "\n\n".join([own, *dict.fromkeys(works)]) + "\n"
 
 
@@ -117,7 +117,7 @@ def commands(facts: Facts, bounds: Sequence[str]) -> list[str]:
             ["export_validation", *_drawing(facts.measured), "--output", "again.csv"],
             ["evaluate", "--sample", facts.measured.sample],
         ]
-    return [shlex.join([_MANAGE, *each]) for each in found]
+    return [shlex.join([_MANAGE, *command]) for command in found]
 
 
 def _find(run: dict[str, Any]) -> list[str]:

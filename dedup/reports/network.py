@@ -109,11 +109,11 @@ class NetworkReport(Report):
     def result(self, scope: Scope, options: NetworkOptions) -> Network:
         """Count the clusters of the last run."""
         together = newspapers_together(scope)
-        edges = [each for each in together if not each.is_one and each.pairs >= options.least]
+        edges = [edge for edge in together if not edge.is_one and edge.pairs >= options.least]
         counts = (
             {newspaper: counted for newspaper, *counted in rows_of(_DUPLICATES_SQL, scope, _tuple)} if edges else {}
         )
-        return Network(options.least, sorted(_nodes(edges, counts), key=lambda each: (-each.pairs, each.name)), edges)
+        return Network(options.least, sorted(_nodes(edges, counts), key=lambda node: (-node.pairs, node.name)), edges)
 
     def summary(self, result: Network) -> str:
         """Return a sentence with the totals."""
@@ -240,7 +240,7 @@ def _stretched(numbers: list[float]) -> list[float]:
     low, high = min(numbers), max(numbers)
     if low == high:
         return [0.5] * len(numbers)
-    ranks = {each: place / (len(numbers) - 1) for place, each in enumerate(sorted(numbers))}
+    ranks = {number: place / (len(numbers) - 1) for place, number in enumerate(sorted(numbers))}
     return [((number - low) / (high - low) + ranks[number]) / 2 for number in numbers]
 
 
@@ -265,21 +265,21 @@ def _circles(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[s
     A name that would lie upon that of a newspaper with more pairs is left out.
     """
     shown = result.nodes[: len(at)]
-    most = max(each.duplicates for each in shown) or 1
+    most = max(node.duplicates for node in shown) or 1
     circles: list[dict[str, Any]] = []
     named: list[tuple[float, float, float]] = []
-    for each in shown:
-        x, y = at[each.newspaper_id][0] * WIDTH, at[each.newspaper_id][1] * _HEIGHT
-        area = _SMALLEST + (_LARGEST - _SMALLEST) * each.duplicates / most
-        above, name = y - sqrt(area / pi) - _GAP, drawn_name(each.name)
+    for node in shown:
+        x, y = at[node.newspaper_id][0] * WIDTH, at[node.newspaper_id][1] * _HEIGHT
+        area = _SMALLEST + (_LARGEST - _SMALLEST) * node.duplicates / most
+        above, name = y - sqrt(area / pi) - _GAP, drawn_name(node.name)
         reach = len(name) * _CHARACTER / 2
         if any(abs(x - other) < reach + its and abs(above - its_y) < _LINE for other, its_y, its in named):
             name = ""
         else:
             named.append((x, above, reach))
-        about = f"{each.name}: {counted(each.duplicates, 'duplicate')}"
+        about = f"{node.name}: {counted(node.duplicates, 'duplicate')}"
         circles.append(
-            {"x": x, "y": y, "area": area, "above": above, "name": name, "href": each.address, "about": about}
+            {"x": x, "y": y, "area": area, "above": above, "name": name, "href": node.address, "about": about}
         )
     return circles
 

@@ -119,4 +119,4 @@ def grouped(rows: Iterable[_Row], options: NewspapersOptions) -> list[NewspaperC
             name, 1, row.articles, row.first_day, row.last_day, row.clustered, row.clustered - row.kept
         )
         groups[name] = groups[name].joined(counts) if name in groups else counts
-    return sorted(groups.values(), key=lambda each: (-each.articles, each.name))
+    return sorted(groups.values(), key=lambda row: (-row.articles, row.name))

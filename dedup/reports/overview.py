@@ -255,7 +255,7 @@ def _sizes_of(counted: Sequence[tuple[int, int]]) -> Sizes:
 
 def _months_chart(months: list[Month]) -> Chart:
     rows = [{"month": f"{month.name}-01", "share": month.share} for month in months]
-    first, last = (datetime.date.fromisoformat(f"{each.name}-01") for each in (months[0], months[-1]))
+    first, last = (datetime.date.fromisoformat(f"{bound.name}-01") for bound in (months[0], months[-1]))
     scale, axis = time_axis("month", first, last)
     spec = (
         alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=200)
@@ -276,7 +276,7 @@ def _months_chart(months: list[Month]) -> Chart:
 
 
 def _newspapers_chart(newspapers: list[Paper]) -> Chart:
-    largest = sorted(newspapers, key=lambda each: -each.articles)[:MOST_BARS]
+    largest = sorted(newspapers, key=lambda row: -row.articles)[:MOST_BARS]
     shown = [newspaper for newspaper in newspapers if newspaper in largest]
     return Chart(
         "newspapers",
@@ -288,7 +288,7 @@ def _newspapers_chart(newspapers: list[Paper]) -> Chart:
 
 
 def _methods_chart(result: Overview) -> Chart:
-    most = max(result.methods, key=lambda each: each.duplicates)
+    most = max(result.methods, key=lambda row: row.duplicates)
     return Chart(
         "methods",
         "Share of duplicates by pass",

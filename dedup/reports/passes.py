@@ -144,7 +144,7 @@ def _overlap(found: FoundBy, one: str, other: str) -> Overlap:
 
 def _matrix(result: Passes, counted: str, title: str) -> Table:
     """Return a row and a column for each pass; on the diagonal is what the pass itself finds."""
-    cells = {(each.one, each.other): getattr(each, counted) for each in result.overlap}
+    cells = {(row.one, row.other): getattr(row, counted) for row in result.overlap}
     columns = (
         Column("pass", "Pass"),
         *(
@@ -184,7 +184,7 @@ def _bars(result: Passes) -> Chart:
             order="order:Q",
         )
     )
-    most = max(result.passes, key=lambda each: each.pairs)
+    most = max(result.passes, key=lambda row: row.pairs)
     return Chart(
         "pairs",
         "Pairs by pass",
@@ -199,12 +199,12 @@ def _squares(result: Passes) -> Chart:
     whole = {detection_pass.name: detection_pass.pairs for detection_pass in result.passes}
     rows = [
         {
-            "row": labels[each.one],
-            "column": labels[each.other],
-            "share": each.pairs / whole[each.one],
-            "text": f"{each.pairs / whole[each.one]:.0%}",
+            "row": labels[row.one],
+            "column": labels[row.other],
+            "share": row.pairs / whole[row.one],
+            "text": f"{row.pairs / whole[row.one]:.0%}",
         }
-        for each in result.overlap
+        for row in result.overlap
     ]
     order = list(labels.values())
     base = alt.Chart(alt.InlineData(values=rows), width=alt.Step(54), height=alt.Step(30)).encode(

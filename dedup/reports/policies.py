@@ -92,7 +92,7 @@ class PoliciesReport(Report):
         """Return a sentence on the two policies that researchers use most."""
         if not result.articles:
             return "There are no articles to count."
-        of = {each.policy: each.removed for each in result.policies}
+        of = {row.policy: row.removed for row in result.policies}
         return (
             f"Of {result.articles:,} articles, keep-syndication removes {of[Policy.KEEP_SYNDICATION]:,} "
             f"({of[Policy.KEEP_SYNDICATION] / result.articles:.2%}) and one-per-cluster removes "
@@ -102,9 +102,9 @@ class PoliciesReport(Report):
     def tables(self, result: PolicyResult) -> list[Table]:
         """Return a table of the policies, and one of the reasons of each."""
         reasons = (
-            RemovedFor(each.policy, reason, articles)
-            for each in result.policies
-            for reason, articles in each.by_reason.items()
+            RemovedFor(row.policy, reason, articles)
+            for row in result.policies
+            for reason, articles in row.by_reason.items()
         )
         return [
             *tables_of(result),
@@ -114,14 +114,14 @@ class PoliciesReport(Report):
     def charts(self, result: PolicyResult) -> list[Chart]:
         """Return a bar for each policy that removes something, divided by reason; none if none does."""
         values = [
-            {"policy": each.policy, "reason": reason, "articles": articles, "place": place}
-            for each in result.policies
+            {"policy": row.policy, "reason": reason, "articles": articles, "place": place}
+            for row in result.policies
             for place, reason in enumerate(Reason)
-            if (articles := each.by_reason.get(reason))
+            if (articles := row.by_reason.get(reason))
         ]
         if not values:
             return []
-        policies = [each.policy for each in result.policies if each.removed]
+        policies = [row.policy for row in result.policies if row.removed]
         bars = alt.Chart(alt.InlineData(values=values)).mark_bar()
         spec = bars.encode(
             x=alt.X("articles:Q", title="Articles removed", axis=alt.Axis(tickMinStep=1)),
@@ -129,7 +129,7 @@ class PoliciesReport(Report):
             color=alt.Color("reason:N", title=None, sort=list(Reason), legend=alt.Legend(orient="top", columns=4)),
             order=alt.Order("place:Q"),
         ).properties(width=WIDTH)
-        said = "; ".join(f"{each.policy}: {each.removed:,}" for each in result.policies)
+        said = "; ".join(f"{row.policy}: {row.removed:,}" for row in result.policies)
         return [Chart("policies", "Articles removed by each policy", f"{said}. The table has the reasons.", spec)]
 
 

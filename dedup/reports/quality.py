@@ -186,7 +186,7 @@ class QualityReport(Report):
             return "Nobody has decided anything here."
         editors = len({day.editor for day in result.days})
         undone = sum(day.undone for day in result.days)
-        whole = next((each for each in result.precision if not each.pass_name and not each.newspaper), None)
+        whole = next((row for row in result.precision if not row.pass_name and not row.newspaper), None)
         right = (
             f" {whole.confirmed:,} of {whole.decided:,} decided pairs ({whole.precision:.2%}) are duplicates."
             if whole
@@ -255,7 +255,7 @@ def _days(scope: Scope) -> list[EditorDay]:
             undone=Count("undone_by"),
         )
     )
-    return sorted((EditorDay(*row) for row in rows), key=lambda each: (each.day, each.editor))
+    return sorted((EditorDay(*row) for row in rows), key=lambda row: (row.day, row.editor))
 
 
 def _answers(scope: Scope) -> Iterable[tuple[str, datetime.datetime]]:
@@ -269,7 +269,7 @@ def _answers(scope: Scope) -> Iterable[tuple[str, datetime.datetime]]:
 
 def paces(answers: Iterable[tuple[str, datetime.datetime]]) -> list[Pace]:
     """Return the pace of each editor. A pause of more than 30 minutes ends a sitting and counts as no time."""
-    return [_pace(editor, (at for _, at in own)) for editor, own in groupby(answers, key=lambda each: each[0])]
+    return [_pace(editor, (at for _, at in own)) for editor, own in groupby(answers, key=lambda entry: entry[0])]
 
 
 def _pace(editor: str, times: Iterable[datetime.datetime]) -> Pace:
@@ -290,7 +290,11 @@ def _pace(editor: str, times: Iterable[datetime.datetime]) -> Pace:
 
 def _agreement(scope: Scope) -> list[Readings]:
     found = agreements(_readings(scope))
-    return [_reading(name, each) for name, each in (("all pairs", found.all), *found.by_verdict) if each.readings]
+    return [
+        _reading(name, agreement)
+        for name, agreement in (("all pairs", found.all), *found.by_verdict)
+        if agreement.readings
+    ]
 
 
 def _reading(pairs: str, found: Agreement) -> Readings:
@@ -301,9 +305,9 @@ def _reading(pairs: str, found: Agreement) -> Readings:
 
 def _precision(scope: Scope) -> list[OfPart]:
     order = [*PASSES, ""]
-    rows = [each for each in rows_of(_PRECISION_SQL, scope, _measure) if each]
+    rows = [row for row in rows_of(_PRECISION_SQL, scope, _measure) if row]
     known = {name: place for place, name in enumerate(order)}
-    return sorted(rows, key=lambda each: (known.get(each.pass_name, len(order)), each.pass_name, each.newspaper))
+    return sorted(rows, key=lambda row: (known.get(row.pass_name, len(order)), row.pass_name, row.newspaper))
 
 
 def _measure(pass_name: str, newspaper: str, decided: int, confirmed: int) -> OfPart | None:
@@ -314,13 +318,13 @@ def _measure(pass_name: str, newspaper: str, decided: int, confirmed: int) -> Of
 
 def _days_chart(days: list[EditorDay]) -> Chart:
     totals: dict[str, int] = {}
-    for each in days:
-        totals[each.editor] = totals.get(each.editor, 0) + each.decisions
+    for row in days:
+        totals[row.editor] = totals.get(row.editor, 0) + row.decisions
     busiest = sorted(totals, key=lambda name: (-totals[name], name))
     named = {name: drawn_name(name) for name in busiest[:MOST_EDITORS_DRAWN]}
     rows = [
-        {"day": each.day.isoformat(), "editor": named.get(each.editor, "others"), "decisions": each.decisions}
-        for each in days
+        {"day": row.day.isoformat(), "editor": named.get(row.editor, "others"), "decisions": row.decisions}
+        for row in days
     ]
     scale, axis = time_axis("day", days[0].day, days[-1].day)
     spec = (

@@ -230,6 +230,6 @@ def _check(cursor: Any, which: PassPairs, scope: Scope, threshold: float) -> lis
     found = find_with(which.pass_name, config, fresh_scope(which, scope), tally)
     while batch := list(islice(found, _COPIED_AT_ONCE)):
         with cursor.copy(_COPY_CHECKED_SQL) as copy:
-            for each in batch:
-                copy.write_row((True, each.left, each.right, each.score))
+            for candidate in batch:
+                copy.write_row((True, candidate.left, candidate.right, candidate.score))
     return sorted(tally.crowded)

@@ -203,7 +203,7 @@ def _settings_of(name: str, run: DetectionRun | None) -> tuple[PassConfig, Mode]
             profile = default_profile()
             return configs_of(profile.settings)[name], Mode(profile.boilerplate)
         known = settings_of(PASSES[name].config_class)
-        used = {each: value for each, value in run.config[name].items() if each in known}
+        used = {setting_name: value for setting_name, value in run.config[name].items() if setting_name in known}
         return configs_of({name: used})[name], run.boilerplate
     except ProfileError as error:
         raise ReportError(str(error)) from error
@@ -304,8 +304,8 @@ def _copied(cursor: Any, which: PassPairs, scope: Scope) -> int:
     # In batches, because the pass runs queries on the same connection between them.
     while batch := list(islice(found, _COPIED_AT_ONCE)):
         with cursor.copy(_COPY_SQL) as copy:
-            for each in batch:
-                copy.write_row((each.left, each.right, each.score))
+            for candidate in batch:
+                copy.write_row((candidate.left, candidate.right, candidate.score))
     return len(tally.crowded)
 
 

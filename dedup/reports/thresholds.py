@@ -123,7 +123,7 @@ def _subset_sentences(subset: Sequence[Subset]) -> Iterator[str]:
     """Say how many pairs of a threshold the next lower one misses."""
     if not subset:
         return
-    missing = sum(each.missing for each in subset)
+    missing = sum(row.missing for row in subset)
     yield (
         f"Subset check: {pairs(missing)} of a higher threshold missing at the next lower one."
         if missing
@@ -152,7 +152,7 @@ def _pairs_chart(result: Thresholds) -> Chart:
             order="order:Q",
         )
     )
-    most = max(result.bands, key=lambda each: each.counts.pairs)
+    most = max(result.bands, key=lambda row: row.counts.pairs)
     description = (
         f"A bar for each band of scores, with exact and partial pairs. The longest one is {most.label}: "
         f"{most.counts.pairs:,} pairs."

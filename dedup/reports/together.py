@@ -92,7 +92,7 @@ def rows_of(statement: LiteralString, scope: Scope, row: Callable[..., Row], **v
     """Return the rows of a statement over the articles of a scope, each as `row` makes it of its columns."""
     with connection.cursor() as cursor:
         cursor.execute(statement, scope.bounds() | values)
-        return [row(*each) for each in cursor]
+        return [row(*columns) for columns in cursor]
 
 
 def of_both(scope: Scope, pair: str = "") -> dict[str, Any]:
@@ -108,7 +108,7 @@ def of_both(scope: Scope, pair: str = "") -> dict[str, Any]:
 def newspapers_together(scope: Scope) -> list[Together]:
     """Return every two newspapers with a cluster in common, and each with itself; most pairs first, then by name."""
     found = rows_of(_TOGETHER_SQL, scope, _in_order)
-    return sorted(found, key=lambda each: (-each.pairs, each.left, each.right))
+    return sorted(found, key=lambda row: (-row.pairs, row.left, row.right))
 
 
 def share(part: int, whole: int) -> float | None:

@@ -178,7 +178,7 @@ def _scaled(prior: VerdictModel, pairs: _Pairs) -> VerdictModel:
         Logistic(
             shift + scale * asked.intercept,
             tuple(scale * coefficient for coefficient in asked.coefficients),
-            tuple(tuple(scale**2 * each for each in row) for row in asked.covariance),
+            tuple(tuple(scale**2 * variance for variance in row) for row in asked.covariance),
             asked.places,
         ),
     )

@@ -96,7 +96,7 @@ def advice(decided: Sequence[DecidedPair], proposed: Mapping[Cell, int], wanted:
     lowest = min((band for band, _ in [*proposed, *decisions]), default=BANDS)
     steps = tuple(_step(band, decided, proposed, weights) for band in range(lowest, BANDS + 1))
     enough = [step for step in steps if step.decided >= LEAST_DECIDED]
-    advised = next((each for each in enough if each.precision is not None and each.precision >= wanted), None)
+    advised = next((step for step in enough if step.precision is not None and step.precision >= wanted), None)
     covered = sum(count for cell, count in proposed.items() if cell in decisions)
     return Advice(
         len(decided),
@@ -117,8 +117,8 @@ def _step(
     band: int, decided: Sequence[DecidedPair], proposed: Mapping[Cell, int], weights: Mapping[Cell, float]
 ) -> Step:
     chosen = [pair for pair in decided if band_of(pair.score) >= band]
-    amounts = [weights[_cell(each)] for each in chosen]
-    right = sum(amount for each, amount in zip(chosen, amounts, strict=True) if each.duplicate)
+    amounts = [weights[_cell(pair)] for pair in chosen]
+    right = sum(amount for pair, amount in zip(chosen, amounts, strict=True) if pair.duplicate)
     duplicates = sum(weights[_cell(pair)] for pair in decided if pair.duplicate)
     precision, low, high = weighted_precision(right, amounts) if chosen else (None, None, None)
     pairs = sum(count for (other, _), count in proposed.items() if other >= band)
@@ -130,7 +130,7 @@ def _says(decided: int, enough: Sequence[Step], advised: Step | None, wanted: fl
     if not enough:
         return f"too few decisions: {decided:,} of the {LEAST_DECIDED} needed"
     if advised is None:
-        best = max(enough, key=lambda each: each.precision or 0.0)
+        best = max(enough, key=lambda step: step.precision or 0.0)
         return f"none reaches {wanted:.0%}; best {best.precision or 0:.0%} from {best.threshold:.2f}"
     if advised is enough[0] and advised.decided == decided:
         return f"all its scores reach {wanted:.0%}"

@@ -232,8 +232,8 @@ def _names(corpora: Sequence[Corpus]) -> list[str]:
     """Return a name for each corpus: that of its file of articles, and those of its labels where they share one."""
     names = [_stem(corpus.articles) for corpus in corpora]
     told_apart = [
-        f"{name}: {', '.join(map(_stem, each.paths))}" if names.count(name) > 1 else name
-        for name, each in zip(names, corpora, strict=True)
+        f"{name}: {', '.join(map(_stem, corpus.paths))}" if names.count(name) > 1 else name
+        for name, corpus in zip(names, corpora, strict=True)
     ]
     if len(set(told_apart)) < len(told_apart):
         listed = ", ".join(told_apart)

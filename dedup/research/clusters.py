@@ -157,7 +157,7 @@ def find_clustered(rows: Sequence[Clustered], problems: Sequence[Problem], path:
             bad.append(Problem(row.line, reason, file=path.name))
     if not clusters:
         raise LabelsError(f"{path} names no stored article{for_example(bad)}")
-    return FoundClusters(clusters, sorted(bad, key=lambda each: each.line))
+    return FoundClusters(clusters, sorted(bad, key=lambda problem: problem.line))
 
 
 def compared(found: FoundClusters) -> dict[str, Any]:

@@ -44,11 +44,11 @@ Corpora = Mapping[str, Sequence[Sample]]
 
 def fitted_on(corpora: Sequence[Sequence[Sample]]) -> VerdictModel:
     """Return the model fitted on all labelled pairs of some corpora, proposed or not. Raises ModelError."""
-    known = [each for samples in corpora for each in samples if each.features is not None]
+    known = [sample for samples in corpora for sample in samples if sample.features is not None]
     return fit(
-        [each.features or () for each in known],
-        [each.answer.label for each in known],
-        [each.answer.weight for each in known],
+        [sample.features or () for sample in known],
+        [sample.answer.label for sample in known],
+        [sample.answer.weight for sample in known],
     )
 
 
@@ -81,7 +81,7 @@ def cross_table(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
 
 def _trained_for(name: str, names: Sequence[str]) -> Iterator[tuple[FittedOn, tuple[str, ...]]]:
     """Yield the corpora that models are fitted on: all others, each other one alone, and, for comparison, all."""
-    others = tuple(each for each in names if each != name)
+    others = tuple(other for other in names if other != name)
     if others:
         yield FittedOn.OTHERS, others
     if len(others) > 1:
@@ -141,7 +141,7 @@ def learning_curve(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
     curves: dict[str, list[dict[str, Any]]] = {}
     for name, samples in corpora.items():
         try:
-            prior = fitted_on([others for each, others in corpora.items() if each != name])
+            prior = fitted_on([others for other, others in corpora.items() if other != name])
         except ModelError:
             continue
         curves[name] = _curve(prior, samples)
@@ -151,8 +151,8 @@ def learning_curve(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
 def _curve(prior: VerdictModel, samples: Sequence[Sample]) -> list[dict[str, Any]]:
     open_pairs = [
         place
-        for place, each in enumerate(samples)
-        if each.asked and each.features is not None and each.answer.label in COUNTED
+        for place, sample in enumerate(samples)
+        if sample.asked and sample.features is not None and sample.answer.label in COUNTED
     ]
     sizes = [size for size in SIZES if size <= len(open_pairs) * _MOST_DRAWN]
     return [
@@ -163,7 +163,7 @@ def _curve(prior: VerdictModel, samples: Sequence[Sample]) -> list[dict[str, Any
 
 def _drawn(prior: VerdictModel, samples: Sequence[Sample], places: Sequence[int], size: int, seed: int) -> _Draw:
     drawn = set(random.Random(f"{size} {seed}").sample(places, size))  # noqa: S311 - repeatable, not secret
-    rest = [each for place, each in enumerate(samples) if place not in drawn]
+    rest = [sample for place, sample in enumerate(samples) if place not in drawn]
     model, extent = decided(prior, [samples[place] for place in sorted(drawn)])
     return _Draw(_scored(answers_by(prior, rest)), _scored(answers_by(model, rest)), extent)
 

@@ -51,7 +51,11 @@ def decided_pairs() -> DecidedPairs:
         labels[ends] = label
         if shared is not None:
             together[state, shared].append(ends)
-    left_out = {ends for each in together.values() for ends in set(each).difference(spread(each, MOST_OF_ONE))}
+    left_out = {
+        ends
+        for pairs_together in together.values()
+        for ends in set(pairs_together).difference(spread(pairs_together, MOST_OF_ONE))
+    }
     return DecidedPairs({ends: label for ends, label in labels.items() if ends not in left_out}, left_out)
 
 

@@ -130,7 +130,7 @@ def find_labelled(
     names = [str(path) for path in paths]
     found, unknown = find_articles(labels)
     places = {Path(name).name: place for place, name in enumerate(names)}
-    every = sorted([*problems, *unknown], key=lambda each: (places.get(each.file, 0), each.line))
+    every = sorted([*problems, *unknown], key=lambda problem: (places.get(problem.file, 0), problem.line))
     if not found:
         raise LabelsError(f"{' and '.join(names)} has no pair whose two articles are stored{for_example(every)}")
     return found, every
@@ -267,8 +267,8 @@ class NotFoundError(LookupError):
 def stored_articles(names: Iterable[Named]) -> Callable[[Named], int]:
     """Return a function that gives the id of the stored article with one of these names, or raises NotFoundError."""
     known = set(names)
-    by_id = _by_external_id({each.external_id for each in known} - {""})
-    by_url = _by_url({each.url for each in known} - {""})
+    by_id = _by_external_id({article.external_id for article in known} - {""})
+    by_url = _by_url({article.url for article in known} - {""})
     return lambda named: _article(named, by_id, by_url)
 
 

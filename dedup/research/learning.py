@@ -82,7 +82,7 @@ def training_set(labels: Sequence[FoundPair] = ()) -> TrainingSet:
     """
     found = decided_pairs()
     decided = {ends: (label, 1.0) for ends, label in found.labels.items()}
-    labelled = {(each.left, each.right): (each.label.label, each.label.weight) for each in labels}
+    labelled = {(pair.left, pair.right): (pair.label.label, pair.label.weight) for pair in labels}
     # Decisions come first, so that a place below their number is a decision.
     undecided = labelled.keys() - decided.keys() - found.left_out
     answers = decided | {ends: given for ends, given in labelled.items() if ends in undecided}
@@ -167,16 +167,18 @@ def agreement(training: TrainingSet, tested: Sequence[HeldOut]) -> tuple[int, in
     They agree if both call the pair a duplicate, or neither does. Versions are neither, and are left out.
     """
     counted = [out for out in tested if training.pairs[out.place].label != "V"]
-    answers = [(each, training.pairs[each.place].label == "D") for each in counted]
-    before = sum((each.old is VerdictKind.DUPLICATE) == answer for each, answer in answers)
-    after = sum((each.new is VerdictKind.DUPLICATE) == answer for each, answer in answers)
+    answers = [(tested_pair, training.pairs[tested_pair.place].label == "D") for tested_pair in counted]
+    before = sum((tested_pair.old is VerdictKind.DUPLICATE) == answer for tested_pair, answer in answers)
+    after = sum((tested_pair.new is VerdictKind.DUPLICATE) == answer for tested_pair, answer in answers)
     return len(counted), before, after
 
 
 def drawn_support(training: TrainingSet, tested: Sequence[HeldOut]) -> Support:
     """Return what the answers say about the verdicts that change, of the pairs that chance chose."""
     drawn = [out for out in tested if out.place in training.drawn and out.old is not out.new]
-    return support_of((training.pairs[each.place].label, each.old, each.new, 1.0) for each in drawn)
+    return support_of(
+        (training.pairs[tested_pair.place].label, tested_pair.old, tested_pair.new, 1.0) for tested_pair in drawn
+    )
 
 
 def sample_support(model: VerdictModel) -> Support:
@@ -216,13 +218,13 @@ def change_to(model: VerdictModel) -> ModelChange:
 
 def change_counts(change: ModelChange) -> list[dict[str, Any]]:
     """Return how many pairs have each old and new verdict, changes first, in order of frequency."""
-    counts = sorted(change.changes.counts.items(), key=lambda each: (each[0][0] == each[0][1], -each[1], each[0]))
+    counts = sorted(change.changes.counts.items(), key=lambda entry: (entry[0][0] == entry[0][1], -entry[1], entry[0]))
     return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
 
 
 def drawn_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
     """Return changed pairs that nobody has decided, at most so many, drawn at random: the same ones every time."""
-    changed = {change.pairs[each.place]: each for each in change.changes.changed}
+    changed = {change.pairs[verdict.place]: verdict for verdict in change.changes.changed}
     drawn = Pair.objects.in_queue().filter(pk__in=changed).drawn(CHANGES)[:most].values_list("pk", flat=True)
     return _all_described(change, [changed[pk] for pk in drawn])
 
@@ -233,8 +235,8 @@ def described_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
 
 
 def _all_described(change: ModelChange, shown: Sequence[ChangedVerdict]) -> list[dict[str, Any]]:
-    pairs = Pair.objects.with_articles().in_bulk([change.pairs[each.place] for each in shown])
-    return [_described(each, pairs[change.pairs[each.place]]) for each in shown]
+    pairs = Pair.objects.with_articles().in_bulk([change.pairs[verdict.place] for verdict in shown])
+    return [_described(verdict, pairs[change.pairs[verdict.place]]) for verdict in shown]
 
 
 def _described(change: ChangedVerdict, pair: Pair) -> dict[str, Any]:

@@ -110,15 +110,15 @@ def judged_pairs(found: Sequence[FoundPair]) -> list[Judged]:
 
 
 def _looked_up(found: Sequence[FoundPair]) -> Iterator[Judged]:
-    ids = {article for each in found for article in (each.left, each.right)}
+    ids = {article for found_pair in found for article in (found_pair.left, found_pair.right)}
     articles = Article.objects.without_texts().select_related("newspaper").in_bulk(ids)
     pairs = {(pair.left_id, pair.right_id): pair for pair in Pair.objects.proposed().among(ids)}
     evidence = Evidence.objects.filter(pair__in=pairs.values(), stale=False)
     saying = set(evidence.values_list("pair", "pass_name"))
-    for each in found:
-        pair = pairs.get((each.left, each.right))
+    for found_pair in found:
+        pair = pairs.get((found_pair.left, found_pair.right))
         passes = tuple(name for name in PASSES if pair and (pair.pk, name) in saying)
-        yield Judged(each, articles[each.left], articles[each.right], pair, passes)
+        yield Judged(found_pair, articles[found_pair.left], articles[found_pair.right], pair, passes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ class Measured:
 def samples_of(found: Sequence[FoundPair]) -> list[Sample]:
     """Return labelled pairs with their features, to fit a model on."""
     judged = judged_pairs(found)
-    features = features_of_pairs([each.ends for each in judged])
-    return [each.sample(features) for each in judged]
+    features = features_of_pairs([pair.ends for pair in judged])
+    return [pair.sample(features) for pair in judged]
 
 
 def measured(
@@ -144,16 +144,16 @@ def measured(
     Without `sampled`, the samples have no features. With `thresholds`, every pass scores every labelled pair.
     """
     judged = judged_pairs(what.found)
-    features = features_of_pairs([each.ends for each in judged]) if cross_validated or sampled else {}
+    features = features_of_pairs([pair.ends for pair in judged]) if cross_validated or sampled else {}
     passes = [name for name in PASSES if what.run.config.get(name, {}).get("enabled")]
     result = {
         "about": about(what.run, articles),
         "run": run_facts(what.run, stored=articles is None),
         "labels": _label_facts(what, judged),
         **report(judged, passes, features if cross_validated else None),
-        "thresholds": _curves(judged, pass_scores(what.run, [each.ends for each in judged])) if thresholds else None,
+        "thresholds": _curves(judged, pass_scores(what.run, [pair.ends for pair in judged])) if thresholds else None,
     }
-    return Measured(result, [each.sample(features) for each in judged])
+    return Measured(result, [pair.sample(features) for pair in judged])
 
 
 def run_facts(run: DetectionRun, *, stored: bool) -> dict[str, Any]:
@@ -191,33 +191,33 @@ def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[En
     `passes` are those that took part. Pairs that no pass proposed count as not called. With the `features` of the
     pairs, models learnt from the labels of other dates are measured too.
     """
-    strata = sorted({each.found.label.stratum for each in judged} - {""})
-    files = dict.fromkeys(each.found.label.file for each in judged)
+    strata = sorted({pair.found.label.stratum for pair in judged} - {""})
+    files = dict.fromkeys(pair.found.label.file for pair in judged)
     return {
         **_scores(judged, passes),
         "within_3_days": _scores(_near(judged), passes),
         "cross_validated": None if features is None else _cross_validated(judged, features),
-        "strata": {name: _score_of([each for each in judged if each.found.label.stratum == name]) for name in strata},
-        "files": {name: _scores_of_file([each for each in judged if each.found.label.file == name]) for name in files},
-        "errors": [_error(each) for each in _by_weight(each for each in judged if each.wrong)],
+        "strata": {name: _score_of([pair for pair in judged if pair.found.label.stratum == name]) for name in strata},
+        "files": {name: _scores_of_file([pair for pair in judged if pair.found.label.file == name]) for name in files},
+        "errors": [_error(pair) for pair in _by_weight(pair for pair in judged if pair.wrong)],
     }
 
 
 def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
     """Return the number of labelled pairs, by label, and how many of them some pass proposed."""
-    by_label = Counter(each.label for each in judged)
-    proposed = Counter(each.label for each in judged if each.pair)
+    by_label = Counter(pair.label for pair in judged)
+    proposed = Counter(pair.label for pair in judged if pair.pair)
     return {
         "evaluated": len(judged),
         "by_label": {label: by_label[label] for label in LABELS},
         "proposed": {label: proposed[label] for label in LABELS},
-        "within_3_days": sum(each.days <= NEAR_DAYS for each in judged),
+        "within_3_days": sum(pair.days <= NEAR_DAYS for pair in judged),
     }
 
 
 def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
     return {
-        **numbers_of([each.answer for each in judged]),
+        **numbers_of([pair.answer for pair in judged]),
         "passes": {name: _score_of(judged, partial(_proposes, name)) for name in passes},
     }
 
@@ -235,8 +235,8 @@ def _proposes(pass_name: str, judged: Judged) -> bool:
 
 
 def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")) -> Numbers:
-    weights = [each.found.label.weight for each in judged]
-    return score_numbers([each.label for each in judged], weights, [called(each) for each in judged])
+    weights = [pair.found.label.weight for pair in judged]
+    return score_numbers([pair.label for pair in judged], weights, [called(pair) for pair in judged])
 
 
 # ---- thresholds ------------------------------------------------------------------------------------
@@ -252,17 +252,17 @@ def _curves(judged: Sequence[Judged], by_pass: Mapping[str, PassScores]) -> dict
         },
         "passes": {
             name: {
-                "used": each.used,
-                "enabled": each.enabled,
-                **_curve_in_both(judged, each.scores, grid(each.lowest, each.used)),
+                "used": scored.used,
+                "enabled": scored.enabled,
+                **_curve_in_both(judged, scored.scores, grid(scored.lowest, scored.used)),
             }
-            for name, each in by_pass.items()
+            for name, scored in by_pass.items()
         },
     }
 
 
 def _probabilities(judged: Iterable[Judged]) -> dict[Ends, float]:
-    return {each.ends: each.pair.duplicate_probability or 0.0 for each in judged if each.pair}
+    return {pair.ends: pair.pair.duplicate_probability or 0.0 for pair in judged if pair.pair}
 
 
 def _curve_in_both(
@@ -273,9 +273,9 @@ def _curve_in_both(
 
 
 def _curve(judged: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]) -> list[dict[str, Any]]:
-    weights = [each.found.label.weight for each in judged]
-    found = [scores.get(each.ends) for each in judged]
-    return threshold_curve([each.label for each in judged], weights, found, thresholds)
+    weights = [pair.found.label.weight for pair in judged]
+    found = [scores.get(pair.ends) for pair in judged]
+    return threshold_curve([pair.label for pair in judged], weights, found, thresholds)
 
 
 # ---- cross-validation ------------------------------------------------------------------------------
@@ -286,23 +286,23 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[Ends, Row]) -> 
 
     Pairs that no pass proposed are used for fitting too, but are not called duplicates.
     """
-    known = [each for each in judged if each.ends in features]
-    rows = [features[each.ends] for each in known]
+    known = [pair for pair in judged if pair.ends in features]
+    rows = [features[pair.ends] for pair in known]
     try:
-        probabilities = cross_validate([each.labelled for each in known], rows, folds=_FOLDS)
+        probabilities = cross_validate([pair.labelled for pair in known], rows, folds=_FOLDS)
     except ModelError as error:
         return _not_validated(str(error))
     if not probabilities:
         return _not_validated("the labelled pairs are from too few days; label pairs from more days")
     threshold = model_in_use().threshold
-    calls = {each.ends: False for each in judged if each.ends not in features}
+    calls = {pair.ends: False for pair in judged if pair.ends not in features}
     for place, probability in probabilities.items():
         each = known[place]
         calls[each.ends] = probability >= threshold and each.by_the_model
-    tested = [each for each in judged if each.ends in calls]
+    tested = [pair for pair in judged if pair.ends in calls]
     return {
-        "verdict": _score_of(tested, lambda each: calls[each.ends]),
-        "within_3_days": _score_of(_near(tested), lambda each: calls[each.ends]),
+        "verdict": _score_of(tested, lambda pair: calls[pair.ends]),
+        "within_3_days": _score_of(_near(tested), lambda pair: calls[pair.ends]),
         "folds": _FOLDS,
     }
 
@@ -316,7 +316,7 @@ def _not_validated(reason: str) -> dict[str, Any]:
 
 def _by_weight(judged: Iterable[Judged]) -> list[Judged]:
     """Return false duplicates before missed ones, those with the largest weight first."""
-    return sorted(judged, key=lambda each: (not each.called, -each.found.label.weight, each.found.label.line))
+    return sorted(judged, key=lambda pair: (not pair.called, -pair.found.label.weight, pair.found.label.line))
 
 
 def _error(judged: Judged) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def sides_of(labels: Sequence[Label]) -> Sides:
     """
     is_damaged: dict[Named, bool] = {}
     kept: list[Label] = []
-    duplicates = [each for each in labels if each.label == "D"]
+    duplicates = [label for label in labels if label.label == "D"]
     for duplicate in duplicates:
         first, second = duplicate.ends
         known = is_damaged.get(first), is_damaged.get(second)
@@ -202,30 +202,30 @@ def noise_table(corpus: Corpus, how: Detection, *, others: int, seed: int) -> di
 def _row(noise: Noise, chosen: Path, corpus: Corpus, sides: Sides, how: Detection, seed: int) -> dict[str, Any]:
     """Return the shares of the duplicates that are found after one kind of noise."""
     path = chosen.with_name(f"{noise.name}.jsonl.gz")
-    _write(path, (_damaged(each, noise, sides.damaged, seed) for each in _read(chosen)))
+    _write(path, (_damaged(article, noise, sides.damaged, seed) for article in _read(chosen)))
     how.say(f"{noise.label}:")
     with detected(replace(corpus, articles=path), how) as measured:
         judged = judged_pairs(measured.found)
-        scores = pass_scores(measured.run, [each.ends for each in judged])
-        texts = [(each.left.normalized_text, each.right.normalized_text) for each in judged]
+        scores = pass_scores(measured.run, [pair.ends for pair in judged])
+        texts = [(pair.left.normalized_text, pair.right.normalized_text) for pair in judged]
     path.unlink()
-    weights = [each.found.label.weight for each in judged]
-    found = {name: [each.ends in some for each in judged] for name, some in _reaching(scores).items()}
-    calls = {"verdict": [each.called for each in judged], "any": [each.pair is not None for each in judged], **found}
+    weights = [pair.found.label.weight for pair in judged]
+    found = {name: [pair.ends in some for pair in judged] for name, some in _reaching(scores).items()}
+    calls = {"verdict": [pair.called for pair in judged], "any": [pair.pair is not None for pair in judged], **found}
     if (alike := _alike(texts)) is not None:
         calls[DATASKETCH] = alike
     return {
         "noise": noise.name,
         "label": noise.label,
         "duplicates": len(judged),
-        "recall": {name: with_interval("recall", _share(weights, each)) for name, each in calls.items()},
+        "recall": {name: with_interval("recall", _share(weights, called)) for name, called in calls.items()},
     }
 
 
 def _reaching(scores: Mapping[str, Any]) -> dict[str, set[tuple[int, int]]]:
     return {
-        name: {ends for ends, score in each.scores.items() if score >= each.used - 1e-9}
-        for name, each in scores.items()
+        name: {ends for ends, score in scored.scores.items() if score >= scored.used - 1e-9}
+        for name, scored in scores.items()
     }
 
 
@@ -275,14 +275,14 @@ def _write(path: Path, articles: Iterator[IncomingArticle]) -> int:
     """Write what is compared of articles as a file to import; return their number."""
     count = 0
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as file:
-        for count, each in enumerate(articles, start=1):  # noqa: B007 - the last one is returned
+        for count, article in enumerate(articles, start=1):  # noqa: B007 - the last one is returned
             values = {
-                "id": each.external_id,
-                "date": each.date.isoformat(),
-                "newspaper": each.newspaper,
-                "url": each.url,
-                "headline": each.headline,
-                "content": each.content,
+                "id": article.external_id,
+                "date": article.date.isoformat(),
+                "newspaper": article.newspaper,
+                "url": article.url,
+                "headline": article.headline,
+                "content": article.content,
             }
             file.write(json.dumps(values, ensure_ascii=False) + "\n")
     return count

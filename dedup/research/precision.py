@@ -107,7 +107,8 @@ def upper_bound(drawn: int, wrong: int, *, confidence: float = _CONFIDENCE) -> f
 def _at_most(wrong: int, drawn: int, share: float) -> float:
     """Return the chance that at most so many of the sample are wrong if this share of the whole is, 0 < share < 1."""
     return sum(
-        exp(_log_ways(drawn, each) + each * log(share) + (drawn - each) * log(1 - share)) for each in range(wrong + 1)
+        exp(_log_ways(drawn, count) + count * log(share) + (drawn - count) * log(1 - share))
+        for count in range(wrong + 1)
     )
 
 
@@ -126,7 +127,7 @@ def estimates(parts: Floats, numbers: Callable[[Floats], Floats]) -> list[Estima
     """
     values = numbers(parts.sum(axis=1, keepdims=True))[:, 0]
     low, high = np.quantile(numbers(_resampled(parts)), _BOUNDS, axis=1)
-    return [Estimate(*map(float, each)) for each in zip(values, low, high, strict=True)]
+    return [Estimate(*map(float, bounds)) for bounds in zip(values, low, high, strict=True)]
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:
@@ -211,11 +212,11 @@ def _ratio(strata: Sequence[Tally], whole: tuple[int, int, int]) -> Estimate | N
     """
     strata = [tally for tally in strata if tally.labelled]
     sizes = [tally.pairs / tally.labelled for tally in strata]
-    part = sum(size * each.called_duplicates for size, each in zip(sizes, strata, strict=True))
+    part = sum(size * stratum.called_duplicates for size, stratum in zip(sizes, strata, strict=True))
     total = sum(
         size * count * counts
-        for size, each in zip(sizes, strata, strict=True)
-        for count, counts in zip(each[1:4], whole, strict=True)
+        for size, stratum in zip(sizes, strata, strict=True)
+        for count, counts in zip(stratum[1:4], whole, strict=True)
     )
     if not total:
         return None

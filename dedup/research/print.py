@@ -63,7 +63,7 @@ def print_clusters(result: dict[str, Any], stream: TextIO) -> None:
     table = table_of(title, ["Measure"], ["Precision", "Recall", "F1", "Index"])
     for name, key in (("Pairs of articles", "pairwise"), ("Articles (B-cubed)", "b_cubed")):
         shares = numbers[key]
-        table.add_row(name, *(_share(shares[each]) for each in ("precision", "recall", "f1")), "")
+        table.add_row(name, *(_share(shares[measure]) for measure in ("precision", "recall", "f1")), "")
     table.add_row("Adjusted Rand index", "", "", "", _share(numbers["adjusted_rand_index"]))
     console_on(stream).print(table)
 
@@ -84,33 +84,33 @@ def _table(title: str, scores: dict[str, Any], crossed: dict[str, Any] | None) -
     if crossed:
         table.add_row("the verdict, learnt from other dates", *cells(crossed))
     table.add_section()
-    for name, each in scores["passes"].items():
-        table.add_row(label_of_pass(name), *cells(each))
+    for name, measures in scores["passes"].items():
+        table.add_row(label_of_pass(name), *cells(measures))
     return table
 
 
 def _files(files: dict[str, Any]) -> Table:
     table = table_of("The verdict, by file of labels (95% intervals)", ["File"], _HEADINGS)
-    for name, each in files.items():
-        table.add_row(name, *cells(each["verdict"]))
-        table.add_row(f"… at most {NEAR_DAYS} days apart", *cells(each["within_3_days"]))
+    for name, measures in files.items():
+        table.add_row(name, *cells(measures["verdict"]))
+        table.add_row(f"… at most {NEAR_DAYS} days apart", *cells(measures["within_3_days"]))
     return table
 
 
 def _strata(strata: dict[str, Any]) -> Table:
     table = table_of("The verdict, by stratum", ["Stratum"], ["Pairs", "Duplicates", *_HEADINGS])
-    for name, each in strata.items():
-        shares = (_share(each[measure]) for measure, _ in MEASURES)
-        table.add_row(name, str(each["pairs"]), str(each["duplicates"]), *shares)
+    for name, measures in strata.items():
+        shares = (_share(measures[measure]) for measure, _ in MEASURES)
+        table.add_row(name, str(measures["pairs"]), str(measures["duplicates"]), *shares)
     return table
 
 
 def _print_curves(thresholds: dict[str, Any], console: Console) -> None:
     """Print a table for the verdict and for each pass: what every threshold would find among all labelled pairs."""
     console.print(_curve("The verdict, by its probability of a duplicate", thresholds["verdict"]))
-    for name, each in thresholds["passes"].items():
-        off = "" if each["enabled"] else ", which did not take part in the run"
-        console.print(_curve(f"The pass “{label_of_pass(name)}”{off}", each))
+    for name, thresholds_of_pass in thresholds["passes"].items():
+        off = "" if thresholds_of_pass["enabled"] else ", which did not take part in the run"
+        console.print(_curve(f"The pass “{label_of_pass(name)}”{off}", thresholds_of_pass))
     console.print("> marks the threshold of the run. Below it, the scores were computed for this table alone.\n")
 
 
@@ -149,7 +149,7 @@ def _reliability(calibration: dict[str, Any]) -> Table:
     right = ["To", "Pairs", "Mean probability", "Duplicates", "Mean, unweighted", "Duplicates, unweighted"]
     table = table_of(title, ["From"], right)
     for weighted, plain in zip(calibration["weighted"]["bins"], calibration["unweighted"]["bins"], strict=True):
-        means = (each[key] for each in (weighted, plain) for key in ("mean_probability", "duplicates"))
+        means = (row[key] for row in (weighted, plain) for key in ("mean_probability", "duplicates"))
         shown = map(_share, means)
         table.add_row(f"{weighted['from']:.1f}", f"{weighted['to']:.1f}", f"{weighted['pairs']:,}", *shown)
     return table
@@ -202,19 +202,19 @@ def _print_errors(errors: Sequence[dict[str, Any]], stream: TextIO) -> None:
 def print_corpora(result: dict[str, Any], stream: TextIO) -> None:
     """Print the cross-corpus table, then what the model in use does with each corpus."""
     console = console_on(stream)
-    for name, each in result["corpora"].items():
-        shown = ", ".join(f"{count} {label}" for label, count in each["labels"]["by_label"].items())
-        stream.write(f"{name}: {each['labels']['evaluated']:,} labelled pairs: {shown}. {each['about']}\n")
+    for name, numbers in result["corpora"].items():
+        shown = ", ".join(f"{count} {label}" for label, count in numbers["labels"]["by_label"].items())
+        stream.write(f"{name}: {numbers['labels']['evaluated']:,} labelled pairs: {shown}. {numbers['about']}\n")
     console.print(_cross_table("All labelled pairs", "all", result["cross_corpus"]))
     console.print(_cross_table(f"At most {NEAR_DAYS} days apart", "within_3_days", result["cross_corpus"]))
     for name, models in result["cross_corpus"].items():
         unfitted = [model for model in models if model["reason"]]
-        stream.writelines(f"{name}, {_fitted_on(each)}: not fitted: {each['reason']}.\n" for each in unfitted)
+        stream.writelines(f"{name}, {_fitted_on(model)}: not fitted: {model['reason']}.\n" for model in unfitted)
     if result["learning_curve"] is not None:
         console.print(_learning_curve(result["learning_curve"]))
-    for name, each in result["corpora"].items():
+    for name, numbers in result["corpora"].items():
         stream.write(f"\n{name}, by the model in use, all labelled pairs:\n")
-        print_answers(each, console)
+        print_answers(numbers, console)
 
 
 def _cross_table(title: str, key: str, rows: dict[str, Sequence[dict[str, Any]]]) -> Table:
@@ -241,7 +241,10 @@ def _numbers(numbers: dict[str, Any]) -> list[str]:
         (verdict, "templates_called_duplicates"),
         (ece, "ece"),
     )
-    return [cell(each[name], each[f"{name}_interval"]).replace(" (", "\n").rstrip(")") for each, name in measures]
+    return [
+        cell(numbers_of[name], numbers_of[f"{name}_interval"]).replace(" (", "\n").rstrip(")")
+        for numbers_of, name in measures
+    ]
 
 
 def _learning_curve(curves: dict[str, Sequence[dict[str, Any]]]) -> Table:

@@ -81,14 +81,14 @@ def read_sample(sample: ValidationSample) -> SampleReading:
     pairs = [_Row(*values) for values in sample.pairs.order_by("position").values_list(*_COLUMNS)]
     origins: Counter[Origin] = Counter()
     found = []
-    for each in pairs:
-        if chosen := label_of(each.settled, given[each.pair]):
+    for pair in pairs:
+        if chosen := label_of(pair.settled, given[pair.pair]):
             label, origin = chosen
             origins[origin] += 1
-            found.append(FoundPair(_label(each, label, sample.name), each.left, each.right))
-    strata = {each["name"]: each["pairs"] for each in sample.strata}
-    seen = {each.label.stratum for each in found}
-    unread = [name for name in dict.fromkeys(each.stratum for each in pairs) if name not in seen]
+            found.append(FoundPair(_label(pair, label, sample.name), pair.left, pair.right))
+    strata = {stratum["name"]: stratum["pairs"] for stratum in sample.strata}
+    seen = {pair.label.stratum for pair in found}
+    unread = [name for name in dict.fromkeys(pair.stratum for pair in pairs) if name not in seen]
     return SampleReading(_weighted(found, strata), origins, len(pairs) - len(found), sorted(unread))
 
 

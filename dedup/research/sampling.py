@@ -75,7 +75,7 @@ class Plan:
                 raise SampleError(f"{name} is {value}; it must be from 0 to {bound:,}")
         if self.pass_name and self.pass_name not in PASSES:
             raise SampleError(f"there is no pass {self.pass_name!r}; choose one of {', '.join(PASSES)}")
-        if unknown := [each for each in self.by if each not in DIMENSIONS]:
+        if unknown := [dimension for dimension in self.by if dimension not in DIMENSIONS]:
             raise SampleError(f"strata cannot differ in {unknown[0]!r}; choose among {', '.join(DIMENSIONS)}")
         rising = all(low < high for low, high in zip((0.0, *self.bands), (*self.bands, 1.0), strict=True))
         if len(self.bands) > MOST_BANDS or not rising:
@@ -107,18 +107,18 @@ def draw(plan: Plan, *, seed: int, name: str = "", user: Any = None) -> Validati
         raise SampleError("no pass proposes any pair; start a run first")
     random.Random(seed).shuffle(chosen)  # noqa: S311 - drawn again from the seed, not secret
     sample = _stored(plan, strata, len(chosen), seed=seed, name=name, user=user)
-    revisions = _revisions([*{each.left for each in chosen}, *{each.right for each in chosen}])
+    revisions = _revisions([*{pair.left for pair in chosen}, *{pair.right for pair in chosen}])
     SampledPair.objects.bulk_create(
         SampledPair(
             sample=sample,
             position=position,
-            left_id=each.left,
-            right_id=each.right,
-            stratum=each.stratum.name,
-            weight=each.stratum.weight,
-            revision=max(revisions[each.left], revisions[each.right]),
+            left_id=pair.left,
+            right_id=pair.right,
+            stratum=pair.stratum.name,
+            weight=pair.stratum.weight,
+            revision=max(revisions[pair.left], revisions[pair.right]),
         )
-        for position, each in enumerate(chosen, start=1)
+        for position, pair in enumerate(chosen, start=1)
     )
     return sample
 
