@@ -34,13 +34,15 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
     def get_fieldsets(self, request: HttpRequest, obj: Profile | None = None) -> Any:
         """Show a fieldset for each pass, and one for what an editor seldom needs."""
         boxes: list[Any] = [(None, {"fields": _PLAIN, "description": self._hint(obj)})]
-        for name, each in PASSES.items():
-            settings = list(settings_of(each.config_class))
+        for name, detection_pass in PASSES.items():
+            settings = list(settings_of(detection_pass.config_class))
             first = [f"{name}__{setting}" for setting in BASIC_SETTINGS if setting in settings]
             rest = [f"{name}__{setting}" for setting in settings if setting not in BASIC_SETTINGS]
-            boxes.append((f"{each.label} ({name})", {"fields": first, "description": type(each).__doc__}))
+            boxes.append(
+                (f"{detection_pass.label} ({name})", {"fields": first, "description": type(detection_pass).__doc__})
+            )
             if rest:
-                boxes.append((f"{each.label}: advanced", {"fields": rest, "classes": ["collapse"]}))
+                boxes.append((f"{detection_pass.label}: advanced", {"fields": rest, "classes": ["collapse"]}))
         return boxes
 
     def _hint(self, profile: Profile | None) -> str:
@@ -86,7 +88,7 @@ class MergingNewspaperAdmin(NewspaperAdmin):
             self.message_user(request, "Select one or two newspapers to merge.", messages.ERROR)
             return None
         counted = newspapers.annotate(articles_stored=Count("articles")).order_by("articles_stored", "pk")
-        chosen = dict(zip(("merged", "into"), (each.pk for each in counted), strict=False))
+        chosen = dict(zip(("merged", "into"), (newspaper.pk for newspaper in counted), strict=False))
         return redirect(f"{reverse('newspaper_merges')}?{urlencode(chosen)}")
 
 

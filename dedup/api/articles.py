@@ -110,9 +110,9 @@ def store(request: HttpRequest, body: NewArticles) -> StoredRows:
     """Store up to 100 articles. An article whose URL is known is not stored again; invalid ones are rejected."""
     incoming: list[IncomingArticle] = []
     results: dict[int, Stored] = {}
-    for position, each in enumerate(body.articles):
+    for position, article in enumerate(body.articles):
         try:
-            incoming.append(_incoming(each))
+            incoming.append(_incoming(article))
         except UnreadableDayError as error:
             results[position] = Stored("rejected", reason=str(error))
     valid = [position for position in range(len(body.articles)) if position not in results]

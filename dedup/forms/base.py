@@ -87,10 +87,10 @@ class _ListedNumbers(forms.CharField):
 
     def clean(self, value: Any) -> Any:
         named = super().clean(value).split(",") if value else []
-        for each in named:
-            if read_number(each, least=1) is None:
+        for number in named:
+            if read_number(number, least=1) is None:
                 raise forms.ValidationError(
-                    f"“{each[:40]}” is not a valid article number. Reload this page and try again."
+                    f"“{number[:40]}” is not a valid article number. Reload this page and try again."
                 )
         return list(dict.fromkeys(map(int, named)))
 
@@ -293,7 +293,7 @@ class TokenForm(forms.Form):
     def __init__(self, data: QueryDict | None, *, user: User) -> None:
         super().__init__(data)
         self.fields["scopes"] = forms.MultipleChoiceField(
-            choices=[(each.value, each.label) for each in scopes_of(user)],
+            choices=[(scope.value, scope.label) for scope in scopes_of(user)],
             label="It may",
             widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
             error_messages={"required": "Choose at least one thing that the token may do."},

@@ -22,7 +22,7 @@ def query_of_corpus(stored: dict[str, Any]) -> QueryDict:
     """Return the query of the form that had these values."""
     given = QueryDict(mutable=True)
     for name, value in stored.items():
-        given.setlist(name, [str(each) for each in (value if isinstance(value, list) else [value]) if each])
+        given.setlist(name, [str(part) for part in (value if isinstance(value, list) else [value]) if part])
     return given
 
 
@@ -60,7 +60,7 @@ class CorpusForm(ScopeForm):
     def asked(self) -> Asked:
         """The corpus that was chosen; the form must be valid."""
         chosen = self.cleaned_data
-        ids = tuple(sorted(each.pk for each in chosen["newspapers"])) or None
+        ids = tuple(sorted(newspaper.pk for newspaper in chosen["newspapers"])) or None
         return Asked(
             Policy(chosen["policy"]),
             Part(chosen["since"], chosen["until"], ids),
@@ -73,7 +73,7 @@ class CorpusForm(ScopeForm):
         """The values as JSON; the form must be valid."""
         chosen = self.cleaned_data
         days = {name: chosen[name] and chosen[name].isoformat() for name in ("since", "until")}
-        return chosen | days | {"newspapers": sorted(each.pk for each in chosen["newspapers"])}
+        return chosen | days | {"newspapers": sorted(newspaper.pk for newspaper in chosen["newspapers"])}
 
     @property
     def command(self) -> str:

@@ -64,9 +64,9 @@ class ProfileForm(forms.ModelForm[Profile]):
             default = Profile.objects.filter(is_default=True).first()
             kwargs["instance"] = copy_of(default) if default else Profile()
         super().__init__(*args, **kwargs)
-        for name, each in PASSES.items():
+        for name, detection_pass in PASSES.items():
             stored = (self.instance.settings or {}).get(name, {})
-            for setting, (field, declared) in settings_of(each.config_class).items():
+            for setting, (field, declared) in settings_of(detection_pass.config_class).items():
                 made = setting_field(setting, field, declared, stored.get(setting, field.default))
                 if setting == "enabled":
                     made.help_text = ""  # its label says it
@@ -83,10 +83,10 @@ class ProfileForm(forms.ModelForm[Profile]):
         """Collect the fields into the stored settings; every fault is at its field, all at once."""
         cleaned = super().clean() or {}
         self.instance.settings = {}
-        for name, each in PASSES.items():
+        for name, detection_pass in PASSES.items():
             values = _values_of(name, cleaned)
-            self._check(name, each.config_class, values)
-            declared = settings_of(each.config_class)
+            self._check(name, detection_pass.config_class, values)
+            declared = settings_of(detection_pass.config_class)
             if chosen := {key: value for key, value in values.items() if value != declared[key][0].default}:
                 self.instance.settings[name] = chosen
         if not any(cleaned.get(f"{name}__enabled") for name in PASSES):
@@ -105,14 +105,14 @@ class ProfileForm(forms.ModelForm[Profile]):
 
     def boxes(self) -> Iterator[PassFields]:
         """Yield the fields of every pass, in the order of a run."""
-        for name, each in PASSES.items():
-            settings = list(settings_of(each.config_class))
+        for name, detection_pass in PASSES.items():
+            settings = list(settings_of(detection_pass.config_class))
             first = [setting for setting in BASIC_SETTINGS if setting in settings and setting != "retired"]
             rest = [setting for setting in settings if setting not in BASIC_SETTINGS]
             yield PassFields(
                 name,
-                each.label,
-                each.proposes,
+                detection_pass.label,
+                detection_pass.proposes,
                 [self[f"{name}__{setting}"] for setting in first],
                 self[f"{name}__retired"],
                 [self[f"{name}__{setting}"] for setting in rest],
@@ -135,11 +135,11 @@ class ProfileForm(forms.ModelForm[Profile]):
         if self.is_bound:
             shown |= {name: value for name, value in self.cleaned_data.items() if value is not None}
         configs: Configs = {}
-        for name, each in PASSES.items():
+        for name, detection_pass in PASSES.items():
             try:
-                configs[name] = make_config(each.config_class, _values_of(name, shown))
+                configs[name] = make_config(detection_pass.config_class, _values_of(name, shown))
             except ConfigError:
-                configs[name] = each.config_class()
+                configs[name] = detection_pass.config_class()
         return configs
 
 
@@ -192,9 +192,7 @@ class RuleForm(forms.ModelForm[ProfileRule]):
         """Collect the fields into the stored settings, and put the two newspapers in order."""
         cleaned = super().clean() or {}
         chosen = {name: {key: cleaned.get(f"{name}__{key}") for key in _bounds(name)} for name in self.passes}
-        given = {
-            name: {key: value for key, value in each.items() if value is not None} for name, each in chosen.items()
-        }
+        given = {name: {key: value for key, value in own.items() if value is not None} for name, own in chosen.items()}
         self.instance.settings = {name: values for name, values in given.items() if values}
         first, second = cleaned.get("newspaper"), cleaned.get("other")
         if first and second and first.pk > second.pk:

@@ -81,7 +81,10 @@ class SampleForm(forms.Form):
     )
     pass_name = forms.ChoiceField(
         required=False,
-        choices=[("", "the best score of all passes"), *((name, each.label) for name, each in PASSES.items())],
+        choices=[
+            ("", "the best score of all passes"),
+            *((name, detection_pass.label) for name, detection_pass in PASSES.items()),
+        ],
         label="Score",
     )
     bands = forms.CharField(
@@ -123,7 +126,7 @@ class SampleForm(forms.Form):
     def clean_bands(self) -> tuple[float, ...]:
         """Return the bounds as numbers."""
         try:
-            return tuple(float(each) for each in self.cleaned_data["bands"].split(",") if each.strip())
+            return tuple(float(band) for band in self.cleaned_data["bands"].split(",") if band.strip())
         except ValueError:
             raise forms.ValidationError("Write the bounds as numbers with commas between them: 0.6, 0.8.") from None
 

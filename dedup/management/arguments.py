@@ -152,7 +152,7 @@ def _overridden(configs: Configs, setting: str, text: str) -> Configs:
             f"{_option(setting)} {text!r} is neither {value} nor PASS={value}, such as trigram={example}"
         ) from None
     passes = enabled(configs)
-    having = [each for each, config in passes.items() if hasattr(config, setting)]
+    having = [pass_name for pass_name, config in passes.items() if hasattr(config, setting)]
     if not name and not having:
         raise ProfileError(f"no pass of this run has a {setting}; its passes are {', '.join(passes)}")
     if not name and setting == "threshold":  # scores of different passes are not comparable

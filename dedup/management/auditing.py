@@ -46,9 +46,9 @@ def audit_run(configs: Configs, scope: Scope, options: dict[str, Any], stdout: A
     with run_progress(show=not options["no_progress"]) as progress:
         audited = []
         progress.start("audit", sum(articles for _, articles in days))
-        for each in audit(days, config, scope):
-            audited.append(each)
-            progress.advance("audit", each.articles, len(each.plain))
+        for day in audit(days, config, scope):
+            audited.append(day)
+            progress.advance("audit", day.articles, len(day.plain))
     print_audit(audited, stderr if options["format"] != "text" else stdout)
-    if not all(each.agrees for each in audited):
+    if not all(day.agrees for day in audited):
         raise CommandError("the trigram pass and the plain join differ; please report this with the table above")

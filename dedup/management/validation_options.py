@@ -120,9 +120,10 @@ def _drawn(options: Mapping[str, Any], say: Callable[[str], object]) -> Validati
         f"Drew {sample.size:,} pair{pluralize(sample.size)} as “{sample.name}” "
         f"(number {sample.pk}, seed {sample.seed})."
     )
-    for each in sample.strata:
-        short = f" of {each['asked']:,} asked for: it has no more" if each["drawn"] < each["asked"] else ""
-        say(f"  {each['name']}: {each['pairs']:,} pair{pluralize(each['pairs'])}, {each['drawn']:,} drawn{short}")
+    for stratum in sample.strata:
+        short = f" of {stratum['asked']:,} asked for: it has no more" if stratum["drawn"] < stratum["asked"] else ""
+        pairs = f"{stratum['pairs']:,} pair{pluralize(stratum['pairs'])}"
+        say(f"  {stratum['name']}: {pairs}, {stratum['drawn']:,} drawn{short}")
     return sample
 
 
@@ -138,7 +139,7 @@ def _check(options: Mapping[str, Any]) -> None:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, (each.strip() for each in text.split(","))))
+    return tuple(filter(None, (part.strip() for part in text.split(","))))
 
 
 def _numbers(text: str) -> tuple[float, ...]:

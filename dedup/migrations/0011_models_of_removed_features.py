@@ -14,7 +14,7 @@ REMEDY = (
 def switch_off(apps, schema_editor):
     for fitted in apps.get_model("dedup", "FittedModel").objects.filter(in_use=True):
         questions = json.loads(fitted.content)["questions"].values()
-        if any(each["coefficients"].get(name) for each in questions for name in REMOVED):
+        if any(question["coefficients"].get(name) for question in questions for name in REMOVED):
             fitted.in_use = False
             fitted.save(update_fields=["in_use"])
             print(REMEDY.format(fitted.pk))  # noqa: T201 - migrate has no other way to say it

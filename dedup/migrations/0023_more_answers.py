@@ -85,7 +85,7 @@ def fill(apps, schema_editor):
     group_of = {}
     for left, right, effect in links:
         if effect == "must":
-            fewer, more = sorted((group_of.setdefault(each, {each}) for each in (left, right)), key=len)
+            fewer, more = sorted((group_of.setdefault(article, {article}) for article in (left, right)), key=len)
             if fewer is not more:
                 more |= fewer
                 group_of.update(dict.fromkeys(fewer, more))

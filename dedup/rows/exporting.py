@@ -46,7 +46,7 @@ def strict_filter(name: str, query: str) -> ListFilter:
     for field, value in asked.items():
         data[field] = str(value)
     chosen = list_filter(name, data)
-    known = [each for each in chosen.form.fields if each != "sort"]
+    known = [field for field in chosen.form.fields if field != "sort"]
     for field in asked:
         if field not in known:
             raise FilterError(f"the filter has no field {field!r}; its fields are {', '.join(known)}")

@@ -350,10 +350,10 @@ def _between(pairs: PairQuerySet, one: Newspaper | None, other: Newspaper | None
 
 def _few_between(one: Newspaper | None, other: Newspaper | None) -> PairQuerySet | None:
     """Return what _between returns if one of the newspapers has few articles, else None."""
-    chosen = {each for each in (one, other) if each}
+    chosen = {newspaper for newspaper in (one, other) if newspaper}
     # Two newspapers have few pairs, even if each has many articles.
     most = MOST_IDS_OF_TWO if one and other else MOST_IDS
-    known = [ids_of(Article.objects.filter(newspaper=each), most=most) for each in chosen]
+    known = [ids_of(Article.objects.filter(newspaper=newspaper), most=most) for newspaper in chosen]
     few = [ends for ends in known if ends is not None]
     if not few:
         return None

@@ -49,7 +49,7 @@ def columns_of(names: Names, *, blind: bool, texts: bool = False) -> dict[str, s
     """Return the columns of the file with what they mean. A `blind` file has neither weight nor stratum."""
     weights = {} if blind else _WEIGHTS
     if names == "splink":
-        return {**_SPLINK, **{name: each for name, each in weights.items() if name != "days"}}
+        return {**_SPLINK, **{name: meaning for name, meaning in weights.items() if name != "days"}}
     return {**_OWN, **(_TEXTS if texts else {}), **_LABELS, **weights}
 
 
@@ -62,7 +62,7 @@ def rows_to_label(sample: ValidationSample, names: Names, *, blind: bool, texts:
 
 def labelled_rows(sample: ValidationSample, names: Names) -> Iterator[dict[str, Any]]:
     """Yield the labelled pairs of a sample with their label and its weight, as evaluate reads them."""
-    labels = {each.line: each for each in read_sample(sample).labels}
+    labels = {given_label.line: given_label for given_label in read_sample(sample).labels}
     columns = columns_of(names, blind=False)
     for pair in _pairs(sample, texts=False):
         if label := labels.get(pair.position):

@@ -163,7 +163,7 @@ def fact(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, list):
-        return ", ".join(fact(each) for each in value)
+        return ", ".join(fact(part) for part in value)
     return "—" if value is None else str(value)
 
 
@@ -224,7 +224,7 @@ def marked(segments: Sequence[Segment], prefix: object = "") -> SafeString:
         shown.pop()
     if shown:
         shown[-1] = shown[-1]._replace(text=shown[-1].text.rstrip())
-    return format_html_join("", "{}", ((_rendered(each, prefix),) for each in shown))
+    return format_html_join("", "{}", ((_rendered(passage, prefix),) for passage in shown))
 
 
 @register.filter

@@ -71,7 +71,7 @@ def corpus_drop(request: EditorRequest, export_id: int) -> HttpResponse:
 def corpus_file(request: EditorRequest, export_id: int, content: str) -> StreamingHttpResponse:  # noqa: ARG001 - Django's signature
     """Send a file of a corpus while it is read from the database. Raises Http404."""
     export = _export(export_id)
-    file = next((each for each in export.files if each["content"] == content), None)
+    file = next((entry for entry in export.files if entry["content"] == content), None)
     if file is None:
         raise Http404(f"Corpus {export_id} has no file {content!r}")
     headers = {

@@ -49,7 +49,7 @@ def learning(request: HttpRequest) -> HttpResponse:
 
 def _is_held_back(model: FittedModel) -> bool:
     found = [verification_of(lesson) for lesson in model.lessons.all()]
-    return any(each and each.held_back for each in found)
+    return any(verification and verification.held_back for verification in found)
 
 
 def _address(_request: HttpRequest, **_numbers: Any) -> str:

@@ -257,10 +257,12 @@ class _Chosen:
         self.typed = without_login(request.GET.get(side, "").strip())
         self.found: Search = search(self.typed) if self.typed else Search([], "")
         self.article: Article | None = self.found.articles[0] if len(self.found.articles) == 1 else None
-        others = {each: request.GET.get(each, "") for each in SIDES if each != side}
+        others = {other_side: request.GET.get(other_side, "") for other_side in SIDES if other_side != side}
         # Each choice keeps what was typed on the other side.
         self.choices = [
-            (each, urlencode({side: each.pk, **others})) for each in self.found.articles if self.article is None
+            (article, urlencode({side: article.pk, **others}))
+            for article in self.found.articles
+            if self.article is None
         ]
 
     @property

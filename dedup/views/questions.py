@@ -69,7 +69,7 @@ class Steps:
 
 def steps_around(request: HttpRequest, question: Question) -> Steps:
     """Return the addresses of the question that was skipped last, and of the next one without an answer to this."""
-    before = [each for each in skipped(request) if each != question]
+    before = [earlier for earlier in skipped(request) if earlier != question]
     back = before[-1].address + carried_query(request, before[:-1]) if before else None
     return Steps(back, next_address(request, [*before, question]))
 
@@ -169,7 +169,7 @@ def _first_address(request: EditorRequest, skip: Sequence[Question]) -> str | No
     decides = request.user.has_perm("dedup.add_decision")
     if _lists_pairs(request):
         filterset = PairFilter(request.GET)
-        numbers = [each.number for each in skip if each.kind == "pair"]
+        numbers = [question.number for question in skip if question.kind == "pair"]
         rows = filterset.qs.exclude(pk__in=numbers) if numbers else filterset.qs
         first = rows.order_by(*filterset.ordering).values_list("pk", flat=True).first()
         found = Question("pair", first) if first is not None else None
@@ -193,7 +193,7 @@ def chosen_questions(request: EditorRequest, most: int) -> Chosen:
         return Chosen(list(waiting.values_list("pk", flat=True)[:most]), [])
     tab = tab_named(tab_of(request))
     found = [question_of(row) for row in tab.matching(request.user, filterset.selection)[:most]]
-    return Chosen(*([each.number for each in found if each.kind == kind] for kind in ("pair", "cluster")))
+    return Chosen(*([question.number for question in found if question.kind == kind] for kind in ("pair", "cluster")))
 
 
 def _with_tab(request: HttpRequest, query: str) -> str:

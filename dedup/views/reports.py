@@ -122,7 +122,7 @@ def report_file(request: HttpRequest, name: str, file: str) -> HttpResponse:
     found = _result(request, name)
     if isinstance(found, HttpResponse):
         return found
-    files = {each.name: each for each in found.shown.files}
+    files = {shown_file.name: shown_file for shown_file in found.shown.files}
     if file not in files:
         raise Http404(f"The report has no file {file!r}; it has {', '.join(files) or 'none'}")
     return _file(files[file].text, files[file].content_type, file)

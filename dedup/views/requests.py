@@ -67,7 +67,7 @@ def _in_background(request: HttpRequest, response: HttpResponse, template: str) 
     if request.headers.get("X-Answer") != "background" or response.status_code != HTTPStatus.FOUND:
         return response
     said = list(messages.get_messages(request))
-    refused = any(each.level >= messages.ERROR for each in said)
+    refused = any(message.level >= messages.ERROR for message in said)
     answered = render(request, template, {"messages": said})
     answered["X-Answer"] = "refused" if refused else "stored"
     answered["X-Next"] = response["Location"]
@@ -77,12 +77,12 @@ def _in_background(request: HttpRequest, response: HttpResponse, template: str) 
 
 def _settled(questions: Sequence[Question]) -> list[Question]:
     """Return those of these questions that decisions imply, or whose cluster is gone."""
-    pairs = [each.number for each in questions if each.kind == "pair"]
-    clusters = [each.number for each in questions if each.kind == "cluster"]
+    pairs = [question.number for question in questions if question.kind == "pair"]
+    clusters = [question.number for question in questions if question.kind == "cluster"]
     implied = set(Pair.objects.filter(pk__in=pairs, implied=True).values_list("pk", flat=True)) if pairs else set()
     left = set(Cluster.objects.filter(pk__in=clusters).values_list("pk", flat=True)) if clusters else set()
     gone = {"pair": implied, "cluster": set(clusters) - left}
-    return [each for each in questions if each.number in gone[each.kind]]
+    return [question for question in questions if question.number in gone[question.kind]]
 
 
 def safe_next(request: HttpRequest, otherwise: str) -> str:

@@ -97,7 +97,7 @@ def _feed(request: HttpRequest) -> HttpResponse:
     found = stories_of(filterset.qs[:FEED_STORIES])
     text = _atom(request, found)
     etag = quote_etag(hashlib.sha256(text.encode()).hexdigest())
-    newest = max((each.changed_at for each in found), default=None)
+    newest = max((entry.changed_at for entry in found), default=None)
     answer = HttpResponse(text, content_type="application/atom+xml; charset=utf-8", headers={"ETag": etag})
     if newest:
         answer["Last-Modified"] = http_date(newest.timestamp())
@@ -114,18 +114,18 @@ def _atom(request: HttpRequest, found: list[Story]) -> str:
         feed_url=request.build_absolute_uri(reverse("stories_feed") + _filter_of(request)),
         language=None,
     )
-    for each in found:
-        address = request.build_absolute_uri(reverse("story", args=[each.number]))
+    for entry in found:
+        address = request.build_absolute_uri(reverse("story", args=[entry.number]))
         feed.add_item(
-            title=_xml(title_of(each)),
-            link=each.article.url if each.article.url.lower().startswith(_WEB) else address,
-            description=_xml(_summary(each, address)),
+            title=_xml(title_of(entry)),
+            link=entry.article.url if entry.article.url.lower().startswith(_WEB) else address,
+            description=_xml(_summary(entry, address)),
             # The address of the story stays when another article comes to represent it.
             unique_id=address,
-            pubdate=_published(each.article),
-            updateddate=each.changed_at,
-            author_name=_xml(each.article.newspaper.name),
-            categories=[_xml(source.newspaper) for source in each.sources],
+            pubdate=_published(entry.article),
+            updateddate=entry.changed_at,
+            author_name=_xml(entry.article.newspaper.name),
+            categories=[_xml(source.newspaper) for source in entry.sources],
         )
     return feed.writeString("utf-8")
 
@@ -141,7 +141,10 @@ def _summary(story: Story, address: str) -> str:
     sources = format_html_join(
         " · ",
         '<a href="{}">{}</a>',
-        ((each.url if each.url.lower().startswith(_WEB) else address, each.newspaper) for each in story.sources_shown),
+        (
+            (source.url if source.url.lower().startswith(_WEB) else address, source.newspaper)
+            for source in story.sources_shown
+        ),
     )
     more = format_html(' · <a href="{}">{} more</a>', address, story.sources_left) if story.sources_left else ""
     return format_html("<p>{}</p><p>{}{}</p>", story.first_sentence, sources, more)

@@ -38,7 +38,7 @@ class Command(LongCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         rules = " ".join(f"{policy.value}: {rule}" for policy, rule in RULES.items())
-        parser.add_argument("--policy", required=True, choices=[each.value for each in Policy], help=rules)
+        parser.add_argument("--policy", required=True, choices=[policy.value for policy in Policy], help=rules)
         parser.add_argument(
             "--output",
             required=True,

@@ -128,16 +128,16 @@ class Command(LongCommand):
             "model": SHIPPED,
             "learnt_at": None,
             "decisions": 0,
-            "in_use": not any(each.in_use for each in models),
+            "in_use": not any(model.in_use for model in models),
         }
         own: list[dict[str, Any]] = [
             {
-                "model": each.pk,
-                "learnt_at": each.fitted_at.isoformat(timespec="minutes"),
-                "decisions": each.decisions,
-                "in_use": each.in_use,
+                "model": model.pk,
+                "learnt_at": model.fitted_at.isoformat(timespec="minutes"),
+                "decisions": model.decisions,
+                "in_use": model.in_use,
             }
-            for each in models
+            for model in models
         ]
         if options["format"] == "json":
             self.stdout.write(json.dumps([shipped, *own]))
@@ -185,7 +185,7 @@ class Command(LongCommand):
             return []
         labels, problems = read_labels(Path(path))
         found, unknown = find_articles(labels)
-        every = sorted([*problems, *unknown], key=lambda each: each.line)
+        every = sorted([*problems, *unknown], key=lambda problem: problem.line)
         lines = [f"line {problem.line}: {problem.reason}" for problem in every]
         print_problems(lines, self.stderr.write, more=" that do not count.")
         return found
@@ -219,11 +219,11 @@ class Command(LongCommand):
         console_on(cast("TextIO", self.stdout)).print(table)
         if len(change.changes.changed) > len(described):
             self.stdout.write(f"The {len(described)} largest of {len(change.changes.changed):,} changes:")
-        for each in described:
+        for row in described:
             probabilities = "duplicate {old_duplicate_probability:.2f} → {new_duplicate_probability:.2f}"
-            self.stdout.write(f"\npair {each['pair']}: {each['old']} → {each['new']}, {probabilities.format(**each)}")
+            self.stdout.write(f"\npair {row['pair']}: {row['old']} → {row['new']}, {probabilities.format(**row)}")
             for side in ("left", "right"):
-                self.stdout.write(f"  {each[side]}")
+                self.stdout.write(f"  {row[side]}")
         self.stdout.write(f"\nStored as model {fitted.pk}. {_after(fitted)}")
 
 

@@ -43,7 +43,7 @@ class Command(ProjectCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options of every report, and those of each one."""
-        names = "; ".join(f"{name}: {each.help}" for name, each in REPORTS.items())
+        names = "; ".join(f"{name}: {report.help}" for name, report in REPORTS.items())
         parser.add_argument("report", choices=list(REPORTS), metavar="NAME", help=names.replace("%", "%%"))
         parser.add_argument(
             "file",
@@ -83,8 +83,8 @@ class Command(ProjectCommand):
         """Return the report's own options. Raises CommandError for an option of another report."""
         given = {
             name: options[name]
-            for each in REPORTS.values()
-            for name in settings_of(each.options_class)
+            for known_report in REPORTS.values()
+            for name in settings_of(known_report.options_class)
             if options[name] is not None
         }
         try:
@@ -126,8 +126,8 @@ def _chosen(texts: dict[str, str], name: str, kind: str, report: Report) -> str:
 def _add_options(parser: CommandParser) -> None:
     """Declare the options that only some reports have. None means "not given": the declared default applies."""
     by_option: dict[str, list[tuple[str, Any, Setting]]] = {}
-    for name, each in REPORTS.items():
-        for option, (field, declared) in settings_of(each.options_class).items():
+    for name, report in REPORTS.items():
+        for option, (field, declared) in settings_of(report.options_class).items():
             by_option.setdefault(option, []).append((name, field.default, declared))
     for option, uses in by_option.items():
         words = " ".join(f"{name}: {declared.help} Default: {default}." for name, default, declared in uses)

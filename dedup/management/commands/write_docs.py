@@ -63,8 +63,8 @@ def with_tables(text: str) -> str:
 def _passes() -> Iterator[str]:
     yield "| pass | proposes | by default |"
     yield "|---|---|---|"
-    for name, each in PASSES.items():
-        yield f"| {name} | {each.proposes} | {'on' if each.config_class().enabled else 'off'} |"
+    for name, detection_pass in PASSES.items():
+        yield f"| {name} | {detection_pass.proposes} | {'on' if detection_pass.config_class().enabled else 'off'} |"
 
 
 def _pass_settings() -> Iterator[str]:

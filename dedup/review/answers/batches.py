@@ -126,8 +126,8 @@ def _questions(statement: str, numbers: Collection[int]) -> Iterator[Question]:
 def _store_items(batch: Batch, found: Sequence[Question], places: dict[int, int]) -> None:
     with connection.cursor() as cursor, cursor.copy(_COPY_SQL) as copy:
         copy.set_types(["int8", "int8", "int8", "int8[]", "int8", "varchar", "int4"])
-        for position, each in enumerate(found):
-            copy.write_row((batch.pk, *each, places.get(position)))
+        for position, question in enumerate(found):
+            copy.write_row((batch.pk, *question, places.get(position)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +182,8 @@ def outcome_of(batch: Batch) -> Outcome:
 
 
 def _contradicting(batch: Batch, items: Sequence[BatchItem]) -> set[int]:
-    articles = [tuple(each.articles) for each in items]
-    every = {each for item in articles for each in item}
+    articles = [tuple(item.articles) for item in items]
+    every = {article for item in articles for article in item}
     group_of = dict(ConfirmedArticle.objects.filter(article__in=every).values_list("article", "first"))
     if batch.kind != Answer.CONFIRM:
         return contradictions_of_parting(articles, group_of)
@@ -211,7 +211,7 @@ def decide(batch_id: int, *, user: Any, note: str = "") -> Decision:
         if not outcome.kept:
             raise StaleBatchError("Nothing of this batch is left to decide.")
         links = _links(batch, outcome.kept)
-        articles = sorted({each for item in outcome.kept for each in item.articles})
+        articles = sorted({article for item in outcome.kept for article in item.articles})
         decision = append_batch(articles, links, user=user, note=note)
         _close(batch, decision, answers, outcome)
     return decision
@@ -242,7 +242,7 @@ def _links(batch: Batch, items: Sequence[BatchItem]) -> dict[Ends, str]:
     for item in items:
         first, *others = item.articles
         ends |= dict.fromkeys((first, other) for other in others)
-    cluster_of = {each: item.cluster_number for item in items if item.cluster_number for each in item.articles}
+    cluster_of = {article: item.cluster_number for item in items if item.cluster_number for article in item.articles}
     inside = Pair.objects.among(list(cluster_of)).order_by().values_list("left", "right") if cluster_of else ()
     ends |= dict.fromkeys(pair for pair in inside if cluster_of[pair[0]] == cluster_of[pair[1]])
     return dict.fromkeys(ends, kind)
@@ -332,7 +332,7 @@ def sample_of(batch: Batch) -> Sample:
         return Sample(batch.drawn, batch.drawn, batch.wrong, upper_bound(batch.drawn, batch.wrong), None)
     answers = answers_of(batch)
     answered = [answer for answer in answers if answer.decision]
-    wrong = sum(not each.is_right for each in answered)
+    wrong = sum(not answer.is_right for answer in answered)
     waiting = next((answer for answer in answers if not answer.decision), None)
     return Sample(batch.drawn, len(answered), wrong, upper_bound(len(answered), wrong), waiting)
 
@@ -366,24 +366,24 @@ def open_batch(user_id: int) -> Batch | None:
 def preview_of(batch: Batch) -> Preview:
     """Return what deciding this batch would change now."""
     outcome = outcome_of(batch)
-    pairs = [each for each in outcome.kept if each.pair_id]
+    pairs = [item for item in outcome.kept if item.pair_id]
     shown = outcome.contradicting[:CONTRADICTIONS_SHOWN]
-    found = Pair.objects.with_articles().in_bulk([each.pair_id for each in shown if each.pair_id])
+    found = Pair.objects.with_articles().in_bulk([item.pair_id for item in shown if item.pair_id])
     confirms = batch.kind == Answer.CONFIRM
     cluster_of = _clusters_of(outcome.kept)
     return Preview(
         outcome=outcome,
         pairs=len(pairs),
         clusters=len(outcome.kept) - len(pairs),
-        joins=joins((tuple(each.articles) for each in outcome.kept), cluster_of) if confirms else None,
+        joins=joins((tuple(item.articles) for item in outcome.kept), cluster_of) if confirms else None,
         split=0 if confirms else len(_shared(pairs, cluster_of)),
-        contradicting=[(each, found.get(each.pair_id or 0)) for each in shown],
+        contradicting=[(item, found.get(item.pair_id or 0)) for item in shown],
     )
 
 
 def _clusters_of(items: Sequence[BatchItem]) -> dict[int, int]:
     """Return the cluster of each article of these questions that is in one."""
-    articles = {each for item in items for each in item.articles}
+    articles = {article for item in items for article in item.articles}
     found = Membership.objects.filter(article__in=articles)
     return dict(found.order_by().values_list("article", "cluster"))
 

@@ -208,7 +208,7 @@ def progress_of(user: Any, open_questions: int) -> Progress:
     values = {"user": user.pk, "since": since, "kinds": list(ANSWERS), "most": MOST_READ}
     with connection.cursor() as cursor:
         cursor.execute(_TIMES_SQL, values)
-        times = sorted((each for (each,) in cursor), reverse=True)
+        times = sorted((time for (time,) in cursor), reverse=True)
     in_sitting = sitting(times, now)
     return Progress(
         sitting=len(in_sitting),
@@ -222,10 +222,10 @@ def progress_of(user: Any, open_questions: int) -> Progress:
 def sitting(times: Sequence[datetime.datetime], now: datetime.datetime) -> Sequence[datetime.datetime]:
     """Return the times of this sitting, of times from the latest to the earliest: no pause is longer than PAUSE."""
     last = now
-    for place, each in enumerate(times):
-        if last - each > PAUSE:
+    for place, time in enumerate(times):
+        if last - time > PAUSE:
             return times[:place]
-        last = each
+        last = time
     return times
 
 

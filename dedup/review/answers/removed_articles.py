@@ -158,9 +158,9 @@ def _bridge(articles: Collection[int]) -> None:
         for (decision, kind), pairs in ties.items()
         for left, right in _across(pairs, inside)
     ]
-    ends = {end for each in wanted for end in (each.left_id, each.right_id)}
+    ends = {end for link in wanted for end in (link.left_id, link.right_id)}
     said = set(Link.objects.filter(left__in=ends, right__in=ends).values_list("left", "right"))
-    fresh = [each for each in wanted if (each.left_id, each.right_id) not in said]
+    fresh = [link for link in wanted if (link.left_id, link.right_id) not in said]
     Link.objects.bulk_create(fresh, batch_size=5_000, ignore_conflicts=True)
 
 
@@ -170,5 +170,5 @@ def _across(pairs: Iterable[tuple[int, int]], gone: Collection[int]) -> list[tup
     for left, right in pairs:
         joined = part.setdefault(left, {left}) | part.setdefault(right, {right})
         part.update(dict.fromkeys(joined, joined))
-    parts = {id(each): each for each in part.values()}.values()
-    return [ends for each in parts for ends in pairwise(sorted(each.difference(gone)))]
+    parts = {id(members): members for members in part.values()}.values()
+    return [ends for members in parts for ends in pairwise(sorted(members.difference(gone)))]

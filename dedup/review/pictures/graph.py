@@ -70,12 +70,12 @@ class Graph:
     @property
     def has_rings(self) -> bool:
         """Whether a node is more than one article."""
-        return any(each.node.articles > 1 for each in self.nodes)
+        return any(drawn.node.articles > 1 for drawn in self.nodes)
 
     @property
     def legend(self) -> list[tuple[str, str]]:
         """The kinds of lines in it, and what each says."""
-        kinds = {"bridge" if each.line.bridge else each.line.kind for each in self.lines}
+        kinds = {"bridge" if drawn.line.bridge else drawn.line.kind for drawn in self.lines}
         return [(kind, text) for kind, text in _LEGEND.items() if kind in kinds]
 
 
@@ -93,7 +93,7 @@ _ORDER = {"apart": 0, "joins": 1, "rejected": 2, "held": 3, "confirmed": 4}
 def draw_graph(nodes: Sequence[Node], lines: Sequence[Line], parts: Sequence[Sequence[int]] = ()) -> Graph:
     """Return where the nodes and lines go; `parts` has the nodes' numbers of two parts to draw apart, if any."""
     groups = [list(part) for part in parts] or [[node.number for node in nodes]]
-    if bridge := next((each for each in lines if each.bridge and len(groups) == 2), None):
+    if bridge := next((candidate for candidate in lines if candidate.bridge and len(groups) == 2), None):
         groups = [_facing(groups[0], bridge.left), _facing(groups[1], bridge.right)]
     radii = [_circle(len(group)) for group in groups]
     middle = max(radii) + _MARGIN
@@ -113,7 +113,7 @@ def draw_graph(nodes: Sequence[Node], lines: Sequence[Line], parts: Sequence[Seq
         width=round(width),
         height=round(height),
         nodes=[DrawnNode(node, *_rounded(places[node.number]), _radius(node)) for node in nodes],
-        lines=[_drawn(each, places, (width / 2, middle)) for each in ordered],
+        lines=[_drawn(ordered_line, places, (width / 2, middle)) for ordered_line in ordered],
     )
 
 

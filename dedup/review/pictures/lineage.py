@@ -81,16 +81,20 @@ class LineagePicture:
 def draw_lineage(lineage: Lineage) -> LineagePicture:
     """Return where the marks and arrows go; the newspapers come in the order of their first article."""
     shown = lineage.articles[:MOST_DRAWN]
-    offsets = Counter(each.time.offset for each in shown if each.time and each.time.offset is not None)
+    offsets = Counter(article.time.offset for article in shown if article.time and article.time.offset is not None)
     shift = datetime.timedelta(minutes=offsets.most_common(1)[0][0] if offsets else 0)
-    moments = {each.number: each.moment + (shift if _is_zoned(each) else datetime.timedelta()) for each in shown}
-    names = list(dict.fromkeys(each.name for each in shown))
+    moments = {
+        article.number: article.moment + (shift if _is_zoned(article) else datetime.timedelta()) for article in shown
+    }
+    names = list(dict.fromkeys(article.name for article in shown))
     heights = {name: _TOP + _ROW * (place + 0.5) for place, name in enumerate(names)}
     start, end = _span(list(moments.values()))
     marks = _marks(shown, moments, heights, start, end, lineage.first)
     places = {mark.article.number: mark for mark in marks}
     drawn = [edge for edge in lineage.edges if edge.source in places and edge.follower in places]
-    zone = next((each.time.zone for each in shown if each.time and each.time.offset == shift.seconds // 60), "")
+    zone = next(
+        (article.time.zone for article in shown if article.time and article.time.offset == shift.seconds // 60), ""
+    )
     return LineagePicture(
         rows=[(name, _cut(name), heights[name]) for name in names],
         marks=marks,
@@ -163,7 +167,10 @@ def _towards(place: tuple[float, float], goal: tuple[float, float], length: floa
 def _ticks(start: datetime.datetime, end: datetime.datetime) -> list[tuple[float, str]]:
     """Return some full hours or days of the axis."""
     hours = (end - start).total_seconds() / 3600
-    step = next((each for each in (1, 2, 3, 6, 12) if hours / each <= _TICKS), 24 * max(1, round(hours / 24 / _TICKS)))
+    step = next(
+        (step_hours for step_hours in (1, 2, 3, 6, 12) if hours / step_hours <= _TICKS),
+        24 * max(1, round(hours / 24 / _TICKS)),
+    )
     moment = start.replace(minute=0, second=0, microsecond=0)
     if step >= 24:
         moment = moment.replace(hour=0)

@@ -106,14 +106,14 @@ def draw_timeline(events: Sequence[Event]) -> Timeline:
     counted: Counter[str] = Counter()
     for event in events:
         counted[event.newspaper] += event.articles
-    ordered = sorted(events, key=lambda each: (each.day, each.time or datetime.time(12), each.newspaper))
+    ordered = sorted(events, key=lambda event: (event.day, event.time or datetime.time(12), event.newspaper))
     chosen = {name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:_MOST_LANES]}
-    names = [name for name in dict.fromkeys(each.newspaper for each in ordered) if name in chosen]
+    names = [name for name in dict.fromkeys(event.newspaper for event in ordered) if name in chosen]
     first = min(event.day for event in events)
     days = (max(event.day for event in events) - first).days + 1
     lanes, marks = [], []
     for place, name in enumerate(names):
-        own = [each for each in ordered if each.newspaper == name]
+        own = [event for event in ordered if event.newspaper == name]
         y = _TOP + _LANE * (place + 0.5)
         lanes.append(Lane(name, counted[name], own[0].day, own[-1].day, y))
         marks += _marks(own, first, days, y)

@@ -77,13 +77,13 @@ def listed_revisions(article: Article) -> list[ListedRevision]:
     """Return the revisions of an article, the oldest first."""
     listed = []
     headline, version = article.headline, 1
-    for each in article.revisions.order_by("number").defer("content", "body"):
-        has_text = each.kind != Kind.GONE
-        version += each.kind == Kind.CHANGED
-        new_headline = each.headline if has_text and each.headline != headline else ""
-        headline = each.headline if has_text else headline
+    for row in article.revisions.order_by("number").defer("content", "body"):
+        has_text = row.kind != Kind.GONE
+        version += row.kind == Kind.CHANGED
+        new_headline = row.headline if has_text and row.headline != headline else ""
+        headline = row.headline if has_text else headline
         listed.append(
-            ListedRevision(each.number, version, each.kind, each.seen_at, each.updated_at, each.note, new_headline)
+            ListedRevision(row.number, version, row.kind, row.seen_at, row.updated_at, row.note, new_headline)
         )
     return listed
 
@@ -92,13 +92,13 @@ def versions_of(left: Article, right: Article) -> list[ArticleVersions]:
     """Return the revisions of those of two articles that have any."""
     both = (("First article", left), ("Second article", right))
     of = [ArticleVersions(name, article, listed_revisions(article)) for name, article in both]
-    return [each for each in of if each.revisions]
+    return [versions for versions in of if versions.revisions]
 
 
 def revision(article: Article, number: int) -> Revision | None:
     """Return the revision of this number; None if there is none, or one without a text."""
-    texts = [each for each in listed_revisions(article) if each.kind != Kind.GONE]
-    place = next((place for place, each in enumerate(texts) if each.number == number), None)
+    texts = [row for row in listed_revisions(article) if row.kind != Kind.GONE]
+    place = next((place for place, row in enumerate(texts) if row.number == number), None)
     if place is None:
         return None
     previous, following = texts[place - 1] if place else None, texts[place + 1] if place + 1 < len(texts) else None
@@ -251,7 +251,7 @@ def article_details(article: Article) -> ArticleDetails:
         urls=article.urls.all(),
         headlines=article.headline_variants.all(),
         revisions=listed_revisions(article),
-        extra=[(plain(each.name_json), plain(each.value_json)) for each in members_of(article.extra_columns)],
+        extra=[(plain(member.name_json), plain(member.value_json)) for member in members_of(article.extra_columns)],
         cluster=Cluster.objects.with_kept().filter(memberships__article=article).first(),
         pairs=most_probable(Pair.objects.touching([article.pk]), PAIRS_SHOWN),
         series=series_of_article(article),

@@ -50,7 +50,7 @@ def mark_whitelisted(rows: Sequence[Any]) -> None:
 def compared_texts(articles: Sequence[Article]) -> list[MarkedText]:
     """Return the texts of articles with their boilerplate, and whether verdicts leave it out, for their differences."""
     mode = boilerplate_of_last_run() if any(article.boilerplate for article in articles) else Mode.KEEP
-    return [MarkedText(each.content, each.boilerplate, date=each.date, mode=mode) for each in articles]
+    return [MarkedText(article.content, article.boilerplate, date=article.date, mode=mode) for article in articles]
 
 
 def weeks_of(newspaper_id: int, digest: UUID) -> QuerySet[RepeatedSentence]:

@@ -169,11 +169,11 @@ def _shares(hashes: Hashes, articles: Collection[int]) -> dict[int, tuple[float,
     """Return the share of the text's shingles that each article has, and the reverse, where it is more than chance."""
     found = read_shingles_of(articles, Window(datetime.date.min, datetime.date.max), connection)
     shares: dict[int, tuple[float, float]] = {}
-    for pk, each in zip(found.ids.tolist(), np.split(found.sets.values, found.sets.offsets[1:-1]), strict=False):
-        shared = len(np.intersect1d(hashes, each, assume_unique=True))
-        shorter = min(len(hashes), len(each))
+    for pk, members in zip(found.ids.tolist(), np.split(found.sets.values, found.sets.offsets[1:-1]), strict=False):
+        shared = len(np.intersect1d(hashes, members, assume_unique=True))
+        shorter = min(len(hashes), len(members))
         if shared and shared >= min(_LEAST_SHARED, shorter) and shared / shorter >= _LEAST_SHARE:
-            shares[pk] = (shared / len(hashes), shared / len(each))
+            shares[pk] = (shared / len(hashes), shared / len(members))
     return shares
 
 
@@ -210,7 +210,7 @@ def _copies(
             )
     finally:
         ARTICLES.clear()
-    return sorted(copies, key=lambda each: (-each.duplicate_probability, -each.of_text, each.article.pk))
+    return sorted(copies, key=lambda row: (-row.duplicate_probability, -row.of_text, row.article.pk))
 
 
 def _trigrams(normalized: str, articles: Sequence[int]) -> dict[int, float]:

@@ -151,9 +151,9 @@ def contradictions_in(cluster: Cluster) -> tuple[list[Contradiction], int]:
         said = set(cursor.fetchall())
     if not said:
         return [], 0
-    parted = [ends for ends in constraints_in_force({end for each in said for end in each}).cannot if ends in said]
+    parted = [ends for ends in constraints_in_force({end for pair in said for end in pair}).cannot if ends in said]
     shown = parted[:CONTRADICTIONS_SHOWN]
-    ends = {end for each in shown for end in each}
+    ends = {end for pair in shown for end in pair}
     headlines = dict(Article.objects.filter(pk__in=ends).order_by().values_list("pk", "headline"))
     pairs = Pair.objects.among(ends).order_by().values_list("left", "right", "pk")
     numbers = {(left, right): pk for left, right, pk in pairs}
@@ -180,11 +180,11 @@ def conflict_between(pair: Pair, earlier_cluster: int | None, later_cluster: int
     A decision comes before a pair that was judged, the least alike first, and that before one that no pass proposed.
     """
     one, other = _part(earlier_cluster, pair.earlier.pk), _part(later_cluster, pair.later.pk)
-    pairs = {(each.left_id, each.right_id): each for each in Pair.objects.among([*one, *other]).proposed()}
+    pairs = {(row.left_id, row.right_id): row for row in Pair.objects.among([*one, *other]).proposed()}
     ends = {(min(both), max(both)) for both in product(one, other)}
-    decided = [each for each in constraints_in_force({*one, *other}).cannot if each in ends]
-    unlike = [each for each in ends & pairs.keys() if not pairs[each].joins]
-    unlike.sort(key=lambda each: (pairs[each].duplicate_probability or 0.0, each))
+    decided = [both for both in constraints_in_force({*one, *other}).cannot if both in ends]
+    unlike = [both for both in ends & pairs.keys() if not pairs[both].joins]
+    unlike.sort(key=lambda both: (pairs[both].duplicate_probability or 0.0, both))
     found = next(iter([*decided, *unlike, *sorted(ends - pairs.keys())]), None)
     if found is None:
         return None

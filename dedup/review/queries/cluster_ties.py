@@ -76,7 +76,7 @@ def rows_of(articles: Sequence[Article], kept_id: int) -> list[Row]:
     """Return the rows of these articles, by their first publication, each with the beginning of its text."""
     by_id = {article.pk: article for article in articles}
     groups: dict[object, list[Article]] = {}
-    for pk in publication_order((each.pk, each.date, each.published_at) for each in articles):
+    for pk in publication_order((article.pk, article.date, article.published_at) for article in articles):
         # An empty text has no digest, and is like no other.
         groups.setdefault(by_id[pk].text_digest or pk, []).append(by_id[pk])
     rows = [_row(number, group, kept_id) for number, group in enumerate(groups.values(), 1)]
@@ -212,14 +212,16 @@ def ties_of(rows: list[Row]) -> Ties:
     row_of = {article.pk: row.number for row in rows for article in row.articles}
     found: dict[tuple[int, int], Connection] = {}
     inside: dict[int, int] = {}
-    for each in [*_of_pairs(row_of), *_of_decisions(row_of)]:
-        if each.rows[0] == each.rows[1]:
-            inside[each.rows[0]] = inside.get(each.rows[0], 0) + each.pairs
+    for connection in [*_of_pairs(row_of), *_of_decisions(row_of)]:
+        if connection.rows[0] == connection.rows[1]:
+            inside[connection.rows[0]] = inside.get(connection.rows[0], 0) + connection.pairs
         else:
-            _note(found, each)
+            _note(found, connection)
     for row in rows:
         row.inside = inside.get(row.number, 0)
-    connections = sorted(found.values(), key=lambda each: (each.decided, each.chance, each.rows))
+    connections = sorted(
+        found.values(), key=lambda connection: (connection.decided, connection.chance, connection.rows)
+    )
     return _with_bridge(rows, connections)
 
 
@@ -286,7 +288,8 @@ def _graph(
     node_of = {number: place for place, group in enumerate(groups, 1) for number in group}
     by_number = {row.number: row for row in rows}
     nodes = [
-        _node(place, [by_number[each] for each in group], parts=bool(parts)) for place, group in enumerate(groups, 1)
+        _node(place, [by_number[number] for number in group], parts=bool(parts))
+        for place, group in enumerate(groups, 1)
     ]
     lines: dict[tuple[int, int], Connection] = {}
     for connection in connections:
@@ -295,9 +298,9 @@ def _graph(
         known = lines.get(ends)
         if left != right and (known is None or (connection.bridge, connection.weight) > (known.bridge, known.weight)):
             lines[ends] = connection
-    drawn = [Line(*ends, each.kind, each.chance, each.bridge) for ends, each in lines.items()]
+    drawn = [Line(*ends, connection.kind, connection.chance, connection.bridge) for ends, connection in lines.items()]
     weak = bridge is not None and bridge.tie.strength < WEAK_PROBABILITY
-    halves = [sorted({node_of[each] for each in part}) for part in bridge.parts] if bridge and weak else []
+    halves = [sorted({node_of[number] for number in part}) for part in bridge.parts] if bridge and weak else []
     return draw_graph(nodes, [_turned(line, halves) for line in drawn], halves)
 
 

@@ -202,9 +202,9 @@ def _ties(rows: list[Row]) -> Ties:
     ties = ties_of(rows)
     current = Evidence.objects.filter(stale=False).order_by("-score", "id")
     shown = Pair.objects.prefetch_related(Prefetch("evidence", current))
-    pairs = shown.in_bulk([each.pair_id for each in ties.shown if each.pair_id])
-    for each in ties.shown:
-        each.pair = pairs.get(each.pair_id) if each.pair_id else None
+    pairs = shown.in_bulk([tie.pair_id for tie in ties.shown if tie.pair_id])
+    for tie in ties.shown:
+        tie.pair = pairs.get(tie.pair_id) if tie.pair_id else None
     return ties
 
 

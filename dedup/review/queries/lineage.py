@@ -81,7 +81,7 @@ def _traced(
     for number, articles in members.items():
         texts: dict[str, Text] = {}
         compared: dict[str, str] = {}
-        by_number = {each.number: each for each in articles}
+        by_number = {article.number: article for article in articles}
         for key, article in wanted[number].items():
             content, compared[key] = contents[article]
             of = by_number[article]

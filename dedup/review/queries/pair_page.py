@@ -193,7 +193,7 @@ def side_by_side(left: Article, right: Article, found: PairMarks = NO_MARKS) -> 
 
 
 def _urls(article: Article) -> list[str]:
-    return [each.url for each in article.urls.all()] or [article.url]
+    return [url.url for url in article.urls.all()] or [article.url]
 
 
 _IN_TEXTS = frozenset(Mark) - {Mark.NOTHING, Mark.HEADLINE, Mark.URLS}
@@ -225,7 +225,7 @@ def marked_evidence(pair: Pair, evidence: Iterable[Evidence], name: str) -> Mark
         note = PASSES[name].marked_note.format(**settings)
         return MarkedEvidence(name, note, mark.value, shared_urls=_shared_urls(pair.left, pair.right))
     mode = found.run.boilerplate
-    left, right = (compared_text(each.content, each.boilerplate, mode) for each in (pair.left, pair.right))
+    left, right = (compared_text(article.content, article.boilerplate, mode) for article in (pair.left, pair.right))
     marks = marks_of(mark, left, right, settings)
     return MarkedEvidence(name, _note(found, marks, settings), marks=marks)
 
@@ -247,6 +247,6 @@ def _note(found: Evidence, marks: PairMarks, settings: dict[str, Any]) -> str:
 
 
 def _shared_urls(left: Article, right: Article) -> frozenset[str]:
-    known = [{each.url: each.normalized_url for each in article.urls.all()} for article in (left, right)]
+    known = [{url.url: url.normalized_url for url in article.urls.all()} for article in (left, right)]
     shared = set(known[0].values()) & set(known[1].values())
     return frozenset(url for urls in known for url, reduced in urls.items() if reduced in shared)

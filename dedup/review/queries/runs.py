@@ -125,5 +125,5 @@ def run_details(run: DetectionRun) -> RunDetails:
         settings=run_settings(run),
         blocks=run.blocks.order_by("-id")[:BLOCKS_SHOWN],
         block_number=run.blocks.count(),
-        rules=[rule_facts(each) for each in run.scope.get("rules", [])],
+        rules=[rule_facts(rule) for rule in run.scope.get("rules", [])],
     )

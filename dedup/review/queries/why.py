@@ -233,8 +233,8 @@ class _Facts:
     def of(cls, left: Article, right: Article) -> _Facts:
         evidence = Evidence.objects.filter(pair__left=left, pair__right=right, stale=False)
         crowded = [
-            set(CrowdedArticle.objects.filter(article=each).values_list("pass_name", flat=True))
-            for each in (left, right)
+            set(CrowdedArticle.objects.filter(article=article).values_list("pass_name", flat=True))
+            for article in (left, right)
         ]
         return cls(set(evidence.values_list("pass_name", flat=True)), crowded[0] & crowded[1])
 

@@ -37,21 +37,21 @@ class Row:
 def rows_of_tab(rows: Iterable[Any]) -> list[Row]:
     """Return the rows as the list shows them, in the same order."""
     questions = [question_of(row) for row in rows]
-    pairs = {each.pk: each for each in rows_of_queue(_of_kind("pair", questions))}
+    pairs = {pair.pk: pair for pair in rows_of_queue(_of_kind("pair", questions))}
     numbers = list(_of_kind("cluster", questions))
     clusters = Cluster.objects.with_kept().in_bulk(numbers)
     counted = Membership.objects.filter(cluster__in=numbers).order_by().values_list("cluster")
     newspapers = dict(counted.annotate(Count("article__newspaper", distinct=True)))
     return [
-        Row(each, pair=pairs.get(each.number))
-        if each.kind == "pair"
-        else Row(each, cluster=clusters.get(each.number), newspapers=newspapers.get(each.number, 0))
-        for each in questions
+        Row(question, pair=pairs.get(question.number))
+        if question.kind == "pair"
+        else Row(question, cluster=clusters.get(question.number), newspapers=newspapers.get(question.number, 0))
+        for question in questions
     ]
 
 
 def _of_kind(kind: str, questions: Iterable[Question]) -> Iterator[int]:
-    return (each.number for each in questions if each.kind == kind)
+    return (question.number for question in questions if question.kind == kind)
 
 
 # Comparing two long texts takes milliseconds, and nobody reads more: the page of the cluster lists all articles.
@@ -106,7 +106,7 @@ def card_of(cluster: Cluster) -> Card:
         by_text.setdefault(articles[pk].content, []).append(articles[pk])
     texts = list(by_text.items())
     same, others = texts[0], texts[1 : TEXTS_SHOWN + 1]
-    same[1].sort(key=lambda each: each.pk != kept.pk)  # the kept one first, the others as they were
+    same[1].sort(key=lambda article: article.pk != kept.pk)  # the kept one first, the others as they were
     return Card(
         article_ids=ids,
         newspapers=len({article.newspaper_id for article in articles.values()}),

@@ -44,7 +44,7 @@ def question_of(row: Any) -> Question:
 
 def read_questions(written: str) -> list[Question]:
     """Return the questions of a list like "p12,c7"; what is not a question is left out."""
-    found = (_WRITTEN.fullmatch(each) for each in written.split(","))
+    found = (_WRITTEN.fullmatch(part) for part in written.split(","))
     return [Question(_LETTERS[match[1]], int(match[2])) for match in found if match]
 
 

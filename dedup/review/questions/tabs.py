@@ -235,7 +235,7 @@ def tab_counts(user: User) -> dict[str, int]:
 def without(rows: Rows, questions: Collection[Question], *, cards: bool) -> Rows:
     """Return the rows that are not about these questions."""
     for kind in _KINDS if cards else _KINDS[:1]:
-        numbers = [each.number for each in questions if each.kind == kind]
+        numbers = [question.number for question in questions if question.kind == kind]
         if numbers:
             rows = rows.filter(Q(**{f"{kind}__isnull": True}) | ~Q(**{f"{kind}__in": numbers}))
     return rows

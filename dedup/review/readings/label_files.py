@@ -114,7 +114,7 @@ class _Index:
         """Return the pair of two named articles. Raises ValueError if the sample has no such pair, or several."""
         found = {
             self.pairs[ends]
-            for ends in (tuple(sorted(each)) for each in product(self.articles[one], self.articles[other]))
+            for ends in (tuple(sorted(pair)) for pair in product(self.articles[one], self.articles[other]))
             if ends in self.pairs
         }
         if len(found) == 1:

@@ -203,8 +203,8 @@ def with_outcomes(readings: Iterable[SecondReading]) -> list[tuple[SecondReading
     """Return these rows of disagreements(), each with the decision that settled it, or None."""
     readings = list(readings)
     numbers: list[int | None] = [vars(reading)["settled_by"] for reading in readings]  # annotated
-    found = Decision.objects.select_related("decided_by").in_bulk({each for each in numbers if each})
-    return [(each, found.get(number or 0)) for each, number in zip(readings, numbers, strict=True)]
+    found = Decision.objects.select_related("decided_by").in_bulk({number for number in numbers if number})
+    return [(reading, found.get(number or 0)) for reading, number in zip(readings, numbers, strict=True)]
 
 
 def disputes_on(pair_id: int) -> list[tuple[SecondReading, Decision | None]]:
@@ -220,7 +220,7 @@ def open_disagreements() -> QuerySet[SecondReading]:
 def changes_of(user: Any) -> list[Change]:
     """Return which of an editor's answers others changed, took back or contested; the latest first."""
     found = [*_contested(user), *_overridden(user), *_undone(user)]
-    return sorted(found, key=lambda each: each.at, reverse=True)[:CHANGES_SHOWN]
+    return sorted(found, key=lambda change: change.at, reverse=True)[:CHANGES_SHOWN]
 
 
 def _contested(user: Any) -> list[Change]:
@@ -244,18 +244,18 @@ def _overridden(user: Any) -> list[Change]:
     mine = answers.filter(decided_by=user).order_by("-decided_at")[:ANSWERS_LOOKED_AT]
     others = answers.in_force().filter(pair__in=mine.values("pair")).exclude(decided_by=user)
     found = list(_with_pairs(others.select_related("decided_by")).order_by("-id")[: CHANGES_SHOWN * 4])
-    before = answers.in_force().filter(decided_by=user, pair__in=[each.pair_id for each in found])
+    before = answers.in_force().filter(decided_by=user, pair__in=[decision.pair_id for decision in found])
     of_pair: defaultdict[int | None, list[Decision]] = defaultdict(list)
-    for each in before.order_by("pk"):
-        of_pair[each.pair_id].append(each)
-    pairs = ((each, [own for own in of_pair[each.pair_id] if own.pk < each.pk]) for each in found)
-    return [_change(each, own[-1]) for each, own in pairs if own and own[-1].kind != each.kind]
+    for decision in before.order_by("pk"):
+        of_pair[decision.pair_id].append(decision)
+    pairs = ((decision, [own for own in of_pair[decision.pair_id] if own.pk < decision.pk]) for decision in found)
+    return [_change(decision, own[-1]) for decision, own in pairs if own and own[-1].kind != decision.kind]
 
 
 def _undone(user: Any) -> list[Change]:
     undos = Decision.objects.filter(undoes__decided_by=user, undoes__kind__in=list(Answer)).exclude(decided_by=user)
     shown = _with_pairs(undos.select_related("decided_by", "undoes")).order_by("-id")[:CHANGES_SHOWN]
-    return [_change(each, each.undoes) for each in shown if each.undoes]
+    return [_change(decision, decision.undoes) for decision in shown if decision.undoes]
 
 
 def _change(later: Decision, mine: Decision) -> Change:

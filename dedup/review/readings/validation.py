@@ -192,12 +192,12 @@ def results_of(sample: ValidationSample) -> Results:
     reading = read_sample(sample)
     called = _called(sample)
     tables: defaultdict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
-    for each in reading.labels:
-        tables[each.stratum][each.label, each.line in called] += 1
-    strata = [_stratum(each, tables[each["name"]]) for each in sample.strata]
-    tallies = [tally_of(each, tables[each["name"]]) for each in sample.strata]
+    for label in reading.labels:
+        tables[label.stratum][label.label, label.line in called] += 1
+    strata = [_stratum(stratum, tables[stratum["name"]]) for stratum in sample.strata]
+    tallies = [tally_of(stratum, tables[stratum["name"]]) for stratum in sample.strata]
     of_strata = zip(sample.strata, tallies, strict=True)
-    proposed = [tally for each, tally in of_strata if not each["name"].startswith(NOT_PROPOSED)]
+    proposed = [tally for stratum, tally in of_strata if not stratum["name"].startswith(NOT_PROPOSED)]
     differing = disagreements(sample)
     return Results(
         reading=reading,

@@ -178,7 +178,7 @@ def effects(configs: Configs) -> dict[str, PassEffect]:
         cursor.execute(_DECIDED_SQL, parameters)
         for name, lost, spared in cursor:
             found[name].lost, found[name].spared = lost, spared
-        if any(each.rest for each in found.values()):
+        if any(effect.rest for effect in found.values()):
             cursor.execute(_ALONE_SQL, parameters)
             for name, alone in cursor:
                 found[name].alone = alone

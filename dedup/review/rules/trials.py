@@ -126,7 +126,7 @@ def try_on_pages(newspaper: Newspaper, rule: ExtractionRule, *, url: str, user: 
     """
     pages = pages_to_try(newspaper)
     tried = try_rule(rule, [kept_page(page, NO_RULE) for page in pages], current=rule_of(newspaper))
-    found = [_page(each, page) for each, page in zip(tried, pages, strict=True)]
+    found = [_page(outcome, page) for outcome, page in zip(tried, pages, strict=True)]
     if not url:
         return RuleTrial(found)
     try:

@@ -147,7 +147,7 @@ class _Kept:
     @contextmanager
     def opened(self, _target: Target) -> Iterator[Streams]:
         """Give the files to write to; at the end they are whole."""
-        yield cast("Streams", tuple(cast("BinaryIO", each) for each in self._writers.values()))
+        yield cast("Streams", tuple(cast("BinaryIO", writer) for writer in self._writers.values()))
         for writer in self._writers.values():
             writer.finish()
 

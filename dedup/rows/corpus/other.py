@@ -73,7 +73,7 @@ def _run(number: int) -> OtherCorpus:
 def _store_run(run: DetectionRun) -> dict[str, int]:
     """Store the articles that the run covered: those of its days and newspapers that were there when it started."""
     named = run.scope.get("newspapers")
-    ids = None if named is None else [each.pk for each in newspapers_named(named)]
+    ids = None if named is None else [newspaper.pk for newspaper in newspapers_named(named)]
     covered = Article.objects.filter(
         given(date__gte=run.scope.get("since"), date__lte=run.scope.get("until"), newspaper_id__in=ids),
         stored_at__lte=run.started_at,
@@ -127,8 +127,8 @@ def _store_rows(rows: Iterator[Row]) -> dict[str, int]:
     while batch := list(islice(rows, _AT_ONCE)):
         found = _articles_of(batch)
         counted["rows"] += len(batch)
-        counted["rows_without_an_article_here"] += sum(not each for each in found)
-        _store({article for each in found for article in each})
+        counted["rows_without_an_article_here"] += sum(not articles for articles in found)
+        _store({article for articles in found for article in articles})
     return counted
 
 

@@ -32,7 +32,9 @@ def write_parquet(file: BinaryIO, columns: Sequence[Column], extra: Sequence[str
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         while batch := list(islice(rows, _ROWS_AT_ONCE)):
             values = zip(schema.types, zip(*batch, strict=True), strict=True)
-            arrays = [pa.array(map(_day, each) if pa.types.is_date(kind) else each, kind) for kind, each in values]
+            arrays = [
+                pa.array(map(_day, column) if pa.types.is_date(kind) else column, kind) for kind, column in values
+            ]
             writer.write_batch(pa.record_batch(arrays, schema))
 
 

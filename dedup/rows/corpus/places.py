@@ -123,7 +123,7 @@ def _batches(clusters: Iterator[WholeCluster]) -> Iterator[list[WholeCluster]]:
 
 
 def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str]) -> None:
-    others = _in_other([each.pk for cluster in clusters for each in cluster.members]) if asked.also_in else set()
+    others = _in_other([member.pk for cluster in clusters for member in cluster.members]) if asked.also_in else set()
     with connection.cursor() as cursor:
         with cursor.copy(_COPY_CLUSTERS_SQL) as copy:
             for cluster in clusters:
@@ -142,7 +142,7 @@ def _in_other(ids: list[int]) -> set[int]:
 
 def _facts(cluster: WholeCluster, names: dict[int, str]) -> tuple[Any, ...]:
     ordered = in_order(cluster.members)
-    newspapers = list(dict.fromkeys(names[each.newspaper_id] for each in ordered))
+    newspapers = list(dict.fromkeys(names[member.newspaper_id] for member in ordered))
     first = cluster.times[ordered[0].pk]
     return cluster.pk, cluster.state, cluster.kept, len(ordered) - 1, newspapers, first
 
@@ -155,7 +155,7 @@ def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Ite
         for member in members:
             yield _Place(member.pk, cluster.pk, asked.also_in, member.pk if member.pk in others else first)
         return
-    gone = {each.article: each for each in removals(asked.policy, _with_text(members, cluster), cluster.kept)}
+    gone = {removed.article: removed for removed in removals(asked.policy, _with_text(members, cluster), cluster.kept)}
     for member in members:
         if member.pk in cluster.empty:
             yield _Place(member.pk, cluster.pk, NOTHING_LEFT)
