@@ -15,4 +15,4 @@ def row(number: int = 1, **changes: object) -> dict[str, object]:
 
 
 def json_lines(*rows: object) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
+    return b"".join(json.dumps(found_row).encode() + b"\n" for found_row in rows)

@@ -28,7 +28,7 @@ def test_the_time_of_publication_is_shown_as_its_source_gave_it(staff: Client, s
     timed, dated = store(time="2026-03-02T23:30-05:00"), store()
     listed = staff.get(reverse("admin:articles_article_changelist")).content.decode()
     assert listed.count("2026-03-02 23:30 UTC-05:00") == 1
-    pages = [staff.get(reverse("admin:articles_article_change", args=[each.pk])) for each in (timed, dated)]
+    pages = [staff.get(reverse("admin:articles_article_change", args=[article.pk])) for article in (timed, dated)]
     assert ["2026-03-02 23:30 UTC-05:00" in page.content.decode() for page in pages] == [True, False]
 
 

@@ -211,14 +211,14 @@ def test_a_news_sitemap_gives_the_time_and_a_change_does_not(site: Site, crawl: 
 
     assert crawl().summary == "Fjordbladet: 4 stored, 0 known, 0 failed\n"
     stored = Article.objects.select_related("page")
-    assert {each.headline: (str(each.publication_time), each.date_source) for each in stored} == {
+    assert {article.headline: (str(article.publication_time), article.date_source) for article in stored} == {
         "timed": ("2024-05-07T10:00+02:00", "sitemap"),
         "same-day": ("2024-05-07T18:30:05+00:00", "sitemap"),
         "month": ("None", "meta"),
         "changed": ("None", "meta"),
     }
-    assert {str(each.date) for each in stored} == {"2024-05-07"}
-    assert {each.headline: (each.page.published_time, each.page.in_sitemap) for each in stored} == {
+    assert {str(article.date) for article in stored} == {"2024-05-07"}
+    assert {article.headline: (article.page.published_time, article.page.in_sitemap) for article in stored} == {
         "timed": ("2024-05-07T10:00+02:00", True),
         "same-day": ("2024-05-07T18:30:05+00:00", True),
         "month": ("", False),

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def paths(number: int) -> list[str]:
-    return [f"/2024/05/{each}" for each in range(number)]
+    return [f"/2024/05/{place}" for place in range(number)]
 
 
 def add_articles(site: Site, number: int) -> None:

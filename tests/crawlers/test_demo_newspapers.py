@@ -104,7 +104,7 @@ def every_page_has_something() -> None:
 def stored_ids(base_urls: dict[str, str]) -> dict[int, str]:
     """Return the manifest's id of each stored article, once it is sure that the two are one to one."""
     keys = {PAPERS[key].name: key for key in PAPERS}
-    by_address = {(each.paper, path): each for each in manifest().articles for path in each.paths}
+    by_address = {(article.paper, path): article for article in manifest().articles for path in article.paths}
     ids = {}
     for article in Article.objects.select_related("newspaper").prefetch_related("urls"):
         key = keys[article.newspaper.name]
@@ -112,12 +112,12 @@ def stored_ids(base_urls: dict[str, str]) -> dict[int, str]:
         [meant] = {by_address[address] for address in addresses}
         assert (article.headline, article.date) == (meant.headline, meant.date)
         told, printed = article.content.split("\n\n"), meant.text.split("\n\n")
-        assert [each for each in told if each in printed] == printed, (meant.trouble, meant.id)
+        assert [sentence for sentence in told if sentence in printed] == printed, (meant.trouble, meant.id)
         # The design of some newspapers leaves the byline in the text, and nothing else.
-        assert all(len(each) < 40 for each in told if each not in printed), (meant.trouble, meant.id)
+        assert all(len(sentence) < 40 for sentence in told if sentence not in printed), (meant.trouble, meant.id)
         assert article.text_doubt.startswith("taken from the feed") == meant.from_feed, meant.id
         ids[article.pk] = meant.id
-    assert sorted(ids.values()) == sorted(each.id for each in manifest().articles)
+    assert sorted(ids.values()) == sorted(article.id for article in manifest().articles)
     return ids
 
 
@@ -179,7 +179,7 @@ def test_other_ports_are_used_if_one_of_the_usual_is_taken() -> None:
 @pytest.mark.django_db
 def test_a_newspaper_with_articles_keeps_its_port(store: StoreArticle) -> None:
     with serving() as base_urls:
-        [fields] = [each for each in newspapers(base_urls) if each["name"] == "Carrack Echo"]
+        [fields] = [newspaper for newspaper in newspapers(base_urls) if newspaper["name"] == "Carrack Echo"]
         Newspaper.objects.create(**fields)
         address = base_urls[next(key for key, paper in PAPERS.items() if paper.name == "Carrack Echo")]
         store(newspaper="Carrack Echo", url=f"{address}/2026/03/02/ferry")
@@ -211,7 +211,7 @@ def test_there_are_about_250_articles_in_three_weeks() -> None:
 
 
 def test_an_address_leads_to_one_article() -> None:
-    addresses = Counter((each.paper, path) for each in manifest().articles for path in each.paths)
+    addresses = Counter((article.paper, path) for article in manifest().articles for path in article.paths)
     assert [address for address, number in addresses.items() if number > 1] == []
 
 
@@ -370,7 +370,7 @@ def test_sitemaps_name_every_article(served: dict[str, str], key: str) -> None:
 
 
 def locations_in(sitemap: bytes) -> list[str]:
-    return [each.text for each in lxml.etree.fromstring(sitemap).iter("{*}loc")]
+    return [element.text for element in lxml.etree.fromstring(sitemap).iter("{*}loc")]
 
 
 def test_each_paper_is_configured_by_its_kinds_of_source() -> None:

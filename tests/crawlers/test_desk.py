@@ -85,8 +85,8 @@ def test_due_newspapers_wait_together_once_and_never_while_they_are_crawled(admi
     merged.save()
     with time_machine.travel(NOON, tick=False):
         queue.set_schedule(daily, every_hours=None, daily_at=datetime.time(11), user=user)
-        for each in (hourly, merged, bare):
-            queue.set_schedule(each, every_hours=1, daily_at=None, user=user)
+        for newspaper in (hourly, merged, bare):
+            queue.set_schedule(newspaper, every_hours=1, daily_at=None, user=user)
         queue.queue_due()
         queue.queue_due()
         assert states() == [("waiting", ["Hourly"], ["due"])]

@@ -155,5 +155,5 @@ def test_the_pattern_is_one_that_articles_have_and_sections_have_not(articles: l
 
 def test_sections_are_recommended_only_without_other_sources() -> None:
     feed, section = (FoundSource(kind, kind, "", "", entries=9) for kind in ("feed", "section"))
-    assert [each.recommended for each in recommended([section, feed])] == [True, False]
-    assert [each.recommended for each in recommended([section])] == [True]
+    assert [source.recommended for source in recommended([section, feed])] == [True, False]
+    assert [source.recommended for source in recommended([section])] == [True]

@@ -58,7 +58,7 @@ def test_the_amp_address_is_attached_if_it_is_of_the_same_site(amp_url: str | No
 def test_of_an_amp_page_the_canonical_address_is_attached() -> None:
     amp = FetchedPage(LINK, f"{URL}.amp", (), "text/html", b"")
     seen = incoming_article(amp, extracted(canonical_url=URL)).other_urls
-    assert (URL, "canonical") in [(each.url, each.kind) for each in seen]
+    assert (URL, "canonical") in [(url.url, url.kind) for url in seen]
 
 
 def test_doubts_of_the_page_and_of_the_crawl_are_both_kept_within_the_bound() -> None:
@@ -87,7 +87,7 @@ def test_an_article_behind_a_paywall_is_stored_with_the_mark_and_counted(monkeyp
     counted, stored, settled, done = [], [], [], []
 
     def store(batch: Any, _again: Any) -> list[Stored]:
-        stored.extend(each.details.paywalled for each in batch)
+        stored.extend(article.details.paywalled for article in batch)
         return [Stored("created", 1)]
 
     def ready(task: PageTask) -> Any:

@@ -78,14 +78,14 @@ def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would
     sections = [f"{site.url}{path}" for path in ("/news", "/private", "/nothing")]
     draft = Draft("Fjordbladet", r"/\d{4}/", [f"{site.url}/feed"], [f"{site.url}/sitemap.xml"], sections)
     found = try_newspaper(draft, pause=0)
-    assert [(each["links"], each["reason"]) for each in found["sources"]] == [
+    assert [(source["links"], source["reason"]) for source in found["sources"]] == [
         (2, ""),
         (1, ""),
         (1, ""),
         (0, "Forbidden by robots.txt"),
         (0, "HTTP 404"),
     ]
-    articles = {each["url"].removeprefix(site.url): each for each in found["articles"]}
+    articles = {article["url"].removeprefix(site.url): article for article in found["articles"]}
     assert list(articles) == ["/2024/05/ferry", "/2024/05/bridge", "/2024/05/gone"]
     assert (articles["/2024/05/ferry"]["headline"], articles["/2024/05/ferry"]["day"]) == ("Last ferry", "2024-05-03")
     assert articles["/2024/05/ferry"]["text"] == FERRY

@@ -27,7 +27,7 @@ def test_one_page_is_fetched_once_and_no_declared_url_takes_a_story(site: Site, 
     for name, text in (("herring", HERRING), ("bridge", BRIDGE), ("library", LIBRARY)):
         site.add(f"/2024/05/{name}", article_page(f"The {name} story", text, canonical=everywhere))
     others = [f"{site.url}/2024/05/{name}" for name in ("herring", "bridge", "library")]
-    site.add("/feed", rss(*(site.url + story + each for each in spellings), *others), "application/rss+xml")
+    site.add("/feed", rss(*(site.url + story + spelling for spelling in spellings), *others), "application/rss+xml")
     newspaper(site, feed=["/feed"])
 
     assert crawl().summary == "Fjordbladet: 4 stored, 0 known, 0 failed\n"
@@ -38,7 +38,7 @@ def test_one_page_is_fetched_once_and_no_declared_url_takes_a_story(site: Site, 
     }
 
     # A session is another one at each crawl.
-    newer = [site.url + story + each for each in (";jsessionid=BB22", "?PHPSESSID=3a", "/?utm_source=d")]
+    newer = [site.url + story + ending for ending in (";jsessionid=BB22", "?PHPSESSID=3a", "/?utm_source=d")]
     site.add("/feed", rss(*newer, *others), "application/rss+xml")
     assert crawl().summary == "Fjordbladet: 0 stored, 4 known, 0 failed\n"
     assert site.article_requests() == fetched
@@ -101,14 +101,14 @@ def test_a_url_that_cannot_exist_is_like_those_of_articles(url: str, pattern: st
 @pytest.mark.parametrize(
     ("headline", "is_one"),
     [
-        *((each, True) for each in ("Page not found", "404", "Error 404: Page Not Found", "Página no encontrada")),
-        *((each, True) for each in ("Sorry, this page does not exist.", "This page has moved", "Page introuvable")),
-        *((each, True) for each in ("Log in to continue", "Bitte anmelden", "Are you a robot?", "Accedi")),
+        *((title, True) for title in ("Page not found", "404", "Error 404: Page Not Found", "Página no encontrada")),
+        *((title, True) for title in ("Sorry, this page does not exist.", "This page has moved", "Page introuvable")),
+        *((title, True) for title in ("Log in to continue", "Bitte anmelden", "Are you a robot?", "Accedi")),
         *(
-            (each, False)
-            for each in ("404 people leave the island", "Lost page of the atlas found", "Log in the river")
+            (title, False)
+            for title in ("404 people leave the island", "Lost page of the atlas found", "Log in the river")
         ),
-        *((each, False) for each in ("Entrar na história", "Not found: the lost ship", "Council moves to new page")),
+        *((title, False) for title in ("Entrar na história", "Not found: the lost ship", "Council moves to new page")),
     ],
 )
 def test_notices_are_known_by_their_headline_if_they_are_short(headline: str, is_one: bool) -> None:

@@ -140,7 +140,7 @@ def test_the_pages_keep_the_strict_policy_and_their_addresses_cannot_run_scripts
 def states_shown(client: Client) -> list[str]:
     """Return the states of the visits that the page lists, each of which it names."""
     answer = client.get("/crawls/")
-    shown = [each.state for report in answer.context["reports"] for each in report.visits]
+    shown = [shown_visit.state for report in answer.context["reports"] for shown_visit in report.visits]
     assert all(f">{state.label}</span>" in answer.content.decode() for state in shown)
     return shown
 

@@ -68,14 +68,14 @@ def test_exported_pages_come_back_with_their_times_and_further_pages(tmp_path: P
     )
     before = list(Article.objects.order_by("url").values("url", "headline", "content", "date", "byline", "language"))
     pages = list(ArticlePage.objects.order_by("url").values_list("url", "content_type", "body", "fetched_at"))
-    assert [each["headline"] for each in before] == ["Second bridge", "Last ferry"]
+    assert [article["headline"] for article in before] == ["Second bridge", "Last ferry"]
     assert "the band played" in before[1]["content"]
     assert pages[1] == (URL, "text/html; charset=utf-8", gzip.compress(page(), mtime=0), FETCHED)
 
     file = tmp_path / "pages.warc.gz"
     assert run("export_warc", file) == "Pages written: 3. Articles without a stored page: 0.\n"
     with file.open("rb") as stream:  # as another program reads it
-        found = [(each.rec_type, each.rec_headers.get_header("WARC-Target-URI")) for each in ArchiveIterator(stream)]
+        found = [(entry.rec_type, entry.rec_headers.get_header("WARC-Target-URI")) for entry in ArchiveIterator(stream)]
     others = [("response", "https://nordpost.example/bridge")]
     assert sorted(found[1:]) == sorted([("response", URL), ("response", f"{URL}?page=2"), *others])
     Article.objects.all().delete()
@@ -156,4 +156,4 @@ def test_times_of_fetches() -> None:
     assert fetched("2024-05-04T06:30:15Z") == fetched("2024-05-04T06:30:15") == FETCHED
     assert fetched("2024-05-04T06:30:15.500Z") == FETCHED.replace(microsecond=500_000)
     assert all(now <= fetched(written) < now + datetime.timedelta(minutes=1) for written in ("", "soon", "2999-01-01"))
-    assert [type(each) for each in read_pages(io.BytesIO(record(b"", kind="metadata")))] == [OtherRecord]
+    assert [type(kept_page) for kept_page in read_pages(io.BytesIO(record(b"", kind="metadata")))] == [OtherRecord]

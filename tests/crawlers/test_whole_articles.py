@@ -32,7 +32,7 @@ def page(story: str, *numbers: int, links: str = "") -> str:
 
 
 def item(site: Site, story: str, *numbers: int, end: str = "", day: str = "Fri, 03 May 2024 08:00:00 +0200") -> str:
-    text = "".join(f"<p>{each}</p>" for each in told(story, *numbers)) + end
+    text = "".join(f"<p>{sentence}</p>" for sentence in told(story, *numbers)) + end
     carried = f"<content:encoded><![CDATA[{text}]]></content:encoded>" if numbers else ""
     dated = f"<pubDate>{day}</pubDate>" if day else ""
     return f"<item><title>The {story}</title><link>{site.url}/2024/05/{story}</link>{dated}{carried}</item>"

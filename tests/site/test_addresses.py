@@ -83,8 +83,8 @@ def test_every_right_asks_for_its_permission_and_every_address_for_a_right() -> 
     rules = [*ADDRESSES.values(), *addresses.NAMESPACES.values()]
     assert all(isinstance(rule.right, rights.Right) for rule in rules)
     found = {
-        each.allows: (each.role, each.permission, each.needs_login, each.staff_only, each.opened_by)
-        for each in (rule.right for rule in rules)
+        right.allows: (right.role, right.permission, right.needs_login, right.staff_only, right.opened_by)
+        for right in (rule.right for rule in rules)
     }
     assert found == RIGHTS
     assert {name: (rule.right, rule.is_form) for name, rule in addresses.NAMESPACES.items()} == {
@@ -150,7 +150,7 @@ def test_the_check_finds_nothing_here_and_misses_the_middleware(settings) -> Non
     assert len(list(checks.walk(get_resolver(urls)))) > len(ADDRESSES)
     assert checks.check_addresses in registry.get_checks()
     assert checks.check_addresses() == []
-    settings.MIDDLEWARE = [each for each in settings.MIDDLEWARE if each != checks.MIDDLEWARE]
+    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if name != checks.MIDDLEWARE]
     [error] = checks.check_addresses()
     assert (error.id, error.msg, error.hint) == (
         "newsdedup_site.E004",

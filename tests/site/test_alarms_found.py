@@ -51,7 +51,7 @@ def found(now: datetime.datetime = NOW) -> list[Found]:
 
 
 def kinds(now: datetime.datetime = NOW) -> list[str]:
-    return [each.kind for each in found(now)]
+    return [alarm.kind for alarm in found(now)]
 
 
 def nightly(at: str = "02:30", now: str = "2026-03-01T09:00Z") -> Profile:
@@ -149,7 +149,7 @@ def test_a_night_that_another_run_holds_up_counts_from_its_own_time() -> None:
 )
 def test_a_run_that_stopped_is_an_alarm_after_a_while(state: str, minutes: int, words: str) -> None:
     run = make_run(state=state, finished_at=ago(minutes=minutes), error="Something broke.")
-    whats = [each.what for each in found()]
+    whats = [alarm.what for alarm in found()]
     when = ago(minutes=minutes)
     expected = f"Run {run.pk} of the profile “default” {words} on 2 Mar 2026, {when:%H:%M} and has not been resumed."
     assert whats == ([expected] if words else [])
@@ -196,7 +196,7 @@ def test_a_full_disk_is_named_with_what_helps() -> None:
     an_import("failed", "[Errno 28] No space left on device")
     Crawl.objects.create(state="failed", started_at=ago(hours=2), finished_at=ago(hours=1), error="Disk quota exceeded")
     assert kinds() == ["run", "crawl_failed", "import"]
-    assert {each.help for each in found()} == {
+    assert {alarm.help for alarm in found()} == {
         "Free space on this disk or enlarge it, then start again what stopped. Nothing that was stored before is lost."
     }
 
@@ -204,7 +204,7 @@ def test_a_full_disk_is_named_with_what_helps() -> None:
 def test_an_import_that_was_killed_is_an_alarm_and_a_broken_file_is_none() -> None:
     for state, error in (("running", ""), ("failed", "line 3 is no JSON"), ("cancelled", "")):
         an_import(state, error)
-    assert [each.what for each in found()] == ["The import of running.csv was killed."]
+    assert [alarm.what for alarm in found()] == ["The import of running.csv was killed."]
 
 
 # ---- the worker ----
@@ -222,7 +222,7 @@ def test_no_worker_is_an_alarm_where_one_is_needed() -> None:
     Worker.objects.all().delete()
     assert found() == []
     Profile.objects.filter(pk=profile.pk).update(nightly_due=ago(minutes=11))
-    assert [each.what for each in found()] == ["No worker answers."]
+    assert [found_alarm.what for found_alarm in found()] == ["No worker answers."]
 
 
 def test_a_task_that_waits_misses_a_worker() -> None:
@@ -312,7 +312,7 @@ def test_a_disk_that_is_nearly_full_is_an_alarm(settings: Any, monkeypatch: pyte
         values[3] = values[4] = int(free)
         values[5], values[6], values[7] = 1_000, int(1_000 * files), int(1_000 * files)
         monkeypatch.setattr(machine, "disks", lambda: {"/var": os.statvfs_result(values)})
-        return [each.what for each in found()]
+        return [found_alarm.what for found_alarm in found()]
 
     settings.ALARM_DISK_FREE = 0.1
     assert pretend(free=2.1e9, size=20e9) == []

@@ -79,7 +79,7 @@ def test_an_alarm_is_told_when_it_begins_every_seven_days_and_when_it_is_over() 
 
 def test_an_alarm_that_comes_and_goes_is_told_once() -> None:
     seen = [told(*([NIGHT] if minute % 6 else []), at=after(minutes=minute)) for minute in range(3, 12 * 60, 3)]
-    assert [each for each in seen if each] == [[BEGAN]]
+    assert [kinds for kinds in seen if kinds] == [[BEGAN]]
     assert Alarm.objects.count() == 1
 
 
@@ -321,7 +321,7 @@ def test_the_command_tells_from_cron_what_a_dead_worker_cannot(server: MailServe
     )
     [(_, message)] = server.received
     assert message["Subject"] == "[newsdedup] No worker has answered since 2 Mar 2026, 09:00 (and 1 more)"
-    assert [[each["kind"] for each in body["data"]["alarms"]] for body in receiver.bodies] == [["worker", "night"]]
+    assert [[alarm["kind"] for alarm in body["data"]["alarms"]] for body in receiver.bodies] == [["worker", "night"]]
     assert receiver.signatures[0].startswith("v1,")
     test = run_command("--test", **mail)
     assert (test.returncode, test.stdout) == (0, "The mail server took an e-mail to desk@paper.example.\n")
@@ -387,7 +387,7 @@ def test_everybody_sees_that_the_archive_is_not_up_to_date_and_admins_see_what_h
     ada, mara = client("ada", "admin"), client("mara", "viewer")
     with time_machine.travel(NOW, tick=False):
         make_run(state="failed", finished_at=NOW - datetime.timedelta(hours=1), error="could not open /srv/secret")
-        for_admin, for_viewer = (each.get("/").content.decode() for each in (ada, mara))
+        for_admin, for_viewer = (browser.get("/").content.decode() for browser in (ada, mara))
     assert "alarms</h2>" in for_admin
     assert all(words in for_admin for words in ("failed on 2 Mar 2026, 08:00", "A disk is nearly full", "/alarms/"))
     with time_machine.travel(NOW, tick=False):

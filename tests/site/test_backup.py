@@ -164,7 +164,7 @@ def test_an_older_backup_stays_unless_it_is_to_be_replaced_by_a_whole_one(
         patch.setattr(zipfile._ZipWriteFile, "write", full)  # type: ignore[attr-defined]
         with pytest.raises(CommandError, match=r"cannot be written: No space left on device"):
             back_up(path, Format.COPY, "--force")
-    assert [each.name for each in tmp_path.iterdir()] == ["newsdedup.backup"]
+    assert [file.name for file in tmp_path.iterdir()] == ["newsdedup.backup"]
     assert path.read_text() == "older"
     back_up(path, Format.COPY, "--force")
     assert check(path, lambda _step, _done: None).format is Format.COPY

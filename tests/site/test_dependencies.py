@@ -98,7 +98,7 @@ def test_every_package_of_a_list_has_one_version_and_hashes(name: str) -> None:
     text = (CHECKOUT / name).read_text()
     for line in re.findall(r"^[^ \n].*$", text, re.MULTILINE):
         assert line.endswith(" \\"), line
-        assert [each.operator for each in Requirement(line.removesuffix(" \\")).specifier] == ["=="], line
+        assert [specifier.operator for specifier in Requirement(line.removesuffix(" \\")).specifier] == ["=="], line
     assert text.count("--hash=sha256:") >= len(re.findall(r"^[^ \n]", text, re.MULTILINE))
     assert "://" not in text
 
@@ -106,8 +106,8 @@ def test_every_package_of_a_list_has_one_version_and_hashes(name: str) -> None:
 def test_production_installs_no_database_and_the_other_lists_add_to_it() -> None:
     production, trial, dev = (locked(name) for name in LISTS[:3])
     assert set(trial) - set(production) == TRIAL_ALONE
-    for name, each in production.items():
-        assert each.specifier == trial[name].specifier == dev[name].specifier
+    for name, requirement in production.items():
+        assert requirement.specifier == trial[name].specifier == dev[name].specifier
     for name in trial:
         assert importlib.metadata.version(name) in trial[name].specifier, name
 

@@ -29,7 +29,7 @@ def doctor(*arguments: str) -> tuple[int, str]:
 
 def found() -> dict[str, int]:
     """Return the number of faults of each promise that is broken."""
-    return {each.invariant.name: each.found.faults for each in examine() if not each.is_healthy}
+    return {check.invariant.name: check.found.faults for check in examine() if not check.is_healthy}
 
 
 def test_an_empty_database_is_healthy() -> None:
@@ -54,7 +54,7 @@ def test_programs_read_the_result_as_json(store: StoreArticle) -> None:
     code, printed = doctor("scores", "forms", "--format", "json")
     result: dict[str, Any] = json.loads(printed)
     assert (code, result["healthy"]) == (0, True)
-    assert [each["name"] for each in result["checks"]] == ["forms", "scores"]
+    assert [check["name"] for check in result["checks"]] == ["forms", "scores"]
 
 
 def test_an_unknown_check_is_an_error_of_usage_that_names_all() -> None:

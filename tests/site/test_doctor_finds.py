@@ -123,14 +123,14 @@ def build_archive(store: StoreArticle) -> dict[str, int]:
 
 
 def found() -> set[str]:
-    return {each.invariant.name for each in examine() if not each.is_healthy}
+    return {check.invariant.name for check in examine() if not check.is_healthy}
 
 
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_a_healthy_archive_has_no_finding_and_each_break_exactly_its_own(archive: dict[str, int]) -> None:
     looked = examine(sample=None)
-    assert {each.invariant.name: each.found for each in looked if each.found.faults or each.found.waiting} == {}
+    assert {check.invariant.name: check.found for check in looked if check.found.faults or check.found.waiting} == {}
     wrong = {}
     for name, (statement, also) in BREAKS.items():
         with transaction.atomic(), connection.cursor() as cursor:

@@ -48,7 +48,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("base")
     for name in [*BASE, "newsdedup"]:
         installed = importlib.metadata.distribution(name)
-        tops = {each.parts[0] for each in installed.files or [] if each.parts[0] not in ("..", "__pycache__")}
+        tops = {file.parts[0] for file in installed.files or [] if file.parts[0] not in ("..", "__pycache__")}
         for top in tops:
             if not top.endswith(".pth"):
                 place = Path(str(installed.locate_file(top)))
@@ -84,7 +84,9 @@ def test_the_environment_lacks_what_extras_bring(base: Path) -> None:
         == set()
     )
     assert {"django", "numpy", "scrapy"} <= there
-    extras = " ".join(each for each in importlib.metadata.requires("newsdedup") or [] if "extra ==" in each)
+    extras = " ".join(
+        requirement for requirement in importlib.metadata.requires("newsdedup") or [] if "extra ==" in requirement
+    )
     brought = set(locked("requirements.txt")) & set(re.findall(r"[a-z0-9][\w-]*", extras)) - BASE
     assert brought == {"pyarrow"}, "the list of production has the base and the extra parquet"
 

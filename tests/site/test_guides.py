@@ -58,8 +58,8 @@ def test_a_guide_names_buttons_keys_and_addresses_that_exist(name: str) -> None:
     sources = [*CHECKOUT.glob("templates/**/*.html"), *CHECKOUT.glob("dedup/**/*.py")]
     sources += CHECKOUT.glob("newsdedup_site/**/*.py")
     product = words(" ".join(path.read_text(encoding="utf-8") for path in sources))
-    named = [words(each) for each in re.findall(r"\*\*(.+?)\*\*", guide, re.DOTALL)]
-    assert [each for each in named if each not in product] == []
+    named = [words(text) for text in re.findall(r"\*\*(.+?)\*\*", guide, re.DOTALL)]
+    assert [label for label in named if label not in product] == []
     for key, label in re.findall(r"^\| `(\w)` \| ([^|]+) \|", guide, re.MULTILINE):
         assert any((action.key, action.label) == (key, label) for action in ACTIONS.values()), key
     keys = {action.key for action in ACTIONS.values()}

@@ -38,7 +38,9 @@ def parse(text: str) -> Samples:
     families = list(text_string_to_metric_families(text))
     assert {family.type for family in families} == {"gauge"}
     samples = [
-        ((each.name, frozenset(each.labels.items())), each.value) for family in families for each in family.samples
+        ((sample.name, frozenset(sample.labels.items())), sample.value)
+        for family in families
+        for sample in family.samples
     ]
     assert len(samples) == len(dict(samples))
     return dict(samples)

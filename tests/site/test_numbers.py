@@ -27,7 +27,7 @@ def test_the_number_that_a_text_is(text: str, number: int | None) -> None:
 
 
 def test_a_number_has_bounds() -> None:
-    assert [read_number(each, least=1, most=3) for each in "01234"] == [None, 1, 2, 3, None]
+    assert [read_number(text, least=1, most=3) for text in "01234"] == [None, 1, 2, 3, None]
 
 
 @pytest.mark.slow

@@ -192,7 +192,7 @@ def security_headers(response: http.client.HTTPResponse) -> dict[str, str]:
     if "Content-Security-Policy" in found:
         # Its order means nothing.
         found["Content-Security-Policy"] = "; ".join(
-            sorted(each.strip() for each in found["Content-Security-Policy"].split(";"))
+            sorted(directive.strip() for directive in found["Content-Security-Policy"].split(";"))
         )
     return found
 

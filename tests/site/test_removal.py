@@ -148,9 +148,9 @@ def mark_results(article: Article, others: list[Article], user: User) -> None:
     group = DenseGroup.objects.create(
         first=article, size=2, newspapers=2, first_day=DAY, last_day=DAY, pairs=1, passes=["minhash"], fingerprint="x"
     )
-    for each in (article, others[0]):
-        CrowdedArticle.objects.create(article=each, pass_name="minhash", near=99, run=make_run())
-        GroupMember.objects.create(article=each, group=group)
+    for removed in (article, others[0]):
+        CrowdedArticle.objects.create(article=removed, pass_name="minhash", near=99, run=make_run())
+        GroupMember.objects.create(article=removed, group=group)
     sample = ValidationSample.objects.create(name="one", seed=1, options={}, strata=[], size=1, readers=1)
     left, right = sorted([article, others[0]], key=lambda each: each.pk)
     drawn = SampledPair.objects.create(

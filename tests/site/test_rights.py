@@ -234,7 +234,7 @@ def test_every_form_is_guarded_against_other_sites() -> None:
     answers = {sample: client.post(sample.url).status_code for sample in samples()}
     # The API takes no cookie: without a token, a login is none.
     refusals = {True: {401, 403, 404, 405}, False: {403}}
-    wrong = [each.url for each, status in answers.items() if status not in refusals[each.name.startswith("api:")]]
+    wrong = [answer.url for answer, status in answers.items() if status not in refusals[answer.name.startswith("api:")]]
     assert wrong == []
 
 
@@ -258,7 +258,7 @@ VIEWED = {
 )
 def test_what_the_settings_show_and_take(role: str, viewed: set[str], added: set[str]) -> None:
     client = client_of(role)
-    models = {f"{each._meta.app_label}.{each._meta.model_name}" for each in admin.site._registry}
+    models = {f"{model._meta.app_label}.{model._meta.model_name}" for model in admin.site._registry}
 
     def opened(suffix: str) -> set[str]:
         return {

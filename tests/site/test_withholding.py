@@ -63,7 +63,7 @@ def test_a_withheld_article_is_only_in_the_rows_that_are_kept_of_it_and_comes_ba
 
     made = withhold(marked.pk, reason="A dispute", user=user)
 
-    articles = {each for each in columns_with(MARK) if each.startswith(("articles_", "dedup_"))}
+    articles = {column for column in columns_with(MARK) if column.startswith(("articles_", "dedup_"))}
     # What users wrote, uploaded or asked for is not the article's.
     assert articles == {
         "articles_withheldrow.row", "articles_learntparameter.first_url", "articles_whitelistedsentence.sentence",
@@ -105,7 +105,11 @@ def test_it_is_in_no_page_export_or_question_and_represents_no_cluster(marked: A
         answer = viewer.get(url, follow=True)
         body = b"".join(answer.streaming_content) if answer.streaming else answer.content
         shown[url] = (answer.status_code, MARK.lower() in body.decode().replace("q=Zwinkelmoor", "").lower())
-    assert {url: each for url, each in shown.items() if each[0] != 200 or (each[1] and "?q=" not in url)} == {}
+    assert {
+        url: shown_page
+        for url, shown_page in shown.items()
+        if shown_page[0] != 200 or (shown_page[1] and "?q=" not in url)
+    } == {}
     assert "Withheld" in viewer.get(f"/articles/{marked.pk}/").content.decode()
     assert [row.values["id"] for row in exported_rows(Mode.KEEP)] == [later.pk]
     assert not OpenQuestion.objects.exists()
@@ -159,7 +163,7 @@ def test_the_doctor_finds_nothing_after_either(marked: Article, store: StoreArti
 
 
 def faults() -> set[str]:
-    return {each.invariant.name for each in examine() if not each.is_healthy}
+    return {check.invariant.name for check in examine() if not check.is_healthy}
 
 
 def test_the_command_withholds_and_releases(marked: Article) -> None:

@@ -258,7 +258,7 @@ def test_thousands_of_articles_that_share_sentences_are_not_all_compared(
 def test_each_mode_removes_its_sentences(mode: Mode, left: tuple[int, ...]) -> None:
     texts = with_line(SUBSCRIBE)
     marks = find_boilerplate(texts).marks
-    results = [without_boilerplate(text, each, mode) for text, each in zip(texts, marks, strict=True)]
+    results = [without_boilerplate(text, mark, mode) for text, mark in zip(texts, marks, strict=True)]
 
     assert tuple(result.count(SUBSCRIBE) for result in results) == left
     assert results == [

@@ -129,11 +129,11 @@ def test_a_line_that_is_a_link_is_removed_unless_it_is_a_heading_or_a_url() -> N
 
 def test_a_list_of_links_that_is_the_article_is_kept() -> None:
     items = "".join(
-        f"<li><a href='/{each}'>Harbour number {each} of the northern islands</a></li>" for each in range(3)
+        f"<li><a href='/{number}'>Harbour number {number} of the northern islands</a></li>" for number in range(3)
     )
     body = f"<article><h1>Harbours</h1><p>{FIRST}</p><ul>{items}</ul><p>{SECOND}</p></article>"
     assert text_of(body) == f"{FIRST}\n\n{SECOND}"
-    listing = "".join(f"<p>{FIRST} <a href='/{each}'>Harbour {each}</a></p>" for each in range(3))
+    listing = "".join(f"<p>{FIRST} <a href='/{number}'>Harbour {number}</a></p>" for number in range(3))
     assert text_of(f"<article>{listing}</article>").count("Harbour") == 3
 
 

@@ -49,16 +49,17 @@ CHROME = f"""<h1>{HEADLINE}</h1><div class=onetrust-consent>We and our 900 partn
 <div class=embed><p>An dieser Stelle finden Sie einen externen Inhalt von Filmhaus, der den Artikel ergänzt.</p>
 <p>Ich bin damit einverstanden, dass mir externe Inhalte angezeigt werden. Damit können personenbezogene Daten an
 Drittplattformen übermittelt werden.</p></div><p>Von Kari Nordmann</p>
-{"".join(f"<p>{each}</p>" for each in SENTENCES[1:])}</article>"""
+{"".join(f"<p>{sentence}</p>" for sentence in SENTENCES[1:])}</article>"""
 NUMBERED = "".join(
-    f"<div class=w{n}><div class=t-{'abcdefgh'[n]}><p>{each}</p></div></div>" for n, each in enumerate(SENTENCES)
+    f"<div class=w{n}><div class=t-{'abcdefgh'[n]}><p>{sentence}</p></div></div>"
+    for n, sentence in enumerate(SENTENCES)
 )
 NEXT_ARTICLE = (
-    f"<div class=story><h1>{HEADLINE}</h1><div>{''.join(f'<p>{each}</p>' for each in SENTENCES)}</div></div>"
+    f"<div class=story><h1>{HEADLINE}</h1><div>{''.join(f'<p>{sentence}</p>' for sentence in SENTENCES)}</div></div>"
     f"<div class=story><h1>Baker wins prize</h1><div><p>{OTHER}</p><p>{OTHER}</p></div></div>"
 )
 UTILITY_CLASSES = (
-    f"<h1>{HEADLINE}</h1><div class='prose mt-4'>{''.join(f'<p class=mb-4>{each}</p>' for each in SENTENCES)}</div>"
+    f"<h1>{HEADLINE}</h1><div class='prose mt-4'>{''.join(f'<p class=mb-4>{text}</p>' for text in SENTENCES)}</div>"
     f"<div class='grid'><div class='card'><a href=/x><h3>Bread</h3><p>{OTHER}</p></a></div></div>"
 )
 

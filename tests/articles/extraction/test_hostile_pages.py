@@ -32,7 +32,7 @@ DEEP = '{"@graph":' * 900 + "1" + "}" * 900
     ("source", "text"),
     [
         (PARAGRAPHS * 30_000, "(page too large)"),
-        (f"<div {' '.join(f'a{each}=1' for each in range(200_000))}>{PARAGRAPHS}</div>", TEXT),
+        (f"<div {' '.join(f'a{number}=1' for number in range(200_000))}>{PARAGRAPHS}</div>", TEXT),
         (f"<div class='{'a ' * 2_000_000}'>{PARAGRAPHS}</div>", TEXT),
         (f"{'<div>' * 100_000}{PARAGRAPHS}", "(no article text)"),  # libxml2 reads no deeper than 256
         (f"{'<div class=related><a href=/>x</a></div>' * 5_000}{PARAGRAPHS}", TEXT),

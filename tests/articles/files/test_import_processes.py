@@ -93,7 +93,7 @@ def tables() -> list[list[tuple[object, ...]]]:
         ArticleURL.objects.order_by("pk").values_list("article__url", "url", "key", "normalized_url", "kind"),
         HeadlineVariant.objects.order_by("pk").values_list("article__url", "headline", "day", "url"),
     ]  # fmt: skip
-    return [list(each) for each in rows]
+    return [list(found_row) for found_row in rows]
 
 
 def mixed_rows() -> Iterator[dict[str, object]]:
@@ -179,7 +179,7 @@ def test_a_known_article_that_vanishes_before_its_row_is_stored_is_stored_whole(
 
     store_rows(row())
     before = Article.objects.values_list("headline", "content", "normalized_title", "text_digest").get()
-    assert [each.outcome for each in store_rows(row(), row(2), store=vanish)] == ["created", "created"]
+    assert [stored.outcome for stored in store_rows(row(), row(2), store=vanish)] == ["created", "created"]
     assert Article.objects.values_list("headline", "content", "normalized_title", "text_digest").first() == before
 
 
@@ -212,9 +212,9 @@ def test_two_imports_of_the_same_rows_at_the_same_time_store_each_once(environme
 
     assert [process.returncode for process in processes] == [0, 0]
     counts = [
-        [int(each.split()[0]) for each in text.splitlines()[-1].partition(": ")[2].split(", ")] for text in printed
+        [int(number.split()[0]) for number in text.splitlines()[-1].partition(": ")[2].split(", ")] for text in printed
     ]
-    assert [sum(each) for each in zip(*counts, strict=True)] == [300, 300, 0]
+    assert [sum(counted) for counted in zip(*counts, strict=True)] == [300, 300, 0]
     assert Article.objects.count() == 300
     assert not Article.objects.values("url").annotate(copies=Count("id")).filter(copies__gt=1).exists()
 

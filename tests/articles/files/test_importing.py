@@ -40,7 +40,7 @@ def article_of(row: Row) -> IncomingArticle:
 
 
 def faults(rows: list[Row]) -> list[tuple[int, str]]:
-    return [(each.line, each.reason) for each in rows]
+    return [(found_row.line, found_row.reason) for found_row in rows]
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,12 @@ def test_a_newspaper_is_a_name_or_an_object_with_one(changes: dict[str, object],
 def test_json_lines_are_numbered_as_in_the_file() -> None:
     data = b"\xef\xbb\xbf" + json_lines(row()).replace(b"\n", b"\r\n") + b"\r\n  \n" + json_lines(row(2)) + b"{\n"
     rows = read_json(data + json.dumps(row(3)).encode())
-    assert [(each.line, each.article is not None) for each in rows] == [(1, True), (4, True), (5, False), (6, True)]
+    assert [(found_row.line, found_row.article is not None) for found_row in rows] == [
+        (1, True),
+        (4, True),
+        (5, False),
+        (6, True),
+    ]
 
 
 def test_broken_utf_8_costs_one_line() -> None:
@@ -450,7 +455,7 @@ def test_a_line_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch, fil
         good = b"2026-03-02,One,https://a.example/%d,Text\n"
         data = HEADER + good % 1 + good.replace(b"Text", b"x" * 5_000) % 2 + good % 3
     rows = list(read_rows(io.BytesIO(data), file_format))
-    assert [each.reason.partition(";")[0] for each in rows] == ["", rows[1].reason.partition(";")[0], ""]
+    assert [found_row.reason.partition(";")[0] for found_row in rows] == ["", rows[1].reason.partition(";")[0], ""]
     assert "line has more than 1,000 bytes" in rows[1].reason
     assert rows[2].line == rows[0].line + 2
 
@@ -460,8 +465,8 @@ def test_a_csv_row_of_many_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     good = b"2026-03-02,Two,https://a.example/2,Text\n"
     rows = read_csv(HEADER + b'2026-03-02,"One,https://a.example/1,Text\n' + good * 50)
     assert re.match("row is not CSV: .*1,000 bytes; .*closing quote", rows[0].reason)
-    assert [each.line for each in rows] == list(range(2, 53))
-    assert all(each.article for each in rows[1:])
+    assert [found_row.line for found_row in rows] == list(range(2, 53))
+    assert all(found_row.article for found_row in rows[1:])
 
 
 class Endless(io.RawIOBase):

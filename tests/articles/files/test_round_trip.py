@@ -38,8 +38,8 @@ pytestmark = pytest.mark.django_db
 def exported(file_format: FileFormat) -> str:
     """Return the export of all articles, with their places instead of their ids."""
     rows = list(exported_rows(Mode.KEEP))
-    for place, each in enumerate(rows):
-        each.values["id"] = place
+    for place, found_row in enumerate(rows):
+        found_row.values["id"] = place
     return "".join(LINES[file_format](rows))
 
 
@@ -137,7 +137,9 @@ def articles(draw: st.DrawFn, number: int) -> IncomingArticle:
         other_urls=[SeenURL(f"{host}/{kind}/{place}", ArticleURL.Kind(kind)) for place, kind in enumerate(kinds)],
         details=details,
         page=crawled,
-        headlines=[SeenHeadline(each, draw(_DAYS), f"{host}/again") for each in draw(st.lists(_HEADLINES, max_size=3))],
+        headlines=[
+            SeenHeadline(headline, draw(_DAYS), f"{host}/again") for headline in draw(st.lists(_HEADLINES, max_size=3))
+        ],
         extra_columns=draw(_EXTRA) if crawled is None else "",
     )
 

@@ -56,7 +56,7 @@ def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path: Path, before: st
 
     with pytest.raises(ZeroDivisionError):
         break_off()
-    assert [each.read_text() for each in tmp_path.iterdir()] == ([before] if before else [])
+    assert [entry.read_text() for entry in tmp_path.iterdir()] == ([before] if before else [])
 
 
 # Writes a file, and is killed when the file already has a hidden name, but not its own.
@@ -81,7 +81,7 @@ def test_a_hidden_name_that_a_kill_leaves_goes_with_the_next_file_and_no_other_n
     other.write_text("somebody else's")
     killed = subprocess.run([sys.executable, "-c", _KILLED, str(path), kind], check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert sorted(each.name for each in tmp_path.iterdir()) == [
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [
         f".rows[1].csv.{_pid(tmp_path)}.part",
         other.name,
         path.name,
@@ -89,7 +89,7 @@ def test_a_hidden_name_that_a_kill_leaves_goes_with_the_next_file_and_no_other_n
     assert path.read_text() == "what was there"
     with whole_file(path) as file:
         file.write("all of it")
-    assert sorted(each.name for each in tmp_path.iterdir()) == [other.name, path.name]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [other.name, path.name]
     assert path.read_text() == "all of it"
 
 

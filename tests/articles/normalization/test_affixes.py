@@ -80,7 +80,7 @@ def test_an_affix_needs_half_of_some_neighbours_not_half_of_all() -> None:
     plain = headlines(1200)
     burst = [*plain[:600], *headlines(700, "{} | Example Times")[600:], *plain[700:]]
     assert learn_affixes(burst) == ["Example Times"]
-    assert learn_affixes([each for each in burst if each != burst[650]]) == []
+    assert learn_affixes([headline for headline in burst if headline != burst[650]]) == []
 
 
 def test_few_headlines_teach_nothing() -> None:
@@ -98,7 +98,7 @@ def test_headlines_that_differ_only_in_numbers_count_once() -> None:
 def test_words_at_the_end_without_a_separator_need_nine_in_ten_headlines() -> None:
     ending = [*headlines(90, "{} Read more »"), *headlines(100)[90:]]
     assert learn_affixes(ending) == ["… Read more »"]
-    assert {normalize_title(each, learn_affixes(ending)) for each in ending} == set(
+    assert {normalize_title(headline, learn_affixes(ending)) for headline in ending} == set(
         map(normalize_title, headlines(100))
     )
     assert learn_affixes([*headlines(89, "{} Read more »"), *headlines(100)[89:]]) == []
@@ -135,7 +135,7 @@ def by_brute_force(titles: list[str], affix: str) -> bool:
     """Return whether an affix is in half of some window, by checking every window."""
     distinct = list({re.sub(r"\d+", "0", normalize_text(title)): title for title in reversed(titles)}.values())[::-1]
     size = min(WINDOW, len(distinct))
-    having = [affix in re.split(r" \| | - | – |: ", each) for each in distinct]
+    having = [affix in re.split(r" \| | - | – |: ", headline) for headline in distinct]
     counts = [sum(having[start : start + size]) for start in range(len(having) - size + 1)]
     return max(counts, default=0) >= max(LEAST_HEADLINES, SHARE * size)
 

@@ -36,8 +36,10 @@ def test_located_sentences_are_the_sentences(seed: int) -> None:
         text = "".join(dice.choices(signs, k=dice.randrange(60)))
         found = list(located_sentences(text))
         assert [sentence.text for sentence in found] == sentences_of(text)
-        assert [" ".join(text[each.start : each.end].split()) for each in found] == [each.text for each in found]
-        assert all(0 <= each.quoted <= len(each.text) for each in found)
+        assert [" ".join(text[sentence.start : sentence.end].split()) for sentence in found] == [
+            sentence.text for sentence in found
+        ]
+        assert all(0 <= sentence.quoted <= len(sentence.text) for sentence in found)
 
 
 @pytest.mark.parametrize(

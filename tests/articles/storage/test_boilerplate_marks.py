@@ -63,7 +63,7 @@ def test_a_weeks_boilerplate_is_marked_and_the_content_stays(week: list[Article]
     assert find() == ("Weeks: 1 with 3 articles; boilerplate sentences: 1; articles whose compared text changed: 3.\n")
 
     after = [Article.objects.get(pk=article.pk) for article in week]
-    assert {each.pk: (each.content, each.normalized_text, each.text_digest) for each in after} == before
+    assert {article.pk: (article.content, article.normalized_text, article.text_digest) for article in after} == before
     start = [article.content.index(SUBSCRIBE) for article in after]
     assert [article.boilerplate for article in after] == [
         [[start[0], start[0] + len(SUBSCRIBE), 1]],
@@ -251,7 +251,7 @@ def test_a_whitelisted_sentence_is_kept_until_it_is_removed(week: list[Article])
 
     end_whitelisting(week[0].newspaper_id, DIGEST, user=mara)
     find()
-    assert [each[:-1] for each in rows()[:3]] == [each[:-1] for each in marked]
+    assert [found_row[:-1] for found_row in rows()[:3]] == [found_row[:-1] for found_row in marked]
     assert [entry.change_message for entry in history_of(week[0].newspaper_id, DIGEST)] == [
         "took it off the whitelist",
         "whitelisted it",

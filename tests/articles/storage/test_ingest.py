@@ -208,12 +208,12 @@ def test_one_page_as_canonical_of_every_article_loses_none_and_takes_no_url(cano
         incoming(f"{FERRY}/{number}", headline=f"The ferry {word} again", content=f"It {word}.", other_urls=declared)
         for number, word in enumerate(["sails", "sinks", "returns", "burns"])
     ]
-    results = store_articles(batch) if in_one_batch else [store_article(each) for each in batch]
+    results = store_articles(batch) if in_one_batch else [store_article(article) for article in batch]
     again = store_articles(batch)
 
     assert [result.outcome for result in results] == ["created"] * 4
     assert again == [Stored("known", result.article_id) for result in results]
-    assert [urls_of(result.article_id) for result in results] == [[(each.url, "page")] for each in batch]
+    assert [urls_of(result.article_id) for result in results] == [[(article.url, "page")] for article in batch]
 
 
 @pytest.mark.django_db
@@ -226,11 +226,11 @@ def test_the_page_under_a_declared_url_is_the_same_article_if_headline_or_text_a
         incoming("https://www.harbourpost.example/?p=3", content="Another text of it.", other_urls=declared),
         incoming(FERRY, headline="Another headline"),
     ]
-    results = store_articles(batch) if in_one_batch else [store_article(each) for each in batch]
+    results = store_articles(batch) if in_one_batch else [store_article(article) for article in batch]
 
     assert [result.outcome for result in results] == ["created", "known", "known", "known"]
     assert {result.article_id for result in results} == {results[0].article_id}
-    assert [url for url, _ in urls_of(results[0].article_id)] == [each.url for each in batch]
+    assert [url for url, _ in urls_of(results[0].article_id)] == [article.url for article in batch]
     assert known_urls([FERRY]) == {FERRY}
 
 
@@ -450,7 +450,7 @@ def test_concurrent_writers_of_the_same_urls_end_with_one_article_each() -> None
     assert Article.objects.count() == ArticleURL.objects.count() == 20
     assert Newspaper.objects.count() == 1
     outcomes = [[result[position].outcome for result in results] for position in range(20)]
-    assert all(sorted(each) == ["created", "known", "known", "known"] for each in outcomes)
+    assert all(sorted(outcome) == ["created", "known", "known", "known"] for outcome in outcomes)
     assert all(len({result[position].article_id for result in results}) == 1 for position in range(20))
 
 
@@ -502,5 +502,5 @@ def test_what_is_not_given_is_stored_as_unknown() -> None:
     assert (stored.newspaper.name, stored.external_id, stored.extra_columns) == ("harbourpost.example", "", "")
     assert (stored.byline, stored.agency, stored.dateline, stored.text_doubt) == ("", "", "", "")
     assert (stored.paywalled, stored.published_at, stored.published_precision) == (False, None, "day")
-    assert [(each.url, each.kind) for each in stored.urls.all()] == [(FERRY, "page")]
+    assert [(url.url, url.kind) for url in stored.urls.all()] == [(FERRY, "page")]
     assert not HeadlineVariant.objects.exists()

@@ -54,7 +54,7 @@ def drawn(chance: random.Random) -> IncomingArticle:
 def store_one_by_one(batch: Sequence[IncomingArticle]) -> list[Stored]:
     newspapers = newspapers_for([Naming.of(article.newspaper, article.url) for article in batch])
     before = set(ArticleURL.objects.values_list("pk", flat=True))
-    results = [store_one(each, paper) for each, paper in zip(batch, newspapers, strict=True)]
+    results = [store_one(article, paper) for article, paper in zip(batch, newspapers, strict=True)]
     new = list(ArticleURL.objects.exclude(pk__in=before))
     decorated = {url.normalized_url for url in new if has_decoration(url.url)}
     learn_parameters(decorated, {url.article_id for url in new})

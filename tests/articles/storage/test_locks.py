@@ -84,7 +84,7 @@ def test_a_lock_of_another_kind_another_number_or_another_database_is_not_this_o
         assert locks.holder_of(cursor, Lock.SCRATCH) is None
         assert locks.holder_of(cursor, Lock.SCRATCH, 8) is None
         held = [locks.holder_of(cursor, Lock.INGEST), locks.holder_of(cursor, Lock.SCRATCH, 7)]
-        assert [each and each.process for each in held] == [other.info.backend_pid] * 2
+        assert [lock and lock.process for lock in held] == [other.info.backend_pid] * 2
         locks.wait_for_lock(cursor, Lock.CRAWL)
         assert locks.holder_of(cursor, Lock.CRAWL) is None  # held by the one who asks
         locks.unlock(cursor, Lock.CRAWL)

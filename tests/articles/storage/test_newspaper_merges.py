@@ -80,9 +80,9 @@ def test_a_merge_moves_the_articles_and_marks_what_rests_on_their_newspaper(
     revision = ingest.newest_revision()
 
     merge = merge_newspapers(old, main)
-    assert set(main.articles.values_list("pk", flat=True)) == {each.pk for each in (*moving, staying)}
+    assert set(main.articles.values_list("pk", flat=True)) == {article.pk for article in (*moving, staying)}
     moved = NewspaperMerge.objects.get(pk=merge.pk)
-    assert (moved.articles, moved.article_ids) == (2, [each.pk for each in moving])
+    assert (moved.articles, moved.article_ids) == (2, [article.pk for article in moving])
     # The affix and the parameter that it takes over concern the articles that were there, too.
     assert outdated_forms().count() == 3
     assert Article.objects.filter(revision__gt=revision).count() == 3
@@ -101,7 +101,7 @@ def test_a_merge_that_changes_no_rule_marks_the_moved_articles_alone(db: None, s
 def test_the_settings_are_taken_over_and_given_back(papers: tuple[Newspaper, Newspaper], store: StoreArticle) -> None:
     old, main = papers
     store(newspaper=OLD)
-    before = [values_of(each) for each in papers]
+    before = [values_of(paper) for paper in papers]
     LearntParameter.objects.create(newspaper=main, name="ref", first_url="x", second_url="y")
     learnt = LearntParameter.objects.create(newspaper=old, name="sid", first_url="x", second_url="y")
     ada = make_user("ada")

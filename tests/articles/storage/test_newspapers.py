@@ -79,7 +79,7 @@ def test_what_is_only_looked_up_is_not_made() -> None:
         Paper("Post", "post.example", ("Post", "Wire"), ("sid",)),
         Paper("sun.example", "sun.example", ("sun.example",), ()),
     ]
-    assert [existing_newspaper(each) for each in wanted] == [None, post, None]
+    assert [existing_newspaper(name) for name in wanted] == [None, post, None]
     assert existing_newspaper(Naming("The Post", "sun.example")) == post
     assert list(Newspaper.objects.all()) == [post]
 
@@ -87,7 +87,9 @@ def test_what_is_only_looked_up_is_not_made() -> None:
 def test_newspapers_are_made_once_with_the_first_host_and_found_by_alias_before_host() -> None:
     wanted = [Naming("Times", "one.example"), Naming("Times", "two.example"), Naming("", "two.example"), Naming("", "")]
     found = newspapers_for(wanted[:3])
-    assert [(each.name, each.host) for each in found] == [("Times", "one.example")] * 2 + [("two.example",) * 2]
+    assert [(newspaper.name, newspaper.host) for newspaper in found] == [("Times", "one.example")] * 2 + [
+        ("two.example",) * 2
+    ]
     assert newspapers_for(wanted[:3]) == found
     assert Newspaper.objects.count() == 2
     # Of two newspapers with one host, the older one; but an alias names its newspaper whatever its host.

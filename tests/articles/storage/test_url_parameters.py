@@ -69,13 +69,13 @@ def test_a_parameter_that_distinguishes_two_stories_is_kept_from_then_on(
 ) -> None:
     caplog.set_level(logging.INFO, logger="articles.storage.url_parameters")
     batch = [story("sid=101&utm_source=feed", FERRY), story("utm_source=mail&sid=102", SCHOOL)]
-    store_articles(batch) if in_one_batch else [store_article(each) for each in batch]
+    store_articles(batch) if in_one_batch else [store_article(article) for article in batch]
 
     assert kept() == ["sid"]
     assert forms() == [f"{FORM}?sid=101", f"{FORM}?sid=102"]
     learnt = LearntParameter.objects.get()
     assert (learnt.name, str(learnt)) == ("sid", "sid")
-    assert {learnt.first_url, learnt.second_url} == {each.url for each in batch}
+    assert {learnt.first_url, learnt.second_url} == {article.url for article in batch}
     assert re.search("Harbour Post: .* sid .*https://", caplog.text)
 
     store_article(story("sid=103", HARVEST))
@@ -225,11 +225,11 @@ def test_renormalize_learns_from_stored_articles_once() -> None:
     mark_outdated(Newspaper.objects.get())
 
     batches = list(renormalize(batch_size=1))
-    assert [(each.articles, each.changed) for each in batches] == [(1, 1), (1, 2), (1, 0)]
+    assert [(row.articles, row.changed) for row in batches] == [(1, 1), (1, 2), (1, 0)]
     assert kept() == ["sid"]
     assert forms() == [f"{FORM}?sid=101", f"{FORM}?sid=102", "http://harbourpost.example/h"]
     mark_outdated(Newspaper.objects.get())
-    assert [(each.articles, each.changed) for each in renormalize()] == [(3, 0)]
+    assert [(row.articles, row.changed) for row in renormalize()] == [(3, 0)]
 
 
 @pytest.mark.django_db

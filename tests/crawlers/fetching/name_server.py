@@ -79,7 +79,7 @@ def addresses_of(name: str, port: int) -> list[str]:
         asking.sendto(message.toStr(), ("127.0.0.1", port))
         answer = dns.Message()
         answer.fromStr(asking.recv(4096))
-    return [each.payload.dottedQuad() for each in answer.answers if each.type == dns.A]
+    return [record.payload.dottedQuad() for record in answer.answers if record.type == dns.A]
 
 
 def main() -> None:
@@ -137,9 +137,9 @@ def _ask(port: int) -> None:
                 return usual.resolveHostName(receiver, name, port, *rest, **named)
 
             def answered(records: Any) -> None:
-                for each in records[0]:
-                    if each.type == dns.A:
-                        receiver.addressResolved(IPv4Address("TCP", each.payload.dottedQuad(), port))
+                for record in records[0]:
+                    if record.type == dns.A:
+                        receiver.addressResolved(IPv4Address("TCP", record.payload.dottedQuad(), port))
                 receiver.resolutionComplete()
 
             receiver.resolutionBegan(receiver)

@@ -65,7 +65,7 @@ def test_all_other_addresses_are_refused(address: str) -> None:
 def test_every_special_block_is_refused_to_its_last_address(block: str) -> None:
     network = ipaddress.ip_network(block)
     middle = network[network.num_addresses // 2]
-    assert [str(each) for each in (network[0], middle, network[-1]) if may_connect(str(each))] == []
+    assert [str(address) for address in (network[0], middle, network[-1]) if may_connect(str(address))] == []
 
 
 def test_what_python_calls_private_is_refused_and_only_known_blocks_more() -> None:

@@ -154,7 +154,7 @@ def test_webhooks_go_to_the_address_that_was_checked(
     def asking(host: str, *arguments: Any, **named: Any) -> Any:
         if not host.endswith(".test"):
             return usual(host, *arguments, **named)
-        return [each for found in addresses_of(host, names.port) for each in usual(found, *arguments, **named)]
+        return [address for found in addresses_of(host, names.port) for address in usual(found, *arguments, **named)]
 
     monkeypatch.setattr(socket, "getaddrinfo", asking)
     with NameServer({"rebinding.test": [[PUBLIC], [INNER]], "several.test": [[INNER, PUBLIC]]}).running() as names:
