@@ -16,9 +16,11 @@ def recurring_texts(articles: Sequence[PreparedArticle], *, count: int = LEAST_K
     texts = {}
     for newspaper in {article.newspaper for article in articles}:
         some = [article for article in articles if article.newspaper == newspaper]
-        values = np.concatenate([each.masked for each in some])
-        sets = ShingleSets(values, np.cumsum([0, *(len(each.masked) for each in some)], dtype=np.int64))
-        days = np.array([each.date.toordinal() for each in some], dtype=np.int64)
+        values = np.concatenate([article.masked for article in some])
+        sets = ShingleSets(values, np.cumsum([0, *(len(article.masked) for article in some)], dtype=np.int64))
+        days = np.array([article.date.toordinal() for article in some], dtype=np.int64)
         phrases = recurring_phrases(distinct(values), days, sets)
-        texts[newspaper] = RecurringText(phrases, common_words([" ".join(each.vocabulary) for each in some]), count)
+        texts[newspaper] = RecurringText(
+            phrases, common_words([" ".join(article.vocabulary) for article in some]), count
+        )
     return texts

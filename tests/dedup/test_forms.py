@@ -65,7 +65,10 @@ def said(form: forms.Form) -> dict[str, list[str]]:
 
 def explained(form: forms.Form) -> list[tuple[str, str, str, str]]:
     """Return each field's name, label, explanation and style, in the order of the page."""
-    return [(each.name, each.label, each.help_text, each.field.widget.attrs.get("class", "")) for each in form]
+    return [
+        (form_field.name, form_field.label, form_field.help_text, form_field.field.widget.attrs.get("class", ""))
+        for form_field in form
+    ]
 
 
 # ---- decisions ----
@@ -212,16 +215,16 @@ def browser_takes(shown: forms.BoundField, value: float) -> bool:
 def test_every_number_that_a_setting_may_have_is_accepted_by_the_browser_in_every_form() -> None:
     profile = ProfileForm()
     every = profile.configs()
-    rule = RuleForm(configs={name: dataclasses.replace(each, enabled=True) for name, each in every.items()})
-    drawn = [(profile, f"{name}__", each.config_class) for name, each in PASSES.items()]
-    drawn += [(rule, f"{name}__", each.config_class) for name, each in PASSES.items()]
-    drawn += [(ReportForm(query(), report=each), "", each.options_class) for each in REPORTS.values()]
+    rule = RuleForm(configs={name: dataclasses.replace(config, enabled=True) for name, config in every.items()})
+    drawn = [(profile, f"{name}__", detection_pass.config_class) for name, detection_pass in PASSES.items()]
+    drawn += [(rule, f"{name}__", detection_pass.config_class) for name, detection_pass in PASSES.items()]
+    drawn += [(ReportForm(query(), report=report), "", report.options_class) for report in REPORTS.values()]
     refused = [
         (type(form).__name__, name, number)
         for form, prefix, config in drawn
-        for setting, (each, declared) in settings_of(config).items()
+        for setting, (form_field, declared) in settings_of(config).items()
         if declared.minimum is not None and (name := prefix + option_name(setting)) in form.fields
-        for number in (each.default, declared.minimum, declared.maximum)
+        for number in (form_field.default, declared.minimum, declared.maximum)
         if not browser_takes(form[name], number)
     ]
     assert refused == []
@@ -252,7 +255,7 @@ def test_a_scope_explains_its_days_and_newspapers() -> None:
 def test_a_run_chooses_a_profile_that_can_be_used() -> None:
     default = Profile.objects.get(is_default=True)
     form = RunForm()
-    assert [each[:3] for each in explained(form)] == [
+    assert [row[:3] for row in explained(form)] == [
         ("profile", "Profile", "Sets the passes, their windows and their thresholds."),
         (
             "new",
@@ -267,7 +270,7 @@ def test_a_run_chooses_a_profile_that_can_be_used() -> None:
         ("until", "Published to", "Both days are included. If empty: to the last day."),
         ("newspapers", "Newspapers", "If none is chosen: all newspapers."),
     ]
-    assert [each[3] for each in explained(form)] == [
+    assert [row[3] for row in explained(form)] == [
         "form-select", "form-check-input", "form-control", "form-control", "form-select",
     ]  # fmt: skip
     assert form.fields["profile"].initial == default
@@ -300,8 +303,12 @@ def test_a_report_counts_a_scope_with_options_of_its_own(store: StoreArticle) ->
     assert form.options == report.options_class()
     assert form.fields["newspapers"].widget.attrs["size"] == 4
     assert form.has_slider
-    sliders = [name for name, each in form.fields.items() if each.widget.attrs["class"] == "form-range"]
-    assert sliders == [name for name, each in form.fields.items() if isinstance(each.widget, SliderInput)] != []
+    sliders = [name for name, form_field in form.fields.items() if form_field.widget.attrs["class"] == "form-range"]
+    assert (
+        sliders
+        == [name for name, form_field in form.fields.items() if isinstance(form_field.widget, SliderInput)]
+        != []
+    )
     assert form.data[sliders[0]] == str(form.fields[sliders[0]].initial)
 
     asked = query(newspapers=[str(paper.pk) for paper in reversed(papers)], since="2026-03-01", until="2026-03-09")
@@ -315,11 +322,11 @@ def test_a_report_counts_a_scope_with_options_of_its_own(store: StoreArticle) ->
     assert said(thresholds) == {}
     assert thresholds.options == dataclasses.replace(REPORTS["thresholds"].options_class(), subset_check=True)
     assert not thresholds.has_slider
-    styles = {name: each.widget.attrs["class"] for name, each in thresholds.fields.items()}
+    styles = {name: form_field.widget.attrs["class"] for name, form_field in thresholds.fields.items()}
     assert (styles["subset_check"], styles["pass"], styles["since"]) == (
         "form-check-input", "form-select", "form-control",
     )  # fmt: skip
-    assert all(not each.required for each in thresholds.fields.values())
+    assert all(not form_field.required for form_field in thresholds.fields.values())
 
 
 # ---- other pages ----
@@ -336,7 +343,7 @@ def test_a_check_asks_for_a_text_and_says_what_it_may_be() -> None:
             "form-control",
         ),
     ]
-    widgets = {name: each.widget for name, each in CheckForm().fields.items()}
+    widgets = {name: form_field.widget for name, form_field in CheckForm().fields.items()}
     assert (widgets["text"].attrs["rows"], widgets["text"].attrs["dir"], widgets["headline"].attrs["dir"]) == (
         8, "auto", "auto",
     )  # fmt: skip
@@ -362,8 +369,8 @@ def test_a_merger_explains_which_newspaper_stays() -> None:
         ),
         ("into", "Into this one", "It stays, with its own name and settings.", "form-select"),
     ]
-    for each in MergeForm().fields.values():
-        assert each.empty_label == "choose a newspaper"
+    for form_field in MergeForm().fields.values():
+        assert form_field.empty_label == "choose a newspaper"
     assert MergeForm(query(merged=str(goes.pk), into=str(stays.pk))).is_valid()
     assert set(MergeForm(query(merged=str(gone.pk), into=str(gone.pk))).errors) == {"merged", "into"}
 

@@ -158,11 +158,11 @@ def test_merges_are_listed_the_latest_first_and_told_in_words(store: StoreArticl
         paper = max((store(newspaper=name) for _ in range(count)), key=str).newspaper
         merge_newspapers(paper, main, user=make_user(f"ada-{name}"))
     latest, first = merges_made()
-    assert [done_line(each) for each in (first, latest)] == [
+    assert [done_line(done) for done in (first, latest)] == [
         "1 article moved from one to Harbour Post. The next run compares them again.",
         "2 articles moved from two to Harbour Post. The next run compares them again.",
     ]
-    assert [str(each.merged_by) for each in (first, latest)] == ["ada-one", "ada-two"]
+    assert [str(done.merged_by) for done in (first, latest)] == ["ada-one", "ada-two"]
     assert "article_ids" in latest.get_deferred_fields()
     assert undo_merge(latest, user=make_user("eve")) == "2 articles moved back to two."
     assert str(NewspaperMerge.objects.get(pk=latest.pk).undone_by) == "eve"

@@ -33,7 +33,9 @@ def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def load_single(loader: MigrationLoader) -> None:
         load(loader)
-        loader.disk_migrations = {key: each for key, each in loader.disk_migrations.items() if not each.replaces}
+        loader.disk_migrations = {
+            key: migration for key, migration in loader.disk_migrations.items() if not migration.replaces
+        }
 
     monkeypatch.setattr(MigrationLoader, "load_disk", load_single)
 
@@ -201,9 +203,9 @@ def check_newspaper() -> None:
 def check_articles() -> None:
     """Check that articles have their day and no time, no extra columns and no other headlines."""
     stored = list(Article.objects.filter(date="2026-03-02").order_by("pk"))
-    assert [each.date_source for each in stored] == list(SOURCES)
-    assert {(each.publication_time, each.published_precision) for each in stored} == {(None, "day")}
-    assert {(each.extra_columns, each.headline_variants.count()) for each in stored} == {("", 0)}
+    assert [article.date_source for article in stored] == list(SOURCES)
+    assert {(article.publication_time, article.published_precision) for article in stored} == {(None, "day")}
+    assert {(article.extra_columns, article.headline_variants.count()) for article in stored} == {("", 0)}
 
 
 def check_decisions(pairs: dict[tuple[int, int], Pair], editor: User) -> None:

@@ -143,7 +143,7 @@ def test_a_value_that_is_wrong_is_named(admin: Caller) -> None:
     for method, path, body, where in WRONG:
         answer = admin.send(method, path, body) if method == "POST" else admin.get(path)
         assert problem(answer, 422), path
-        assert [each["where"] for each in answer.json()["errors"]] == [where], path
+        assert [error["where"] for error in answer.json()["errors"]] == [where], path
 
 
 # ---- articles ----
@@ -180,10 +180,10 @@ def test_articles_are_stored_found_and_listed_in_pages(admin: Caller, reader: Ca
     assert problem(reader.get("/articles/by-url?url=nonsense"), 404) == "No article is stored under this URL."
 
     pages = reader.pages("/articles?limit=2")
-    assert [[each["headline"] for each in page] for page in pages] == [["Ferry 1", "Ferry 2"], ["Ferry 3"]]
-    assert [each["headline"] for each in reader.read("/articles?newspaper=Selby%20Times")["data"]] == ["Ferry 1"]
+    assert [[article["headline"] for article in page] for page in pages] == [["Ferry 1", "Ferry 2"], ["Ferry 3"]]
+    assert [article["headline"] for article in reader.read("/articles?newspaper=Selby%20Times")["data"]] == ["Ferry 1"]
     assert reader.read("/articles?newspaper=Nobody")["data"] == []
-    assert [each["date"] for each in reader.read("/articles?since=2026-03-02&until=2026-03-02")["data"]] == [
+    assert [article["date"] for article in reader.read("/articles?since=2026-03-02&until=2026-03-02")["data"]] == [
         "2026-03-02"
     ]
 
@@ -195,7 +195,7 @@ def test_rows_that_come_meanwhile_move_no_other_row_to_another_page(reader: Call
     store(date="2026-02-01")
     after = store(date="2026-03-02").pk
     second = reader.read(first["next"])
-    assert [each["id"] for each in first["data"] + second["data"]] == [*stored[:3], after]
+    assert [article["id"] for article in first["data"] + second["data"]] == [*stored[:3], after]
 
 
 def test_lists_cost_the_same_however_long_they_are(reader: Caller, store: StoreArticle) -> None:
@@ -238,7 +238,10 @@ def test_clusters_are_read_with_their_articles(reader: Caller, store: StoreArtic
     assert reader.read("/clusters?size_from=3")["data"] == [row]
     assert reader.read("/clusters?state=confirmed")["data"] == []
     pages = reader.pages(f"/clusters/{cluster.pk}/articles?limit=2")
-    assert [[each["id"] for each in page] for page in pages] == [[each.pk for each in ferry[:2]], [ferry[2].pk]]
+    assert [[found_row["id"] for found_row in page] for page in pages] == [
+        [article.pk for article in ferry[:2]],
+        [ferry[2].pk],
+    ]
     problem(reader.get("/clusters/9/articles"), 404)
 
 
@@ -247,7 +250,7 @@ def test_stories_have_each_cluster_and_each_single_article_once(reader: Caller, 
     make_cluster(*ferry)
     alone = store(newspaper="Echo", date="2026-03-02")
     pages = reader.pages("/stories?limit=1")
-    rows = [(each["article"]["id"], each["articles"], each["newspapers"]) for page in pages for each in page]
+    rows = [(row["article"]["id"], row["articles"], row["newspapers"]) for page in pages for row in page]
     assert rows == [(alone.pk, 1, ["Echo"]), (ferry[1].pk, 3, ["Times", "Post"])]
     assert (pages[1][0]["number"], pages[1][0]["first_sentence"][:12]) == (ferry[0].pk, "Text number ")
     assert reader.read("/stories?until=2026-03-01")["data"] == pages[1]
@@ -286,7 +289,10 @@ def test_a_decision_names_the_pair_as_it_was_read(editor: Caller, reader: Caller
     assert "already been undone" in problem(editor.post(f"/decisions/{row['id']}/undo"), 409)
     problem(editor.post("/decisions/987654/undo"), 404)
     history = reader.read(f"/decisions?pair={pair.pk}")["data"]
-    assert [(each["kind"], each["undone_by"]) for each in history] == [("undo", None), ("confirm", history[0]["id"])]
+    assert [(decision["kind"], decision["undone_by"]) for decision in history] == [
+        ("undo", None),
+        ("confirm", history[0]["id"]),
+    ]
     assert reader.read("/decisions?decided_by=vera")["data"] == []
     assert "does not have the scope" in problem(reader.post(f"{path}/decisions", {"kind": "reject"}, if_match="*"), 403)
 
@@ -311,7 +317,7 @@ def test_pairs_are_listed_by_what_is_known_of_them(reader: Caller, store: StoreA
     decide_pair(first.pk, "confirm", user=make_user("mara", "editor"))
 
     def found(query: str) -> list[int]:
-        return [each["id"] for page in reader.pages(f"/pairs?limit=1&{query}") for each in page]
+        return [pair["id"] for page in reader.pages(f"/pairs?limit=1&{query}") for pair in page]
 
     assert found("") == [first.pk, second.pk]
     assert found("state=confirmed") == found("verdict=duplicate") == found("probability_from=0.5") == [first.pk]
@@ -327,11 +333,11 @@ def test_a_check_names_likely_copies_and_fetches_nothing(reader: Caller, store: 
     stored = store(FERRY, headline="Night ferry cancelled", date="2026-03-02")
     copy = store(FERRY + "Buses run instead.", newspaper="Echo", date="2026-03-03")
     found = reader.post("/check", {"text": FERRY, "headline": "Night ferry cancelled", "day": "2026-03-02"}).json()
-    assert [each["article"]["id"] for each in found["copies"]] == [stored.pk, copy.pk]
+    assert [copy_["article"]["id"] for copy_ in found["copies"]] == [stored.pk, copy.pk]
     assert (found["copies"][0]["likely"], found["copies"][0]["same_text"], found["lang"]) == (True, True, "en")
     assert found["copies"][0]["duplicate_probability"] > 0.9
     by_url = reader.post("/check", {"url": stored.url}).json()
-    assert [each["article"]["id"] for each in by_url["copies"]] == [copy.pk]
+    assert [copy_["article"]["id"] for copy_ in by_url["copies"]] == [copy.pk]
     assert "fetches no pages" in problem(reader.post("/check", {"url": "https://paper.example/not/stored"}), 404)
     assert Article.objects.count() == 2
 

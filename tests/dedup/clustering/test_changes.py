@@ -78,8 +78,8 @@ def test_with_very_many_changed_articles_all_clusters_are_rebuilt(
 ) -> None:
     a, b, c, d = articles
     monkeypatch.setattr(changes, "FEW", 2)
-    for each, expected in ((a, {a.pk, b.pk}), (b, {a.pk, b.pk}), (c, None)):
-        ChangedArticle.objects.create(article=each.pk)
+    for article, expected in ((a, {a.pk, b.pk}), (b, {a.pk, b.pk}), (c, None)):
+        ChangedArticle.objects.create(article=article.pk)
         with transaction.atomic():
             assert update_clusters(only_changed=True).articles == expected
             transaction.set_rollback(True)

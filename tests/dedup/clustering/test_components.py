@@ -127,7 +127,7 @@ def edge_of(texts: dict[int, set[int]], left: int, right: int, score: float = 0.
 
 def spans(*ends: tuple[int, int]) -> dict[int, set[int]]:
     """Return texts, numbered from 1: each has the words of a long text from the first to before the second."""
-    return {number: set(range(*each)) for number, each in enumerate(ends, start=1)}
+    return {number: set(range(*bounds)) for number, bounds in enumerate(ends, start=1)}
 
 
 def test_an_article_that_contains_two_others_joins_the_more_probable_one() -> None:
@@ -219,7 +219,7 @@ SOME_APART = st.dictionaries(ENDS, st.sampled_from([0.0, 0.1, 0.3, 0.5]), max_si
 def test_no_order_matters_and_decisions_hold(graph, must, cannot, apart, dice) -> None:
     _, edges = graph
     found = cluster(edges, must, cannot, apart)
-    assert cluster(*(dice.sample(each, len(each)) for each in (edges, must, cannot, apart))) == found
+    assert cluster(*(dice.sample(pairs, len(pairs)) for pairs in (edges, must, cannot, apart))) == found
     of = {article: component.articles for component in found.components for article in component.articles}
     assert all(right in of[left] for left, right in must)
     inside = [ends for ends in cannot if ends[1] in of.get(ends[0], ())]
@@ -260,7 +260,7 @@ def reachable(edges: list[Edge]) -> list[tuple[int, ...]]:
         group, frontier = set(), {start}
         while frontier:
             group |= frontier
-            frontier = {other for each in frontier for other in neighbours[each]} - group
+            frontier = {other for node in frontier for other in neighbours[node]} - group
         if start not in seen:
             found.append(tuple(sorted(group)))
         seen |= group

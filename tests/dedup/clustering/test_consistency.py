@@ -9,11 +9,13 @@ from dedup.detection.clustering.consistency import Joins, contradictions_of_join
 
 def brute_force(items: list[tuple[int, ...]], group_of: dict[int, int], apart: set[tuple[int, int]]) -> set[int]:
     """Join item by item into lists of groups, and look whether a list has two that must stay apart."""
-    every = {group_of.get(each, each) for item in items for each in item} | {end for pair in apart for end in pair}
-    parts = [{each} for each in every]
+    every = {group_of.get(member, member) for item in items for member in item} | {
+        end for pair in apart for end in pair
+    }
+    parts = [{member} for member in every]
     found = set()
     for place, item in enumerate(items):
-        wanted = {group_of.get(each, each) for each in item}
+        wanted = {group_of.get(member, member) for member in item}
         touched = [part for part in parts if part & wanted]
         joined = set().union(*touched)
         if any(one in joined and other in joined for one, other in apart):
@@ -28,7 +30,7 @@ def test_the_same_items_contradict_as_by_brute_force() -> None:
         dice = random.Random(seed)
         group_of = {article: article - article % 3 for article in range(3, 12) if dice.random() < 0.6}
         items = [tuple(sorted(dice.sample(range(1, 20), dice.choice((2, 2, 3))))) for _ in range(15)]
-        names = sorted({group_of.get(each, each) for each in range(1, 20)})
+        names = sorted({group_of.get(number, number) for number in range(1, 20)})
         apart = {tuple(sorted(dice.sample(names, 2))) for _ in range(6)}
         assert contradictions_of_joining(items, group_of, apart) == brute_force(items, group_of, apart), seed
 
@@ -48,12 +50,14 @@ def test_what_joining_does_to_clusters_matches_a_plain_search() -> None:
         dice = random.Random(seed)
         cluster_of = {article: dice.randrange(1, 7) for article in range(1, 14) if dice.random() < 0.6}
         items = [tuple(sorted(dice.sample(range(1, 14), dice.choice((1, 2, 3))))) for _ in range(dice.randrange(6))]
-        named = [{("cluster", cluster_of[each]) if each in cluster_of else each for each in item} for item in items]
+        named = [
+            {("cluster", cluster_of[member]) if member in cluster_of else member for member in item} for item in items
+        ]
         parts: list[set[object]] = []
         for item in named:
             touched = [part for part in parts if part & item]
             parts = [part for part in parts if not part & item] + [item.union(*touched)]
-        kinds = [(sum(isinstance(each, tuple) for each in part), len(part)) for part in parts]
+        kinds = [(sum(isinstance(member, tuple) for member in part), len(part)) for part in parts]
         assert joins(items, cluster_of) == Joins(
             new=sum(clusters == 0 for clusters, _ in kinds),
             grown=sum(clusters == 1 and size > 1 for clusters, size in kinds),

@@ -37,16 +37,16 @@ CHAIN = {(1, 2): row((1, 2), joins=True), (2, 3): row((2, 3), joins=True), (3, 4
 
 def test_parts_of_a_group_meet_before_they_join_until_nothing_is_left_to_compare() -> None:
     rounds = asked_with(CHAIN)
-    asked = [ends for each in rounds for ends in each]
+    asked = [ends for round_ in rounds for ends in round_]
     assert sorted(asked) == [(1, 3), (1, 4), (2, 4)]
-    assert all(each == sorted(each) for each in rounds)
+    assert all(round_ == sorted(round_) for round_ in rounds)
     assert asked_with({}) == []
     assert asked_with({(1, 2): row((1, 2), joins=True)}) == []
 
 
 def test_what_is_proposed_or_decided_is_not_asked_for() -> None:
     proposed = CHAIN | {(1, 3): row((1, 3), joins=False, verdict="template")}
-    assert (1, 3) not in [ends for each in asked_with(proposed, joins=False) for ends in each]
+    assert (1, 3) not in [ends for round_ in asked_with(proposed, joins=False) for ends in round_]
     assert asked_with(CHAIN, cannot=[(1, 2), (2, 3), (3, 4)]) == []
     assert asked_with(CHAIN, must=[(1, 2), (2, 3), (3, 4)]) == []
 

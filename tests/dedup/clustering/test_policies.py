@@ -42,7 +42,7 @@ CLUSTER = [member(1, 7, 2), member(2, 8, 2), member(3, 8, 2), member(4, 7, 3)]
         ),
         ("keep-syndication", 1, [(3, "same newspaper, same day", 2), (4, "same newspaper, later day", 1)]),
         ("keep-syndication", 4, [(1, "same newspaper, earlier day", 4), (3, "same newspaper, same day", 2)]),
-        ("drop-all-copies", 1, [(each, "has copies", None) for each in (1, 2, 3, 4)]),
+        ("drop-all-copies", 1, [(number, "has copies", None) for number in (1, 2, 3, 4)]),
     ],
 )
 def test_what_leaves(policy: str, kept: int, expected: list[tuple[int, str, int | None]]) -> None:
@@ -85,21 +85,21 @@ def test_what_every_policy_promises() -> None:
     for _ in range(200):
         members = [member(pk, numbers.randrange(4), numbers.randrange(1, 5)) for pk in range(numbers.randrange(1, 12))]
         kept = numbers.randrange(14)
-        newspaper = {each.pk: each.newspaper_id for each in members}
+        newspaper = {article.pk: article.newspaper_id for article in members}
         for policy in Policy:
             found = removals(policy, members, kept)
-            gone = {each.article for each in found}
+            gone = {removal.article for removal in found}
             assert len(found) == len(gone)
             assert gone <= newspaper.keys()
             assert removals(policy, members[::-1], kept) == found
             left = newspaper.keys() - gone
-            for each in found:
-                assert each.represented_by is None or each.represented_by in left
+            for removal in found:
+                assert removal.represented_by is None or removal.represented_by in left
             if policy is Policy.ONE_PER_CLUSTER:
                 assert left == ({kept} if kept in newspaper else left)
                 assert len(left) == 1
             if policy is Policy.KEEP_SYNDICATION:
-                assert sorted(newspaper[each] for each in left) == sorted(set(newspaper.values()))
+                assert sorted(newspaper[article] for article in left) == sorted(set(newspaper.values()))
                 assert kept in left or kept not in newspaper
             if policy is Policy.DROP_ALL_COPIES:
                 assert not left or len(members) == 1

@@ -143,9 +143,9 @@ def test_a_cluster_is_stored_with_its_days_its_size_its_state_and_its_weakest_ed
     assert row() == [b.pk, "proposed", 3, 0.7, b.date, c.date]
     decisions.decide_pair(alone.pk, "confirm", user=editor)
     assert row() == [b.pk, "proposed", 4, 0.7, b.date, d.date]
-    decisions.confirm_cluster(cluster.pk, [each.pk for each in (a, b, c, d)], user=editor)
+    decisions.confirm_cluster(cluster.pk, [article.pk for article in (a, b, c, d)], user=editor)
     assert row() == [b.pk, "confirmed", 4, 1.0, b.date, d.date]
-    assert [(each.articles, differs(cluster, each.row)) for each in expected_clusters()] == [
+    assert [(group.articles, differs(cluster, group.row)) for group in expected_clusters()] == [
         ((a.pk, b.pk, c.pk, d.pk), True)
     ]
     assert not differs(Cluster.objects.get(), expected_clusters()[0].row)
@@ -200,9 +200,9 @@ def test_the_number_stays_with_most_of_the_articles_and_the_lower_one_if_as_many
 
 def test_what_hung_on_a_cluster_that_is_gone_goes_with_it(store: StoreArticle, editor: User) -> None:
     gone, stays = make_cluster(store(), store(), store()), make_cluster(store(), store(), store())
-    for each in (gone, stays):
-        Lease.objects.create(cluster=each, user=editor, until=timezone.now())
-        Postponement.objects.create(cluster=each, user=editor)
+    for lasting in (gone, stays):
+        Lease.objects.create(cluster=lasting, user=editor, until=timezone.now())
+        Postponement.objects.create(cluster=lasting, user=editor)
     Pair.objects.filter(left__membership__cluster=gone).update(joins=False, verdict="similar")
     rebuild_clusters()
     assert list(Cluster.objects.all()) == [stays]
@@ -213,7 +213,7 @@ def test_what_hung_on_a_cluster_that_is_gone_goes_with_it(store: StoreArticle, e
 def test_articles_fall_into_parts_by_evidence_or_by_decisions_alone(store: StoreArticle, editor: User) -> None:
     a, b, c, d = (store() for _ in range(4))
     make_cluster(a, b, c)
-    ids = [each.pk for each in (a, b, c, d)]
+    ids = [article.pk for article in (a, b, c, d)]
     assert loose_parts(ids, confirmed=False) == [a.pk, d.pk]
     assert loose_parts(ids, confirmed=True) == ids
     assert loose_parts(ids[1:], confirmed=False) == ids[1:]  # without the first, nothing holds the others together

@@ -308,7 +308,7 @@ def test_phrases_that_recur_between_two_days_are_those_of_the_articles_in_betwee
         for day, phrases in zip(days.tolist(), drawn, strict=True):
             for phrase in phrases.tolist() if first <= day <= last else ():
                 printed_on[phrase].add(day)
-        recurs = [each for each, on in printed_on.items() if len(on) >= 3 and max(on) - min(on) >= 7]
+        recurs = [sentence for sentence, on in printed_on.items() if len(on) >= 3 and max(on) - min(on) >= 7]
         assert recurring_between(printed, first, last).tolist() == sorted(recurs)
 
 

@@ -207,7 +207,7 @@ class Draw:
         for _ in range(self.dice.choice([0, 0, 0, 1, 2, 5])):
             at = self.dice.randrange(len(words))
             alike = words[at][:-1] + "x", words[at].upper(), f"{words[at]},"
-            new = self.dice.choice([[], [self.dice.choice(self.vocabulary)], *([each] for each in alike)])
+            new = self.dice.choice([[], [self.dice.choice(self.vocabulary)], *([text] for text in alike)])
             words[at : at + self.dice.choice([0, 1, 1, 3])] = new
             words = words or ["Nothing"]
         return " ".join(words) + "."
@@ -216,7 +216,7 @@ class Draw:
         return "".join(sentence + self.dice.choice([" ", " ", "\n", "\n\n"]) for sentence in sentences)
 
     def copy(self, sentences: list[str]) -> list[str]:
-        kept = [self.edited(each) for each in sentences if self.dice.random() < 0.8]
+        kept = [self.edited(sentence) for sentence in sentences if self.dice.random() < 0.8]
         start = self.dice.randrange(len(kept) + 1)
         kept = self.dice.choice([kept, kept[start:], kept[:start], kept[start:] + kept[:start]])
         own = [self.sentence() for _ in range(self.dice.choice([0, 2, 20]))]
@@ -224,7 +224,7 @@ class Draw:
 
     def marked(self, sentences: list[str], mode: Mode) -> MarkedText:
         content = self.text(sentences)
-        ends = list(accumulate(len(each) for each in re.findall(r"[^.!?]*[.!?]\s*", content)))
+        ends = list(accumulate(len(sentence) for sentence in re.findall(r"[^.!?]*[.!?]\s*", content)))
         marks = [[start, end - 1, 0] for start, end in pairwise([0, *ends]) if self.dice.random() < 0.1]
         return MarkedText(content, marks if mode is not Mode.KEEP else [], date=datetime.date(2026, 3, 2), mode=mode)
 
@@ -241,7 +241,8 @@ def test_a_difference_is_both_texts_and_the_counts_of_the_comparison(seed: int, 
         found = compare_texts(*texts)
         kept = [without_boilerplate(text.content, text.boilerplate, mode) for text in texts]
         prepared = [
-            Preparer().prepare(ArticleText(1, text.date, "", each)) for text, each in zip(texts, kept, strict=True)
+            Preparer().prepare(ArticleText(1, text.date, "", content))
+            for text, content in zip(texts, kept, strict=True)
         ]
         counted = compare(prepared[0], prepared[1])
         shared = round(counted.matched_share * counted.shorter_words)
@@ -250,7 +251,9 @@ def test_a_difference_is_both_texts_and_the_counts_of_the_comparison(seed: int, 
             segments = [segment for block in found.blocks for segment in getattr(block, side)]
             assert "".join(segment.text for segment in segments) == text.content
             if mode is Mode.KEEP:
-                shown = Counter(words_in(" ".join(each.text for each in segments if each.kind == "same" or each.minor)))
+                shown = Counter(
+                    words_in(" ".join(segment.text for segment in segments if segment.kind == "same" or segment.minor))
+                )
                 assert shown.total() == shared, texts
             assert getattr(found, f"{side}_words") == len(words_in(words))
         if mode is Mode.KEEP:
@@ -265,7 +268,7 @@ def assert_no_equal_sentence_is_removed_and_added(found: Differences, texts: lis
             for block in found.blocks
             for segment in getattr(block, side)
         )
-        sentences = [each.span() for each in re.finditer(r"[^.!?]*[.!?]", text.content)]
+        sentences = [match.span() for match in re.finditer(r"[^.!?]*[.!?]", text.content)]
         differing.append(
             Counter(tuple(words_in(text.content[start:end])) for start, end in sentences if "x" in marks[start:end])
         )
@@ -285,7 +288,7 @@ def test_every_character_of_any_text_is_shown_in_order(seed: int) -> None:
             shown = "".join(segment.text for block in found.blocks for segment in getattr(block, side))
             assert shown == text
         prepared = [Preparer().prepare(ArticleText(1, datetime.date.min, "", text)) for text in texts]
-        assert [found.left_words, found.right_words] == [len(each.words) for each in prepared]
+        assert [found.left_words, found.right_words] == [len(text.words) for text in prepared]
 
 
 def test_what_the_comparison_does_not_read_is_left_out() -> None:

@@ -81,7 +81,7 @@ def test_the_marks_are_what_the_kernels_find_equal(seed: int) -> None:
     stops, sentences = stop_word_shingle_sets(heads), sentence_sets(texts, minimum_characters=12, weighted=False).sets
     phrases = masked_shingle_sets(whole)
     kernels = {
-        Mark.CHARACTERS: [set(each.tolist()) for each in character_shingle_sets(heads, SETTINGS["shingle"])],
+        Mark.CHARACTERS: [set(members.tolist()) for members in character_shingle_sets(heads, SETTINGS["shingle"])],
         Mark.STOP_WORDS: [set(stops.values[stops.offsets[at] : stops.offsets[at + 1]].tolist()) for at in (0, 1)],
         Mark.PHRASES: [set(phrases.values[phrases.offsets[at] : phrases.offsets[at + 1]].tolist()) for at in (0, 1)],
         Mark.SENTENCES: [

@@ -37,7 +37,7 @@ def test_the_segments_of_a_difference_are_cut_at_the_marks() -> None:
     assert "".join(segment.text for segment in left if segment.found) == "ferry sails."
     assert "".join(segment.text for segment in right if segment.found) == "boat sails."
     assert Segment("deleted", "ferry sails.", found=True) in [
-        Segment(each.kind, each.text.strip(), found=each.found) for each in left
+        Segment(segment.kind, segment.text.strip(), found=segment.found) for segment in left
     ]
     assert "".join(segment.text for segment in left) == CONTENT
     assert "".join(segment.text for segment in right) == other

@@ -42,7 +42,7 @@ def test_what_is_replaced_one_for_one(change: Change, left: str, right: str, sho
 def said(replacement: Replacement, left: str = "", right: str = "") -> str:
     """Return what is said to be replaced, between two articles that have these words, too."""
     found = plain_changes([replacement], (frozenset(left.casefold().split()), frozenset(right.casefold().split())))
-    return ", ".join(f"{each.left} → {each.right}" for each in found if each and each.change is not Change.SPELLING)
+    return ", ".join(f"{pair.left} → {pair.right}" for pair in found if pair and pair.change is not Change.SPELLING)
 
 
 def test_a_name_in_a_larger_change_is_not_replaced_and_an_amount_is_a_number() -> None:

@@ -6,7 +6,7 @@ from dedup.detection.verdicts.features import FEATURES, without_series
 
 
 def _unit(place: int) -> tuple[float, ...]:
-    return tuple(float(each == place) for each in range(len(FEATURES)))
+    return tuple(float(column == place) for column in range(len(FEATURES)))
 
 
 # Two features that speak for a duplicate, and do not depend on what else the newspapers print.

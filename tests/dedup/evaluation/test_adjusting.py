@@ -26,16 +26,19 @@ def decisions(
     """Return random pairs, decided with the probability that a model with these coefficients gives."""
     dice = random.Random(seed)
     rows = [row(dice.random(), dice.random()) for _ in range(count)]
-    chances = [1 / (1 + math.exp(-(intercept + slope * each[FIRST] + second * (each[SECOND] - 0.5)))) for each in rows]
+    chances = [
+        1 / (1 + math.exp(-(intercept + slope * found_row[FIRST] + second * (found_row[SECOND] - 0.5))))
+        for found_row in rows
+    ]
     return rows, ["D" if dice.random() < chance else "N" for chance in chances], [1.0] * count
 
 
 def test_decisions_as_the_prior_gives_them_seldom_change_anything() -> None:
     prior = prior_with(-5.0, 10.0)
     found = [adjusted(prior, *decisions(40, intercept=-5.0, slope=10.0, seed=seed)) for seed in range(40)]
-    kept = [each for each in found if each.extent is Extent.NOTHING]
+    kept = [outcome for outcome in found if outcome.extent is Extent.NOTHING]
     assert len(kept) >= 35
-    assert all(each.model == prior for each in kept)
+    assert all(outcome.model == prior for outcome in kept)
 
 
 def test_a_prior_that_is_too_strict_is_shifted() -> None:

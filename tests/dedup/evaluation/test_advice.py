@@ -39,7 +39,7 @@ def test_a_decided_pair_stands_for_the_proposed_pairs_of_its_score_and_verdict()
     # Editors decided all of the 20 doubtful pairs, half of which are wrong, and only a tenth of the clear ones.
     pairs = [*decided(0.7, 10, 10, "template"), *decided(0.7, 20, 0)]
     found = advice(pairs, {(14, "template"): 20, (14, "duplicate"): 200, (15, "duplicate"): 20}, 0.9)
-    step = next(each for each in found.steps if each.threshold == 0.7)
+    step = next(found_step for found_step in found.steps if found_step.threshold == 0.7)
     assert step.precision == pytest.approx(210 / 220)
     assert found.uncovered == pytest.approx(20 / 240)
     # Twenty pairs of weight 1 and twenty of weight 10 are worth 24 of one weight.
@@ -67,7 +67,7 @@ def test_with_all_pairs_decided_every_step_is_a_plain_count(seed: int) -> None:
     assert found.uncovered == 0
     for step in found.steps:
         above = [pair for pair in pairs if pair.score >= step.threshold - 1e-9]
-        right = sum(each.duplicate for each in above)
+        right = sum(pair.duplicate for pair in above)
         assert (step.decided, step.pairs) == (len(above), len(above))
         assert step.precision == (pytest.approx(right / len(above)) if above else None)
         assert step.kept == pytest.approx(right / sum(pair.duplicate for pair in pairs))

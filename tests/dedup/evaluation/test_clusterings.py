@@ -69,6 +69,6 @@ def _check(found: Agreement, clusters: list[int], reference: list[int]) -> None:
 
 
 def _shares(place: int, clusters: list[int], reference: list[int]) -> tuple[float, float]:
-    mine = {other for other, each in enumerate(clusters) if each == clusters[place]}
-    theirs = {other for other, each in enumerate(reference) if each == reference[place]}
+    mine = {other for other, cluster in enumerate(clusters) if cluster == clusters[place]}
+    theirs = {other for other, cluster in enumerate(reference) if cluster == reference[place]}
     return len(mine & theirs) / len(mine), len(mine & theirs) / len(theirs)

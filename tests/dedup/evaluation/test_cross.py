@@ -26,7 +26,7 @@ VERSIONS = [sample("V", 0.5), sample("D", 0.9)]
 
 def test_each_corpus_is_judged_by_models_of_the_others() -> None:
     table = cross_table({"halves": HALVES, "other": OTHER, "versions": VERSIONS})
-    assert [(each["model"], each["fitted_on"]) for each in table["other"]] == [
+    assert [(found_row["model"], found_row["fitted_on"]) for found_row in table["other"]] == [
         ("in use", []),
         ("all others", ["halves", "versions"]),
         ("one other", ["halves"]),
@@ -52,8 +52,11 @@ def test_each_corpus_is_judged_by_models_of_the_others() -> None:
 
 def test_two_corpora_have_one_other_each_and_one_has_none() -> None:
     two = cross_table({"halves": HALVES, "other": OTHER})
-    assert [each["model"] for each in two["halves"]] == ["in use", "all others", "all, with its own"]
-    assert [each["model"] for each in cross_table({"halves": HALVES})["halves"]] == ["in use", "all, with its own"]
+    assert [found_row["model"] for found_row in two["halves"]] == ["in use", "all others", "all, with its own"]
+    assert [found_row["model"] for found_row in cross_table({"halves": HALVES})["halves"]] == [
+        "in use",
+        "all, with its own",
+    ]
 
 
 def test_pairs_that_the_model_is_not_asked_about_keep_their_answer() -> None:

@@ -14,8 +14,8 @@ def corpus(count: int, least: float, seed: int) -> list[Sample]:
     dice = random.Random(seed)
     contained = [dice.random() for _ in range(count)]
     return [
-        Sample(Answer("D" if each >= least else "N", 1.0, 0, "similar", 0.2), row(each), asked=bool(place % 20))
-        for place, each in enumerate(contained)
+        Sample(Answer("D" if share >= least else "N", 1.0, 0, "similar", 0.2), row(share), asked=bool(place % 20))
+        for place, share in enumerate(contained)
     ]
 
 
@@ -26,7 +26,7 @@ def test_decisions_help_where_the_others_are_stricter() -> None:
     curves = learning_curve(CORPORA)
     lenient = curves["lenient"]
     # 152 pairs are proposed; at most three quarters of them are drawn.
-    assert [(each["decisions"], each["draws"]) for each in lenient] == [(0, 1), (20, 10), (50, 10), (100, 10)]
+    assert [(point["decisions"], point["draws"]) for point in lenient] == [(0, 1), (20, 10), (50, 10), (100, 10)]
     start, *later = lenient
     assert start["f1"] == start["f1_without"]
     for point in later:

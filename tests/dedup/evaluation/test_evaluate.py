@@ -297,7 +297,7 @@ def test_rows_that_do_not_count_are_told_with_line_value_and_remedy(stored, stor
     labels.write_bytes(json_lines(*rows))
     result = measured(f"--labels={labels}")
     problems = result["labels"]["problems"]
-    assert [each["line"] for each in problems] == [1, 3, 4, 5, 6]
+    assert [problem["line"] for problem in problems] == [1, 3, 4, 5, 6]
     for problem, reason in zip(
         problems,
         (
@@ -312,7 +312,7 @@ def test_rows_that_do_not_count_are_told_with_line_value_and_remedy(stored, stor
         assert re.search(reason, problem["reason"])
     assert (result["labels"]["read"], result["labels"]["bad"], result["labels"]["not_stored"]) == (6, 3, 2)
     _, said = evaluate(f"--labels={labels}")
-    assert said == "".join(f"line {each['line']}: {each['reason']}\n" for each in result["labels"]["problems"])
+    assert said == "".join(f"line {problem['line']}: {problem['reason']}\n" for problem in result["labels"]["problems"])
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_clusters_are_compared_with_those_of_a_file(stored, files, tmp_path) -> 
     known.write_text("ID;URL;Cluster\nn1;;wire\n;https://inland.example/2;wire\nn3;;wire\nn4;;\nn6;;\nn1;;b\nn99;;b\n")
     result = measured(f"--clusters={known}")
     numbers = result["clusters"]
-    reasons = [each["reason"] for each in numbers.pop("problems")]
+    reasons = [problem["reason"] for problem in numbers.pop("problems")]
     assert reasons == [
         "the id 'n1' is in the cluster 'wire' too; leave it in one cluster",
         "no stored article has the id 'n99'; import it, or correct the label",

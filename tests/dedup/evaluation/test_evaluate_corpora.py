@@ -57,18 +57,18 @@ def test_several_files_of_labels_count_as_one(corpora, tmp_path) -> None:
     result = measured(f"--articles={articles}", "--labels", first, second, f"--labels={tmp_path}/fourth.jsonl")
     assert (result["verdict"]["pairs"], result["verdict"]["precision"], result["verdict"]["recall"]) == (5, 1.0, 0.75)
     assert (result["labels"]["read"], result["labels"]["bad"]) == (8, 2)
-    assert [(each["file"], each["line"]) for each in result["labels"]["problems"]] == [
+    assert [(problem["file"], problem["line"]) for problem in result["labels"]["problems"]] == [
         ("fourth.jsonl", 1),
         ("fourth.jsonl", 2),
     ]
     assert result["labels"]["problems"][0]["reason"] == (
         "line 1 of first.jsonl labels the same pair as D; remove one of the two lines"
     )
-    assert {name: each["verdict"]["recall"] for name, each in result["files"].items()} == {
+    assert {name: file["verdict"]["recall"] for name, file in result["files"].items()} == {
         "first.jsonl": 1.0,
         "second.jsonl": 0.0,
     }
-    assert [each["file"] for each in result["errors"]] == ["second.jsonl"]
+    assert [error["file"] for error in result["errors"]] == ["second.jsonl"]
 
 
 def _check_numbers(result: dict) -> None:
@@ -80,7 +80,7 @@ def _check_numbers(result: dict) -> None:
     assert (result["version_verdict"]["recall"], result["version_verdict"]["versions"]) == (0.0, 1)
     assert (result["calibration"]["versions_left_out"]["pairs"], result["labels"]["proposed"]["D"]) == (3, 1)
     bins = result["calibration"]["versions_left_out"]["weighted"]["bins"]
-    assert sum(each["weight"] for each in bins) == 13  # one D, two T
+    assert sum(bin_["weight"] for bin_ in bins) == 13  # one D, two T
     assert result["within_3_days"]["confusion"]["N"]["pairs"] == 0
 
 

@@ -158,9 +158,9 @@ def test_what_would_change_is_what_changes(decided) -> None:
     assert shown["adjusted"] == "shift and scale"
     assert shown["agreement"] == {"tested": 40, "in_use": 20, "learnt": 40}
     before, foreseen = Counter(), Counter()
-    for each in shown["counts"]:
-        before[each["old"]] += each["pairs"]
-        foreseen[each["new"]] += each["pairs"]
+    for row in shown["counts"]:
+        before[row["old"]] += row["pairs"]
+        foreseen[row["new"]] += row["pairs"]
     assert verdicts() == before
     assert before["duplicate"] == 0
     assert foreseen["duplicate"] >= 22
@@ -176,7 +176,7 @@ def test_what_would_change_is_what_changes(decided) -> None:
 
 def test_the_largest_changes_are_listed_with_their_articles(decided) -> None:
     changed = learnt()["changed"]
-    moves = [each["new_duplicate_probability"] - each["old_duplicate_probability"] for each in changed]
+    moves = [change["new_duplicate_probability"] - change["old_duplicate_probability"] for change in changed]
     assert len(changed) == 20
     assert moves == pytest.approx(sorted(moves, reverse=True), abs=0.0002)
     first = changed[0]
@@ -221,7 +221,7 @@ def test_one_model_at_a_time_is_in_use_and_the_next_run_judges_by_it(decided) ->
     assert f"Model {second['model']} is in use." in fit("--use", str(second["model"]))[0]
     assert list(FittedModel.objects.filter(in_use=True).values_list("pk", flat=True)) == [second["model"]]
     listed = json.loads(fit("--list", "--format=json")[0])
-    assert [(each["model"], each["decisions"], each["in_use"]) for each in listed] == [
+    assert [(model["model"], model["decisions"], model["in_use"]) for model in listed] == [
         ("shipped", 0, False),
         (first["model"], 40, False),
         (second["model"], 40, True),
@@ -296,6 +296,6 @@ def test_the_changes_of_many_pairs_are_shown_on_a_sample(decided, monkeypatch) -
     monkeypatch.setattr(learning, "MOST_COMPARED", 10)
     result = learnt()
     assert (result["compared"], result["judged"]) == (10, Pair.objects.proposed().count())
-    assert sum(each["pairs"] for each in result["counts"]) == 10
+    assert sum(row["pairs"] for row in result["counts"]) == 10
     judged = f"{result['judged']:,}"
     assert f" 10 of {judged} judged pairs." in fit()[0]

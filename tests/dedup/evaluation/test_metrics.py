@@ -97,8 +97,8 @@ def test_random_folds_keep_the_rules() -> None:
     for train, test in date_folds(pairs, 5):
         tested += test.tolist()
         assert not {pairs[at].date for at in train} & {pairs[at].date for at in test}
-        assert not {each for at in train for each in pairs[at].articles} & {
-            each for at in test for each in pairs[at].articles
+        assert not {article for at in train for article in pairs[at].articles} & {
+            article for at in test for article in pairs[at].articles
         }
     assert sorted(tested) == list(range(80))
 

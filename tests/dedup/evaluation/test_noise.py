@@ -66,7 +66,7 @@ def test_the_command_says_what_is_still_found(tmp_path: Path, monkeypatch: pytes
     articles, labels = tmp_path / "articles.jsonl", tmp_path / "labels.jsonl"
     articles.write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)))
     labels.write_bytes(json_lines(*LABELS))
-    monkeypatch.setattr(noise, "NOISES", [each for each in NOISES if each.name in {"none", "crop_30"}])
+    monkeypatch.setattr(noise, "NOISES", [known for known in NOISES if known.name in {"none", "crop_30"}])
     out, said = io.StringIO(), io.StringIO()
     call_command(
         *("measure_noise", f"--articles={articles}", f"--labels={labels}", "--others=3", "--format=json"),
@@ -77,7 +77,7 @@ def test_the_command_says_what_is_still_found(tmp_path: Path, monkeypatch: pytes
     result = json.loads(out.getvalue())
     assert (result["duplicates"], result["left_out"], result["seed"]) == (2, 0, 1)
     assert 4 <= result["articles"] <= 7
-    unchanged, short = ({name: each["recall"] for name, each in row["recall"].items()} for row in result["rows"])
+    unchanged, short = ({name: recall["recall"] for name, recall in row["recall"].items()} for row in result["rows"])
     # One of the two is a copy, with a weight of 3; the other one has another text.
     assert {unchanged[name] for name in ("verdict", "any", "exact", "trigram", "minhash", "datasketch")} == {0.75}
     assert (short["exact"], short["minhash"], short["datasketch"], short["containment"]) == (0.0, 0.0, 0.0, 0.75)

@@ -100,18 +100,18 @@ def test_a_sample_stands_for_the_archive(store, monkeypatch: pytest.MonkeyPatch)
 
     plan = Plan(size=60, not_proposed=30)
     sample = draw(plan, seed=7)
-    strata = {each["name"]: each for each in sample.strata}
+    strata = {stratum["name"]: stratum for stratum in sample.strata}
     drawn = list(sample.pairs.select_related("left", "right"))
     weights: defaultdict[str, float] = defaultdict(float)
-    for each in drawn:
-        weights[each.stratum] += each.weight
-    assert dict(weights) == pytest.approx({name: each["pairs"] for name, each in strata.items()})
+    for pair in drawn:
+        weights[pair.stratum] += pair.weight
+    assert dict(weights) == pytest.approx({name: stratum["pairs"] for name, stratum in strata.items()})
     near = sum(abs((one.date - other.date).days) <= 3 for one, other in every)
     proposed_near = sum(pair.days_apart <= 3 for pair in pairs)
     assert strata.pop("not proposed / 0-3 days") == {
         "name": "not proposed / 0-3 days", "pairs": near - proposed_near, "asked": 30, "drawn": 30,
     }  # fmt: skip
-    assert sum(each["pairs"] for each in strata.values()) == 120
+    assert sum(stratum["pairs"] for stratum in strata.values()) == 120
     expected = Counter(
         " / ".join(
             [
@@ -123,21 +123,21 @@ def test_a_sample_stands_for_the_archive(store, monkeypatch: pytest.MonkeyPatch)
         )
         for pair in pairs
     )
-    assert {name: each["pairs"] for name, each in strata.items()} == expected
-    others = [each for each in drawn if each.stratum.startswith("not proposed")]
-    assert all((each.left_id, each.right_id) not in true for each in others)
-    assert all(abs((each.left.date - each.right.date).days) <= 3 for each in others)
-    assert sorted(each.position for each in drawn) == list(range(1, 91))
+    assert {name: stratum["pairs"] for name, stratum in strata.items()} == expected
+    others = [pair for pair in drawn if pair.stratum.startswith("not proposed")]
+    assert all((pair.left_id, pair.right_id) not in true for pair in others)
+    assert all(abs((pair.left.date - pair.right.date).days) <= 3 for pair in others)
+    assert sorted(pair.position for pair in drawn) == list(range(1, 91))
 
     def chosen(seed: int) -> list[tuple[int, int]]:
         return list(draw(plan, seed=seed).pairs.order_by("position").values_list("left", "right"))
 
-    assert chosen(7) == [(each.left_id, each.right_id) for each in drawn] != chosen(8)
+    assert chosen(7) == [(pair.left_id, pair.right_id) for pair in drawn] != chosen(8)
 
     # If too few pairs are below the bounds, all are sorted; either way, the same ones are drawn.
     monkeypatch.setattr(sampling, "_TIMES", 0.5)
     monkeypatch.setattr(sampling, "_MORE", 0)
-    assert chosen(7) == [(each.left_id, each.right_id) for each in drawn]
+    assert chosen(7) == [(pair.left_id, pair.right_id) for pair in drawn]
     monkeypatch.undo()
 
     # Over many seeds, the estimate from the weights is the true number, and its interval has it 19 times of 20.
@@ -148,7 +148,9 @@ def test_a_sample_stands_for_the_archive(store, monkeypatch: pytest.MonkeyPatch)
         tally: defaultdict[str, Counter[bool]] = defaultdict(Counter)
         for stratum, left, right in again.pairs.values_list("stratum", "left", "right"):
             tally[stratum][true[left, right]] += 1
-        total = estimated_total((each["pairs"], each["drawn"], tally[each["name"]][True]) for each in again.strata)
+        total = estimated_total(
+            (stratum["pairs"], stratum["drawn"], tally[stratum["name"]][True]) for stratum in again.strata
+        )
         values.append(total.value)
         inside += total.low <= truth <= total.high
     assert sum(values) / 30 == pytest.approx(truth, rel=0.05)
@@ -167,7 +169,7 @@ def test_strata_with_too_few_pairs_and_plans_that_cannot_be_drawn(store) -> None
     make_pair(one, third, verdict="", title=0.95)
     make_pair(one, far, verdict="similar", trigram=0.65, probability=0.7)
     sample = draw(Plan(size=None, per_stratum=5, pass_name="trigram", not_proposed=9, readers=2), seed=1, name="first")
-    assert [(each["name"], each["pairs"], each["asked"], each["drawn"]) for each in sample.strata] == [
+    assert [(stratum["name"], stratum["pairs"], stratum["asked"], stratum["drawn"]) for stratum in sample.strata] == [
         ("trigram 0.90-1.00 / duplicate / same newspaper / 0-3 days", 1, 5, 1),
         ("trigram 0.60-0.80 / similar / same newspaper / 4+ days", 1, 5, 1),
         ("no score of trigram / not compared / same newspaper / 0-3 days", 1, 5, 1),
@@ -205,10 +207,10 @@ def test_the_label_of_a_pair_is_the_settled_one_else_the_common_one_else_the_fir
     pairs[2].settled = "T"
     pairs[2].save()
     reading = read_sample(sample)
-    assert [(each.line, each.label, each.weight) for each in reading.labels] == [
+    assert [(label.line, label.label, label.weight) for label in reading.labels] == [
         (1, "D", 2.5), (2, "D", 2.5), (3, "T", 2.5), (4, "N", 2.5),
     ]  # fmt: skip
-    assert [(each.left, each.right) for each in reading.pairs] == [(each.left_id, each.right_id) for each in pairs[:4]]
+    assert [(pair.left, pair.right) for pair in reading.pairs] == [(pair.left_id, pair.right_id) for pair in pairs[:4]]
     assert reading.summary() == (
         "Labels of 4 pairs: 1 by one reader, 1 by readers who agree, 1 settled after a disagreement, 1 by the first of "
         "readers who disagree; 1 without a label."

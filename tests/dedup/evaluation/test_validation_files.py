@@ -58,7 +58,9 @@ def write(file: Path, rows: list[dict[str, Any]]) -> None:
 @pytest.fixture
 def sample(store) -> ValidationSample:
     """Draw 8 of 10 pairs of five articles: an id that spreadsheets run as a formula, one id twice, and two without."""
-    articles = [store(external_id=each, headline="-A headline") for each in ("=1+2", "twice", "twice", "", "")]
+    articles = [
+        store(external_id=external_id, headline="-A headline") for external_id in ("=1+2", "twice", "twice", "", "")
+    ]
     for place, (one, other) in enumerate(combinations(articles, 2)):
         make_pair(one, other, trigram=0.55 + place / 25)
     _, said = run("export", "validation", "--per-stratum", 3, "--by", "band", "--seed", 4, "--name", "spring")
@@ -106,8 +108,8 @@ def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path
     assert (problems, unknown) == ([], [])
     reading = read_sample(sample)
     key = lambda each: (each.left, each.right, each.label.label, each.label.weight, each.label.stratum)  # noqa: E731
-    assert [key(each) for each in found] == [key(pair) for pair in reading.pairs]
-    assert sum(each.weight for each in labels) == pytest.approx(10)
+    assert [key(pair) for pair in found] == [key(pair) for pair in reading.pairs]
+    assert sum(label.weight for label in labels) == pytest.approx(10)
     # No label changes anything but labels.
     assert [list(model.objects.order_by("pk").values()) for model in (Pair, Decision, Article)] == before
 
@@ -170,7 +172,7 @@ def test_one_wrong_row_and_nothing_is_imported(sample: ValidationSample, tmp_pat
 def two(store) -> tuple[ValidationSample, list[SampledPair]]:
     """Draw both pairs of two couples of articles: one with ids, one without."""
     for names in (("a-1", "b-1"), ("", "")):
-        make_pair(*(store(external_id=each, date="2026-03-01") for each in names), trigram=0.9)
+        make_pair(*(store(external_id=external_id, date="2026-03-01") for external_id in names), trigram=0.9)
     drawn = draw(Plan(size=2, by=("verdict",)), seed=1, name="spring")
     pairs = list(drawn.pairs.order_by("left_id"))
     return drawn, pairs
@@ -285,9 +287,9 @@ def test_every_wrong_row_is_named_with_its_line_and_the_remedy(two, tmp_path: Pa
 
 
 def test_two_pairs_of_articles_with_one_id_are_told_apart_by_their_urls(store, tmp_path: Path) -> None:
-    one, other, third = (store(external_id=each, date="2026-03-01") for each in ("one", "twice", "twice"))
-    for each in (other, third):
-        make_pair(one, each, trigram=0.9)
+    one, other, third = (store(external_id=external_id, date="2026-03-01") for external_id in ("one", "twice", "twice"))
+    for article in (other, third):
+        make_pair(one, article, trigram=0.9)
     sample = draw(Plan(size=2, by=("verdict",)), seed=1)
     file = tmp_path / "sheet.jsonl"
     assert faults(sample, file, {"a": "one", "b": "twice", "label": "D"}) == [

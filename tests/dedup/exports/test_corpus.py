@@ -72,7 +72,7 @@ def counts_of_the_report(*options: str) -> dict[str, Counter[str]]:
     """Return how many articles the report says that each policy removes, by reason."""
     printed = io.StringIO()
     call_command("report", "policies", "--format", "json", *options, stdout=printed)
-    return {each["policy"]: Counter(each["by_reason"]) for each in json.loads(printed.getvalue())["policies"]}
+    return {row["policy"]: Counter(row["by_reason"]) for row in json.loads(printed.getvalue())["policies"]}
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def archive(store: StoreArticle) -> dict[str, Article]:
         "two b": store(headline="two b", newspaper="Valley Sun", date="2026-03-07"),
         "alone": store(headline="alone", newspaper="Valley Sun", date="2026-03-07"),
     }
-    make_cluster(*(stored[each] for each in ("first", "again", "other", "later")))
+    make_cluster(*(stored[name] for name in ("first", "again", "other", "later")))
     make_cluster(stored["two a"], stored["two b"])
     return stored
 
@@ -162,7 +162,7 @@ def test_the_description_and_the_same_bytes(archive: dict[str, Article], tmp_pat
         export(tmp_path / name, policy="keep-syndication")
         export(tmp_path / "again" / name, policy="keep-syndication")
         first, second = (
-            {path.name: path.read_bytes() for path in each.glob("c.*")} for each in (tmp_path, tmp_path / "again")
+            {path.name: path.read_bytes() for path in folder.glob("c.*")} for folder in (tmp_path, tmp_path / "again")
         )
         assert {name: first[name] for name in second} == second
     export(tmp_path / "c.jsonl.gz", policy="keep-syndication")
@@ -172,17 +172,17 @@ def test_the_description_and_the_same_bytes(archive: dict[str, Article], tmp_pat
         "articles": 7, "kept": 5, "removed": 2, "other_corpus": {},
         "removed_by_reason": {"same newspaper, later day": 1, "same newspaper, same day": 1},
     }  # fmt: skip
-    for each in described["files"]:
-        data = (tmp_path / each["name"]).read_bytes()
-        assert (hashlib.sha256(data).hexdigest(), len(data)) == (each["sha256"], each["bytes"])
-        assert len(gzip.decompress(data).splitlines()) == each["rows"]
-    assert [each["name"] for each in described["columns"]["corpus"]] == list(CORPUS_NAMES)
-    assert [each["name"] for each in described["columns"]["removed"]] == list(REMOVED_NAMES)
+    for file in described["files"]:
+        data = (tmp_path / file["name"]).read_bytes()
+        assert (hashlib.sha256(data).hexdigest(), len(data)) == (file["sha256"], file["bytes"])
+        assert len(gzip.decompress(data).splitlines()) == file["rows"]
+    assert [column["name"] for column in described["columns"]["corpus"]] == list(CORPUS_NAMES)
+    assert [column["name"] for column in described["columns"]["removed"]] == list(REMOVED_NAMES)
     assert described["run"]["config"]["trigram"]["threshold"] == 0.6
     assert described["clusters"] == {"proposed": 2, "confirmed": 0, "keep_rule": "earliest", "last_decision": None}
     versions = io.StringIO()
     call_command("version", stdout=versions)
-    assert versions.getvalue() == "".join(f"{name} {each}\n" for name, each in described["versions"].items())
+    assert versions.getvalue() == "".join(f"{name} {version}\n" for name, version in described["versions"].items())
 
 
 def read_with_pandas(path: Path) -> list[dict[str, Any]]:
@@ -203,7 +203,7 @@ def read_with_duckdb(path: Path) -> list[dict[str, Any]]:
     }
     with duckdb.connect() as base:
         found = base.execute(f"SELECT * FROM {readers[path.suffix]}", [str(path)])
-        names = [each[0] for each in found.description]
+        names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
@@ -258,7 +258,7 @@ def test_three_formats_hold_the_same_rows_for_pandas_and_duckdb(tmp_path: Path) 
         # What JSON lines leave out is empty in a table; extra columns come last.
         assert all(list(row)[: len(expected)] == list(expected) for frame in frames for row in frame)
         lists = [[[same(row[column]) for column in expected] for row in frame] for frame in frames]
-        assert all(each == lists[0] for each in lists)
+        assert all(rows == lists[0] for rows in lists)
         assert len(lists[0]) == articles
     extra_names = pd.read_parquet(tmp_path / "c.parquet").columns[len(CORPUS_NAMES) :]
     assert list(extra_names) == ["topic", "Cluster.2", "extra.cluster"]
@@ -406,7 +406,7 @@ def test_each_policy_on_real_news_equals_a_slow_count_with_pandas(tmp_path: Path
         )
         for row in rows
     ]
-    stored = [each.article_id for each in store_articles(articles)]
+    stored = [article.article_id for article in store_articles(articles)]
     # Which articles are copies does not matter here: clusters of every shape do.
     alike: dict[str, list[int]] = {}
     for pk, article in zip(stored, articles, strict=True):

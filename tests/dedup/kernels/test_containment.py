@@ -24,7 +24,7 @@ Found = dict[tuple[int, int], tuple[float, int, int]]
 
 
 def joined(sets: list[frozenset[int]], days: list[int], *, first_row: int = 0, day_window: int, **options) -> Found:
-    values = [member for each in sets for member in sorted(each)]
+    values = [member for members in sets for member in sorted(members)]
     ragged = ShingleSets(np.array(values, dtype=np.uint32), np.cumsum([0, *map(len, sets)], dtype=np.int64))
     asked = DayRange(np.array(days, dtype=np.int64), first_row, day_window)
     parts = list(contained_texts(ragged, asked, **options))
@@ -48,8 +48,8 @@ def brute_force(
     threshold: float,
     minimum_shared: int,
 ) -> Found:
-    counts = Counter(member for each in sets for member in each)
-    rare = [{member for member in each if counts[member] <= most_texts} for each in sets]
+    counts = Counter(member for members in sets for member in members)
+    rare = [{member for member in members if counts[member] <= most_texts} for members in sets]
     found = {}
     for left, right in combinations(range(len(sets)), 2):
         shared, shorter = len(rare[left] & rare[right]), min(len(rare[left]), len(rare[right]))
@@ -76,7 +76,7 @@ def test_pairs_scores_and_counts_are_those_of_brute_force(at_once, texts, number
             exact = brute_force(sets, days, threshold=threshold, **options)
             assert joined(sets, days, threshold=threshold, **options) == exact
         # What is common among more texts is not counted; what is common only here, is.
-        exact = brute_force([each - COMMON for each in sets], days, threshold=0.3, **options)
+        exact = brute_force([members - COMMON for members in sets], days, threshold=0.3, **options)
         known = np.array(sorted(COMMON | {7}), dtype=np.uint32)
         assert joined(sets, days, threshold=0.3, common=known, **options) == exact
 
@@ -110,7 +110,7 @@ def test_ten_thousand_nearly_equal_texts_make_no_million_pairs() -> None:
         np.append(1_000 + 10 * (number // 20) + np.arange(10), 10**6 + 3 * number + np.arange(3))
         for number in range(10_000)
     ]
-    values = np.concatenate([np.append(common, each.astype(np.uint32)) for each in own])
+    values = np.concatenate([np.append(common, members.astype(np.uint32)) for members in own])
     sets = ShingleSets(values, np.arange(10_001, dtype=np.int64) * 413)
     days = np.zeros(10_000, dtype=np.int64)
     started = time.process_time()

@@ -40,7 +40,7 @@ def test_a_ticker_whose_texts_grow_out_of_each_other_is_one_content() -> None:
     ticker = [" ".join(reversed(entries[max(0, last - 5) : last + 1])) for last in range(30)]
     assert has_contents([ticker[0], ticker[-1]], 2)
     assert not has_contents(ticker, 2)
-    between = [each for pair in zip(ticker, [text("en", 99)] * 30, strict=True) for each in pair]
+    between = [content for pair in zip(ticker, [text("en", 99)] * 30, strict=True) for content in pair]
     assert has_contents(between, 2)
     assert not has_contents(between, 3)
 

@@ -93,9 +93,9 @@ def test_every_pair_with_a_set_that_is_not_crowded_is_found(seed, spread, day_wi
     found, crowded = joined(sets, days, day_window, density)
     assert found.items() <= every.items()
     for left, right in every.keys() - found.keys():
-        for each in (left, right):
-            assert near_by_day(every, days, each, days[right]) > density.dense_from
-            assert density.dense_from < crowded[each] <= near_by_day(every, days, each, days[-1])
+        for side in (left, right):
+            assert near_by_day(every, days, side, days[right]) > density.dense_from
+            assert density.dense_from < crowded[side] <= near_by_day(every, days, side, days[-1])
 
 
 @CASES
@@ -148,8 +148,8 @@ def test_the_pairs_of_a_dense_group_grow_with_its_sets_not_with_their_square() -
     best = dict.fromkeys(range(60), 0.0)
     for one in best:
         best[one] = max(len(sets[one] & other) / len(sets[one] | other) for other in sets if other is not sets[one])
-    kept = {each: max(score for pair, score in found.items() if each in pair) for each in best}
-    assert sum(best[each] - kept[each] for each in best) / len(best) < 0.02
+    kept = {article: max(score for pair, score in found.items() if article in pair) for article in best}
+    assert sum(best[article] - kept[article] for article in best) / len(best) < 0.02
 
 
 def test_fresh_sets_bring_back_the_pairs_of_a_dense_group_but_no_other_pairs() -> None:

@@ -17,7 +17,7 @@ from dedup.detection.kernels.masked_shingles import _SOLO, _UNSPACED, masked_shi
 
 def sets_of(*texts: str) -> list[set[int]]:
     made = masked_shingle_sets([normalize_text(text) for text in texts])
-    return [set(each.tolist()) for each in np.split(made.values, made.offsets[1:-1])][: len(texts)]
+    return [set(members.tolist()) for members in np.split(made.values, made.offsets[1:-1])][: len(texts)]
 
 
 def shingles_by_hand(text: str) -> set[tuple[str, ...]]:
@@ -33,7 +33,7 @@ def test_there_are_as_many_as_different_runs_of_four_words_and_as_many_shared(se
     texts = [" ".join(dice.choices(words, k=dice.randrange(40))) for _ in range(100)]
     made = sets_of(*texts)
     by_hand = [shingles_by_hand(text) for text in texts]
-    assert [len(each) for each in made] == [len(each) for each in by_hand]
+    assert [len(members) for members in made] == [len(members) for members in by_hand]
     for one, other in zip(range(99), range(1, 100), strict=True):
         assert len(made[one] & made[other]) == len(by_hand[one] & by_hand[other])
 
@@ -59,7 +59,13 @@ def test_a_word_with_a_digit_is_a_number() -> None:
 
 
 def test_one_to_three_words_are_one_shingle_and_none_has_none() -> None:
-    assert [len(each) for each in sets_of("", "Fire", "Big fire", "A big fire", "A very big fire")] == [0, 1, 1, 1, 1]
+    assert [len(members) for members in sets_of("", "Fire", "Big fire", "A big fire", "A very big fire")] == [
+        0,
+        1,
+        1,
+        1,
+        1,
+    ]
     assert len(set.union(*sets_of("Fire", "Big fire", "A big fire", "A very big fire"))) == 4
 
 
@@ -103,8 +109,8 @@ def test_any_texts_make_ascending_sets(texts: list[str]) -> None:
     made = masked_shingle_sets([normalize_text(text) for text in texts])
     assert len(made.sizes) == len(texts)
     assert [size > 0 for size in made.sizes] == [bool(normalize_text(text)) for text in texts]
-    for each in np.split(made.values.astype(np.int64), made.offsets[1:-1]):
-        assert (np.diff(each) > 0).all()
+    for members in np.split(made.values.astype(np.int64), made.offsets[1:-1]):
+        assert (np.diff(members) > 0).all()
 
 
 @pytest.mark.parametrize("unit", ["港", "x", "1", "ก็", "word ", "a 1 "])

@@ -15,7 +15,7 @@ Pairs = list[tuple[int, int]]
 def hashed(sets: list[set[int]]) -> Shingles:
     """Return sets of numbers as the shingles of texts."""
     return Shingles(
-        np.array([member for each in sets for member in each], dtype=np.uint32),
+        np.array([member for members in sets for member in members], dtype=np.uint32),
         np.cumsum([0, *map(len, sets)]).astype(np.int64),
     )
 
@@ -60,7 +60,7 @@ def candidates(sets: list[set[int]], threshold: float, slots: int = 256, recall:
     """Return the candidates among all sets."""
     signed = minhash.signatures(hashed(sets), slots)
     bands = minhash.bands_of(slots, minhash.rows_per_band(slots, threshold, recall))
-    occupied = np.array([bool(each) for each in sets])
+    occupied = np.array([bool(members) for members in sets])
     stops = np.where(occupied, len(sets), 0)
     return listed(
         minhash.candidate_pairs(signed, bands, after(len(sets)), stops, minhash.least_agreement(slots, threshold))
@@ -214,16 +214,16 @@ def test_candidates_include_the_pairs_at_the_threshold(seed: int, sizes: tuple[i
 
 def test_candidates_of_a_higher_threshold_are_among_those_of_a_lower_one() -> None:
     # So little recall is asked for that many pairs are missed: also then none is found at the higher one alone.
-    sets = [each for size in (5, 30, 300) for each in sets_at(0.8, size, 100, seed=size)]
+    sets = [members for size in (5, 30, 300) for members in sets_at(0.8, size, 100, seed=size)]
     thresholds = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
     found = [set(candidates(sets, threshold, recall=0.5)) for threshold in thresholds]
     assert all(higher <= lower for lower, higher in pairwise(found))
-    assert len({len(each) for each in found}) > 5
+    assert len({len(group) for group in found}) > 5
 
 
 def test_similarity_is_exact() -> None:
     sets = [{1, 2, 3, 4}, {3, 4, 5}, {9}, set(), {1, 2, 3, 4}]
-    rows = [np.array(sorted(each), dtype=np.int64) for each in sets]
+    rows = [np.array(sorted(members), dtype=np.int64) for members in sets]
     scores = [jaccard_of(rows[one], rows[other]) for one, other in ((0, 1), (0, 4), (0, 2), (0, 3), (3, 3))]
     assert scores == [0.4, 1.0, 0.0, 0.0, 0.0]
 
@@ -243,10 +243,14 @@ def test_shingles_are_all_consecutive_characters(texts: list[str], size: int) ->
         {text[start : start + size] for start in range(max(1, len(text) - size + 1))} if text else set()
         for text in texts
     ]
-    members = [set(each.tolist()) for each in character_shingle_sets(texts, size)]
+    members = [set(values.tolist()) for values in character_shingle_sets(texts, size)]
     shingles = character_shingles(texts, size)
-    hashes = [set(each.tolist()) for each in np.split(shingles.hashes, shingles.offsets[1:-1])][: len(texts)]
-    assert [len(member) for member in members] == [len(digest) for digest in hashes] == [len(each) for each in expected]
+    hashes = [set(values.tolist()) for values in np.split(shingles.hashes, shingles.offsets[1:-1])][: len(texts)]
+    assert (
+        [len(member) for member in members]
+        == [len(digest) for digest in hashes]
+        == [len(wanted) for wanted in expected]
+    )
     for one, other in combinations(range(len(texts)), 2):
         shared = len(expected[one] & expected[other])
         assert len(members[one] & members[other]) == len(hashes[one] & hashes[other]) == shared

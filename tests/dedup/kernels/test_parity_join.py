@@ -14,7 +14,7 @@ UNIVERSE = 4096
 
 
 def ragged(sets: list[set[int]]) -> Ragged:
-    values = [sorted(each) for each in sets]
+    values = [sorted(members) for members in sets]
     return Ragged(
         np.array([member for value in values for member in value], dtype=np.int32),
         np.cumsum([0, *map(len, values)]).astype(np.int64),
@@ -110,7 +110,7 @@ def test_pairs_within_the_window_are_those_of_brute_force(data: st.DataObject) -
     members = st.sets(st.integers(0, 11), max_size=8)
     articles = data.draw(st.lists(st.tuples(st.integers(0, 6), members), max_size=60))
     days = sorted(day for day, _ in articles)
-    sets = [each for _, each in articles]
+    sets = [values for _, values in articles]
     day_window = data.draw(st.integers(0, 8))
     first_row = data.draw(st.integers(0, len(sets)))
     fresh = data.draw(st.none() | st.lists(st.booleans(), min_size=len(sets), max_size=len(sets)))
@@ -152,12 +152,12 @@ def test_many_days_of_uneven_size_are_compared_as_by_brute_force(
 
 @lru_cache(maxsize=1)
 def _close_pairs(sets: tuple[frozenset[int], ...], threshold: float) -> dict[tuple[int, int], float]:
-    return brute_force([set(each) for each in sets], threshold)
+    return brute_force([set(members) for members in sets], threshold)
 
 
 def close_pairs(sets: list[set[int]], threshold: float) -> dict[tuple[int, int], float]:
     """Return what brute force finds, cached for the next test."""
-    return _close_pairs(tuple(frozenset(each) for each in sets), threshold)
+    return _close_pairs(tuple(frozenset(members) for members in sets), threshold)
 
 
 def test_the_equal_sets_of_a_day_are_paired_only_once() -> None:

@@ -92,7 +92,7 @@ def test_long_sentences_and_sentences_with_names_have_more_weight() -> None:
 
 
 def corpus_of(sets: list[dict[int, float]]) -> SentenceSets:
-    members = [sorted(each.items()) for each in sets]
+    members = [sorted(marks.items()) for marks in sets]
     values = np.array([key for member in members for key, _ in member], dtype=np.int64)
     weights = np.array([weight for member in members for _, weight in member], dtype=np.float32)
     return SentenceSets(Ragged(values, np.cumsum([0, *map(len, members)])), weights)
@@ -102,14 +102,14 @@ def brute_force(
     sets: list[dict[int, float]], days: list[int], *, most: int, day_window: int, weighted: bool
 ) -> dict[tuple[int, int], tuple[float, int, int]]:
     """Return score, sentences shared and all sentences of every pair that shares one."""
-    counts = {key: sum(key in each for each in sets) for each in sets for key in each}
+    counts = {key: sum(key in other_keys for other_keys in sets) for keys in sets for key in keys}
     kept = [
         {
             key: weight * (min(1.0, 2 / counts[key]) if weighted else 1.0)
-            for key, weight in each.items()
+            for key, weight in weights.items()
             if counts[key] <= most
         }
-        for each in sets
+        for weights in sets
     ]
     scores = {}
     for left, right in combinations(range(len(sets)), 2):

@@ -68,7 +68,7 @@ def test_a_stop_word_among_the_last_two_words_begins_no_shingle() -> None:
 
 def test_entries_of_several_words_or_with_digits_are_not_stop_words() -> None:
     assert {"the", "of", "which"} <= stop_words("en")
-    assert not any(" " in word or any(each.isdigit() for each in word) for word in stop_words("en"))
+    assert not any(" " in word or any(character.isdigit() for character in word) for word in stop_words("en"))
     with pytest.raises(KeyError, match="xx"):
         stop_words("xx")
 

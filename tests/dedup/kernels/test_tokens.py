@@ -17,8 +17,10 @@ def postgres_trigrams(text: str) -> set[int]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT show_trgm(%s)", [text])
         [shown] = cursor.fetchone()
-    hashed = {each for each in shown if each.startswith("0x") and len(each) == 8}
-    return {int(each, 16) for each in hashed} | {int.from_bytes(each.encode(), "big") for each in set(shown) - hashed}
+    hashed = {token for token in shown if token.startswith("0x") and len(token) == 8}
+    return {int(token, 16) for token in hashed} | {
+        int.from_bytes(token.encode(), "big") for token in set(shown) - hashed
+    }
 
 
 def sets_of(texts: list[str]) -> list[set[int]]:
@@ -73,7 +75,9 @@ def test_no_texts_have_no_sets() -> None:
 
 
 def test_texts_in_several_steps_keep_their_own_trigrams() -> None:
-    alphabet = Alphabet.of([("\n", None), (" ", None), *((each, each) for each in "abcdefgh0123456789é")])
+    alphabet = Alphabet.of(
+        [("\n", None), (" ", None), *((character, character) for character in "abcdefgh0123456789é")]
+    )
     texts = [f"{'a' * (number % 4)} é{number}  {number}" for number in range(300)]
     ragged = trigram_sets(texts, alphabet)
     for place, text in enumerate(texts):

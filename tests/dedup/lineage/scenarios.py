@@ -192,28 +192,28 @@ def _seen(kind: Kind, ran: list[Ran]) -> Scenario:
     """Return the cluster as it is stored: with numbers that say nothing, and with the times that the pages give."""
     numbers = [1 + (7 * place + 3) % 101 for place in range(len(ran))]
     articles, texts, preparer = [], {}, Preparer()
-    for number, each in zip(numbers, ran, strict=True):
-        content = "\n\n".join(each.sentences)
-        day, time = _clock(each)
-        texts.setdefault(content, Text(content, preparer.prepare(ArticleText(each.paper.number, day, "", content))))
+    for number, text in zip(numbers, ran, strict=True):
+        content = "\n\n".join(text.sentences)
+        day, time = _clock(text)
+        texts.setdefault(content, Text(content, preparer.prepare(ArticleText(text.paper.number, day, "", content))))
         articles.append(
             LineageArticle(
                 number=number,
-                newspaper=each.paper.number,
-                name=each.paper.name,
-                owner=each.paper.owner,
+                newspaper=text.paper.number,
+                name=text.paper.name,
+                owner=text.paper.owner,
                 date=day,
                 time=time,
-                agency=each.agency,
-                byline=each.byline,
+                agency=text.agency,
+                byline=text.byline,
                 text_key=content,
             )
         )
     parents = {
-        number: numbers[each.parent] for number, each in zip(numbers, ran, strict=True) if each.parent is not None
+        number: numbers[text.parent] for number, text in zip(numbers, ran, strict=True) if text.parent is not None
     }
     return Scenario(
-        articles, texts, kind, parents, {number: each.at for number, each in zip(numbers, ran, strict=True)}
+        articles, texts, kind, parents, {number: text.at for number, text in zip(numbers, ran, strict=True)}
     )
 
 

@@ -36,7 +36,7 @@ class Share:
 class Scores:
     """Precision and recall of order, direction, copying and kinds over scenarios."""
 
-    order: dict[Confidence, Share] = field(default_factory=lambda: {each: Share() for each in Confidence})
+    order: dict[Confidence, Share] = field(default_factory=lambda: {confidence: Share() for confidence in Confidence})
     direction: Share = field(default_factory=Share)
     direction_found: Share = field(default_factory=Share)
     copying: Share = field(default_factory=Share)
@@ -45,7 +45,9 @@ class Scores:
     first: Share = field(default_factory=Share)
     first_said: Share = field(default_factory=Share)
     kinds: Counter[tuple[Kind, Kind]] = field(default_factory=Counter)
-    by_confidence: dict[Confidence, Share] = field(default_factory=lambda: {each: Share() for each in Confidence})
+    by_confidence: dict[Confidence, Share] = field(
+        default_factory=lambda: {confidence: Share() for confidence in Confidence}
+    )
 
     def precision(self, kind: Kind) -> Share:
         """Return how many clusters that are said to be of this kind are."""

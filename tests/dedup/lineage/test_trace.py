@@ -47,10 +47,12 @@ def article(
 def traced(*given: tuple[LineageArticle, str]) -> Lineage:
     preparer = Preparer()
     texts = {
-        content: Text(content, preparer.prepare(ArticleText(each.newspaper, each.date, "", content)))
-        for each, content in given
+        content: Text(
+            content, preparer.prepare(ArticleText(stored_article.newspaper, stored_article.date, "", content))
+        )
+        for stored_article, content in given
     }
-    return trace([each for each, _ in given], texts)
+    return trace([stored_article for stored_article, _ in given], texts)
 
 
 def test_a_later_article_that_names_the_earlier_one_follows_it_and_its_sentences_are_listed() -> None:
@@ -110,7 +112,7 @@ def test_tells_the_kinds_apart() -> None:
         "one owner": traced(*owned),
     }
 
-    assert {name: (each.kind.value, each.confidence.value) for name, each in found.items()} == {
+    assert {name: (edge.kind.value, edge.confidence.value) for name, edge in found.items()} == {
         "burst": ("wire", "likely"),
         "agency": ("wire", "likely"),
         "release": ("release", "likely"),
@@ -124,9 +126,9 @@ def test_times_without_a_zone_and_uncertain_dates_weigh_less() -> None:
     first, _ = article(1, "Harbour Post", "08:00")
     second, _ = article(2, "Coast Telegraph", "18:00")
     zoneless = [
-        replace(each, time=PublicationTime.of(each.time.local, None, each.time.precision))
-        for each in (first, second)
-        if each.time
+        replace(stored_article, time=PublicationTime.of(stored_article.time.local, None, stored_article.time.precision))
+        for stored_article in (first, second)
+        if stored_article.time
     ]
     uncertain, _ = article(3, "Inland", "18:00", date_doubt="two dates")
     next_day, _ = article(4, "Inland", day=DAY + datetime.timedelta(days=1))
@@ -146,10 +148,10 @@ def test_a_cluster_with_too_many_texts_is_compared_in_part_and_circles_are_broke
         )
         for number in range(1, MOST_TEXTS + 6)
     ]
-    read = texts_to_read([each for each, _ in many])
+    read = texts_to_read([stored_article for stored_article, _ in many])
     texts = {content: Text(content, Preparer().prepare(ArticleText(1, DAY, "", content))) for content in read}
 
-    found = trace([each for each, _ in many], texts)
+    found = trace([stored_article for stored_article, _ in many], texts)
 
     assert len(read) == MOST_TEXTS
     assert found.unread == 5

@@ -46,14 +46,14 @@ def find(config: ContainmentConfig | None = None, window: Window | None = None) 
 
 
 def found(config: ContainmentConfig | None = None, window: Window | None = None) -> list[tuple[int, int]]:
-    return [(each.left, each.right) for each in find(config, window)]
+    return [(pair.left, pair.right) for pair in find(config, window)]
 
 
 @pytest.mark.parametrize("crop_first", [True, False])
 def test_one_paragraph_of_a_long_release_is_found_whichever_is_older(store, crop_first) -> None:
     texts = [LEAD, LEAD + FISH + CRANE + MAYOR + GOATS]
     one, other = (store(text) for text in (texts if crop_first else reversed(texts)))
-    assert [(each.left, each.right, each.score, each.evidence) for each in find()] == [
+    assert [(pair.left, pair.right, pair.score, pair.evidence) for pair in find()] == [
         (one.pk, other.pk, 1.0, {"shared": 13, "shingles": 13})
     ]
 
@@ -73,7 +73,7 @@ def test_another_spelling_in_every_sentence_does_not_hide_a_copy(store) -> None:
         .replace("free", "at no")
         .replace("a barge", "the barge")
     )
-    assert [(each.left, each.right, each.evidence) for each in find()] == [
+    assert [(pair.left, pair.right, pair.evidence) for pair in find()] == [
         (one.pk, other.pk, {"shared": 64, "shingles": 74})
     ]
 
@@ -81,7 +81,7 @@ def test_another_spelling_in_every_sentence_does_not_hide_a_copy(store) -> None:
 def test_other_numbers_do_not_hide_a_text(store) -> None:
     text = "The pier sold {} tickets to {} people in the week that ended on the {}th, the office of the harbour said."
     one, other = store(text.format(100, 70, 5)), store(text.format(120, 85, 12))
-    assert [(each.left, each.right, each.score) for each in find()] == [(one.pk, other.pk, 1.0)]
+    assert [(pair.left, pair.right, pair.score) for pair in find()] == [(one.pk, other.pk, 1.0)]
 
 
 def test_what_many_articles_have_is_not_text(store) -> None:
@@ -113,7 +113,7 @@ def test_texts_that_share_too_little_are_no_pair(store) -> None:
     eleven = "Divers replace the anchor chains of the breakwater in six weeks"
     one = store(f"{eleven}. Two goats of the lighthouse keeper swam to the sandbank.")
     other = store(f"{eleven}! The noise of the work will end every day at five.")
-    assert [(each.left, each.right, each.score) for each in find()] == [(one.pk, other.pk, 8 / 18)]
+    assert [(pair.left, pair.right, pair.score) for pair in find()] == [(one.pk, other.pk, 8 / 18)]
     assert found(ContainmentConfig(minimum_shared=9)) == []
     assert found(ContainmentConfig(threshold=0.5)) == []
 
@@ -134,7 +134,7 @@ def test_other_scripts_work(store) -> None:
         "ท่าเรือโคลัมโบปิดในเย็นวันนี้เพราะลมแรงสะพานใหม่จะเปิดพรุ่งนี้เช้า",
     ]
     pairs = [(store(text).pk, store(f"{text}. {in_letters(number)}").pk) for number, text in enumerate(texts)]
-    assert [(each.left, each.right, each.score) for each in find()] == [(*pair, 1.0) for pair in pairs]
+    assert [(pair.left, pair.right, pair.score) for pair in find()] == [(*pair, 1.0) for pair in pairs]
 
 
 @pytest.mark.parametrize("seed", [21, 22])
@@ -152,7 +152,7 @@ def test_the_pairs_are_the_same_with_and_without_the_index(store, seed, page, mo
     assert without
     update_shingles()
     assert find(config) == without
-    assert [each.evidence for each in find(config)] == [each.evidence for each in without]
+    assert [pair.evidence for pair in find(config)] == [pair.evidence for pair in without]
 
 
 @pytest.mark.slow

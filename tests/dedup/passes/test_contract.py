@@ -64,9 +64,9 @@ def test_the_registry_names_each_pass_as_it_names_itself() -> None:
 def test_a_pass_finds_pairs_and_keeps_the_contract(name, small_corpus) -> None:
     found = find(name)
     assert found
-    assert {each.pass_name for each in found} == {name}
-    assert all(each.left < each.right and 0.0 <= each.score <= 1.0 for each in found)
-    assert len({(each.left, each.right) for each in found}) == len(found)
+    assert {pair.pass_name for pair in found} == {name}
+    assert all(pair.left < pair.right and 0.0 <= pair.score <= 1.0 for pair in found)
+    assert len({(pair.left, pair.right) for pair in found}) == len(found)
 
 
 @EVERY_PASS
@@ -77,7 +77,7 @@ def test_the_same_articles_give_the_same_candidates_twice(name, small_corpus) ->
 @EVERY_PASS
 def test_blocks_of_days_together_give_the_same_as_one_block(name, small_corpus) -> None:
     days = [datetime.date(2026, 3, day) for day in range(1, 32)]
-    by_days = [each for day in days for each in find(name, Window(day, day))]
+    by_days = [pair for day in days for pair in find(name, Window(day, day))]
     assert sorted(by_days) == sorted(find(name))
 
 
@@ -92,36 +92,42 @@ def test_no_articles_and_a_single_article_give_nothing(name, alike, store) -> No
 def test_the_window_bounds_the_later_article_and_nothing_after_it_is_read(name, small_corpus) -> None:
     day = datetime.date(2026, 3, 4)
     of_day = set(Article.objects.filter(date=day).values_list("pk", flat=True))
-    every = {(each.left, each.right) for each in find(name)}
+    every = {(pair.left, pair.right) for pair in find(name)}
     later = {pair for pair in every if of_day & set(pair)}
     assert later
-    assert {(each.left, each.right) for each in find(name, Window(day, day))} == later
+    assert {(pair.left, pair.right) for pair in find(name, Window(day, day))} == later
     before = datetime.date(2026, 3, 3)
-    assert {(each.left, each.right) for each in find(name, Window(DAYS.first_day, before))} == every - later
+    assert {(pair.left, pair.right) for pair in find(name, Window(DAYS.first_day, before))} == every - later
 
 
 @EVERY_PASS
 def test_both_articles_are_of_the_newspapers(name, small_corpus) -> None:
     paper = Newspaper.objects.get(name="Harbour Post")
     inside = set(Article.objects.filter(newspaper=paper).values_list("pk", flat=True))
-    found = {(each.left, each.right) for each in find(name, dataclasses.replace(DAYS, newspaper_ids=(paper.pk,)))}
+    found = {(pair.left, pair.right) for pair in find(name, dataclasses.replace(DAYS, newspaper_ids=(paper.pk,)))}
     assert found
-    assert found == {(each.left, each.right) for each in find(name) if {each.left, each.right} <= inside}
+    assert found == {(pair.left, pair.right) for pair in find(name) if {pair.left, pair.right} <= inside}
 
 
-@pytest.mark.parametrize("name", [name for name, each in PASSES.items() if each.reach is Reach.PAIR])
+@pytest.mark.parametrize(
+    "name", [name for name, detection_pass in PASSES.items() if detection_pass.reach is Reach.PAIR]
+)
 def test_old_pairs_are_left_out_if_a_pair_depends_only_on_its_two_articles(name, small_corpus) -> None:
     assert issubclass(PASSES[name].config_class, NearConfig)
     revisions = dict(Article.objects.values_list("pk", "revision"))
     every = find(name)
     for newer_than in (0, sorted(revisions.values())[4], max(revisions.values())):
-        fresh = [each for each in every if max(revisions[each.left], revisions[each.right]) > newer_than]
+        fresh = [pair for pair in every if max(revisions[pair.left], revisions[pair.right]) > newer_than]
         assert sorted(find(name, dataclasses.replace(DAYS, newer_than=newer_than))) == sorted(fresh)
 
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, each in PASSES.items() if each.compares_texts and "threshold" in settings_of(each.config_class)],
+    [
+        name
+        for name, detection_pass in PASSES.items()
+        if detection_pass.compares_texts and "threshold" in settings_of(detection_pass.config_class)
+    ],
 )
 def test_a_lower_threshold_finds_all_that_a_higher_one_finds(name, store) -> None:
     nouns = ("ferry", "council", "lighthouse", "library", "orchestra", "brewery", "bakery", "tramway", "mayor")
@@ -158,7 +164,7 @@ def test_many_articles_of_one_day_are_read_in_one_block(name, alike, store) -> N
     for number in range(120):
         store(**alike(number % 60, number))
     found = find(name)
-    assert len({(each.left, each.right) for each in found}) == len(found)
+    assert len({(pair.left, pair.right) for pair in found}) == len(found)
     assert len(found) >= 60
 
 
@@ -251,9 +257,9 @@ def test_texts_are_compared_as_if_stored_without_what_the_mode_removes(name, mod
         content = without_boilerplate(article.content, article.boilerplate, mode)
         forms = dataclasses.asdict(Forms.of(article.newspaper.affixes, article.headline, content))
         Article.objects.filter(pk=article.pk).update(content=content, **forms)
-    told = [(each, each.evidence) for each in sorted(find(name))]
+    told = [(pair, pair.evidence) for pair in sorted(find(name))]
 
-    assert [(each, each.evidence) for each in sorted(found)] == told
+    assert [(pair, pair.evidence) for pair in sorted(found)] == told
     differs = mode is not Mode.KEEP and PASSES[name].compares_texts
     assert (sorted(found) != sorted(with_all)) == differs
 
@@ -263,4 +269,4 @@ def test_articles_of_boilerplate_only_never_match(name, furnished) -> None:
     window = dataclasses.replace(DAYS, boilerplate=Mode.TOPIC)
     empty = set(Article.objects.filter(topic_text="").values_list("pk", flat=True))
     assert len(empty) == 1
-    assert not [each for each in find(name, window) if empty & {each.left, each.right}]
+    assert not [pair for pair in find(name, window) if empty & {pair.left, pair.right}]

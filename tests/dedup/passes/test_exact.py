@@ -82,7 +82,7 @@ def test_a_text_under_several_headlines_over_a_month_is_a_leftover_in_any_newspa
         store(text, newspaper=f"Paper {number}", date=day, headline=headline)
     window = Window(datetime.date(2026, 3, 1), datetime.date(2026, 4, 30))
     found = ExactPass().find(window, ExactConfig(), connection)
-    assert {each.evidence.get("leftover") for each in found} == {leftover}
+    assert {pair.evidence.get("leftover") for pair in found} == {leftover}
 
 
 def test_evidence_counts_articles_and_headlines(store) -> None:

@@ -38,7 +38,7 @@ def alike(group: int, copy: int) -> dict[str, str]:
 
 
 def found(config: MinhashConfig, window: Window = ALL_DAYS) -> dict[tuple[int, int], float]:
-    pairs = [((each.left, each.right), each.score) for each in MinhashPass().find(window, config, connection)]
+    pairs = [((pair.left, pair.right), pair.score) for pair in MinhashPass().find(window, config, connection)]
     assert len(dict(pairs)) == len(pairs)
     return dict(pairs)
 
@@ -116,8 +116,10 @@ def test_thresholds_nest_and_no_score_is_below_them(store) -> None:
     # With so few slots and so little recall pairs are missed: also then the thresholds nest.
     for slots, recall in ((256, 0.999), (16, 0.5)):
         thresholds = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
-        bands = [found(MinhashConfig(threshold=each, slots=slots, recall=recall)) for each in thresholds]
-        assert all(min(scores.values()) >= each for each, scores in zip(thresholds, bands, strict=True) if scores)
+        bands = [found(MinhashConfig(threshold=threshold, slots=slots, recall=recall)) for threshold in thresholds]
+        assert all(
+            min(scores.values()) >= threshold for threshold, scores in zip(thresholds, bands, strict=True) if scores
+        )
         assert all(set(higher) <= set(lower) for lower, higher in pairwise(bands))
         assert len({len(band) for band in bands}) > 3
 
@@ -172,7 +174,7 @@ def test_a_dense_group_keeps_the_pairs_it_needs_and_all_pairs_with_others(store)
     every = every_pair(0.75)
     config = MinhashConfig(dense_from=20, kept_pairs=2)
     tally = Tally()
-    kept = {(each.left, each.right): each.score for each in MinhashPass().find(ALL_DAYS, config, connection, tally)}
+    kept = {(pair.left, pair.right): pair.score for pair in MinhashPass().find(ALL_DAYS, config, connection, tally)}
     assert kept.items() <= every.items()
     assert tally.crowded.keys() == set(group)
     assert {pair for pair in every if set(pair) & set(others)} == {pair for pair in kept if set(pair) & set(others)}

@@ -43,8 +43,8 @@ def find(config: SentenceConfig | None = None, window: Window | None = None) -> 
 
 def found(config: SentenceConfig | None = None) -> list[tuple[int, int, float, int, int]]:
     return [
-        (each.left, each.right, each.score, each.evidence["shared"], each.evidence["sentences"])
-        for each in find(config)
+        (pair.left, pair.right, pair.score, pair.evidence["shared"], pair.evidence["sentences"])
+        for pair in find(config)
     ]
 
 
@@ -54,19 +54,19 @@ def brute_force(config: SentenceConfig) -> dict[tuple[int, int], tuple[float, in
     sets: list[dict[str, float]] = []
     for article in articles:
         sets.append({})
-        for each in sentences_of(article.content):
-            key = normalize_text(each)
+        for sentence in sentences_of(article.content):
+            key = normalize_text(sentence)
             if len(key) >= config.minimum_characters:
-                mark = np.array([mark_of(each, key)], dtype=np.uint16)
+                mark = np.array([mark_of(sentence, key)], dtype=np.uint16)
                 weight = float(weights_of(mark)[0]) if config.weighted else 1.0
                 sets[-1][key] = max(weight, sets[-1].get(key, 0.0))
-    counts = Counter(key for each in sets for key in each)
-    for each in sets:
-        for key in list(each):
+    counts = Counter(key for sentences in sets for key in sentences)
+    for sentences in sets:
+        for key in list(sentences):
             if config.weighted:
-                each[key] *= min(1.0, 2 / counts[key])
+                sentences[key] *= min(1.0, 2 / counts[key])
             if counts[key] > config.most_articles:
-                del each[key]
+                del sentences[key]
     scores = {}
     for (left, one), (right, other) in combinations(zip(articles, sets, strict=True), 2):
         shared, both = one.keys() & other.keys(), one.keys() | other.keys()
@@ -85,9 +85,9 @@ def invented(dice: random.Random, number: int, articles: list[list[str]]) -> lis
         f"{dice.choice(['the', 'The'])} {place}. sentence of article {number} is {dice.choice(['Holm', 'a storm'])}."
         for place in range(dice.randrange(6))
     ]
-    common = [f"Sentence {each} is one that many articles have." for each in range(8) if dice.random() < 0.1]
-    mixed = [each for each in old if dice.random() < 0.8] + new + common + dice.choice([[], ["Short."]])
-    return [dice.choice([str, str.upper])(each) for each in mixed] or ["…"]
+    common = [f"Sentence {place} is one that many articles have." for place in range(8) if dice.random() < 0.1]
+    mixed = [sentence for sentence in old if dice.random() < 0.8] + new + common + dice.choice([[], ["Short."]])
+    return [dice.choice([str, str.upper])(sentence) for sentence in mixed] or ["…"]
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def random_articles(request) -> None:
                 date=datetime.date(2026, 3, 1) + datetime.timedelta(days=dice.randrange(60)),
                 headline="",
                 url=f"https://paper.example/{number}",
-                content=dice.choice([" ", "\n\n"]).join(each),
+                content=dice.choice([" ", "\n\n"]).join(content),
             )
-            for number, each in enumerate(articles)
+            for number, content in enumerate(articles)
         ]
     )
 
@@ -159,7 +159,7 @@ def test_sentences_are_counted_up_to_the_last_day(store) -> None:
     config = SentenceConfig(most_articles=2)
     assert find(config) == []
     inside = find(config, Window(day, datetime.date(2026, 4, 30)))
-    assert [(each.left, each.right) for each in inside] == [(pair[0].pk, pair[1].pk)]
+    assert [(found_pair.left, found_pair.right) for found_pair in inside] == [(pair[0].pk, pair[1].pk)]
 
 
 def test_the_window_is_inclusive_and_the_smaller_id_is_left(store) -> None:

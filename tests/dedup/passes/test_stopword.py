@@ -124,7 +124,7 @@ def test_pairs_and_scores_are_those_of_brute_force(seed: int, page: int, monkeyp
         for threshold in (0.2, 0.5, 0.75, 1.0):
             config = StopwordConfig(day_window=day_window, prefix=prefix, minimum_shingles=minimum, threshold=threshold)
             expected = {pair: pytest.approx(score) for pair, score in exact.items() if score >= threshold - 1e-6}
-            bands.append({(each.left, each.right): each.score for each in find(config)})
+            bands.append({(pair.left, pair.right): pair.score for pair in find(config)})
             assert bands[-1] == expected
         assert bands[0]
         assert all(higher.items() <= lower.items() for lower, higher in pairwise(bands))
@@ -134,23 +134,23 @@ def test_the_same_article_with_other_ads_scores_above_the_same_ads_around_anothe
     ferry = store(f"{ADS}\n\n{FERRY}\n\n{ADS}")
     elsewhere = store(f"{OTHER_ADS}\n\n{FERRY}\n\n{OTHER_ADS}")
     market = store(f"{ADS}\n\n{MARKET}\n\n{ADS}")
-    scores = {(each.left, each.right): each.score for each in find(StopwordConfig(threshold=0.2))}
+    scores = {(pair.left, pair.right): pair.score for pair in find(StopwordConfig(threshold=0.2))}
     assert scores[ferry.pk, elsewhere.pk] > 0.7
     assert scores.get((ferry.pk, market.pk), 0.0) < 0.3
-    assert [(each.left, each.right) for each in find()] == [(ferry.pk, elsewhere.pk)]
+    assert [(pair.left, pair.right) for pair in find()] == [(ferry.pk, elsewhere.pk)]
 
 
 def test_a_cropped_article_matches_the_whole_at_a_lower_threshold(store) -> None:
     whole, cropped = store(FERRY), store(FERRY[: len(FERRY) * 2 // 5])
     assert find() == []
-    assert [(each.left, each.right) for each in find(StopwordConfig(threshold=0.3))] == [(whole.pk, cropped.pk)]
+    assert [(pair.left, pair.right) for pair in find(StopwordConfig(threshold=0.3))] == [(whole.pk, cropped.pk)]
 
 
 @pytest.mark.parametrize("language", list(TRANSLATED))
 def test_other_languages_work(language: str, store) -> None:
     one, other = store(TRANSLATED[language]), store(f"{ADS} {TRANSLATED[language]}")
     store(FERRY)
-    assert [(each.left, each.right) for each in find()] == [(one.pk, other.pk)]
+    assert [(pair.left, pair.right) for pair in find()] == [(one.pk, other.pk)]
 
 
 def test_an_article_with_few_shingles_is_not_compared(store) -> None:
@@ -176,7 +176,7 @@ def test_no_articles_and_a_single_article_give_nothing(store) -> None:
 def test_the_window_is_inclusive_and_reaches_before_the_block(store) -> None:
     ids = {day: store(FERRY, date=f"2026-03-{day:02}").pk for day in (8, 4, 1)}
     found = find(window=Window(datetime.date(2026, 3, 4), datetime.date(2026, 3, 4)))
-    assert [(each.left, each.right, each.score) for each in found] == [(ids[4], ids[1], 1.0)]
+    assert [(pair.left, pair.right, pair.score) for pair in found] == [(ids[4], ids[1], 1.0)]
 
 
 def test_all_pairs_of_many_equal_articles_on_one_day_are_found(store) -> None:

@@ -65,7 +65,7 @@ def at_least(scores: list[tuple[int, int, float]], threshold: float) -> list[tup
 def by_pass(config: TrigramConfig) -> list[tuple[int, int, float]]:
     days = Article.objects.order_by("date").values_list("date", flat=True)
     window = Window(days.first(), days.last())
-    return sorted((each.left, each.right, each.score) for each in TrigramPass().find(window, config, connection))
+    return sorted((pair.left, pair.right, pair.score) for pair in TrigramPass().find(window, config, connection))
 
 
 WORDS = (
@@ -169,7 +169,7 @@ def test_the_window_is_inclusive_and_reaches_before_the_block(store) -> None:
     found = TrigramPass().find(
         Window(datetime.date(2026, 3, 4), datetime.date(2026, 3, 4)), TrigramConfig(day_window=3), connection
     )
-    assert [(each.left, each.right, each.score) for each in found] == [(ids[1], ids[4], 1.0)]
+    assert [(pair.left, pair.right, pair.score) for pair in found] == [(ids[1], ids[4], 1.0)]
 
 
 def test_the_smaller_id_is_left_whichever_article_is_earlier(store) -> None:

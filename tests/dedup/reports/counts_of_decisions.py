@@ -46,7 +46,7 @@ def check_advice(scope: Scope) -> None:
     )
     found = evidence.merge(pairs, on="id").assign(band=lambda rows: np.floor(rows["score"] * 20 + 1e-6))
     result = REPORTS["advice"].result(scope, AdviceOptions())
-    whole = {each.pass_name: each.advice for each in result.advised if not each.newspaper}
+    whole = {row.pass_name: row.advice for row in result.advised if not row.newspaper}
     assert set(whole) == set(found["pass"])
     for name, rows in found.groupby("pass"):
         _check_steps(whole[str(name)], rows)
@@ -122,8 +122,8 @@ def check_quality(scope: Scope) -> None:
         for key, some in rows.groupby(keys):
             expected[key] = (len(some), int(some["confirmed"].sum()))
     found = REPORTS["quality"].result(scope, None).precision
-    assert {(each.pass_name, each.newspaper): (each.decided, each.confirmed) for each in found} == expected
-    assert all(each.precision == pytest.approx(each.confirmed / each.decided) for each in found)
+    assert {(row.pass_name, row.newspaper): (row.decided, row.confirmed) for row in found} == expected
+    assert all(row.precision == pytest.approx(row.confirmed / row.decided) for row in found)
 
 
 def check_lineage() -> None:
@@ -142,7 +142,7 @@ def check_lineage() -> None:
         members[several]["cluster"].nunique(),
     )
     kinds = edges.drop_duplicates("cluster")["cluster_kind"].value_counts().to_dict()
-    assert {each.kind: each.clusters for each in found.kinds if each.clusters} == kinds
+    assert {kind.kind: kind.clusters for kind in found.kinds if kind.clusters} == kinds
     doubtful = edges["direction"] == "doubtful"
     assert (found.arrows, found.unordered) == (len(edges), doubtful.sum())
     ordered = edges[~doubtful & (edges["source_newspaper"] != edges["follower_newspaper"])]

@@ -52,7 +52,7 @@ def decided(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_advice_is_by_pass_and_newspaper_and_says_where_decisions_are_too_few(decided: None) -> None:
     result: dict[str, Any] = json.loads(printed("--precision=0.9", "--format=json"))
-    found = {(each["pass_name"], each["newspaper"]): each["advice"] for each in result["advised"]}
+    found = {(row["pass_name"], row["newspaper"]): row["advice"] for row in result["advised"]}
     assert list(found) == [
         ("title", ""),
         ("trigram", ""),
@@ -67,11 +67,11 @@ def test_advice_is_by_pass_and_newspaper_and_says_where_decisions_are_too_few(de
     assert (whole["says"], whole["advised"]["threshold"], whole["advised"]["decided"]) == ("from 0.70 on", 0.7, 3)
     assert (whole["advised"]["precision"], whole["advised"]["kept"], whole["advised"]["pairs"]) == (1.0, 1.0, 4)
     # At 0.65: two of the three pairs from 0.90 on stand for three, and the one from 0.95 on for itself.
-    assert [round(each["precision"], 4) for each in whole["steps"][:2]] == [0.8, 1.0]
+    assert [round(step["precision"], 4) for step in whole["steps"][:2]] == [0.8, 1.0]
     assert found["trigram", "Inland Courier"]["says"] == "too few decisions: 2 of the 3 needed"
     assert (found["minhash", ""]["decided"], found["minhash", ""]["duplicates"]) == (1, 0)
     assert found["trigram", "Harbour Post"]["steps"] == []
-    assert {each["pass_name"]: each["used"] for each in result["advised"]} == {
+    assert {row["pass_name"]: row["used"] for row in result["advised"]} == {
         "title": None,
         "trigram": 0.6,
         "minhash": None,

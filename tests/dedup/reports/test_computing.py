@@ -104,11 +104,11 @@ def test_a_chart_is_described_links_to_pages_and_shares_no_name_with_another(
     drawn = etree.fromstring(printed("--format", "svg"))
     assert (drawn.get("role"), drawn.get("aria-labelledby")) == ("group", "chart-bars-title")
     assert [drawn[0].text, drawn[1].text] == ["Articles <all>", "One bar."]
-    links = [each.get("{http://www.w3.org/1999/xlink}href") for each in drawn.iter(f"{SVG}a")]
+    links = [element.get("{http://www.w3.org/1999/xlink}href") for element in drawn.iter(f"{SVG}a")]
     assert links == ["/articles/?a=1&b=2"]
-    assert '<b>"&' in [each.text for each in drawn.iter(f"{SVG}text")]
+    assert '<b>"&' in [element.text for element in drawn.iter(f"{SVG}text")]
     other = etree.fromstring(printed("--format", "svg", "--chart", "again"))
-    names = [[each.get("id") for each in one.iter() if each.get("id")] for one in (drawn, other)]
+    names = [[element.get("id") for element in one.iter() if element.get("id")] for one in (drawn, other)]
     assert not set(names[0]) & set(names[1])
     assert editor_client.get("/reports/slow.svg?chart=again").content.decode() + "\n" == printed(
         "--format", "svg", "--chart", "again"

@@ -35,7 +35,7 @@ from tests.factories import make_pair
 
 pytestmark = pytest.mark.django_db
 
-EVERY_REPORT = pytest.mark.parametrize("report", [pytest.param(each, id=name) for name, each in REPORTS.items()])
+EVERY_REPORT = pytest.mark.parametrize("report", [pytest.param(report, id=name) for name, report in REPORTS.items()])
 TYPES = {
     ColumnType.TEXT: (str, Linked),
     ColumnType.COUNT: (int,),
@@ -53,8 +53,8 @@ def printed(name: str, *arguments: str) -> str:
 
 def numbers_in(value: Any) -> Iterator[int | float]:
     if isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from numbers_in(each)
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from numbers_in(inner)
     elif isinstance(value, int | float):
         yield value
 
@@ -116,8 +116,10 @@ def test_text_and_csv_and_json_and_the_page_agree(report: Report, some_articles:
     for row in rows:
         table = next((table for table in tables if table.name == row.get("table")), tables[0])
         cells = [row[column.name] for column in table.columns]
-        assert cells in [["" if cell is None else str(cell) for cell in each] for each in table.rows]
-        counts = {int(row[each.name]) for each in table.columns if each.type is ColumnType.COUNT and row[each.name]}
+        assert cells in [["" if cell is None else str(cell) for cell in row] for row in table.rows]
+        counts = {
+            int(row[column.name]) for column in table.columns if column.type is ColumnType.COUNT and row[column.name]
+        }
         assert counts <= counted
     for table in tables:
         for written in table.written():
@@ -201,7 +203,7 @@ class PapersReport(Report):
             "newspaper__name", "date"
         )
         papers = sorted({paper for paper, _ in days})
-        counts = {paper: sum(each == paper for each, _ in days) for paper in papers}
+        counts = {paper: sum(day == paper for day, _ in days) for paper in papers}
         kept = {paper: count for paper, count in counts.items() if count >= options.least}
         if options.largest:
             kept = dict([max(kept.items(), key=lambda each: each[1])])

@@ -109,7 +109,7 @@ def test_network_joins_newspapers_and_its_links_lead_to_what_was_counted(
     assert isinstance(circle, Linked)
     assert isinstance(line, Linked)
     listed = editor_client.get(circle.address).context["page"].rows
-    assert {each.pk for each in listed} == {archive[name].pk for name in ("i1", "i2", "i3")}
+    assert {article.pk for article in listed} == {archive[name].pk for name in ("i1", "i2", "i3")}
     pairs = {(row.pair.left_id, row.pair.right_id) for row in editor_client.get(line.address).context["rows"]}
     assert pairs == {(archive["h1"].pk, archive[name].pk) for name in ("i1", "i2")}
 
@@ -255,9 +255,9 @@ def test_hostile_names_do_no_harm_in_svg_graphml_and_csv(store: StoreArticle, ed
             assert all(href.startswith("/") for href in root.xpath("//@*[local-name() = 'href']"))
     graphml, edges = shown("network").files
     graph = networkx.parse_graphml(graphml.text)
-    labels = {each["label"] for _, each in graph.nodes(data=True)}
+    labels = {node["label"] for _, node in graph.nodes(data=True)}
     assert labels == {name.replace("\x01", "\ufffd") for name in names}
-    assert {each["weight"] for *_, each in graph.edges(data=True)} == {1}
+    assert {edge["weight"] for *_, edge in graph.edges(data=True)} == {1}
     read = list(csv.DictReader(io.StringIO(edges.text)))
     assert len(read) == 6
     assert {row["Source"] for row in read} | {row["Target"] for row in read} == {

@@ -148,9 +148,9 @@ def check_passes(scope: Scope, articles: pd.DataFrame) -> pd.DataFrame:
             assert (detection_pass.low, detection_pass.high) == pytest.approx(
                 wilson(detection_pass.confirmed, detection_pass.decided)
             )
-    for each in result.overlap:
-        for counted, rows, key in ((each.pairs, evidence, "pair"), (each.duplicates, found_articles, "id")):
-            one, other = (set(rows[rows["pass_name"] == name][key]) for name in (each.one, each.other))
+    for row in result.overlap:
+        for counted, rows, key in ((row.pairs, evidence, "pair"), (row.duplicates, found_articles, "id")):
+            one, other = (set(rows[rows["pass_name"] == name][key]) for name in (row.one, row.other))
             assert counted == len(one & other)
     return found_articles
 
@@ -172,7 +172,7 @@ def check_overview(scope: Scope, articles: pd.DataFrame, found_articles: pd.Data
         assert {part.name: (part.articles, part.duplicates) for part in parts} == {
             name: tuple(row) for name, row in zip(counted.index, counted.to_numpy(), strict=True)
         }
-    assert {each.name: each.duplicates for each in result.methods if each.duplicates} == dict(
+    assert {method.name: method.duplicates for method in result.methods if method.duplicates} == dict(
         found_articles["pass_name"].value_counts()
     )
     shingles = masked_shingle_sets(list(articles["normalized_text"])).sizes
@@ -189,7 +189,7 @@ def check_overview(scope: Scope, articles: pd.DataFrame, found_articles: pd.Data
 def check_terms(scope: Scope, articles: pd.DataFrame) -> None:
     result = REPORTS["terms"].result(scope, TermsOptions())
     left = articles[~articles["duplicate"]]
-    before, after = (Counter(" ".join(each["normalized_text"]).split()) for each in (articles, left))
+    before, after = (Counter(" ".join(article["normalized_text"]).split()) for article in (articles, left))
     moves = {word: abs(after[word] / after.total() - times / before.total()) for word, times in before.items()}
     assert [term.word for term in result.terms] == sorted(moves, key=lambda word: (-moves[word], word))[:50]
     for term in result.terms:

@@ -114,10 +114,10 @@ def brute_force(articles: Sequence[IncomingArticle]) -> ExactCopies:
     both, _ = groups([(article.headline, article.content) if article.headline else None for article in articles])
     of_the_day = {
         later
-        for later, each in enumerate(articles)
+        for later, article in enumerate(articles)
         for earlier in articles[:later]
-        if (each.newspaper, each.date) == (earlier.newspaper, earlier.date)
-        and (each.content == earlier.content or (each.headline and each.headline == earlier.headline))
+        if (article.newspaper, article.date) == (earlier.newspaper, earlier.date)
+        and (article.content == earlier.content or (article.headline and article.headline == earlier.headline))
     }
     in_order = sorted(range(len(articles)), key=lambda place: (articles[place].date, place))
     by_copy: dict[object, list[int]] = {}

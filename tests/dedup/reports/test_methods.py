@@ -106,7 +106,9 @@ def test_measured_numbers_are_those_of_evaluate_and_the_commands_exist(stored: N
     assert 0 < found.precision.low < found.precision.high == 1
     assert f"a precision of 1.00 (95% interval {found.precision.low:.2f}–1.00) and a recall of 1.00 (95% int" in text
     assert "too few to measure their agreement." in text
-    assert [(each["readings"], each["share"]) for each in result["facts"]["agreement"]] == [(16, 15 / 16)]
+    assert [(agreement["readings"], agreement["share"]) for agreement in result["facts"]["agreement"]] == [
+        (16, 15 / 16)
+    ]
     out = io.StringIO()
     call_command("evaluate", "--sample=spring sample", "--no-thresholds", "--format=json", stdout=out)
     evaluated = json.loads(out.getvalue())

@@ -56,9 +56,9 @@ def test_the_numbers_are_those_of_a_count_in_python(stored: list[Article], optio
 
     def counts(name: str) -> tuple[Any, ...]:
         articles = groups[name]
-        ids = {each.pk for each in articles}
-        days = [each.date for each in articles]
-        papers = {each.newspaper_id for each in articles}
+        ids = {article.pk for article in articles}
+        days = [article.date for article in articles]
+        papers = {article.newspaper_id for article in articles}
         numbers = len(ids & clustered), len((ids & clustered) - kept)
         return name, len(papers), len(ids), min(days), max(days), *numbers, numbers[1] / len(ids)
 

@@ -194,7 +194,7 @@ def test_the_pass_is_run_afresh_if_the_last_run_did_not_find_all(store: StoreArt
     assert why(thresholds, lowest=0.7) == f"run {run.pk} found pairs from 0.8 on"
     assert why(gaps) == f"run {run.pk} compared articles up to 30 days apart"
     # With the settings of that run, apart from what is asked for.
-    assert [(each.later, each.far) for each in gaps(lowest=0.8).far][-1] == (1, 1)
+    assert [(row.later, row.far) for row in gaps(lowest=0.8).far][-1] == (1, 1)
     assert gaps(lowest=0.8).examples[0].address.startswith("/compare/?left=")
     assert thresholds(lowest=0.7).thresholds[-1].counts.pairs == 0
     run = minhash_run(scope={"rules": [{}]})
@@ -269,7 +269,7 @@ def test_pairs_that_a_lower_threshold_leaves_out_of_a_dense_group_are_not_missin
         Subset(0.95, 0.9, pairs=6, missing=0, dense=2, only_lower=0),
         Subset(0.9, 0.85, pairs=5, missing=0, dense=0, only_lower=0),
     ]
-    assert {each.missing for each in thresholds(pass_="trigram", subset_check=True).subset} == {0}
+    assert {row.missing for row in thresholds(pass_="trigram", subset_check=True).subset} == {0}
 
 
 # ---- real news -------------------------------------------------------------------------------------
@@ -312,7 +312,9 @@ def brute_force(lowest: float) -> pd.DataFrame:
         union = len(sets[one] | sets[two])
         if not union or (score := len(sets[one] & sets[two]) / union) < lowest:
             continue
-        title, text = ([each[name] for each in (first, second)] for name in ("normalized_title", "normalized_text"))
+        title, text = (
+            [article[name] for article in (first, second)] for name in ("normalized_title", "normalized_text")
+        )
         rows.append(
             {
                 "left": first["id"],
@@ -380,4 +382,4 @@ def test_every_number_is_that_of_brute_force_and_pandas_on_real_news() -> None:
     assert spread.advised is not None
     assert spread.advised.days == top.quantile(0.98, interpolation="higher")
     assert spread.far[-1].far == (pairs.days > 60).sum()
-    assert len(spread.examples) == sum(min(3, each.far) for each in spread.far[:-1])
+    assert len(spread.examples) == sum(min(3, row.far) for row in spread.far[:-1])

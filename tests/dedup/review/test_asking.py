@@ -153,11 +153,13 @@ def test_the_questions_of_a_tab_come_in_its_order(store: StoreArticle, pairs: li
     small, large = (make_cluster(*(store() for _ in range(size)), score=0.95) for size in (3, 4))
     first, second, _ = pairs
     listed = lambda name: [question_of(row) for row in TABS[name].rows(editor)]  # noqa: E731
-    assert [each for each in listed("informative") if each.kind == "pair"] == [of_pair(pair) for pair in pairs]
+    assert [question for question in listed("informative") if question.kind == "pair"] == [
+        of_pair(pair) for pair in pairs
+    ]
     assert listed("clusters") == [Question("cluster", large.pk), Question("cluster", small.pk)]
     with time_machine.travel(NOON, tick=False) as clock:
-        for each in (of_pair(second), Question("cluster", small.pk), of_pair(first)):
-            put_off(each, editor)
+        for question in (of_pair(second), Question("cluster", small.pk), of_pair(first)):
+            put_off(question, editor)
             clock.shift(1)
         assert listed("later") == [of_pair(second), Question("cluster", small.pk), of_pair(first)]
         put_off(of_pair(second), editor)  # behind the others again
@@ -206,7 +208,7 @@ def test_questions_are_written_into_addresses_and_read_back() -> None:
     assert read_questions("x,p,c-1,p12x,12, p3,c007,p" + "9" * 19) == [Question("cluster", 7)]
     assert read_questions("") == []
     assert write_questions([]) == ""
-    assert [(each.address, each.key) for each in some] == [
+    assert [(question.address, question.key) for question in some] == [
         ("/pairs/12/", {"pair": 12}),
         ("/clusters/7/card/", {"cluster": 7}),
     ]
@@ -225,7 +227,7 @@ def test_the_next_question_is_the_first_that_nobody_else_reads(pairs: list[Pair]
         assert next_question(editor, skip=[first]) is None
         assert next_question(editor, skip=[first], lease=False) == second
         assert next_question(editor, skip=[first, second, third], lease=False) is None
-        assert [reader_of(each, editor) for each in (first, second)] == [None, other]
+        assert [reader_of(pair, editor) for pair in (first, second)] == [None, other]
         clock.shift(119)
         assert not take_lease(first, other)
         assert take_lease(first, editor)  # renewed
@@ -314,7 +316,7 @@ def test_a_card_folds_equal_texts_and_puts_the_kept_article_first(copies: list[A
     assert (card.kept.number, card.kept.more, card.kept.words) == (3, 0, 13)
     assert [[copied.article for copied in text.copies] for text in card.others] == [[copies[1]], [copies[2]]]
     assert [text.words for text in card.others] == [14, 7]
-    assert all(each.same_headline for text in (card.kept, *card.others) for each in text.copies)
+    assert all(copied.same_headline for text in (card.kept, *card.others) for copied in text.copies)
 
 
 def test_a_card_shows_some_texts_and_some_copies_and_counts_the_others(

@@ -93,12 +93,12 @@ def test_what_changed_meanwhile_or_contradicts_decisions_is_left_out(store: Stor
     changed.right.save()
 
     outcome = batches.outcome_of(batch)
-    assert [each.pair_id for each in outcome.contradicting] == [bridge[1].pk]
-    assert {each.pair_id for each in outcome.changed} == {rejudged.pk, changed.pk, gone.pk}
+    assert [item.pair_id for item in outcome.contradicting] == [bridge[1].pk]
+    assert {item.pair_id for item in outcome.changed} == {rejudged.pk, changed.pk, gone.pk}
     made = batches.decide(batch.pk, user=editor)
     batch.refresh_from_db()
     assert batch.left_out == {"decided": 21, "changed": 3, "contradicting": 1}
-    assert set(made.links.values_list("left", "right")) == {(each.left_id, each.right_id) for each in (fine, bridge[0])}
+    assert set(made.links.values_list("left", "right")) == {(pair.left_id, pair.right_id) for pair in (fine, bridge[0])}
     assert states([decided, rejudged, fine, apart, bridge[0]]) == [
         "unsure", "undecided", "confirmed", "rejected", "confirmed",
     ]  # fmt: skip
@@ -110,8 +110,8 @@ def test_what_would_join_groups_that_decisions_separate_is_left_out(store: Store
         decisions.decide_pair(make_pair(left, right, trigram=0.8).pk, kind, user=editor)
     bridge = [make_pair(tied, between, trigram=0.99), make_pair(between, tied_too, trigram=0.9)]
     outcome = batches.outcome_of(begin(bridge, editor))
-    assert [each.pair_id for each in outcome.kept] == [bridge[0].pk]
-    assert [each.pair_id for each in outcome.contradicting] == [bridge[1].pk]
+    assert [item.pair_id for item in outcome.kept] == [bridge[0].pk]
+    assert [item.pair_id for item in outcome.contradicting] == [bridge[1].pk]
 
 
 def test_cards_confirm_their_clusters_and_a_rejecting_batch_leaves_them_out(store: StoreArticle, editor: User) -> None:
@@ -154,13 +154,13 @@ def test_single_decisions_during_a_batch_are_never_overridden(store: StoreArticl
     pairs = pairs_of(store, 30)
     batch = begin(pairs, editor)
     answer_sample(batch, editor)
-    free = [each for each, state in zip(pairs, states(pairs), strict=True) if state == "undecided"]
+    free = [pair for pair, state in zip(pairs, states(pairs), strict=True) if state == "undecided"]
     made: list[Decision] = []
 
     def decide_singly() -> None:
-        for each in free:
+        for pair in free:
             try:
-                made.append(decisions.decide_pair(each.pk, "reject", user=editor, seen=0))
+                made.append(decisions.decide_pair(pair.pk, "reject", user=editor, seen=0))
             except decisions.AlreadyDecidedError:
                 break
         connection.close()
@@ -173,4 +173,4 @@ def test_single_decisions_during_a_batch_are_never_overridden(store: StoreArticl
         assert len(made) == len(free)
     other.join()
     singly = {decision.pair_id for decision in made}
-    assert states(free) == ["rejected" if each.pk in singly else "confirmed" for each in free]
+    assert states(free) == ["rejected" if pair.pk in singly else "confirmed" for pair in free]

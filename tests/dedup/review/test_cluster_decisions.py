@@ -29,7 +29,7 @@ def ids(*articles: Article) -> list[int]:
 
 def clusters() -> list[list[int]]:
     found = Cluster.objects.order_by("pk")
-    return [sorted(Membership.objects.filter(cluster=each).values_list("article", flat=True)) for each in found]
+    return [sorted(Membership.objects.filter(cluster=cluster).values_list("article", flat=True)) for cluster in found]
 
 
 def test_a_split_cluster_stays_split_until_it_is_undone(store: StoreArticle, user: User) -> None:
@@ -39,17 +39,17 @@ def test_a_split_cluster_stays_split_until_it_is_undone(store: StoreArticle, use
     seen = decisions.seen_as(ids(a, b, c, d))
 
     shown = preview(lambda: split_cluster(cluster.pk, ids(c, d), seen, user=user), ids(a, b, c, d))
-    assert [(each.number, [article.pk for article in each.articles]) for each in shown.clusters] == [
+    assert [(group.number, [article.pk for article in group.articles]) for group in shown.clusters] == [
         (cluster.pk, ids(a, b)),
         (None, ids(c, d)),
     ]
     assert (shown.alone.size, shown.pairs_decided) == (0, 4)
-    assert [(each.decision, each.pairs) for each in shown.overridden] == [(confirmed, 1)]
+    assert [(overridden.decision, overridden.pairs) for overridden in shown.overridden] == [(confirmed, 1)]
     assert (clusters(), Decision.objects.count(), Link.objects.count()) == ([ids(a, b, c, d)], 1, 1)
 
     split = split_cluster(cluster.pk, ids(c, d), seen, user=user)
     assert clusters() == [ids(a, b), ids(c, d)]
-    assert {Pair.objects.get(left=a, right=each).state for each in (c, d)} == {"rejected"}
+    assert {Pair.objects.get(left=a, right=article).state for article in (c, d)} == {"rejected"}
     rebuild_clusters()
     assert clusters() == [ids(a, b), ids(c, d)]
     decisions.undo(split.pk, user=user)
@@ -76,7 +76,7 @@ def test_merged_clusters_are_one_whatever_was_said_before(store: StoreArticle, u
 
     shown = preview(lambda: merge_clusters(first.pk, second.pk, ids(a, b), user=user), ids(a, b, c, d))
     assert [(cluster.number, cluster.size) for cluster in shown.clusters] == [(first.pk, 4)]
-    assert [each.decision for each in shown.overridden] == [rejected]
+    assert [overridden.decision for overridden in shown.overridden] == [rejected]
     assert clusters() == [ids(a, b), ids(c, d)]
 
     merged = merge_clusters(first.pk, second.pk, ids(a, b), user=user)
@@ -149,10 +149,10 @@ def test_a_preview_shows_the_largest_clusters_first_and_what_is_in_none(
     split = lambda: split_cluster(cluster.pk, ids(*articles[:2]), ids(*articles), user=user)  # noqa: E731
     monkeypatch.setattr("dedup.review.answers.cluster_decisions.ARTICLES_SHOWN", 3)
     shown = preview(split, ids(*articles))
-    assert [(each.size, len(each.articles), each.left_out) for each in shown.clusters] == [(4, 3, 1), (2, 2, 0)]
-    assert [each.number for each in shown.clusters] == [cluster.pk, None]
+    assert [(group.size, len(group.articles), group.left_out) for group in shown.clusters] == [(4, 3, 1), (2, 2, 0)]
+    assert [group.number for group in shown.clusters] == [cluster.pk, None]
     confirm = lambda: decisions.confirm_cluster(cluster.pk, ids(*articles), user=user)  # noqa: E731
-    assert [each.confirmed for each in preview(confirm, ids(*articles)).clusters] == [True]
+    assert [group.confirmed for group in preview(confirm, ids(*articles)).clusters] == [True]
     assert not Decision.objects.exists()
 
 
@@ -180,7 +180,7 @@ def test_a_preview_names_the_decisions_that_say_the_contrary_and_no_others(
 
     def overridden() -> tuple[list[tuple[Decision, int]], int]:
         shown = preview(lambda: say(Link.Kind.MUST, a, b, c, d), ids(a, b, c, d))
-        return [(each.decision, each.pairs) for each in shown.overridden], shown.overridden_left_out
+        return [(row.decision, row.pairs) for row in shown.overridden], shown.overridden_left_out
 
     assert overridden() == ([(version, 1), (newer, 1), (older, 1)], 0)
     both = say(Link.Kind.CANNOT, a, b, c)

@@ -417,7 +417,7 @@ def test_every_decision_stores_what_it_is_about_and_what_it_says(store, editor) 
         assert stored(decided) == (number_of_pair, None, None, [a, b], None, [(a, b, link)])
     whole = (None, number, None, ids[:4])
     assert stored(decisions.confirm_cluster(number, ids[:4], **said)) == (
-        *whole, None, [(a, each, "must") for each in (b, c, d)],
+        *whole, None, [(a, article, "must") for article in (b, c, d)],
     )  # fmt: skip
     assert stored(decisions.take_out(number, c, **said)) == (
         *whole, c, [(a, c, "cannot"), (b, c, "cannot"), (c, d, "cannot")],

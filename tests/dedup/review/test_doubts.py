@@ -36,7 +36,7 @@ def a_pair(store: StoreArticle) -> Pair:
 
 
 def three_copies(store: StoreArticle, text: str = TEXT) -> Cluster:
-    first, *others = (store(each, newspaper=name) for name, each in (("A", TEXT), ("B", TEXT), ("C", text)))
+    first, *others = (store(content, newspaper=name) for name, content in (("A", TEXT), ("B", TEXT), ("C", text)))
     make_pair(*others, trigram=0.95)
     cluster = make_cluster(first, *others, score=0.95)
     Pair.objects.update(reasons=CLEAR)
@@ -101,7 +101,7 @@ def test_a_pair_in_doubt_is_not_nearly_certain_and_its_page_says_why(
     assert (certain(), "Look closer" in shown(editor_client, pair)) == (1, False)
     OF_PAIRS[name](pair, editor)
     assert certain() == 0
-    [doubt] = [each for each in PAIR_DOUBTS if each.name == name]
+    [doubt] = [own_doubt for own_doubt in PAIR_DOUBTS if own_doubt.name == name]
     if name != "verdict":  # which the page begins with
         said = {"reasons": CHANGED, "apart": "Judged duplicates, but not in one cluster"}
         assert said.get(name, doubt.title) in shown(editor_client, pair)
@@ -125,7 +125,7 @@ def test_a_cluster_in_doubt_is_not_nearly_certain_and_its_card_says_why(
     assert (certain(), "Look inside before" in editor_client.get(card).content.decode()) == (1, False)
     OF_CLUSTERS[name](cluster, editor)
     assert certain() == 0
-    [doubt] = [each for each in CLUSTER_DOUBTS if each.name == name]
+    [doubt] = [own_doubt for own_doubt in CLUSTER_DOUBTS if own_doubt.name == name]
     if name != "contradiction":  # a decided cluster has no card
         page = editor_client.get(card).content.decode()
         assert doubt.title in page

@@ -87,12 +87,12 @@ def expected_states(links: dict[Ends, str], ends: list[Ends]) -> dict[Ends, tupl
     tied: dict[int, set[int]] = {}
     for pair, effect in effects.items():
         if effect == "must":
-            group = set().union(*(tied.get(each, {each}) for each in pair))
+            group = set().union(*(tied.get(end, {end}) for end in pair))
             tied.update(dict.fromkeys(group, group))
-    of = {each: frozenset(tied.get(each, {each})) for pair in ends for each in pair}
+    of = {end: frozenset(tied.get(end, {end})) for pair in ends for end in pair}
     for pair in links:
-        for each in pair:
-            of[each] = frozenset(tied.get(each, {each}))
+        for end in pair:
+            of[end] = frozenset(tied.get(end, {end}))
     separate = {frozenset((of[left], of[right])) for (left, right), effect in effects.items() if effect == "cannot"}
     found: dict[Ends, tuple[str, bool]] = {}
     for left, right in ends:

@@ -15,12 +15,12 @@ def test_a_weak_bridge_is_the_shortest_way_between_two_circles() -> None:
     nodes = [Node(number, str(number), articles=1 + (number == 4), kept=number == 1) for number in range(1, 7)]
     lines = [Line(1, 2, "joins", 0.9), Line(3, 6, "joins", 0.7, bridge=True), Line(2, 4, "rejected", 0.2)]
     graph = draw_graph(nodes, lines, parts=[[1, 2, 3], [4, 5, 6]])
-    places = {each.node.number: (each.x, each.y) for each in graph.nodes}
+    places = {node.node.number: (node.x, node.y) for node in graph.nodes}
 
     between = {(one, other): dist(places[one], places[other]) for one in (1, 2, 3) for other in (4, 5, 6)}
     assert min(between, key=lambda ends: between[ends]) == (3, 6)
     assert all(0 < x < graph.width and 0 < y < graph.height for x, y in places.values())
-    assert [each.line.kind for each in graph.lines] == ["joins", "rejected", "joins"]
+    assert [line.line.kind for line in graph.lines] == ["joins", "rejected", "joins"]
     assert [kind for kind, _ in graph.legend] == ["rejected", "joins", "bridge"]
     assert len(set(places.values())) == 6
     assert draw_graph(nodes, lines, parts=[[1, 2, 3], [4, 5, 6]]) == graph

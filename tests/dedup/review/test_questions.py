@@ -48,7 +48,7 @@ def check_covered(seed: int) -> None:
             needed.add(("cluster", inside))
             assert inside in cards, (seed, pair)
             continue
-        same = [each for each in asked if {part_of(each.left_id, clusters), part_of(each.right_id, clusters)} == parts]
+        same = [pair for pair in asked if {part_of(pair.left_id, clusters), part_of(pair.right_id, clusters)} == parts]
         assert len(same) == 1, (seed, pair, same)
         needed.add(("pair", same[0].pk))
     assert needed == {("cluster", number) for number in cards} | {("pair", pair.pk) for pair in asked}, seed

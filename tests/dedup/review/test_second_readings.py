@@ -38,8 +38,8 @@ def test_a_pair_waits_for_another_editor_if_one_editor_alone_decided_it(
     store: StoreArticle, editor: User, other: User
 ) -> None:
     decided, twice, undone, open_again, undecided = pairs_of(store, 5)
-    for each in (decided, twice, undone, open_again):
-        decisions.decide_pair(each.pk, "confirm", user=editor)
+    for pair in (decided, twice, undone, open_again):
+        decisions.decide_pair(pair.pk, "confirm", user=editor)
     decisions.decide_pair(twice.pk, "confirm", user=other)
     decisions.undo(undone.decisions.get().pk, user=editor)
     changed = decisions.decide_pair(open_again.pk, "reject", user=editor)
@@ -90,7 +90,9 @@ def test_a_disagreement_is_open_until_a_decision_settles_it_and_again_if_that_is
     assert page.status_code == 200
     for said in ("mara", "otto", "cropped", "own facts", "Duplicate", "Not a duplicate", "second reading"):
         assert said in page.content.decode()
-    assert [(each.by, each.what, each.is_open) for each in changes_of(editor)] == [(other, "not a duplicate", True)]
+    assert [(change.by, change.what, change.is_open) for change in changes_of(editor)] == [
+        (other, "not a duplicate", True)
+    ]
 
     settle = reverse("disagreement_settle", args=[reading.pk])
     answer = editor_client.post(settle, {"kind": "reject", "note": "checked"}, follow=True)

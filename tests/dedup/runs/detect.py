@@ -59,7 +59,11 @@ def _main() -> None:
     setattr(Pool, "start", noting)  # noqa: B010 - mypy refuses an assignment to a method
     if own.kill:
         step, times = own.kill.split(":")
-        module = next(each for each in (pipeline, blocks, judging, boilerplate_marks) if hasattr(each, step))
+        module = next(
+            module_of_step
+            for module_of_step in (pipeline, blocks, judging, boilerplate_marks)
+            if hasattr(module_of_step, step)
+        )
         setattr(module, step, _dying(getattr(module, step), int(times)))
     call_command("find_duplicates", "--no-progress", f"--workers={own.workers}", *options)
 

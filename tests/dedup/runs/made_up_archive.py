@@ -28,9 +28,9 @@ def store_archive(seed: int, *, days: int = DAYS) -> None:
     """Store news of the first days with an earlier run, decisions and a rule; some articles came after it."""
     Profile.objects.filter(is_default=True).update(settings=SETTINGS)
     last = FIRST_DAY + datetime.timedelta(days=days - 1)
-    articles = [each for each in made_up_news(seed) if each.date <= last]
+    articles = [article for article in made_up_news(seed) if article.date <= last]
     late = set(range(5, len(articles), 9))
-    _store([each for place, each in enumerate(articles) if place not in late])
+    _store([article for place, article in enumerate(articles) if place not in late])
     call_command("find_duplicates", "--threshold=trigram=0.4", "--no-progress", stdout=io.StringIO())
     _decide()
     _store([articles[place] for place in sorted(late)])

@@ -88,14 +88,14 @@ def made_up_news(seed: int) -> list[IncomingArticle]:
     """Return some 700 articles of DAYS days from FIRST_DAY on, by day; the same for the same seed."""
     dice = Random(seed)
     writers = {paper: _Writer(paper, dice) for paper in _PAPERS}
-    written = [each for writer in writers.values() for each in _of(writer, writers)]
+    written = [text for writer in writers.values() for text in _of(writer, writers)]
     written += _notices(writers[_COURIER])
     return sorted(written, key=lambda article: article.date)
 
 
 def _of(writer: _Writer, writers: dict[str, _Writer]) -> Iterator[IncomingArticle]:
     """Yield a newspaper's stories, what becomes of them in it and in others, and its tables."""
-    others = [each for each in writers.values() if each is not writer and each.blank == writer.blank]
+    others = [known for known in writers.values() if known is not writer and known.blank == writer.blank]
     other = writers[_COURIER] if writer.paper == _HARBOUR else others[0]
     for number in range(int(DAYS * writer.per_day)):
         day = int(number / writer.per_day)
@@ -116,7 +116,7 @@ def _again(
         case 0:  # a copy in another newspaper
             yield _article(other, day + 1, headline, story)
         case 1:  # the same, edited
-            yield _article(other, day + 1, writer.headline(), [writer.edited(each) for each in story])
+            yield _article(other, day + 1, writer.headline(), [writer.edited(sentence) for sentence in story])
         case 2:  # a version that has grown
             yield _article(writer, day, headline, [*story[:1], writer.sentence(), *story[1:], *writer.story()[:4]])
         case 3:  # a crop, weeks later
@@ -126,7 +126,7 @@ def _again(
             yield _article(writer, day, headline, again, address=f"{address}?utm_source=feed")
         case 5:  # the same form about another name
             for name in writer.names(2):
-                yield _article(writer, day + 3, writer.headline(), [f"{name} {each}" for each in story])
+                yield _article(writer, day + 3, writer.headline(), [f"{name} {sentence}" for sentence in story])
         case 6:  # another story under the same headline
             yield _article(writer, day, headline, writer.story())
 

@@ -105,8 +105,8 @@ def test_pairs_inside_a_dense_group_are_left_out_and_no_fault(corpus, monkeypatc
         crowded = corpus[:4]
         store_crowded(run.pk, "trigram", {article.pk: 60 for article in crowded}, only_new=False)
         # The first one is between two of them, the last one between two others.
-        for each in (found[0], found[found.count() - 1]) if options_of_the_run["missed"] else (found[0],):
-            each.delete()
+        for pair in (found[0], found[found.count() - 1]) if options_of_the_run["missed"] else (found[0],):
+            pair.delete()
         update_groups()
 
     options_of_the_run = {"missed": False}

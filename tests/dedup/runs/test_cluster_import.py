@@ -71,7 +71,7 @@ def stored_rows() -> dict[str, Any]:
         "groups": sorted(GroupMember.objects.values_list("article", "group__fingerprint", "group__pairs")),
         "clusters": sorted(clusters.values(), key=lambda facts: facts[3]),
         "counts": {name: value for name, value in run.counts.items() if name not in ("passes", "phases", "stale")},
-        "passes": {name: {**each, "seconds": 0} for name, each in run.counts["passes"].items()},
+        "passes": {name: {**numbers, "seconds": 0} for name, numbers in run.counts["passes"].items()},
         "config": run.config,
         "scope": run.scope,
     }

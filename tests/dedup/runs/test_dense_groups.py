@@ -70,7 +70,7 @@ def test_parts_are_those_of_a_search_from_every_article() -> None:
         expected = set()
         for article in range(30):
             reached, frontier = {article}, {article}
-            while frontier := {other for each in frontier for other in near[each]} - reached:
+            while frontier := {other for node in frontier for other in near[node]} - reached:
                 reached |= frontier
             if len(reached) > 1:
                 expected.add(tuple(sorted(reached)))

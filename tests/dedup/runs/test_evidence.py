@@ -295,7 +295,7 @@ def test_the_best_score_is_that_of_the_best_evidence_that_is_not_stale(articles:
     Evidence.objects.filter(pair=both, pass_name="title").update(stale=True)
     Evidence.objects.filter(pair=lost).update(stale=True)
     Pair.objects.filter(pk=other.pk).update(best_score=0.4)
-    scores = lambda: [Pair.objects.get(pk=each.pk).best_score for each in (both, lost, other)]  # noqa: E731
+    scores = lambda: [Pair.objects.get(pk=pair.pk).best_score for pair in (both, lost, other)]  # noqa: E731
     update_clusters(only_changed=False)
     run = make_run()
     update_best_scores(run)
@@ -355,7 +355,7 @@ def test_days_and_newspapers_are_corrected_of_articles_that_have_changed(article
 def test_a_run_forgets_crowded_articles_unless_evidence_of_an_earlier_run_is_left(articles: list[Article]) -> None:
     a, b, c = articles
     old, run = make_run(), make_run()
-    store_crowded(old.pk, "trigram", {each.pk: 60 for each in articles}, only_new=False)
+    store_crowded(old.pk, "trigram", {article.pk: 60 for article in articles}, only_new=False)
     store_crowded(old.pk, "title", {a.pk: 60}, only_new=False)
     pair = make_pair(a, b, trigram=0.9, title=0.9)
     pair.evidence.update(run=old)

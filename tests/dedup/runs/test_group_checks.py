@@ -83,7 +83,7 @@ def clustered(settings: dict) -> set[tuple[int, int]]:
     clusters: dict[int, list[int]] = {}
     for cluster, article in Membership.objects.order_by("article").values_list("cluster", "article"):
         clusters.setdefault(cluster, []).append(article)
-    return {(left, right) for each in clusters.values() for left in each for right in each if left < right}
+    return {(left, right) for cluster in clusters.values() for left in cluster for right in cluster if left < right}
 
 
 def test_a_dense_group_of_near_copies_is_one_cluster() -> None:

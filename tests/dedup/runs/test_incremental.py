@@ -66,12 +66,12 @@ def rows(*, stale: bool = False) -> tuple:
     return (
         sorted(
             (
-                each.pass_name,
-                *sorted((url[each.pair.left_id], url[each.pair.right_id])),
-                each.score,
-                str(each.details),
+                row.pass_name,
+                *sorted((url[row.pair.left_id], url[row.pair.right_id])),
+                row.score,
+                str(row.details),
             )
-            for each in evidence
+            for row in evidence
         ),
         sorted(
             (*sorted((url[item_.left_id], url[item_.right_id])), item_.best_score, item_.verdict, item_.joins)
@@ -79,7 +79,7 @@ def rows(*, stale: bool = False) -> tuple:
             if item_.best_score
         ),
         sorted(
-            sorted(url[each] for each in cluster.memberships.values_list("article", flat=True))
+            sorted(url[article] for article in cluster.memberships.values_list("article", flat=True))
             for cluster in Cluster.objects.all()
         ),
     )
@@ -133,7 +133,7 @@ def dense(request) -> None:
 def groups() -> list[list[str]]:
     url = dict(Article.objects.values_list("pk", "url"))
     return sorted(
-        sorted(url[each] for each in group.members.values_list("article", flat=True))
+        sorted(url[article] for article in group.members.values_list("article", flat=True))
         for group in DenseGroup.objects.all()
     )
 
@@ -153,7 +153,7 @@ def test_runs_of_what_is_new_end_where_a_run_of_all_ends(seed, dense) -> None:
     find_duplicates("--passes", EVERY)
     assert rows() == step_by_step
     assert groups() == dense_groups
-    assert {each[0] for each in step_by_step[0]} >= OF_THE_INVENTED
+    assert {step[0] for step in step_by_step[0]} >= OF_THE_INVENTED
 
 
 @pytest.mark.slow
@@ -327,9 +327,15 @@ def test_a_dry_run_tells_the_pairs_it_was_asked_for(store) -> None:
     for day in (1, 2, 5):
         store(OPENINGS[0], date=f"2026-03-{day:02}")
     dry = find_duplicates("--dry-run", "--passes=exact,trigram", "--since=2026-03-03")
-    assert {name: each["pairs"] for name, each in dry["passes"].items()} == {"exact": 2, "trigram": 1}
+    assert {name: numbers["pairs"] for name, numbers in dry["passes"].items()} == {
+        "exact": 2,
+        "trigram": 1,
+    }
     stored = find_duplicates("--passes=exact,trigram", "--since=2026-03-03")
-    assert {name: each["pairs"] for name, each in stored["passes"].items()} == {"exact": 2, "trigram": 1}
+    assert {name: numbers["pairs"] for name, numbers in stored["passes"].items()} == {
+        "exact": 2,
+        "trigram": 1,
+    }
     assert stored["pairs"] == 2
     assert Evidence.objects.filter(pass_name="exact").count() == 3
 
@@ -365,7 +371,7 @@ def test_a_headline_that_turns_out_generic_ends_alike_step_by_step(seed) -> None
         found.append(find_duplicates("--new", "--passes", "title,exact")["passes"].get("title", {}).get("pairs", 0))
     step_by_step = rows()
     assert found[-1] == 0
-    assert not [each for each in step_by_step[0] if each[0] == "title"]
+    assert not [step for step in step_by_step[0] if step[0] == "title"]
     forget_runs()
     find_duplicates("--passes", "title,exact")
     assert rows() == step_by_step

@@ -76,7 +76,7 @@ def corpus(store) -> dict[str, list[int]]:
         store(text, date=f"2026-03-{day:02}", headline=headline) for day, (text, headline) in enumerate(daily, start=1)
     ]
     store(OTHER, headline="Glass negatives on show")
-    return {"story": [each.pk for each in story], "market": [each.pk for each in market]}
+    return {"story": [article.pk for article in story], "market": [article.pk for article in market]}
 
 
 def verdicts(ids: list[int]) -> set[str]:

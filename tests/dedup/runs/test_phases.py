@@ -54,6 +54,6 @@ def test_no_second_is_lost_between_phases_or_sittings(monkeypatch) -> None:
             clock.advance("url", 40, 2)
         clock.close()
         seconds = {"forms": 5.0, "url": 6.0, "trigram": 0.0, "storing": 2.0}
-        assert clock.seconds() == {name: sitting * each for name, each in seconds.items()}
+        assert clock.seconds() == {name: sitting * second for name, second in seconds.items()}
     row = run.phases.get(name="url")
     assert (row.total, row.done, row.found, row.state) == (40, 40, 2, "done")

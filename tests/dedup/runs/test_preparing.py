@@ -64,7 +64,7 @@ def test_blocks_give_together_what_one_block_gives(articles, weighted, monkeypat
         whole = sorted(PASSES[name].find(Window(days[0], days[59]), config, connection))
         assert len(blocks_for(name, config, blocks_of(Scope()), Scope())) > 2
         by_blocks = sorted(find_with(name, config, Scope(), Tally()))
-        assert [(block, block.evidence) for block in by_blocks] == [(each, each.evidence) for each in whole]
+        assert [(block, block.evidence) for block in by_blocks] == [(pair, pair.evidence) for pair in whole]
         assert whole, name
     update_index(SENTENCE_INDEX, write_sentences, NO_PROGRESS)
     ArticleSentences.objects.filter(article=Article.objects.latest("pk")).delete()

@@ -172,8 +172,8 @@ def combined(configs: Configs) -> Mapping[tuple[int, int], dict[str, float]]:
 @pytest.mark.parametrize("seed", [11, pytest.param(12, marks=pytest.mark.soak)])
 def test_rules_give_the_pairs_of_separate_runs_combined(seed: int) -> None:
     articles = [
-        dataclasses.replace(each, newspaper="Coastal Times") if place % 3 == 0 else each
-        for place, each in enumerate(invented(seed, 70))
+        dataclasses.replace(article, newspaper="Coastal Times") if place % 3 == 0 else article
+        for place, article in enumerate(invented(seed, 70))
     ]
     store_articles(articles[:50])
     profile = default_profile()
@@ -213,7 +213,7 @@ def test_rules_follow_a_merged_newspaper_and_name_what_they_cannot_set(store) ->
     profile = default_profile()
     rule = ProfileRule.objects.create(profile=profile, newspaper=old, settings={"trigram": {"threshold": 0.8}})
     Newspaper.objects.filter(pk=old.pk).update(merged_into=new)
-    assert [(each.newspaper_id, each.names) for each in rules_of(profile)] == [(new.pk, ("Inland Courier",))]
+    assert [(rule.newspaper_id, rule.names) for rule in rules_of(profile)] == [(new.pk, ("Inland Courier",))]
     for settings, message in (
         ({"trigram": {"prefix": 500}}, "trigram: a rule cannot set prefix; it sets the lowest score and the most days"),
         ({"trigram": {"threshold": 0.1}}, "trigram: threshold is 0.1; it must be from 0.3 to 1 (similarity, 0..1)"),

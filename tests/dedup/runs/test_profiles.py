@@ -77,8 +77,8 @@ def form_of(admin, profile: Profile) -> dict:
 
 def test_the_form_has_every_setting_with_its_range_and_help(admin) -> None:
     html = admin.get(reverse("admin:dedup_profile_change", args=[default_profile().pk])).content.decode()
-    for name, each in PASSES.items():
-        for setting in settings_of(each.config_class):
+    for name, detection_pass in PASSES.items():
+        for setting in settings_of(detection_pass.config_class):
             assert f'name="{name}__{setting}"' in html
     assert "From 0 to 365; usually 3." in html
     assert "50 to 100,000,000" not in html

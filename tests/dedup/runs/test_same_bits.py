@@ -233,17 +233,17 @@ def has_everything(store: Store) -> None:
     pairs, evidence = store["dedup_pair"].values(), store["dedup_evidence"].values()
     assert {pair["verdict"] for pair in pairs} >= {"duplicate", "version", "template", "similar"}
     assert {pair["state"] for pair in pairs} >= {"undecided", "confirmed", "rejected"}
-    assert {each["pass_name"] for each in evidence if not each["stale"]} == {*PASSES, DENSE_GROUPS}
-    assert any(each["stale"] for each in evidence)
+    assert {row["pass_name"] for row in evidence if not row["stale"]} == {*PASSES, DENSE_GROUPS}
+    assert any(row["stale"] for row in evidence)
     reasons = " ".join(reason for pair in pairs for reason in pair["reasons"])
     for part in ("replaced", "again and again", "Headlines of this form", "An editor ruled"):
         assert part in reasons
-    assert len({each["month"] for each in store["dedup_newspapermonth"].values()}) >= 3
+    assert len({row["month"] for row in store["dedup_newspapermonth"].values()}) >= 3
     assert store["dedup_series"]
     assert store["dedup_groupmember"]
     assert store["dedup_cluster"]
-    assert {each["pass_name"] for each in store["dedup_crowdedarticle"].values()} == {"trigram", "stopword"}
+    assert {row["pass_name"] for row in store["dedup_crowdedarticle"].values()} == {"trigram", "stopword"}
     assert store["articles_repeatedsentence"]
-    [run] = [each for each in store["dedup_detectionrun"].values() if each["scope"]["boilerplate"] == "story"]
+    [run] = [row for row in store["dedup_detectionrun"].values() if row["scope"]["boilerplate"] == "story"]
     assert run["state"] == "done"
     assert run["counts"]["stale"] > 0

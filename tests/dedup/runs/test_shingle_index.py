@@ -33,7 +33,7 @@ MARCH = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 31))
 def read(window: Window = MARCH, **options) -> dict[int, list[int]]:
     found = reading.read_shingles(window, connection, **options)
     sets = np.split(found.sets.values, found.sets.offsets[1:-1]) if len(found.ids) else []
-    return {pk: each.tolist() for pk, each in zip(found.ids.tolist(), sets, strict=True)}
+    return {pk: members.tolist() for pk, members in zip(found.ids.tolist(), sets, strict=True)}
 
 
 def made_of(text: str) -> list[int]:
@@ -42,7 +42,7 @@ def made_of(text: str) -> list[int]:
 
 def stored() -> dict[int, list[int]]:
     rows = ArticleShingles.objects.values_list("article", "shingles")
-    return {pk: np.frombuffer(each, dtype="<u4").tolist() for pk, each in rows}
+    return {pk: np.frombuffer(row, dtype="<u4").tolist() for pk, row in rows}
 
 
 class Steps(NoProgress):
@@ -138,8 +138,8 @@ def test_articles_are_read_by_day_and_newspaper(store) -> None:
     seen: list[int] = []
     found = reading.read_shingles(MARCH, connection, Tally(on_read=seen.append))
     assert found.ids.tolist() == [early.pk, other.pk, late.pk]
-    assert found.days.tolist() == [each.date.toordinal() for each in (early, other, late)]
-    assert found.newspapers.tolist() == [each.newspaper_id for each in (early, other, late)]
+    assert found.days.tolist() == [article.date.toordinal() for article in (early, other, late)]
+    assert found.newspapers.tolist() == [article.newspaper_id for article in (early, other, late)]
     assert seen == [3]
 
     assert list(read(first_day=datetime.date(2026, 3, 9))) == [late.pk]
@@ -182,5 +182,5 @@ def test_the_step_is_shown_if_there_is_anything_to_do(store) -> None:
         steps, configs, scope = Steps(), configs_of({}), Scope()
         run = start_run(configs, scope)
         run_detection(run, configs, scope, progress=steps)
-        shown.append([each for each in steps.seen if each[0] == SHINGLES])
+        shown.append([step for step in steps.seen if step[0] == SHINGLES])
     assert shown == [[(SHINGLES, 3, 0), (SHINGLES, 3, 0)], []]

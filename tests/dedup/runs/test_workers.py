@@ -123,7 +123,7 @@ def test_workers_end_with_their_parent_and_the_next_run_goes_on(store, tmp_path,
         begun = wait_for(lambda: [*tmp_path.glob("begun-*")], 2)
         process.send_signal(how)
         errors = process.communicate(timeout=60)[1]
-    pids = [int(each.name.removeprefix("begun-")) for each in begun]
+    pids = [int(path.name.removeprefix("begun-")) for path in begun]
     wait_for(lambda: [pid for pid in pids if not is_alive(pid)], 2)
     if how == signal.SIGKILL:
         assert process.returncode == -signal.SIGKILL

@@ -21,7 +21,7 @@ def manifest_of(days: dict[str, int], **changes: Any) -> Manifest:
         "made_at": "2026-03-09T12:00:00+00:00",
         "articles": sum(days.values()),
         "newest": 99,
-        "days": [list(each) for each in sorted(days.items())],
+        "days": [list(day) for day in sorted(days.items())],
         "months": {},
         "texts": {"text": 1_000, "content": 1_200},
         "newspapers": 2,
@@ -29,7 +29,7 @@ def manifest_of(days: dict[str, int], **changes: Any) -> Manifest:
         "until": None,
         "boilerplate": "keep",
         "profile": "default",
-        "config": {name: dataclasses.asdict(each.config_class()) for name, each in PASSES.items()},
+        "config": {name: dataclasses.asdict(detection_pass.config_class()) for name, detection_pass in PASSES.items()},
         "passes": None,
         "rules": [],
         "newspaper_ids": None,
@@ -55,8 +55,8 @@ def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
     )
     assert again.fingerprint() != manifest_of(DAYS).fingerprint()
     assert (str(again.first_day), str(again.last_day)) == ("2026-03-02", "2026-03-05")
-    assert {name: type(each) for name, each in again.configs().items()} == {
-        name: each.config_class for name, each in PASSES.items()
+    assert {name: type(config) for name, config in again.configs().items()} == {
+        name: detection_pass.config_class for name, detection_pass in PASSES.items()
     }
     with pytest.raises(BundleError, match=re.escape("there is no manifest.json")):
         Manifest.read(tmp_path / "manifest.json")
@@ -107,7 +107,7 @@ def test_the_plan_counts_the_pairs_within_the_window(tmp_path: Path, capsys: pyt
 @pytest.mark.parametrize(("days", "a_day", "seconds"), [(24, 500, 73), (72, 500, 88), (1_558, 8, 144)])
 def test_the_plan_is_near_what_measured_runs_took(days: int, a_day: int, seconds: float) -> None:
     """CPU seconds of all processes: see docs/scale.md."""
-    manifest = manifest_of({(date(2020, 1, 1) + timedelta(days=each)).isoformat(): a_day for each in range(days)})
+    manifest = manifest_of({(date(2020, 1, 1) + timedelta(days=number)).isoformat(): a_day for number in range(days)})
     configs = with_passes(manifest.configs(), ["url", "title", "exact", "trigram", "containment"])
     plan = planned(manifest, configs, tile_pairs=TILE_PAIRS)
     assert seconds / 2 < plan.cpu_seconds < seconds * 2
@@ -115,7 +115,7 @@ def test_the_plan_is_near_what_measured_runs_took(days: int, a_day: int, seconds
     # What more articles cost grows with them, and the pairs within the window with the square of a day's.
     wide = manifest_of({day: 10 * a_day for day, _ in manifest.days})
     more = planned(wide, configs, tile_pairs=TILE_PAIRS)
-    pairs, their_pairs = (sum(each.window_pairs.values()) for each in (plan, more))
+    pairs, their_pairs = (sum(own_plan.window_pairs.values()) for own_plan in (plan, more))
     fixed = 55 + 5 * 5
     linear = plan.cpu_seconds - fixed - 12.7e-9 * pairs
     assert more.cpu_seconds == pytest.approx(fixed + 10 * linear + 12.7e-9 * their_pairs)

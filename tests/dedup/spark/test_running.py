@@ -200,8 +200,8 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
     configs = manifest.configs()
     result = run_stages(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=22_500, resume=False)
     expected, found = found_by_find_duplicates(), found_by_spark(bundle)
-    for each in expected:
-        assert found[each] == expected[each], each
+    for row in expected:
+        assert found[row] == expected[row], row
     assert {name for name, _, _ in expected["evidence"]} == set(PASSES)
     assert result.counts["clusters"] == len(expected["clusters"]) > 10
     assert result.counts["group_checks"] == len(expected["group checks"]) > 5
@@ -209,7 +209,7 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
     edges = spark.createDataFrame(chain[::-1], "first long, second long").repartition(4)
     stars = components(edges, tmp_path / "stages", "chain", alone=0)
     assert {tuple(row) for row in stars.collect()} == {*((0, place) for place in range(1, 41)), (50, 60)}
-    reasons = {reason for _, each, *_ in found["verdicts"].values() for reason in each}
+    reasons = {reason for _, verdict, *_ in found["verdicts"].values() for reason in verdict}
     assert {RULE_REASON, GROUP_RULE_REASON} <= reasons
 
     for state in (empty, reviewed):
@@ -227,7 +227,7 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
 def rows_and_pairs() -> dict[str, Any]:
     """Return what a run stores, apart from how many pairs each pass compared: dense groups are compared again."""
     rows = stored_rows()
-    return rows | {"passes": {name: each["pairs"] for name, each in rows["passes"].items()}}
+    return rows | {"passes": {name: numbers["pairs"] for name, numbers in rows["passes"].items()}}
 
 
 def empty() -> None:

@@ -49,7 +49,7 @@ def corpus(seed: int, kind: type[np.generic]) -> Sets:
             members |= set(rng.sample(source := rng.choice(texts), len(source) * 2 // 3))
         texts.append(sorted(members))
     keys = sorted((rng.randrange(700_000, 700_060), rng.randrange(10**9), rng.randrange(1, 9)) for _ in texts)
-    days, ids, newspapers = (np.array(each) for each in zip(*keys, strict=True))
+    days, ids, newspapers = (np.array(column) for column in zip(*keys, strict=True))
     values = np.concatenate([np.array(text, dtype=kind) for text in texts])
     weights = np.array([rng.uniform(0.2, 3.0) for _ in values], dtype=np.float32)
     offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
@@ -61,12 +61,17 @@ def in_parts(every: Sets, config: MemberConfig, parts: int, ranges: int) -> set[
     rows = np.random.default_rng(parts).permutation(len(every.keys.ids))
     own = [_part(every, np.sort(some)) for some in np.array_split(rows, parts)]
     width = every.sets.values.dtype.itemsize
-    sent = pa.concat_tables([sent_by(number, held_by(each.sets.values), ranges) for number, each in enumerate(own)])
-    counted = pa.concat_tables(
-        [counted_in_range(sent.filter(pc.equal(sent["range"], each)), width) for each in range(ranges)]
+    sent = pa.concat_tables(
+        [sent_by(number, held_by(members.sets.values), ranges) for number, members in enumerate(own)]
     )
-    kept = [kept_by(each, counted.filter(pc.equal(counted["part"], number)), config) for number, each in enumerate(own)]
-    tables = [shared_pairs(each, None, config)[0] for each in kept]
+    counted = pa.concat_tables(
+        [counted_in_range(sent.filter(pc.equal(sent["range"], place)), width) for place in range(ranges)]
+    )
+    kept = [
+        kept_by(members, counted.filter(pc.equal(counted["part"], number)), config)
+        for number, members in enumerate(own)
+    ]
+    tables = [shared_pairs(table, None, config)[0] for table in kept]
     tables += [shared_pairs(one, other, config)[0] for one, other in combinations(kept, 2)]
     rows_found = pa.concat_tables(tables).select(["left", "right", "score", "details"]).to_pylist()
     return {tuple(row.values()) for row in rows_found}
@@ -76,9 +81,9 @@ def _part(every: Sets, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Sets
     sets, weights = every.sets, every.weights
     assert weights is not None
     slices = [slice(sets.offsets[row], sets.offsets[row + 1]) for row in rows.tolist()]
-    values = np.concatenate([sets.values[each] for each in slices])
-    offsets = np.cumsum([0, *(each.stop - each.start for each in slices)], dtype=np.int64)
-    return Sets(every.keys.at(rows), Ragged(values, offsets), np.concatenate([weights[each] for each in slices]))
+    values = np.concatenate([sets.values[span] for span in slices])
+    offsets = np.cumsum([0, *(span.stop - span.start for span in slices)], dtype=np.int64)
+    return Sets(every.keys.at(rows), Ragged(values, offsets), np.concatenate([weights[span] for span in slices]))
 
 
 @pytest.mark.parametrize(("parts", "ranges"), [(1, 1), (4, 3), (13, 7)])
@@ -149,7 +154,7 @@ def test_minhash_in_parts_finds_every_similar_pair() -> None:
     members: dict[int, list[dict[str, int]]] = {}
     for row in in_bands(known, config).to_pylist():
         members.setdefault(row.pop("key"), []).append(row)
-    crowded = {each["id"] for some in members.values() if len(some) > config.dense_from + 1 for each in some}
+    crowded = {row["id"] for some in members.values() if len(some) > config.dense_from + 1 for row in some}
     small = pa.table({"members": [some for some in members.values() if 1 < len(some) <= config.dense_from + 1]})
     pairs = {(row["one"], row["other"]) for row in met(small, config).to_pylist()}
     pairs = {pair for pair in pairs if not crowded.issuperset(pair)}
@@ -193,8 +198,8 @@ def test_the_clusters_of_each_component_are_those_of_all() -> None:
             parts.setdefault(one, []).append(row)
     together = clustering_of(rows)
     apart = [clustering_of(some) for some in parts.values()]
-    found = sorted((each for some in apart for each in some.components), key=lambda each: each.articles)
+    found = sorted((component for some in apart for component in some.components), key=lambda each: each.articles)
     assert found == together.components
     assert sorted(pair for some in apart for pair in some.contradictions) == together.contradictions
     assert len(found) > 5
-    assert cluster_rows(found).num_rows == sum(len(each.articles) for each in found)
+    assert cluster_rows(found).num_rows == sum(len(component.articles) for component in found)

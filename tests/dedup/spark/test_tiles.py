@@ -64,7 +64,7 @@ def work(folder: Path, rows: list[dict[str, object]], *, a_file: int, a_group: i
     for start in range(0, len(rows), a_file):
         table = pa.Table.from_pylist(rows[start : start + a_file], schema=ARTICLES)
         parquet.write_table(table, bundle.articles / f"{start:05}.parquet", row_group_size=a_group)
-    letters = [ord(each) for each in "abcdefghijklmnopqrstuvwxyz0123456789"]
+    letters = [ord(letter) for letter in "abcdefghijklmnopqrstuvwxyz0123456789"]
     parquet.write_table(pa.table([letters, letters], schema=ALPHABET), bundle.table("alphabet"))
     return Work(folder, parts_of(bundle.articles, most), FIRST.toordinal() + 100, Mode.KEEP, folder / "prepared")
 
@@ -107,7 +107,7 @@ def at_once(rows: list[dict[str, object]], config: TrigramConfig | StopwordConfi
             "text": [row["normalized_text"] for row in ordered],
         }
     ).select([*KEYS, "text"])
-    letters = {each: each for each in "abcdefghijklmnopqrstuvwxyz0123456789"}
+    letters = {letter: letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789"}
     trigram = isinstance(config, TrigramConfig)
     sets = trigram_tile(table, config, Alphabet.of(letters.items())) if trigram else stopword_tile(table, config)
     days = sets.keys.days
@@ -122,7 +122,7 @@ def at_once(rows: list[dict[str, object]], config: TrigramConfig | StopwordConfi
             tally = Tally()
             upto = int(np.searchsorted(days, day, side="right"))
             first = int(np.searchsorted(days, day - 2 * config.day_window))
-            part = sets._replace(keys=Keys(*(each[first:upto] for each in sets.keys)), sets=sets.sets.part(first, upto))
+            part = sets._replace(keys=Keys(*(key[first:upto] for key in sets.keys)), sets=sets.sets.part(first, upto))
             dense = similar_of_day(part, day, config, config.threshold, tally)
             every |= _of(scored_pairs(part.keys, dense.left, dense.right, dense.scores, config))
             crowded |= set(tally.crowded)

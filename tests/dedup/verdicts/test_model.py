@@ -85,7 +85,7 @@ def test_the_covariance_is_that_of_fitted_models_over_resamples() -> None:
     totals = []
     for _ in range(12):
         drawn = [dice.randrange(400) for _ in range(400)]
-        asked = fit([rows[each] for each in drawn], [labels[each] for each in drawn], [1.0] * 400).questions[
+        asked = fit([rows[place] for place in drawn], [labels[place] for place in drawn], [1.0] * 400).questions[
             "duplicate"
         ]
         totals.append([asked.intercept + np.dot(asked.coefficients, row) for row in rows[:40]])

@@ -26,13 +26,13 @@ def test_percentages_add_up(probabilities: list[float], written: list[str]) -> N
 def test_whatever_they_are(weights: list[int]) -> None:
     probabilities = [weight / sum(weights) for weight in weights]
     written = percentages(probabilities)
-    whole = sum(int(each[:-1]) for each in written if each != "under 1%")
+    whole = sum(int(text[:-1]) for text in written if text != "under 1%")
 
     small = written.count("under 1%")
     assert 100 - small <= whole <= 100 - bool(small)
     assert written[0] == percentage(probabilities[0])
-    for probability, each in zip(probabilities, written, strict=True):
-        assert each == "under 1%" or abs(int(each[:-1]) - probability * 100) < 3
+    for probability, text in zip(probabilities, written, strict=True):
+        assert text == "under 1%" or abs(int(text[:-1]) - probability * 100) < 3
 
 
 def test_the_parts_of_a_bar_touch_and_what_is_impossible_is_left_out() -> None:

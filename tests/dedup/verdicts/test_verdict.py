@@ -65,9 +65,12 @@ def compared(left: ArticleText, right: ArticleText, *others: ArticleText) -> Com
     """Compare two articles, given these and the other articles of their newspapers."""
     preparer = Preparer()
     everything = [left, right, *others]
-    prepared = [preparer.prepare(each) for each in everything]
+    prepared = [preparer.prepare(stored_article) for stored_article in everything]
     text = recurring_texts(prepared)
-    rows = [(each.newspaper, each.date, preparer.headline_form(each.headline)) for each in everything]
+    rows = [
+        (stored_article.newspaper, stored_article.date, preparer.headline_form(stored_article.headline))
+        for stored_article in everything
+    ]
     headlines = HeadlineSeries(rows)
     series = [headlines.recurrence_of(*row, text[row[0]]) for row in rows]
     return compare(prepared[0], prepared[1], series[0], series[1])
@@ -241,7 +244,7 @@ def test_numbers_in_a_row_are_replaced_one_for_one() -> None:
 
 def test_two_prints_of_one_headline_are_no_series_and_three_are() -> None:
     first, again, later = (article(STORY, HEADLINE, day) for day in (0, 1, 9))
-    assert not any("Headlines of this form" in each for each in reasons_for(compared(first, again)))
+    assert not any("Headlines of this form" in reason for reason in reasons_for(compared(first, again)))
     assert "Headlines of this form appear in the same newspaper on 2 other days within 60 days." in (
         reasons_for(compared(first, again, later))
     )
@@ -281,7 +284,12 @@ def test_a_doubtful_duplicate_joins_no_cluster_where_the_newspapers_are_known() 
     def certain(kind: VerdictKind, probability: float, comparison: Comparison) -> bool:
         return is_certain(Judgement(kind, probability, probability, ()), comparison)
 
-    assert [certain(VerdictKind.DUPLICATE, each, known) for each in (0.5, 0.79, 0.8, 1.0)] == [False, False, True, True]
+    assert [certain(VerdictKind.DUPLICATE, chance, known) for chance in (0.5, 0.79, 0.8, 1.0)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
     assert certain(VerdictKind.DUPLICATE, 0.5, unknown)
     assert not certain(VerdictKind.VERSION, 0.9, unknown)
 
@@ -300,7 +308,8 @@ def test_what_is_replaced_reads_from_the_earlier_article_to_the_later_one(
 ) -> None:
     pair = ORIGINAL, article(STORY.replace("120", "95"), HEADLINE)
     left, right = (
-        replace(each, time=written_time(f"2026-03-02T{time}Z")) for each, time in zip(pair, times, strict=True)
+        replace(stored_article, time=written_time(f"2026-03-02T{time}Z"))
+        for stored_article, time in zip(pair, times, strict=True)
     )
     judgement, of_days = judgement_of(compared(left, right)), judgement_of(compared(*pair))
 
@@ -333,7 +342,7 @@ def test_what_another_model_would_change() -> None:
         (VerdictKind.DUPLICATE, changes.changed[0].new): 1,
         (VerdictKind.TEMPLATE, VerdictKind.TEMPLATE): 1,
     }
-    assert [(each.place, each.old) for each in changes.changed] == [(0, VerdictKind.DUPLICATE)]
+    assert [(change.place, change.old) for change in changes.changed] == [(0, VerdictKind.DUPLICATE)]
     assert changes.changed[0].old_duplicate_probability > 0.9 > changes.changed[0].new_duplicate_probability
     assert verdict_changes(old, old, rows).changed == ()
 

@@ -88,10 +88,10 @@ def test_a_part_of_a_long_article_and_an_article_of_today_are_found(
 ) -> None:
     today = store(f"{LIBRARY} It is quiet there.", headline="Open at night")
     known = {hit.article.pk for hit in check(Pasted(FERRY[100:330])).copies}
-    assert known == {each.pk for each in shelf[:3]}
+    assert known == {article.pk for article in shelf[:3]}
     checked = check(Pasted(LIBRARY, headline="open AT night"))
     assert checked.unread == 0
-    assert {hit.article.pk for hit in checked.copies} == {today.pk, *(each.pk for each in shelf[3:])}
+    assert {hit.article.pk for hit in checked.copies} == {today.pk, *(article.pk for article in shelf[3:])}
     # With too many new articles, those with the same text or headline are still found.
     store("A text that is like no other at all.")
     monkeypatch.setattr(checks, "_NEWEST", 1)
@@ -114,7 +114,7 @@ def test_samples_are_made_where_they_are_missing_and_made_again_where_many_are_o
 ) -> None:
     ShingleSample.objects.all().delete()  # as after the update of an older installation, before the next run
     for _ in range(2):
-        assert {hit.article.pk for hit in check(Pasted(FERRY)).copies} == {each.pk for each in shelf[:3]}
+        assert {hit.article.pk for hit in check(Pasted(FERRY)).copies} == {article.pk for article in shelf[:3]}
         update_shingles()
         assert [row.count for row in ShingleSample.objects.all()] == [6]
     monkeypatch.setattr(shingle_samples, "_MOST_OLDER", 0)
@@ -123,7 +123,7 @@ def test_samples_are_made_where_they_are_missing_and_made_again_where_many_are_o
         monkeypatch.setattr(shingle_samples, "_MOST_ROWS", rows if rows > 1 else 3)
         update_shingles()
         assert ShingleSample.objects.count() == rows
-    assert {hit.article.pk for hit in check(Pasted(FERRY)).copies} == {each.pk for each in shelf[1:3]}
+    assert {hit.article.pk for hit in check(Pasted(FERRY)).copies} == {article.pk for article in shelf[1:3]}
 
 
 def test_a_url_is_looked_up_and_only_an_editor_can_have_it_fetched(

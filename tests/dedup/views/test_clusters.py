@@ -239,7 +239,7 @@ def test_a_weakly_held_cluster_is_split_where_it_is_weak(editor_client: Client, 
     sent = dict(re.findall(r'name="(seen|tick)" value="([^"]+)">', page.split('id="split-here"')[1]))
     assert sent["tick"] == listed_ids(*halves[:2])
     preview = editor_client.post(reverse("cluster_preview", args=[cluster.pk, "split"]) + "?size_from=2", sent)
-    assert [each.size for each in preview.context["preview"].clusters] == [3, 2]
+    assert [group.size for group in preview.context["preview"].clusters] == [3, 2]
     asked = preview.content.decode()
     assert f'action="/clusters/{cluster.pk}/split/?size_from=2"' in asked
     assert (Decision.objects.count(), members(cluster)) == (0, {halve.pk for halve in halves})

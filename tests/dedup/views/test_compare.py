@@ -110,8 +110,8 @@ def test_articles_are_found_by_number_url_and_words(editor_client: Client, store
     assert chosen("/2026/ferry")
     assert chosen("LAST ferry")
     page = compare(editor_client, "ferry", other.pk)
-    for each in (first, other):
-        assert f"?left={each.pk}&right={other.pk}" in page
+    for article in (first, other):
+        assert f"?left={article.pk}&right={other.pk}" in page
     for typed, fault in (
         ("paper.example/2027", "No article is stored under paper.example/2027."),
         ("lighthouse keeper", "No headline has all of these words: lighthouse keeper."),

@@ -98,7 +98,7 @@ def test_the_files_of_a_worker_are_those_of_the_command_byte_by_byte(
     call_command(
         "export_corpus", "--policy", *options, "--output", str(tmp_path / f"corpus.{ending}"), "--no-progress", **said
     )
-    assert [each["content"] for each in export.files] == ["corpus", "removed", "description"]
+    assert [file["content"] for file in export.files] == ["corpus", "removed", "description"]
     for file in export.files:
         answer = vera.get(f"/exports/corpus/{export.pk}/files/{file['content']}/")
         sent = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
@@ -125,7 +125,7 @@ def test_corpora_are_listed_and_one_that_is_under_way_is_not_written_twice(
     others = [ask(vera, f"policy={policy}") for policy in ("keep-all", "one-per-cluster")]
     with django_assert_max_num_queries(10):
         listed = vera.get("/exports/").content.decode()
-    assert all(f'href="/exports/corpus/{each.pk}/"' in listed for each in (first, *others))
+    assert all(f'href="/exports/corpus/{made.pk}/"' in listed for made in (first, *others))
     refused = vera.post("/exports/corpus/new/?policy=drop-all-copies", follow=True).content.decode()
     assert "3 of your exports are under way; wait for one, or cancel one." in refused
     assert ask(ada, "policy=drop-all-copies")

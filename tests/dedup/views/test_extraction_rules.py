@@ -152,7 +152,7 @@ def test_a_trial_reads_stored_pages_and_one_that_is_fetched(
 
     def try_rule(wanted: ExtractionRule, pages: Sequence[Any], *, current: Any = None) -> list[Tried]:
         assert (wanted, current or NO_RULE) == (rule, NO_RULE)
-        assert {page.url for page in pages} <= {each.url for each in paper.articles.all()}
+        assert {page.url for page in pages} <= {article.url for article in paper.articles.all()}
         return [tried] * len(pages)
 
     monkeypatch.setattr(rule_trials, "try_rule", try_rule)
@@ -160,7 +160,9 @@ def test_a_trial_reads_stored_pages_and_one_that_is_fetched(
     settings.PAGE_FETCHER = f"{__name__}.fetch_made_up"
     rule = ExtractionRule(body=("div.story",))
     trial = rule_trials.try_on_pages(paper, rule, url="", user=editor)
-    assert {(page.article, page.url) for page in trial.pages} == {(each, each.url) for each in paper.articles.all()}
+    assert {(page.article, page.url) for page in trial.pages} == {
+        (article, article.url) for article in paper.articles.all()
+    }
     assert [page.tried for page in trial.pages] == [tried, tried]
     rule_trials.check_speed(rule)
     assert (trial.fetched, trial.fetch_fault) == (None, "")

@@ -244,7 +244,7 @@ def test_one_decision_confirms_all_articles_and_is_undone_as_one(
 
     assert (decision.kind, decision.group_number, decision.note) == ("confirm_group", group.pk, "one tender")
     assert decision.articles == everything
-    links = [(everything[0], each, "must") for each in everything[1:]]
+    links = [(everything[0], article, "must") for article in everything[1:]]
     assert sorted(decision.links.values_list("left", "right", "kind")) == links
     assert notices(page) == [("success", ["5"])]
     assert clusters() == [everything]

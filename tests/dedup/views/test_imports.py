@@ -26,7 +26,7 @@ def row(number: int, **more: Any) -> dict[str, Any]:
 
 FAULTY = [row(7, published="soon"), row(8, link="ftp://x"), row(9, text="\0 \ud800")]
 ROWS = [*(row(number) for number in range(7)), *FAULTY]
-FILE = gzip.compress("".join(f"{json.dumps(each)}\n" for each in ROWS).encode())
+FILE = gzip.compress("".join(f"{json.dumps(found_row)}\n" for found_row in ROWS).encode())
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_file_is_previewed_then_imported_and_its_rejects_are_taken_home(
     ]
     assert (preview["checked"], preview["rejected"], len(preview["rows"])) == (10, 3, 5)
     assert preview["rows"][0]["newspaper"] == "Skerry Post"
-    assert [each["line"] for each in preview["rejects"]] == [8, 9, 10]
+    assert [reject["line"] for reject in preview["rejects"]] == [8, 9, 10]
     assert not Article.objects.exists()
 
     send(client, f"/imports/{kept.pk}/start/")

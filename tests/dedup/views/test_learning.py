@@ -55,9 +55,13 @@ def test_a_lesson_is_queued_once_shown_and_switched_on_and_off(
         date = f"2026-03-{number + 1:02}"
         left = store(text, date=date, headline=f"{place} sells its depot")
         right = store(copy, date=date, newspaper="Coast Telegraph", headline=f"Depot of {place} to be sold")
-        for each in (left, right):
+        for article in (left, right):
             HeadlineForm.objects.create(
-                article=each, newspaper=each.newspaper, date=each.date, form=each.headline, revision=each.revision
+                article=article,
+                newspaper=article.newspaper,
+                date=article.date,
+                form=article.headline,
+                revision=article.revision,
             )
         pair = make_pair(left, right, trigram=0.9)
         decisions.decide_pair(pair.pk, "confirm" if number < 5 else "reject", user=ada)
@@ -104,9 +108,9 @@ def read_copy(store: StoreArticle) -> None:
     made = [
         store(NOTE.format(place="Yarnton"), newspaper=paper, headline="Depot sold") for paper in ("Harbour Post", "B")
     ]
-    for each in made:
+    for row in made:
         HeadlineForm.objects.create(
-            article=each, newspaper=each.newspaper, date=each.date, form=each.headline, revision=each.revision
+            article=row, newspaper=row.newspaper, date=row.date, form=row.headline, revision=row.revision
         )
     make_pair(*made, trigram=0.99)
     strata = [{"name": "all", "pairs": 1, "asked": 1, "drawn": 1}]
@@ -116,7 +120,7 @@ def read_copy(store: StoreArticle) -> None:
 
 
 def test_of_the_answers_only_those_that_chance_chose_say_which_model_is_better() -> None:
-    pairs = [LabelledPair((str(each), "0"), datetime.date(2026, 3, 1), "E", 1.0) for each in range(4)]
+    pairs = [LabelledPair((str(number), "0"), datetime.date(2026, 3, 1), "E", 1.0) for number in range(4)]
     verdicts = [("version", "similar"), ("version", "similar"), ("similar", "similar"), ("similar", "version")]
     tested = [HeldOut(place, VerdictKind(old), VerdictKind(new)) for place, (old, new) in enumerate(verdicts)]
     drawn = TrainingSet(pairs, [()] * 4, 4, 0, drawn={0, 2, 3})

@@ -79,7 +79,7 @@ def test_page_files_and_command_give_the_same_edges(visitor: Client, cluster: Cl
 
     edges = [json.loads(line) for line in lines.decode().splitlines()]
     everything = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert [each for each in everything if each["cluster"] == cluster.pk] == edges
+    assert [article for article in everything if article["cluster"] == cluster.pk] == edges
     assert len(everything) == 3
     assert [int(row["follower"]) for row in csv.DictReader(io.StringIO(table.decode()))] == [
         edge["follower"] for edge in edges
@@ -104,11 +104,11 @@ def test_the_report_counts_what_the_export_has(cluster: Cluster, store: StoreArt
     result = LineageReport().result(Scope(), Settings())
 
     kinds = {edge["cluster"]: edge["cluster_kind"] for edge in edges}
-    assert {each.kind: each.clusters for each in result.kinds if each.clusters} == Counter(kinds.values())
+    assert {kind.kind: kind.clusters for kind in result.kinds if kind.clusters} == Counter(kinds.values())
     assert (result.clusters, result.between, result.arrows) == (3, 2, len(edges))
     assert result.unordered == sum(edge["direction"] == "doubtful" for edge in edges)
     ordered = [edge for edge in edges if edge["direction"] != "doubtful"]
-    followed = Counter((each["source_newspaper"], each["follower_newspaper"]) for each in ordered)
+    followed = Counter((row["source_newspaper"], row["follower_newspaper"]) for row in ordered)
     del followed["Harbour Post", "Harbour Post"]
     assert {(following.source, following.follower): following.articles for following in result.followings} == followed
     telegraph = next(following for following in result.followings if following.follower == "Coast Telegraph")

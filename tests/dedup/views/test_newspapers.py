@@ -116,7 +116,7 @@ def test_merged_newspapers_are_listed_nowhere(admin_client: Client, papers: tupl
     assert listing() == addresses
     admin_client.post(f"{PAGE}new/", chosen(papers))
     assert listing() == []
-    assert [each.name for each in newspapers_to_crawl([])] == ["Harbour Post"]
+    assert [newspaper.name for newspaper in newspapers_to_crawl([])] == ["Harbour Post"]
     assert newspapers_to_crawl(["harbour-prod-2"]) == [papers[1]]
     page = admin_client.get(reverse("admin:articles_newspaper_change", args=[papers[1].pk])).content.decode()
     assert "harbour-prod-2" in page

@@ -361,7 +361,7 @@ def test_a_script_that_shows_the_next_question_itself_gets_what_became_of_the_an
     editor_client: Client, editor: User, pair: Pair, store: StoreArticle
 ) -> None:
     third = store("The pier closes on Friday.")
-    other, implied = (make_pair(each, third, trigram=0.8) for each in (pair.left, pair.right))
+    other, implied = (make_pair(side, third, trigram=0.8) for side in (pair.left, pair.right))
     decisions.decide_pair(other.pk, "confirm", user=editor)
     background = {"HTTP_X_ANSWER": "background"}
     address = reverse("pair_decide", args=[pair.pk]) + "?sort=date"
@@ -532,7 +532,7 @@ def test_why_a_pair_has_its_verdict(editor_client: Client, pair: Pair, django_as
     assert parts == [share.percentage + " " + share.label for share in why(pair).shares]
     # The table and its bars say the same, and end with the probability.
     table = page.split("<tbody>")[1].split("</table>")[0]
-    points = [float(each.replace("−", "-")) for each in re.findall(r'<td class="number">([+−][\d.]+)</td>', table)]
+    points = [float(number.replace("−", "-")) for number in re.findall(r'<td class="number">([+−][\d.]+)</td>', table)]
     assert sum(points[:-1]) == pytest.approx(points[-1])
     assert table.count('class="fall"') == len(points) - 1
     assert table.split("<tfoot>")[1].count(percentage(now.model.probabilities(now.features).duplicate)) == 1

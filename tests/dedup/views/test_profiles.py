@@ -97,10 +97,12 @@ def test_all_faults_are_shown_at_once_and_a_profile_needs_a_pass(admin: Client) 
 def test_the_form_says_what_its_settings_would_do(admin: Client, store: StoreArticle) -> None:
     articles = [store(f"text {number}", date=f"2026-03-0{1 + number % 5}") for number in range(8)]
     scores = [0.62, 0.66, 0.71, 0.74, 0.83, 0.99, 1.0]
-    pairs = [make_pair(articles[0], each, trigram=score) for each, score in zip(articles[1:], scores, strict=True)]
+    pairs = [
+        make_pair(articles[0], article, trigram=score) for article, score in zip(articles[1:], scores, strict=True)
+    ]
     states = ["confirmed", "rejected", "confirmed", "undecided", "confirmed", "undecided", "rejected"]
-    for each, state in zip(pairs, states, strict=True):
-        Pair.objects.filter(pk=each.pk).update(state=state, days_apart=each.pk == pairs[4].pk and 3)
+    for pair, state in zip(pairs, states, strict=True):
+        Pair.objects.filter(pk=pair.pk).update(state=state, days_apart=pair.pk == pairs[4].pk and 3)
     Evidence.objects.create(pair=pairs[1], pass_name="exact", score=1, run=pairs[0].evidence.get().run)
     Evidence.objects.filter(pair=pairs[5]).update(stale=True)
     strict = override(override(configs_of({}), "threshold", 0.7, only="trigram"), "day_window", 2, only="trigram")

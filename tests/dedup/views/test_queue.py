@@ -145,7 +145,7 @@ def test_verdicts_and_orders(
         page = editor_client.get(reverse("pair", args=[number]), query).content.decode()
         neighbours = re.findall(r'rel="(prev|next)"[^>]* href="/pairs/(\d+)/', page)
         before = [("prev", str(chain[place - 1]))] if place else []
-        assert neighbours == before + [("next", str(each)) for each in chain[place + 1 : place + 2]]
+        assert neighbours == before + [("next", str(question)) for question in chain[place + 1 : place + 2]]
 
 
 def test_rows_name_their_verdict(editor_client: Client, judged: dict[str, Pair]) -> None:
@@ -298,16 +298,16 @@ def test_a_filter_finds_the_same_whether_few_or_many_rows_pass(
         "pass_name=trigram",
         both,
     ]
-    asked = [f"/queue/?{tab}&{each}" for tab in ("tab=pairs", "tab=informative") for each in filters]
+    asked = [f"/queue/?{tab}&{filter_}" for tab in ("tab=pairs", "tab=informative") for filter_ in filters]
     asked += ["/stories/?q=pier", "/stories/?q=harvest", "/articles/?q=paper.example/2026/03"]
-    asked += [f"/stories/?newspaper={each}" for each in paper.values()]
+    asked += [f"/stories/?newspaper={number}" for number in paper.values()]
 
     def found() -> list[list[str]]:
-        pages = (editor_client.get(each).content.decode() for each in asked)
+        pages = (editor_client.get(address).content.decode() for address in asked)
         return [re.findall(r'href="/(?:pairs|clusters|stories|articles)/\d+/', page) for page in pages]
 
     looked_up = found()
-    assert all(looked_up), [each for each, rows in zip(asked, looked_up, strict=True) if not rows]
+    assert all(looked_up), [address for address, rows in zip(asked, looked_up, strict=True) if not rows]
     for module in ("dedup.rows.pairs", "dedup.review.queries.stories", "dedup.review.queries.articles"):
         monkeypatch.setattr(f"{module}.ids_of", lambda *_args, **_options: None)
     assert found() == looked_up

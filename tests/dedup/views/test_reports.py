@@ -24,7 +24,7 @@ def test_everybody_with_a_login_may_look(address: str, visitor: Client, editor_c
 def test_the_list_names_each_report_and_runs_none(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ExactReport, "result", lambda *_: pytest.fail("the list ran a report"))
     page = editor_client.get("/reports/").content.decode()
-    assert all(f'href="/reports/{name}/"' in page and each.label in page for name, each in REPORTS.items())
+    assert all(f'href="/reports/{name}/"' in page and report.label in page for name, report in REPORTS.items())
 
 
 def test_options_stay_in_the_address_of_the_files(editor_client: Client, store: StoreArticle) -> None:

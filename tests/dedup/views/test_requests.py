@@ -25,7 +25,7 @@ def test_a_form_that_was_sent_before_the_login_decides_nothing(editor_client: Cl
     address = reverse("pair_decide", args=[pair.pk])
     answer = editor_client.get(address)
     assert (answer.status_code, answer["Location"]) == (302, f"/pairs/{pair.pk}/")
-    assert [(each.level_tag, each.message) for each in get_messages(answer.wsgi_request)] == [
+    assert [(message.level_tag, message.message) for message in get_messages(answer.wsgi_request)] == [
         ("warning", "Nothing was changed. If you had to log in first, send the form again.")
     ]
     assert editor_client.put(address).status_code == 405

@@ -73,8 +73,8 @@ def test_what_cannot_be_saved(client: Client, monkeypatch, name: str, query: str
     monkeypatch.setattr(saved_views, "MOST_VIEWS", 2)
     user = make_user("vera", "viewer")
     client.force_login(user)
-    for each in ("one", "two"):
-        saved_views.save_view(user, "clusters", each, "state=confirmed")
+    for title in ("one", "two"):
+        saved_views.save_view(user, "clusters", title, "state=confirmed")
     answer = client.post("/views/clusters/save/", {"name": name, "query": query}, follow=True)
     assert said in html.unescape(answer.content.decode())
     assert SavedView.objects.count() == 2

@@ -142,8 +142,8 @@ def test_results_have_kappa_precision_and_recall(store: StoreArticle, editor: Us
     mara = "D" * 24 + "N" * 6 + "DD" + "N" * 8
     ines = "NN" + "D" * 22 + "DD" + "N" * 4 + "DD" + "N" * 8
     for reader, labels in (("mara", mara), ("ines", ines)):
-        for each, label in zip(drawn, labels, strict=True):
-            SampleLabel.objects.create(pair=each, reader=reader, label=label)
+        for pair, label in zip(drawn, labels, strict=True):
+            SampleLabel.objects.create(pair=pair, reader=reader, label=label)
     client = client_of(editor)
     with django_assert_num_queries(15):
         page = client.get(f"/validation/{sample.pk}/").content.decode()
@@ -202,7 +202,7 @@ def test_a_sample_is_drawn_from_the_page(store: StoreArticle, editor_client: Cli
     answer = editor_client.post("/validation/new/", form)
     drawn = ValidationSample.objects.get()
     assert (answer["Location"], drawn.drawn_by, drawn.seed) == (f"/validation/{drawn.pk}/", editor, 5)
-    assert [each["name"] for each in drawn.strata] == [
+    assert [row["name"] for row in drawn.strata] == [
         "trigram 0.90-1.00 / 0-2 days", "trigram 0.70-0.90 / 3+ days", "not proposed / 0-3 days",
     ]  # fmt: skip
     assert "a sample is called" in editor_client.post("/validation/new/", form).content.decode().lower()

@@ -57,7 +57,7 @@ class Receiver:
     def clusters(self) -> list[tuple[str, list[int]]]:
         """Return the events that came, with their clusters."""
         bodies = [json.loads(body) for _, body, _ in self.got]
-        return [(each["type"], [row["id"] for row in each["data"]["clusters"]]) for each in bodies]
+        return [(body["type"], [row["id"] for row in body["data"]["clusters"]]) for body in bodies]
 
 
 RECEIVER = Receiver()
@@ -77,7 +77,9 @@ def mara() -> User:
 
 def queued() -> list[tuple[str, list[int]]]:
     rows = Delivery.objects.order_by("pk").values_list("body", flat=True)
-    return [(each["type"], [row["id"] for row in each["data"]["clusters"]]) for each in map(json.loads, rows)]
+    return [
+        (found_row["type"], [row["id"] for row in found_row["data"]["clusters"]]) for found_row in map(json.loads, rows)
+    ]
 
 
 def test_exactly_what_happens_to_clusters_is_queued(mara: User, store: StoreArticle, monkeypatch) -> None:
@@ -94,7 +96,7 @@ def test_exactly_what_happens_to_clusters_is_queued(mara: User, store: StoreArti
     monkeypatch.setattr(queueing, "AT_ONCE", 1)
     rebuild_clusters()
     pair, three = Cluster.objects.exclude(pk=old.pk).order_by("size")
-    assert sorted(queued()) == sorted([("cluster.new", [each.pk]) for each in (pair, three)] * 2)
+    assert sorted(queued()) == sorted([("cluster.new", [cluster.pk]) for cluster in (pair, three)] * 2)
     assert only_new.deliveries.count() == every.deliveries.count() == 2
     row = json.loads(every.deliveries.order_by("pk")[0].body)["data"]["clusters"][0]
     assert row["kept"] == Cluster.objects.get(pk=row["id"]).kept_id
@@ -289,8 +291,8 @@ def test_webhooks_of_the_api(receiver: Receiver) -> None:
     send_due()
     done = vera.read(f"{path}/deliveries")["data"][0]
     assert (done["state"], done["answer"], done["due_at"]) == ("delivered", "HTTP 204", None)
-    for method, each in (("GET", path), ("PATCH", path), ("DELETE", path), ("GET", f"{path}/deliveries")):
-        problem(eve.send(method, each, {}), 404)
+    for method, address in (("GET", path), ("PATCH", path), ("DELETE", path), ("GET", f"{path}/deliveries")):
+        problem(eve.send(method, address, {}), 404)
     assert vera.send("DELETE", path).status_code == 204
     problem(vera.get(path), 404)
 
