@@ -75,17 +75,17 @@ def sample_labels(sample: ValidationSample) -> list[Label]:
 def read_sample(sample: ValidationSample) -> SampleReading:
     """Return the labelled pairs of a sample with their articles, and where their labels come from."""
     given: defaultdict[int, list[str]] = defaultdict(list)
-    rows = SampleLabel.objects.filter(pair__sample=sample).order_by("labelled_at", "id")
-    for pair, label in rows.values_list("pair", "label"):
+    labels = SampleLabel.objects.filter(pair__sample=sample).order_by("labelled_at", "id")
+    for pair, label in labels.values_list("pair", "label"):
         given[pair].append(label)
     pairs = [_Row(*values) for values in sample.pairs.order_by("position").values_list(*_COLUMNS)]
     origins: Counter[Origin] = Counter()
     found = []
-    for pair in pairs:
-        if chosen := label_of(pair.settled, given[pair.pair]):
+    for row in pairs:
+        if chosen := label_of(row.settled, given[row.pair]):
             label, origin = chosen
             origins[origin] += 1
-            found.append(FoundPair(_label(pair, label, sample.name), pair.left, pair.right))
+            found.append(FoundPair(_label(row, label, sample.name), row.left, row.right))
     strata = {stratum["name"]: stratum["pairs"] for stratum in sample.strata}
     seen = {pair.label.stratum for pair in found}
     unread = [name for name in dict.fromkeys(pair.stratum for pair in pairs) if name not in seen]
