@@ -91,9 +91,11 @@ def contradictions(sentences: Sequence[str]) -> list[str]:
 
 def _beside_the_only_ones(sentences: Sequence[str]) -> list[str]:
     """Return what is replaced although the sentences are said to differ only in other things."""
-    texts = [each for each in sentences if not each.startswith("The headlines")]
+    texts = [sentence for sentence in sentences if not sentence.startswith("The headlines")]
     only = next((match[1] for text in texts if (match := re.search(r"differs? only in ([a-z ,]+)\.$", text))), "")
-    replaced = [(each, match[1]) for each in sentences if (match := re.match(r"\d+ (\w+?)s?\b.* replaced: ", each))]
+    replaced = [
+        (sentence, match[1]) for sentence in sentences if (match := re.match(r"\d+ (\w+?)s?\b.* replaced: ", sentence))
+    ]
     return [sentence for sentence, kind in replaced if only and KINDS[kind] not in only]
 
 

@@ -131,10 +131,10 @@ def make_lesson(*changed: Pair, old: str = "version", new: str = "similar") -> L
 def make_series(newspaper: Newspaper, form: str, *articles: Article) -> Series:
     """Return the series of these articles of a newspaper, whose headlines have this form."""
     HeadlineForm.objects.bulk_create(
-        HeadlineForm(article=each, newspaper=newspaper, date=each.date, form=form, revision=each.revision)
-        for each in articles
+        HeadlineForm(article=article, newspaper=newspaper, date=article.date, form=form, revision=article.revision)
+        for article in articles
     )
-    days = sorted({each.date for each in articles})
+    days = sorted({article.date for article in articles})
     return Series.objects.create(
         newspaper=newspaper,
         form=form,

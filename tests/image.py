@@ -77,10 +77,10 @@ def is_ignored(path: str, patterns: list[str]) -> bool:
     parts = path.split("/")
     above = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
     return any(
-        fnmatch.fnmatchcase(each, pattern) or fnmatch.fnmatchcase(each.rpartition("/")[2], pattern.removeprefix("**/"))
+        fnmatch.fnmatchcase(file, pattern) or fnmatch.fnmatchcase(file.rpartition("/")[2], pattern.removeprefix("**/"))
         if pattern.startswith("**/")
-        else fnmatch.fnmatchcase(each, pattern) and each.count("/") == pattern.count("/")
-        for each in above
+        else fnmatch.fnmatchcase(file, pattern) and file.count("/") == pattern.count("/")
+        for file in above
         for pattern in patterns
     )
 
@@ -97,7 +97,7 @@ class Image:
     def do(self, name: str, arguments: str) -> None:
         """Execute an instruction."""
         if name == "ENV":
-            self.environment |= dict(each.split("=", 1) for each in shlex.split(arguments))
+            self.environment |= dict(pair.split("=", 1) for pair in shlex.split(arguments))
         elif name == "WORKDIR":
             self.folder = arguments
             (self.root / arguments.lstrip("/")).mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ def share(path: Path, root: Path) -> None:
 
 def deploy(image: Image, service: Mapping[str, object]) -> None:
     """Make the root read-only, with the writable folders of docker-compose.yml alone."""
-    volumes = [str(each).split(":")[1] for each in service["volumes"]]  # type: ignore[attr-defined]
+    volumes = [str(volume).split(":")[1] for volume in service["volumes"]]  # type: ignore[attr-defined]
     mount("--rbind", str(image.root), str(image.root))
     for name in volumes:
         folder = image.root / name.lstrip("/")
@@ -224,7 +224,7 @@ def check(image: Image, url: str) -> None:
 def serve(image: Image, environment: Mapping[str, str]) -> None:
     """Start the image's own command on another port, and ask for /healthz, a page and a collected file."""
     port = free_port()
-    command = [each.replace("0.0.0.0:8000", f"127.0.0.1:{port}") for each in image.command]
+    command = [word.replace("0.0.0.0:8000", f"127.0.0.1:{port}") for word in image.command]
     server = subprocess.Popen(image.inside(command), env=environment)
     try:
         for path in ("healthz", "login/"):

@@ -37,13 +37,17 @@ def locked(name: str) -> dict[str, Requirement]:
     """Return the packages of a list, by name; those that this Python or system does not install are left out."""
     lines = re.findall(r"^([a-z0-9][^\\\n]*?) *\\?$", (CHECKOUT / name).read_text(), re.MULTILINE)
     found = [Requirement(line) for line in lines]
-    return {each.name: each for each in found if each.marker is None or each.marker.evaluate()}
+    return {
+        requirement.name: requirement
+        for requirement in found
+        if requirement.marker is None or requirement.marker.evaluate()
+    }
 
 
 def of_several_versions(name: str) -> set[str]:
     """Return the packages of a list whose version depends on the version of Python."""
     names = re.findall(r"^([a-z0-9][a-z0-9.-]*)==", (CHECKOUT / name).read_text(), re.MULTILINE)
-    return {each for each, times in Counter(names).items() if times > 1}
+    return {label for label, times in Counter(names).items() if times > 1}
 
 
 def licence_of(metadata: Message) -> str:
@@ -51,7 +55,9 @@ def licence_of(metadata: Message) -> str:
     if expression := metadata.get("License-Expression"):
         return str(expression)
     classifiers = [
-        each.rpartition(" :: ")[2] for each in metadata.get_all("Classifier", []) if each.startswith("License ::")
+        classifier.rpartition(" :: ")[2]
+        for classifier in metadata.get_all("Classifier", [])
+        if classifier.startswith("License ::")
     ]
     # The classifier of the LGPL says which version, the field next to it does not.
     for said in [

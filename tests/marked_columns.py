@@ -29,7 +29,12 @@ def columns_with(*markers: str) -> set[str]:
             name = sql.Identifier(column)
             value = name if kind == "bytea" else sql.SQL("{}::text").format(name)
             cursor.execute(sql.SQL("SELECT {} FROM {} WHERE {} IS NOT NULL").format(value, sql.Identifier(table), name))
-            if any(each in text for (stored,) in cursor.fetchall() for text in _texts(stored) for each in wanted):
+            if any(
+                text_wanted in text
+                for (stored,) in cursor.fetchall()
+                for text in _texts(stored)
+                for text_wanted in wanted
+            ):
                 found.add(f"{table}.{column}")
     return found
 
@@ -40,7 +45,7 @@ def _texts(stored: Any) -> list[str]:
         return [stored.casefold(), *_session(stored)]
     raw = bytes(stored)
     packed = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else b""
-    return [each.decode("utf-8", "replace").casefold() for each in (raw, packed)]
+    return [form.decode("utf-8", "replace").casefold() for form in (raw, packed)]
 
 
 def _session(stored: str) -> list[str]:

@@ -29,15 +29,15 @@ def use() -> str:
         # The other worker waits; the lock goes with the connection.
         cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         cursor.execute("SELECT datname FROM pg_database WHERE datname LIKE %s", [f"{PREFIX}%"])
-        known = [each for (each,) in cursor]
+        known = [label for (label,) in cursor]
         if name not in known:
             before = settings["NAME"], test.get("NAME")
             test["NAME"] = f"{PREFIX}unfinished"
             _create(connection.creation, verbosity=0, autoclobber=True, serialize=False)
             connection.close()
             settings["NAME"], test["NAME"] = before
-            for each in {*known} - {f"{PREFIX}unfinished"}:
-                cursor.execute(SQL("DROP DATABASE {}").format(Identifier(each)))
+            for label in {*known} - {f"{PREFIX}unfinished"}:
+                cursor.execute(SQL("DROP DATABASE {}").format(Identifier(label)))
             rename = SQL("ALTER DATABASE {} RENAME TO {}")
             cursor.execute(rename.format(Identifier(f"{PREFIX}unfinished"), Identifier(name)))
     test["TEMPLATE"] = name

@@ -114,7 +114,7 @@ def _without_implied(edges: set[Edge]) -> set[Edge]:
         below.setdefault(upper, set()).add(lower)
 
     def reached(start: str) -> set[str]:
-        return {each for lower in below.get(start, ()) for each in (lower, *reached(lower))}
+        return {package for lower in below.get(start, ()) for package in (lower, *reached(lower))}
 
     implied = {upper: {far for near in nears for far in reached(near)} for upper, nears in below.items()}
     return {(upper, lower) for upper, lower in edges if lower not in implied[upper]}
@@ -126,7 +126,7 @@ def _laid_out(name: str, layers: list[list[str]], imports: set[Edge]) -> App:
         for upper, lower in imports
         if upper.startswith(f"{name}.")
     }
-    level = {each: at for at, row in enumerate(layers) for each in row}
+    level = {package: at for at, row in enumerate(layers) for package in row}
     sideways = {(left, right) for left, right in inside if level[left] == level[right]}
     app = App(name, layers, _without_implied(inside - sideways) | sideways)
     app.rows = [list(row) for row in layers]
@@ -134,13 +134,13 @@ def _laid_out(name: str, layers: list[list[str]], imports: set[Edge]) -> App:
         app.joined |= set(itertools.pairwise([upper, *_lanes(upper, lower, level), lower]))
         for at, lane in enumerate(_lanes(upper, lower, level), start=level[upper] + 1):
             app.rows[at].append(lane)
-    app.x = {each: float(at * 100) for row in app.rows for at, each in enumerate(row)}
+    app.x = {package: float(at * 100) for row in app.rows for at, package in enumerate(row)}
     for sweep in range(_SWEEPS):
         for row in app.rows if sweep % 2 else reversed(app.rows):
             _settle(app, row, reorder=sweep < _SWEEPS * 2 / 3)
-    left = min(app.x[each] - _width(each) / 2 for row in app.rows for each in row)
-    app.x = {each: at - left + _MARGIN for each, at in app.x.items()}
-    app.width = max(app.x[each] + _width(each) / 2 for row in app.rows for each in row) + _MARGIN
+    left = min(app.x[package] - _width(package) / 2 for row in app.rows for package in row)
+    app.x = {package: at - left + _MARGIN for package, at in app.x.items()}
+    app.width = max(app.x[package] + _width(package) / 2 for row in app.rows for package in row) + _MARGIN
     return app
 
 
@@ -154,17 +154,17 @@ def _width(each: str) -> float:
 
 def _settle(app: App, row: list[str], *, reorder: bool) -> None:
     """Move the places of a row towards the middle of what they are joined to, with enough space between them."""
-    wanted = {each: _middle(app, each) for each in row}
+    wanted = {package: _middle(app, package) for package in row}
     if reorder:
-        row.sort(key=lambda each: (round(wanted[each], 3), each))
+        row.sort(key=lambda package: (round(wanted[package], 3), package))
     steps = [(_width(left) + _width(right)) / 2 + _GAP for left, right in itertools.pairwise(row)]
     pushed_right, pushed_left = [wanted[row[0]]], [wanted[row[-1]]]
-    for each, step in zip(row[1:], steps, strict=True):
-        pushed_right.append(max(wanted[each], pushed_right[-1] + step))
-    for each, step in zip(row[-2::-1], reversed(steps), strict=True):
-        pushed_left.append(min(wanted[each], pushed_left[-1] - step))
-    for each, right, left in zip(row, pushed_right, reversed(pushed_left), strict=True):
-        app.x[each] = (right + left) / 2
+    for package, step in zip(row[1:], steps, strict=True):
+        pushed_right.append(max(wanted[package], pushed_right[-1] + step))
+    for package, step in zip(row[-2::-1], reversed(steps), strict=True):
+        pushed_left.append(min(wanted[package], pushed_left[-1] - step))
+    for package, right, left in zip(row, pushed_right, reversed(pushed_left), strict=True):
+        app.x[package] = (right + left) / 2
 
 
 def _middle(app: App, each: str) -> float:
@@ -192,17 +192,17 @@ def _picture(order: list[list[App]], apps: set[Edge]) -> str:
 def _app(app: App, left: float, top: float) -> Iterator[str]:
     yield f'<rect class="app" x="{left:.1f}" y="{top:.1f}" width="{app.width:.1f}" height="{app.height:.1f}" rx="10"/>'
     yield f'<text class="title" x="{left + 12:.1f}" y="{top + 21:.1f}">{escape(app.name)}</text>'
-    level = {each: at for at, row in enumerate(app.layers) for each in row}
-    place = {each: (left + app.x[each], top + _TITLE + at * _ROW) for each, at in level.items()}
+    level = {package: at for at, row in enumerate(app.layers) for package in row}
+    place = {package: (left + app.x[package], top + _TITLE + at * _ROW) for package, at in level.items()}
     for upper, lower in sorted(app.edges):
         lanes = enumerate(_lanes(upper, lower, level), start=level[upper] + 1)
         through = [(left + app.x[lane], top + _TITLE + at * _ROW) for at, lane in lanes]
         yield f'<path class="arrow" marker-end="url(#head)" d="{_path(place[upper], through, place[lower])}"/>'
-    for each in sorted(level):
-        x, y = place[each]
-        wide = _width(each)
+    for package in sorted(level):
+        x, y = place[package]
+        wide = _width(package)
         yield f'<rect class="box" x="{x - wide / 2:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{_BOX}" rx="6"/>'
-        yield f'<text x="{x:.1f}" y="{y + 18.5:.1f}" text-anchor="middle">{escape(each)}</text>'
+        yield f'<text x="{x:.1f}" y="{y + 18.5:.1f}" text-anchor="middle">{escape(package)}</text>'
 
 
 def _path(start: tuple[float, float], lanes: list[tuple[float, float]], end: tuple[float, float]) -> str:

@@ -47,8 +47,8 @@ def test_candidates_by_size_lose_no_pair_of_the_window(data: st.DataObject, thre
 )
 def test_candidates_by_size_lose_no_pair_to_shared_hashes(seed: int, threshold: float, universe: int) -> None:
     sets = related_sets(seed, families=4, size=100)
-    hashed = [{member % universe for member in each} for each in sets]
-    lost = max(len(each) - len(few) for each, few in zip(sets, hashed, strict=True))
+    hashed = [{member % universe for member in members} for members in sets]
+    lost = max(len(members) - len(few) for members, few in zip(sets, hashed, strict=True))
     candidates = by_size(ragged(hashed), [0] * len(sets), 0, threshold, 512, collisions=lost)
     assert brute_force(sets, threshold).keys() <= set(candidates)
 

@@ -397,7 +397,7 @@ def test_every_form_is_sent_by_its_own_button_and_read_back(
                 wrong, following = trial.go(way)
             except (Error, LookupError) as error:
                 wrong, following = [str(error).partition("\n")[0], *trial.seen], []
-        faults += [f"{way}: {each}" for each in wrong]
+        faults += [f"{way}: {fault}" for fault in wrong]
         for button in following:
             further = Way(way.user, way.url, (*way.buttons, button))
             if further.kind not in known and len(further.buttons) <= MOST_STEPS:

@@ -51,7 +51,7 @@ def test_the_client_and_the_examples_do_what_they_say(
 
 
 def _reads(news: Client, rows: list[Any], cluster: Any) -> None:
-    assert [each["id"] for each in news.articles(since="2026-03-01")][:1] == [rows[0].pk]
+    assert [article["id"] for article in news.articles(since="2026-03-01")][:1] == [rows[0].pk]
     assert len(list(news.articles())) == 7
     assert news.article(rows[0].pk)["content"] == rows[0].content
     assert news.article_by_url("https://paper.example/none") is None
@@ -59,12 +59,12 @@ def _reads(news: Client, rows: list[Any], cluster: Any) -> None:
     assert found is not None
     assert found["headline"] == "Night ferry cancelled"
     assert list(news.clusters(size_from=3)) == [news.cluster(cluster.pk)]
-    assert [each["id"] for each in news.cluster_articles(cluster.pk)] == [row.pk for row in rows[:3]]
+    assert [article["id"] for article in news.cluster_articles(cluster.pk)] == [row.pk for row in rows[:3]]
     assert sorted(story["articles"] for story in news.stories()) == [1, 1, 1, 1, 3]
     assert news.check(FERRY, day="2026-03-02")["copies"][0]["same_text"]
     assert news.check_url(found["url"])["copies"] == []
     run = make_run()
-    assert next(each["id"] for each in news.runs()) == run.pk
+    assert next(listed["id"] for listed in news.runs()) == run.pk
     assert news.run(run.pk)["state"] == "done"
 
 
@@ -73,7 +73,7 @@ def _writes(news: Client, pair: int) -> None:
         {"url": f"https://paper.example/new/{number}", "date": "2026-03-05", "content": f"Text {number}."}
         for number in range(newsdedup_client.STORED_AT_ONCE + 1)
     ]
-    assert [each["outcome"] for each in news.store(iter([*new, new[0]]))] == ["created"] * 101 + ["known"]
+    assert [answer["outcome"] for answer in news.store(iter([*new, new[0]]))] == ["created"] * 101 + ["known"]
     seen = news.pair(pair)
     made = news.decide(seen, "confirm", note="Same.")
     with pytest.raises(ChangedError, match="has changed since you read it"):

@@ -42,7 +42,7 @@ def main() -> int:
         except UnknownRoundError as error:
             console.print(str(error), markup=False, highlight=False)
             return 2
-        commands = {each.subject.name: each.subject for each in chosen}
+        commands = {round_.subject.name: round_.subject for round_ in chosen}
         console.print(f"Seed {seed}. Making the states that {len(commands)} commands begin in …")
         _prepare(installation, url, list(commands.values()))
         outcomes = []
@@ -53,8 +53,10 @@ def main() -> int:
     _print(console, outcomes)
     if not installation.small_disks:
         console.print("No disk was filled: this user may not mount one.")
-    wrong = sum(bool(each.wrong) for each in outcomes)
-    console.print(f"Rounds: {len(outcomes)}, hit: {sum(each.hit for each in outcomes)}, wrong: {wrong}. Seed {seed}.")
+    wrong = sum(bool(outcome.wrong) for outcome in outcomes)
+    console.print(
+        f"Rounds: {len(outcomes)}, hit: {sum(outcome.hit for outcome in outcomes)}, wrong: {wrong}. Seed {seed}."
+    )
     return 1 if wrong else 0
 
 
@@ -86,7 +88,7 @@ def _repeated(
     chosen: Sequence[Round], planned: int, options: argparse.Namespace, until: float | None
 ) -> Iterator[Round]:
     """Yield the rounds again and again, until the time is over or there were as many as were asked for."""
-    again = (replace(each, number=each.number + turn * planned) for turn in count() for each in chosen)
+    again = (replace(round_, number=round_.number + turn * planned) for turn in count() for round_ in chosen)
     if until is None:
         again = islice(again, options.rounds or len(chosen))
     return takewhile(lambda _round: until is None or time.monotonic() < until, again)
@@ -94,10 +96,10 @@ def _repeated(
 
 def _outcomes(installation: Installation, rounds: Iterable[Round]) -> Iterator[Outcome]:
     known: dict[str, Undisturbed] = {}
-    for each in rounds:
-        if each.subject.name not in known:
-            known[each.subject.name] = undisturbed(installation, each.subject)
-        yield crash(installation, each.subject, known[each.subject.name], each.fault, each.name)
+    for round_ in rounds:
+        if round_.subject.name not in known:
+            known[round_.subject.name] = undisturbed(installation, round_.subject)
+        yield crash(installation, round_.subject, known[round_.subject.name], round_.fault, round_.name)
 
 
 def _print(console: Console, outcomes: Sequence[Outcome]) -> None:
@@ -110,17 +112,17 @@ def _print(console: Console, outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         groups[outcome.subject, outcome.fault].append(outcome)
     for (subject, fault), some in sorted(groups.items()):
-        rows = [each.differences for each in some]
+        rows = [outcome.differences for outcome in some]
         counts = (
             len(some),
-            sum(each.hit for each in some),
-            sum(each.resumed for each in some),
+            sum(outcome.hit for outcome in some),
+            sum(outcome.resumed for outcome in some),
             sum(len(row.lost) for row in rows),
             sum(len(row.doubled) for row in rows),
             sum(len(row.inconsistent) for row in rows),
-            sum(len(each.faults) for each in some),
+            sum(len(outcome.faults) for outcome in some),
         )
-        table.add_row(subject, fault, *(f"{each:,}" for each in counts))
+        table.add_row(subject, fault, *(f"{number:,}" for number in counts))
     console.print(table)
 
 

@@ -52,9 +52,9 @@ def chosen_rounds(planned: Sequence[Round], *, only: str = "", name: str = "") -
 
     Raises UnknownRoundError.
     """
-    chosen = [each for each in planned if only in each.subject.name]
+    chosen = [round_ for round_ in planned if only in round_.subject.name]
     if not chosen:
-        known = ", ".join(dict.fromkeys(each.subject.name for each in planned))
+        known = ", ".join(dict.fromkeys(round_.subject.name for round_ in planned))
         raise UnknownRoundError(f"There is no command {only!r}; there are {known}.")
     if not name:
         return chosen
@@ -63,9 +63,11 @@ def chosen_rounds(planned: Sequence[Round], *, only: str = "", name: str = "") -
     if number.isdecimal() and int(number) >= len(planned):
         again = planned[int(number) % len(planned)]
         chosen.append(Round(again.subject, again.fault, again.seed, int(number)))
-    found = [each for each in chosen if each.name == name] or [each for each in chosen if each.name.startswith(name)]
+    found = [subject for subject in chosen if subject.name == name] or [
+        subject for subject in chosen if subject.name.startswith(name)
+    ]
     if len(found) == 1:
         return found
-    listed = "\n".join(f"  {each.name}" for each in found or chosen)
+    listed = "\n".join(f"  {subject.name}" for subject in found or chosen)
     problem = "More than one round begins" if found else "No round begins"
     raise UnknownRoundError(f"{problem} with {name!r}. There are, with this seed:\n{listed}")

@@ -58,12 +58,12 @@ def undisturbed(installation: Installation, subject: Subject) -> Undisturbed:
     """Run a command from its state to its end, and count its events. Raises RuntimeError if it fails."""
     _begin(installation, subject, old=False)
     counted = installation.folder / "counted"
-    for each in installation.folder.glob("counted*"):
-        each.unlink()
+    for path in installation.folder.glob("counted*"):
+        path.unlink()
     done = installation.run(*subject.arguments, plan=Plan(counted=str(counted)))
     if done.status not in subject.statuses:
         raise RuntimeError(f"{subject.name} fails by itself: {done.errors or done.output}")
-    of_workers = [each.stat().st_size for each in installation.folder.glob("counted.*")]
+    of_workers = [path.stat().st_size for path in installation.folder.glob("counted.*")]
     with installation.connected() as connection:
         rows = stored_rows(connection)
     paths = {name: installation.output / name for name in subject.written}
@@ -77,7 +77,7 @@ def undisturbed(installation: Installation, subject: Subject) -> Undisturbed:
 
 
 def _size(path: Path) -> int:
-    return max(each.stat().st_size for each in path.rglob("*")) if path.is_dir() else path.stat().st_size
+    return max(file.stat().st_size for file in path.rglob("*")) if path.is_dir() else path.stat().st_size
 
 
 def crash(installation: Installation, subject: Subject, expected: Undisturbed, fault: str, seed: str) -> Outcome:
@@ -182,7 +182,7 @@ def _compare(installation: Installation, subject: Subject, expected: Undisturbed
         elif subject.content(path) != content:
             outcome.faults.append(f"written differently: {name}")
     known = {name.split("/")[0] for name in expected.written}
-    outcome.faults += [f"left behind: {each.name}" for each in installation.output.iterdir() if each.name not in known]
+    outcome.faults += [f"left behind: {file.name}" for file in installation.output.iterdir() if file.name not in known]
     outcome.faults += doctors_findings(installation)
 
 

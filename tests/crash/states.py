@@ -46,13 +46,13 @@ def file_of_articles(path: str, number: str = _ROWS) -> None:
     articles = made_up_news(1)[: int(number)]
     rows = [
         {
-            "date": each.date.isoformat(),
-            "headline": each.headline,
-            "url": each.url,
-            "content": each.content if place % 10 else "",
-            "newspaper": each.newspaper,
+            "date": article.date.isoformat(),
+            "headline": article.headline,
+            "url": article.url,
+            "content": article.content if place % 10 else "",
+            "newspaper": article.newspaper,
         }
-        for place, each in enumerate([*articles, *articles[:40]])
+        for place, article in enumerate([*articles, *articles[:40]])
     ]
     Path(path).write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
 

@@ -127,10 +127,10 @@ def stored_rows(connection: psycopg.Connection[Any]) -> Rows:
 def _name_clusters(tables: Mapping[str, list[dict[str, Any]]]) -> None:
     """Give each cluster its articles, which identify it."""
     articles: defaultdict[Any, list[Any]] = defaultdict(list)
-    for each in tables["dedup_membership"]:
-        articles[each["cluster_id"]].append(each["article_id"])
-    for each in tables["dedup_cluster"]:
-        each["articles"] = tuple(sorted(articles[each["id"]]))
+    for row in tables["dedup_membership"]:
+        articles[row["cluster_id"]].append(row["article_id"])
+    for row in tables["dedup_cluster"]:
+        row["articles"] = tuple(sorted(articles[row["id"]]))
 
 
 class _Keys:

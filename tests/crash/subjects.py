@@ -51,7 +51,7 @@ class Subject:
 def _pages_of(path: Path) -> object:
     with path.open("rb") as stream:
         found = list(read_pages(stream))
-    return [(each.url, hashlib.sha256(each.body).hexdigest()) for each in found if isinstance(each, ArchivedPage)]
+    return [(page.url, hashlib.sha256(page.body).hexdigest()) for page in found if isinstance(page, ArchivedPage)]
 
 
 def _detection_of(folder: Path) -> object:

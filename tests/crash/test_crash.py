@@ -91,8 +91,8 @@ def test_what_dies_is_run_again_and_every_row_is_there_once(installation: TestSe
     expected = undisturbed(installation, exporting)
     faults = ["die at a write", "file too large"]
     rounds += [crash(installation, exporting, expected, fault, f"{SEED}-{fault}") for fault in faults]
-    assert [each.wrong for each in rounds] == [[]] * 5
-    assert all(each.hit and each.resumed for each in rounds)
+    assert [round_.wrong for round_ in rounds] == [[]] * 5
+    assert all(round_.hit and round_.resumed for round_ in rounds)
 
 
 @pytest.mark.slow
@@ -109,9 +109,9 @@ def test_rows_that_are_lost_doubled_or_different_are_found(installation: TestSer
         database.execute("DELETE FROM articles_articleurl WHERE article_id = %s", second)
         database.execute("INSERT INTO dedup_separatearticles (one, other) VALUES (%s, %s)", first + third)
         found = compared(before, stored_rows(database))
-    assert [each.partition(" ")[0] for each in found.lost] == ["articles_articleurl"]
-    assert [each.partition(" ")[0] for each in found.doubled] == ["dedup_separatearticles"]
-    assert [each.partition(" ")[0] for each in found.inconsistent] == ["articles_article"]
+    assert [line.partition(" ")[0] for line in found.lost] == ["articles_articleurl"]
+    assert [line.partition(" ")[0] for line in found.doubled] == ["dedup_separatearticles"]
+    assert [line.partition(" ")[0] for line in found.inconsistent] == ["articles_article"]
 
 
 def test_a_round_is_found_by_its_name_or_the_beginning_of_it_and_the_others_are_listed() -> None:

@@ -54,9 +54,9 @@ def _read_by(view: Any) -> Iterator[str]:
     if module is None or not module.__name__.startswith(("dedup", "crawlers", "newsdedup_site", "articles")):
         return
     yield from _READS.findall(inspect.getsource(module))
-    for each in vars(module).values():
-        if inspect.isclass(each) and issubclass(each, BaseForm | FilterSet):
-            yield from getattr(each, "base_fields", None) or getattr(each, "base_filters", None) or ()
+    for value in vars(module).values():
+        if inspect.isclass(value) and issubclass(value, BaseForm | FilterSet):
+            yield from getattr(value, "base_fields", None) or getattr(value, "base_filters", None) or ()
 
 
 def learn_from_pages(found: dict[str, Target], client: Client) -> int:
@@ -103,7 +103,7 @@ def stored_numbers(place: str) -> list[str]:
     """Return the numbers of some rows that a place of a route can name, by the name of the place; empty without any."""
     name = place.removesuffix("_id")
     wanted = {_MODELS.get(name, name)} if name != "number" else {"pair", "cluster", "articlerevision"}
-    found = [each for each in apps.get_models() if each._meta.model_name in wanted]
+    found = [model for model in apps.get_models() if model._meta.model_name in wanted]
     return [str(pk) for model in found for pk in model._default_manager.order_by("pk").values_list("pk", flat=True)[:3]]
 
 
@@ -168,6 +168,6 @@ class PageReader(HTMLParser):
 
     def close(self) -> None:
         super().close()
-        left = [each for each in self._open if each not in _OPTIONAL]
+        left = [name for name in self._open if name not in _OPTIONAL]
         if left:
             self.faults.append(f"{left} are never closed")

@@ -100,8 +100,8 @@ class Site:
 
     def _place(self, target: Target) -> st.SearchStrategy[dict[str, str]]:
         places = target.address.places()
-        known = [{name: quote(str(value), safe="/") for name, value in each.items()} for each in target.known]
-        known = [each for each in known if each.keys() == {name for _, name in places}]
+        known = [{name: quote(str(value), safe="/") for name, value in parts.items()} for parts in target.known]
+        known = [parts for parts in known if parts.keys() == {name for _, name in places}]
         any_place = st.fixed_dictionaries({
             name: st.one_of(
                 st.sampled_from(stored_numbers(name) or ["1"]), st.sampled_from(_PLACES.get(kind, _PLACES["str"]))
@@ -215,7 +215,9 @@ def test_no_address_fails_at_any_request(site: Site) -> None:
     only = os.environ.get(effort.ADDRESS, "")
     # Those of packages have tests of their own in the suite: schemathesis sends what the API does not describe.
     left_out = ("logout",) if effort.long_form() else ("logout", "admin:", "api:")
-    chosen = [each for name, each in site.targets.items() if only in name and not any(map(name.__contains__, left_out))]
+    chosen = [
+        target for name, target in site.targets.items() if only in name and not any(map(name.__contains__, left_out))
+    ]
     targets = [(each.name, site.request(each), lambda sent, name=each.name: site.check(name, sent)) for each in chosen]
     with one_connection():
         try_all(targets, examples=EXAMPLES, found=found)

@@ -87,9 +87,9 @@ def read_robots(body: bytes) -> None:
 
 
 def read_urls(url: str) -> None:
-    for each in (host_of, unwrap_url, dropped_parameters, is_visitable, shared_site, last_day, impossible_url):
-        with contextlib.suppress(ValueError if each is impossible_url else ()):
-            each(url)
+    for function in (host_of, unwrap_url, dropped_parameters, is_visitable, shared_site, last_day, impossible_url):
+        with contextlib.suppress(ValueError if function is impossible_url else ()):
+            function(url)
     same_site(url, URL)
     page_number(url, URL)
     periods([url, URL])

@@ -106,10 +106,10 @@ _CHANGES: dict[str, Callable[[list[str], str], list[str]]] = {
     "drop": lambda _found, _odd: [],
     "double": lambda found, _odd: found * 2,
     "swap": lambda found, _odd: found[::-1],
-    "nest": lambda found, _odd: [*(each for each in found if each.startswith("<")), *found] * 20,
+    "nest": lambda found, _odd: [*(text for text in found if text.startswith("<")), *found] * 20,
     "insert": lambda found, odd: [odd, *found],
     "replace": lambda _found, odd: [odd],
-    "case": lambda found, _odd: [each.swapcase() for each in found],
+    "case": lambda found, _odd: [text.swapcase() for text in found],
     "repeat": lambda found, _odd: (found * 2_000)[:20_000],
 }
 

@@ -13,8 +13,8 @@ MARKER = "<zq7'\">&zq7;"
 LONG = "9" * 4301
 
 _KNOWN: tuple[bytes, ...] = tuple(
-    each.encode("utf-8", "surrogatepass")
-    for each in (
+    text.encode("utf-8", "surrogatepass")
+    for text in (
         "", "0", "1", "2", "3", "-1", "00", "+1", "1.5", "1e9", "1e400", "-1e400", "NaN", "nan", "inf", "-inf", "Infinity",
         "9223372036854775807", "9223372036854775808", "-9223372036854775809", "2147483648", LONG, "²", "٣", "１", "1_000",
         " 1", "1 ", "0x10", "true", "false", "on", "null", "None", "undefined", "[]", "{}", '{"a":1}', '[[[1]]]', "[" * 3000,

@@ -322,7 +322,8 @@ def items_of(world: Desk) -> Any:
     decisions_of = {item_.pk: item_.kind for item_ in Decision.objects.filter(articles__overlap=world.ids)}
     found = Batch.objects.filter(items__pair__in=world.pairs).distinct()
     return state_of(world), tuple(
-        (each.size, decisions_of.get(each.after, "none"), decisions_of.get(each.decision_id, "none")) for each in found
+        (batch.size, decisions_of.get(batch.after, "none"), decisions_of.get(batch.decision_id, "none"))
+        for batch in found
     )
 
 
@@ -334,10 +335,10 @@ def test_a_batch_freezes_what_nobody_has_decided() -> None:
 def sampled() -> Desk:
     one = [desk(2) for _ in range(3)]
     world = Desk(
-        [each for found in one for each in found.articles], [found.pairs[0] for found in one], 0, one[0].editors
+        [article for found in one for article in found.articles], [found.pairs[0] for found in one], 0, one[0].editors
     )
     with patch.object(batches, "SAMPLES", (1,)):
-        batch = batches.begin("confirm", pairs=[each.pk for each in world.pairs], sample=1, user=world.editors[0])
+        batch = batches.begin("confirm", pairs=[pair.pk for pair in world.pairs], sample=1, user=world.editors[0])
     decisions.decide_pair(batches.sample_of(batch).next.pair, "confirm", user=world.editors[0])
     return world
 

@@ -253,7 +253,7 @@ def test_every_article_up_to_the_newest_revision_is_visible() -> None:
 
 def papers() -> SimpleNamespace:
     one, other = articles(2)
-    names = [f"{each.newspaper.name} of {each.pk}" for each in (one, other)]
+    names = [f"{article.newspaper.name} of {article.pk}" for article in (one, other)]
     made = [
         Newspaper.objects.create(name=name, host=f"{number}.example")
         for number, name in zip((one.pk, other.pk), names, strict=True)
@@ -269,8 +269,8 @@ def merge(world: SimpleNamespace) -> int:
 def of_papers(world: SimpleNamespace) -> Any:
     found = Newspaper.objects.in_bulk([world.one.pk, world.other.pk])
     return tuple(
-        (found[each.pk].merged_into_id is not None, found[each.pk].articles.count())
-        for each in (world.one, world.other)
+        (found[paper.pk].merged_into_id is not None, found[paper.pk].articles.count())
+        for paper in (world.one, world.other)
     )
 
 

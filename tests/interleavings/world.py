@@ -61,7 +61,7 @@ def desk(count: int = 3, *, clustered: bool = True) -> Desk:
     made = articles(count)
     if clustered:
         cluster = make_cluster(*made)
-        pairs = list(Pair.objects.among([each.pk for each in made]).order_by("left", "right"))
+        pairs = list(Pair.objects.among([row.pk for row in made]).order_by("left", "right"))
     else:
         cluster, pairs = None, [make_pair(*ends, verdict="similar", trigram=0.5) for ends in itertools.pairwise(made)]
     return Desk(made, pairs, cluster.pk if cluster else 0, editors())
@@ -96,7 +96,7 @@ def faults() -> tuple[str, ...]:
     implied = expected_implications()
     questions = all_questions()
     checks = {
-        "clusters": sorted(map(tuple, stored.values())) == sorted(each.articles for each in expected_clusters()),
+        "clusters": sorted(map(tuple, stored.values())) == sorted(cluster.articles for cluster in expected_clusters()),
         "tied": dict(ConfirmedArticle.objects.values_list("article", "first")) == implied.firsts,
         "separate": set(SeparateArticles.objects.values_list("one", "other")) == implied.separate,
         "questions": questions.stored == questions.expected,

@@ -75,11 +75,13 @@ class Installation:
             for article in made_up_news(seed)
         ]
         lines = (
-            json.dumps({name: str(getattr(each, name)) for name in ("date", "headline", "url", "content", "newspaper")})
-            for each in news
+            json.dumps(
+                {name: str(getattr(article, name)) for name in ("date", "headline", "url", "content", "newspaper")}
+            )
+            for article in news
         )
         imported = self.manage("import_articles", "-", "--format=jsonl", "--no-progress", given="\n".join(lines))
-        return imported, [each.url for each in news]
+        return imported, [article.url for article in news]
 
     @contextmanager
     def pages(self, workers: int) -> Iterator[str]:
@@ -119,7 +121,7 @@ class Chores:
 
     def __init__(self, installation: Installation, stop: threading.Event, *, seed: int, pause: float) -> None:
         self.installation, self.stop, self.seed, self.pause = installation, stop, seed, pause
-        self.loops = [threading.Thread(target=each, daemon=True) for each in (self._runs, self._crawls, self._imports)]
+        self.loops = [threading.Thread(target=loop, daemon=True) for loop in (self._runs, self._crawls, self._imports)]
         self.urls: list[str] = []
         self.faults: list[str] = []
 

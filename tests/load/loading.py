@@ -60,7 +60,7 @@ def put_under_load(load: Load) -> Outcome:
             ended = site.manage(*arguments)
             outcome.faults += [f"{ended.command} ended with {ended.status}: {ended.output}"] if ended.status else []
         outcome.faults += [f"the worker logged: {traceback}" for traceback in tracebacks(site.log("worker"))]
-        outcome.commands = Counter(each.command for each in site.commands)
+        outcome.commands = Counter(command.command for command in site.commands)
     return outcome
 
 

@@ -49,7 +49,7 @@ def summary(outcome: Outcome) -> str:
     statuses = Counter(request.status for request in outcome.load.requests)
     lines = [
         f"Requests by status: {', '.join(f'{status}: {number:,}' for status, number in sorted(statuses.items()))}",
-        "Answers: " + ", ".join(f"{told[each]:,} {words}" for each, words in _TOLD.items()),
+        "Answers: " + ", ".join(f"{told[name]:,} {words}" for name, words in _TOLD.items()),
         f"Commands: {', '.join(f'{name} {number}' for name, number in outcome.commands.most_common())}",
         f"Faults: {len(outcome.faults)}",
     ]

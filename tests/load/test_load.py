@@ -38,7 +38,7 @@ def test_no_answer_is_lost_when_editors_meet(store: StoreArticle) -> None:
 
 
 def broken_promises() -> list[str]:
-    return [each.invariant.name for each in examine() if not each.is_healthy]
+    return [check.invariant.name for check in examine() if not check.is_healthy]
 
 
 @pytest.mark.django_db

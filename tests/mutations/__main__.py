@@ -55,34 +55,34 @@ def main(arguments: Sequence[str]) -> int:
         say(str(error))
         return 2
     if options.list:
-        for each in mutants:
-            say(f"{each.key}\n{each.diff}\n")
+        for mutant in mutants:
+            say(f"{mutant.key}\n{mutant.diff}\n")
         return 0
     judged = judging.judge(mutants, options, say)
     report(judged, say)
-    return 0 if judged and sum(each.is_killed for each in judged) >= GOAL * _countable(judged) else 1
+    return 0 if judged and sum(mutant.is_killed for mutant in judged) >= GOAL * _countable(judged) else 1
 
 
 def _countable(judged: Sequence[Judged]) -> int:
-    return sum(1 for each in judged if each.is_killed or not each.equivalent)
+    return sum(1 for mutant in judged if mutant.is_killed or not mutant.equivalent)
 
 
 def report(judged: Sequence[Judged], say: Callable[[str], None]) -> None:
     """Print the table of modules and areas, then everything that was not killed."""
-    width = max([len(each.module) for each in judged] + [20])
+    width = max([len(mutant.module) for mutant in judged] + [20])
     heads = " ".join(f"{name:>{size}}" for name, size in _COLUMNS.items())
     say(f"{'':{width}} {heads}  score (95 %)")
-    for area in sorted({each.area for each in judged}):
-        of_area = [each for each in judged if each.area == area]
-        for module in sorted({each.module for each in of_area}):
-            say(_line(module, width, [each for each in of_area if each.module == module]))
+    for area in sorted({mutant.area for mutant in judged}):
+        of_area = [mutant for mutant in judged if mutant.area == area]
+        for module in sorted({mutant.module for mutant in of_area}):
+            say(_line(module, width, [mutant for mutant in of_area if mutant.module == module]))
         say(_line(area.upper(), width, of_area))
     say(_line("ALL", width, judged))
     say(f"Score with equivalent mutants counted as survivors: {Score.of(judged).said(without_equivalent=False)}")
-    for each in judged:
-        if not each.is_killed:
-            reason = f" (equivalent: {each.equivalent})" if each.equivalent else ""
-            say(f"\n{each.kind}: {each.key}{reason}\n{each.diff}")
+    for mutant in judged:
+        if not mutant.is_killed:
+            reason = f" (equivalent: {mutant.equivalent})" if mutant.equivalent else ""
+            say(f"\n{mutant.kind}: {mutant.key}{reason}\n{mutant.diff}")
 
 
 def _line(name: str, width: int, judged: Iterable[Judged]) -> str:

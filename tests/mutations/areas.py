@@ -125,7 +125,7 @@ def all_modules(checkout: Path = CHECKOUT) -> Iterator[Path]:
 def files_of_tests(areas: Iterable[Area] = AREAS, checkout: Path = CHECKOUT) -> list[Path]:
     """Return the test files of these areas, relative to the checkout, ordered."""
     found: set[Path] = set()
-    for each in {path for area in areas for path in area.tests}:
-        place = checkout / each
+    for file in {path for area in areas for path in area.tests}:
+        place = checkout / file
         found.update(path.relative_to(checkout) for path in (place.rglob("test_*.py") if place.is_dir() else [place]))
     return sorted(found)

@@ -70,7 +70,7 @@ def covered_by(covering: Covering, path: Path, nearer_and_nearer: Sequence[set[i
     spent = 0.0
     for lines in nearer_and_nearer:
         running = {test for line in lines for test in of_path.get(line, ())}
-        wanted = [each for each in running - set(found) if each in covering.seconds and each.startswith(folders)]
+        wanted = [test for test in running - set(found) if test in covering.seconds and test.startswith(folders)]
         for test in _ordered(wanted, covering.seconds, path):
             spent += covering.seconds[test] + _OVERHEAD_SECONDS
             if spent > budget and found:
@@ -97,7 +97,7 @@ def _is_named_after(test: str, path: Path) -> bool:
 
 def _called_lines(source: str) -> set[int]:
     """Return the lines that run when a function is called, and not when the module is imported."""
-    functions = (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef))
+    functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
     return {line for function in functions for line in range(function.body[0].lineno, (function.end_lineno or 0) + 1)}
 
 
@@ -106,30 +106,30 @@ def _users_lines(mutant: Mutant) -> set[int]:
     body = ast.parse(mutant.before).body
     names: set[str] = set()
     lines: set[int] = set()
-    for each in body:
-        first = min([each.lineno, *(by.lineno for by in getattr(each, "decorator_list", ()))])
-        if first <= mutant.line <= (each.end_lineno or first):
-            names |= _defined(each)
-            lines.update(range(first, (each.end_lineno or first) + 1))
+    for statement in body:
+        first = min([statement.lineno, *(by.lineno for by in getattr(statement, "decorator_list", ()))])
+        if first <= mutant.line <= (statement.end_lineno or first):
+            names |= _defined(statement)
+            lines.update(range(first, (statement.end_lineno or first) + 1))
     for _ in range(3):  # constants that are made of constants
-        for each in body:
-            if names.isdisjoint(_used(each)):
+        for statement in body:
+            if names.isdisjoint(_used(statement)):
                 continue
-            if isinstance(each, ast.FunctionDef | ast.ClassDef):
-                lines.update(range(each.lineno, (each.end_lineno or each.lineno) + 1))
+            if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                lines.update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
             else:
-                names |= _defined(each)
+                names |= _defined(statement)
     return lines
 
 
 def _defined(statement: ast.stmt) -> set[str]:
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
-    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
 
 
 def _used(statement: ast.stmt) -> set[str]:
-    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    return {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)}
 
 
 def covering_of(areas: Iterable[Area], benches: Sequence[Bench], say: Any = print) -> Covering:
@@ -190,7 +190,7 @@ def _part(recorded: Any, start: str) -> Any:
     """Return what was recorded of the tests whose ids begin like this."""
     lines = {
         path: {
-            line: own for line, tests in of_path.items() if (own := [each for each in tests if each.startswith(start)])
+            line: own for line, tests in of_path.items() if (own := [test for test in tests if test.startswith(start)])
         }
         for path, of_path in recorded["lines"].items()
     }

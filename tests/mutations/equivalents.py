@@ -18,7 +18,7 @@ Change = tuple[str, str, str]
 def equivalents() -> dict[Change, str]:
     """Return the reasons by module, removed lines and added lines."""
     listed = tomllib.loads(FILE.read_text()).get("equivalent", [])
-    return {(each["module"], each["removed"].strip(), each["added"].strip()): each["reason"] for each in listed}
+    return {(row["module"], row["removed"].strip(), row["added"].strip()): row["reason"] for row in listed}
 
 
 def reason_for(mutant: Mutant) -> str:

@@ -33,7 +33,7 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace, say: Callable[
     without it.
     """
     places = benches(min(options.processes, len(mutants)))
-    covering = covering_of({area_of(each.path) for each in mutants}, places, say)
+    covering = covering_of({area_of(changed.path) for changed in mutants}, places, say)
     if covering.failed:
         say(f"{len(covering.failed)} tests fail or are skipped without any mutant, and are not asked:")
         say("  " + "\n  ".join(covering.failed))
@@ -45,13 +45,15 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace, say: Callable[
         return killed.get(mutant.key) or tries.judge(mutant, deadline)
 
     with ThreadPoolExecutor(len(places)) as pool:
-        judged = [each for each in pool.map(judged_one, mutants) if each]
-    unsure = tries.unsure([each.killer for each in judged])
+        judged = [result for result in pool.map(judged_one, mutants) if result]
+    unsure = tries.unsure([result.killer for result in judged])
     if unsure:
         say(f"These fail without a mutant as well, so what they killed is tried again: {sorted(unsure)}")
         covering.forget(unsure)
-        again = {each.key: each for each in mutants}
-        judged = [tries.judge(again[each.key], float("inf")) if each.killer in unsure else each for each in judged]
+        again = {own_mutant.key: own_mutant for own_mutant in mutants}
+        judged = [
+            tries.judge(again[result.key], float("inf")) if result.killer in unsure else result for result in judged
+        ]
     if options.mutant and judged:
         say(tries.last.said)
     return judged
@@ -60,7 +62,7 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace, say: Callable[
 def _killed_before(mutants: Sequence[Mutant]) -> dict[str, Judged]:
     """Return those of these mutants that an earlier run has killed, by key."""
     rows = [json.loads(line) for file in _folder().glob("results-*.jsonl") for line in file.read_text().splitlines()]
-    before = {each.key: each for each in (Judged(**row) for row in rows) if each.is_killed}
+    before = {row.key: row for row in (Judged(**row) for row in rows) if row.is_killed}
     # The number of a mutant holds until its module is changed.
     return {
         mutant.key: before[mutant.key]
@@ -101,7 +103,7 @@ class _Tries:
 
     def unsure(self, killers: Sequence[str]) -> set[str]:
         """Return those of the tests that fail on the code as it is."""
-        left, failed = {each for each in killers if each in self._covering.seconds}, set()
+        left, failed = {killer for killer in killers if killer in self._covering.seconds}, set()
         while left:
             seconds = sum(self._covering.seconds[test] for test in left)
             outcome = self._on_a_bench(partial(Bench.run, tests=sorted(left), limit=self._limit(seconds)))

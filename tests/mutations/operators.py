@@ -78,7 +78,7 @@ def _without_context(node: cst.With) -> Iterator[cst.CSTNode]:
     for item in node.items:
         if item.asname is not None:
             continue
-        others = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in node.items if each is not item]
+        others = [other.with_changes(comma=cst.MaybeSentinel.DEFAULT) for other in node.items if other is not item]
         if others:
             yield node.with_changes(items=others)
         else:
@@ -99,11 +99,11 @@ def _without_result(node: cst.Return) -> Iterator[cst.CSTNode]:
 
 
 def _without_decorator(node: cst.FunctionDef) -> Iterator[cst.CSTNode]:
-    for each in node.decorators:
-        name = each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator
+    for decorator in node.decorators:
+        name = decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
         called = name.attr.value if isinstance(name, cst.Attribute) else getattr(name, "value", "")
         if called not in _SHAPES:
-            yield node.with_changes(decorators=[other for other in node.decorators if other is not each])
+            yield node.with_changes(decorators=[other for other in node.decorators if other is not decorator])
 
 
 def _denied(test: cst.BaseExpression) -> cst.BaseExpression:

@@ -133,7 +133,7 @@ def test_of_what_runs_at_import_the_tests_of_its_users_are_asked_not_the_one_tha
 
     def asked(line: int) -> list[str]:
         mutant = Mutant(path, 0, line, line, before.replace("3", "4"), before)
-        return [each.rpartition("_")[2] for each in covering.tests_for(mutant, budget=60)]
+        return [test.rpartition("_")[2] for test in covering.tests_for(mutant, budget=60)]
 
     assert asked(1) == ["user", "other", "first"]
     assert asked(8) == ["other", "user", "first"]
@@ -197,8 +197,8 @@ def test_a_sample_is_the_same_for_the_same_seed_and_has_all_areas() -> None:
     from tests.mutations.mutants import mutant_of, sample  # noqa: PLC0415
 
     first = sample(5, seed=3, only="locks")
-    assert [each.key for each in first] == [each.key for each in sample(5, seed=3, only="locks")]
-    assert [each.key for each in first] != [each.key for each in sample(5, seed=4, only="locks")]
+    assert [mutant.key for mutant in first] == [mutant.key for mutant in sample(5, seed=3, only="locks")]
+    assert [mutant.key for mutant in first] != [mutant.key for mutant in sample(5, seed=4, only="locks")]
     assert mutant_of(first[0].key) == first[0]
     with pytest.raises(ValueError, match=r"There is no mutant 'dedup\.nothing#1'; copy one from a report"):
         mutant_of("dedup.nothing#1")

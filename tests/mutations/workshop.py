@@ -126,7 +126,7 @@ class Bench:
 
 def benches(number: int) -> list[Bench]:
     """Return copies of the checkout as it is now, with what is not committed."""
-    return [_copy(embedded.home() / "mutations" / str(each + 1)) for each in range(number)]
+    return [_copy(embedded.home() / "mutations" / str(place + 1)) for place in range(number)]
 
 
 def _copy(folder: Path) -> Bench:
@@ -156,9 +156,9 @@ def _cpu_seconds(process: int) -> float:
     total = 0.0
     with suppress(psutil.Error):
         root = psutil.Process(process)
-        for each in (root, *root.children(recursive=True)):
+        for member in (root, *root.children(recursive=True)):
             with suppress(psutil.Error):
-                times = each.cpu_times()
+                times = member.cpu_times()
                 total += times.user + times.system
     return total
 

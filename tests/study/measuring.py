@@ -32,7 +32,7 @@ def results_of(alerts: Path) -> dict[str, Any]:
         results[name] = json.loads(json.dumps(record(reports)))
         if name == TOGETHER:
             results["datasketch"] = datasketch_pairs(
-                texts, [each["lowest"] for each in reports["thresholds"]["thresholds"]]
+                texts, [threshold["lowest"] for threshold in reports["thresholds"]["thresholds"]]
             )
     return results
 

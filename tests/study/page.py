@@ -33,15 +33,15 @@ def record(reports: dict[str, Any]) -> dict[str, Any]:
     thresholds, gaps, network = reports["thresholds"], reports["gaps"], reports["network"]
     return {
         "exact": reports["exact"],
-        "bands": [_band(each) for each in thresholds["bands"]],
-        "thresholds": [_band(each) for each in thresholds["thresholds"]],
+        "bands": [_band(band) for band in thresholds["bands"]],
+        "thresholds": [_band(threshold) for threshold in thresholds["thresholds"]],
         "subset": thresholds["subset"],
-        "gaps": [{name: each[name] for name in _GAPS} for each in gaps["gaps"]],
+        "gaps": [{name: gap[name] for name in _GAPS} for gap in gaps["gaps"]],
         "far": gaps["far"],
         "advised": gaps["advised"],
         "policies": {
-            each["policy"]: {"removed": each["removed"], "by_reason": each["by_reason"]}
-            for each in reports["policies"]["policies"]
+            policy["policy"]: {"removed": policy["removed"], "by_reason": policy["by_reason"]}
+            for policy in reports["policies"]["policies"]
         },
         "websites": _websites(reports["sources"], network),
     }
@@ -53,13 +53,13 @@ def _band(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _websites(sources: dict[str, Any], network: dict[str, Any]) -> dict[str, int]:
-    edges = [(each["left_id"], each["right_id"]) for each in network["edges"]]
+    edges = [(edge["left_id"], edge["right_id"]) for edge in network["edges"]]
     newspapers = sources["newspapers"]
     return {
         "websites": len(newspapers),
         "sharing": len(network["nodes"]),
         "edges": len(edges),
-        "most_shared": max((each["pairs"] for each in network["edges"]), default=0),
+        "most_shared": max((edge["pairs"] for edge in network["edges"]), default=0),
         "groups": networkx.number_connected_components(networkx.Graph(edges)),
         "duplicates": sum(newspaper["duplicates"] for newspaper in newspapers),
         "own": sum(newspaper["own_same_day"] + newspaper["own_other_day"] for newspaper in newspapers),
@@ -129,12 +129,12 @@ def _score(score: float) -> str:
 
 def _subset(subset: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     rows = (
-        f"| {_score(each['threshold'])} | {_score(each['lower'])} | {each['pairs']:,} | {each['missing']:,} | "
-        f"{each['only_lower']:,} |"
-        for each in subset
+        f"| {_score(row['threshold'])} | {_score(row['lower'])} | {row['pairs']:,} | {row['missing']:,} | "
+        f"{row['only_lower']:,} |"
+        for row in subset
     )
     yield "subset", "\n".join(rows)
-    missed = sum(each["only_lower"] for each in subset)
+    missed = sum(row["only_lower"] for row in subset)
     yield "missed", f"It missed {missed:,} here." if missed else "It missed none here."
 
 
@@ -142,11 +142,11 @@ def _datasketch(datasketch: dict[str, Any], thresholds: list[dict[str, Any]]) ->
     yield "datasketch_version", datasketch["version"]
     found, lost = datasketch["found"], datasketch["lost"]
     rows = [
-        f"| {_score(each['lowest'])} | {each['pairs']:,} | {mine:,} | {'' if gone is None else gone} |"
-        for each, mine, gone in zip(thresholds, found, lost, strict=True)
+        f"| {_score(threshold['lowest'])} | {threshold['pairs']:,} | {mine:,} | {'' if gone is None else gone} |"
+        for threshold, mine, gone in zip(thresholds, found, lost, strict=True)
     ]
     yield "datasketch", "\n".join(rows).replace("|  |", "| |")
-    shares = [1 - mine / each["pairs"] for each, mine in zip(thresholds, found, strict=True)]
+    shares = [1 - mine / threshold["pairs"] for threshold, mine in zip(thresholds, found, strict=True)]
     yield from {"missed_least": f"{min(shares):.0%}", "missed_most": f"{max(shares):.0%}"}.items()
     yield "lost", f"{sum(filter(None, lost))}"
 
@@ -155,9 +155,9 @@ def _gaps(gaps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     yield "gaps", "\n".join(map(_gap, gaps))
     below = [gap for gap in gaps if gap["highest"] < 1]
     for name, same in (("same", True), ("two", False)):
-        medians = [each["quantiles"][2] for each in below if each["same_newspaper"] is same and each["quantiles"]]
+        medians = [row["quantiles"][2] for row in below if row["same_newspaper"] is same and row["quantiles"]]
         yield from {f"{name}_least": f"{min(medians):g}", f"{name}_most": f"{max(medians):g}"}.items()
-    hours = [each["median_hours"] for each in below if not each["same_newspaper"]]
+    hours = [row["median_hours"] for row in below if not row["same_newspaper"]]
     yield from {"least_hours": f"{min(hours):.1f}", "most_hours": f"{max(hours):.1f}"}.items()
 
 
@@ -190,4 +190,4 @@ def _policies(name: str, policies: dict[str, Any], articles: int) -> Iterator[tu
         "later": later,
         "drop": policies["drop-all-copies"]["removed"],
     }
-    yield from ((f"{each}_{name}", _of(count, articles)) for each, count in counts.items())
+    yield from ((f"{name_of_count}_{name}", _of(count, articles)) for name_of_count, count in counts.items())

@@ -56,7 +56,7 @@ def kill_migrations(trial: Trial, server: str, kills: int, numbers: random.Rando
         moment = numbers.uniform(0, took)
         after, _ = migrated(trial.state, server, [moment])
         trial.kills.append(f"{moment:.1f} s")
-        trial.faults += [f"killed after {moment:.1f} s: {each}" for each in unlike(undisturbed[0], after)]
+        trial.faults += [f"killed after {moment:.1f} s: {difference}" for difference in unlike(undisturbed[0], after)]
 
 
 def migrated(state: State, server: str, kills: list[float]) -> tuple[Rows, float]:
