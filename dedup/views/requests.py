@@ -16,6 +16,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
+from django_htmx.middleware import HtmxDetails
 
 from articles.paging import rows_after, rows_before
 from dedup.models import Cluster, Decision, Pair
@@ -29,6 +30,7 @@ _REFUSED_NOTE = "refused_note"
 class EditorRequest(HttpRequest):
     """A request of a user who is logged in; the middleware rejects others."""
 
+    htmx: HtmxDetails
     user: User
 
 

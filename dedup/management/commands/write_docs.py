@@ -74,7 +74,11 @@ def _pass_settings() -> Iterator[str]:
     rows: dict[str, list[str]] = {}  # the passes that declare a setting equally
     for name, each in PASSES.items():
         for setting, (field, declared) in settings_of(each.config_class).items():
-            default = ("no", "yes")[field.default] if declared.minimum is None else f"{field.default} {declared.unit}"
+            default = (
+                f"{field.default} {declared.unit}"
+                if declared.minimum is not None
+                else ("no", "yes")[bool(field.default)]
+            )
             rows.setdefault(f"{setting} | {default} | {declared.source} |", []).append(name)
     for row, names in sorted(rows.items(), key=lambda shared: len(shared[1]) == 1):
         yield f"| {'all' if len(names) == len(PASSES) else ', '.join(names)} | {row}"
