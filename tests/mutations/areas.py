@@ -27,7 +27,7 @@ class Area:
 AREAS = (
     Area(
         "review",
-        ("dedup/review/*.py", "dedup/review/questions/*.py"),
+        tuple(f"dedup/review/{room}/*.py" for room in ("answers", "readings", "rules", "questions")),
         (
             "tests/dedup/review",
             "tests/dedup/views",

@@ -86,7 +86,7 @@ def test_the_report_has_a_line_a_module_and_shows_what_survived() -> None:
 
 def test_every_area_has_code_and_tests_and_no_module_is_in_two() -> None:
     modules = [path for area in AREAS for path in area.modules()]
-    assert len(modules) == len(set(modules)) > 40
+    assert len(modules) == len(set(modules)) > 30
     assert all((CHECKOUT / path).exists() for area in AREAS for path in area.tests)
     assert area_of(Path("dedup/review/answers/decisions.py")).name == "review"
     assert Path("tests/dedup/review/test_decisions.py") in files_of_tests()

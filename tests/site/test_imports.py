@@ -33,7 +33,7 @@ print(json.dumps(sorted({name.partition(".")[0] for name, file in new.items() if
         ("dedup.detection.kernels.tokens", ["numpy"]),
         ("dedup.detection.kernels.parity_join", ["numpy"]),
         ("dedup.detection.kernels.minhash", ["numpy"]),
-        ("dedup.detection.kernels.masked_shingles", ["numpy"]),
+        ("dedup.detection.kernels.masked_shingles", ["numpy", "regex"]),
         ("dedup.detection.kernels.sentences", ["numpy", "sentencex"]),
         ("dedup.detection.kernels.stopwords", ["numpy", "stopwordsiso"]),
         ("dedup.detection.comparison.differences", ["babel", "numpy", "rapidfuzz", "regex", "sentencex"]),

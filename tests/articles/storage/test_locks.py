@@ -101,7 +101,7 @@ def test_a_lock_keeps_its_number() -> None:
         "CRAWL": 5_112_006,
         "CRAWL_QUEUE": 5_112_007,
         "ALARMS": 5_112_011,
-        "IMPORT": 5_112_012,
+        "JOBS": 5_112_013,
     }
 
 
