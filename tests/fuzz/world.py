@@ -91,5 +91,5 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
     merged = Newspaper.objects.get(name="Third")
     merge_newspapers(merged, newspaper, user=ada)
     Batch.objects.create(kind="confirm", query="verdict=duplicate", seed=1, size=1, drawn=1, made_by=ada, after=0)
-    Job.objects.create(kind="lesson", title="Lesson", requested_by=ada)
+    Job.objects.create(kind="reextraction", title="Extract again", requested_by=ada)
     assert cluster.pk
