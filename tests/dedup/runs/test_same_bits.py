@@ -136,6 +136,8 @@ def copies(*names: str) -> Iterator[list[str]]:
     connection.close()  # a database in use cannot be copied
     with psycopg.connect(url_of("postgres"), autocommit=True) as server:
         try:
+            # A test that lost its database on purpose may have left a session.
+            server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [original])
             for database in databases:
                 server.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(database)))
                 template = Identifier(original)
