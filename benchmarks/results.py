@@ -24,6 +24,7 @@ LABELS = {
 EXACT, LSH = "exact-join", "minhash-kernel"
 _FINDS = "shingles ≥ 0.75, all time"
 _YEAR = 366
+_SHOWN = 0.5  # seconds of a phase
 # The commands of a whole run.
 IMPORT, RUN = "import of the file", "find_duplicates"
 NOTHING_NEW, IMPORT_NEW, NEW = "find_duplicates --new, nothing new", "import of the new ones", "find_duplicates --new"
@@ -170,8 +171,9 @@ def shingle_columns(results: Sequence[ShingleResult], *, near: bool = False) -> 
     """
     length: Columns = {"characters": lambda row: f"{row.prefix:,}"}
     over_time: Columns = {"recall": lambda row: _share(row.recall)}
-    faster = "faster than datasketch: whole, core, after shingles, signatures"
-    than: Columns = {faster: lambda row: _ratios(row, "datasketch", results)}
+    rival = "rensa" if near else "datasketch"
+    faster = f"faster than {rival}: whole, core, after shingles, signatures"
+    than: Columns = {faster: lambda row: _ratios(row, rival, results)}
     return {
         **(length if near else {}),
         "articles": lambda row: row.measured_of,
@@ -183,8 +185,7 @@ def shingle_columns(results: Sequence[ShingleResult], *, near: bool = False) -> 
         "core CPU s": lambda row: "" if row.core is None else seconds(row.core * row.articles),
         "of which shingles": lambda row: seconds(row.shingles_cpu),
         "of which signatures": lambda row: seconds(row.signatures_cpu),
-        **({} if near else than),
-        "faster than rensa: likewise": lambda row: _ratios(row, "rensa", results),
+        **than,
         "peak MB": lambda row: f"{row.usage.command_memory:,.0f}",
     }
 
@@ -285,10 +286,14 @@ def whole_sheets(results: Sequence[WholeResult]) -> list[Sheet]:
 
 
 def phase_rows(results: Sequence[WholeResult]) -> list[tuple[str, ...]]:
-    """Return a row of wall seconds for each phase, and one for their sum; each corpus has a column for each run."""
+    """Return a row of wall seconds for each phase of half a second or more, and one for the sum of all.
+
+    Each corpus has a column for each run.
+    """
     steps = [{step.name: step.phases for step in result.steps} for result in results]
     columns = [phases.get(name, {}) for phases in steps for name in _RUNS]
     rows = _by_name([{name: f"{wall:.1f}" for name, wall in column.items()} for column in columns])
+    rows = [row for row in rows if any(wall and float(wall) >= _SHOWN for wall in row[1:])]
     return [*rows, ("All", *(f"{sum(column.values()):.1f}" for column in columns))] if rows else []
 
 

@@ -99,10 +99,8 @@ def _answers() -> Iterator[str]:
 
 
 def _columns(columns: Sequence[Column]) -> Iterator[str]:
-    yield "| column | type | meaning |"
-    yield "|---|---|---|"
-    for column in columns:
-        yield f"| `{column.name}` | {column.type.words} | {column.help} |"
+    # A corpus has a data dictionary with the types.
+    yield from _file_columns({column.name: column.help for column in columns})
 
 
 def _file_columns(columns: Mapping[str, str]) -> Iterator[str]:
