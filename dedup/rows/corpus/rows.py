@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from itertools import islice
 from typing import Any
 
@@ -42,7 +42,7 @@ ORDER BY article.date, article.id
 _REASONS_SQL = "SELECT reason, count(*) FROM corpus_place WHERE reason IS NOT NULL GROUP BY reason ORDER BY reason"
 
 
-def corpus_rows(asked: Asked) -> Iterator[ExportedRow]:
+def corpus_rows(asked: Asked) -> Generator[ExportedRow]:
     """Yield the articles that stay, by day and id, with the columns of CORPUS."""
     rows = exported_rows(asked.boilerplate, **asked.part.bounds(), columns=CORPUS_NAMES)
     while batch := list(islice(rows, _ARTICLES_AT_ONCE)):
@@ -53,7 +53,7 @@ def corpus_rows(asked: Asked) -> Iterator[ExportedRow]:
                 yield ExportedRow(row.values | _cluster_values(row.values, facts), row.extra)
 
 
-def removed_rows() -> Iterator[dict[str, Any]]:
+def removed_rows() -> Generator[dict[str, Any]]:
     """Yield the articles that leave, by day and id, with the columns of REMOVED."""
     with transaction.atomic(), connection.chunked_cursor() as cursor:
         cursor.execute(_REMOVED_SQL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -99,11 +99,12 @@ def write_corpus(
         decide_places(asked)
         with (opened or _whole_files)(target) as (articles, removals, described):
             kept, gone = Digested(articles), Digested(removals)
-            rows = _Counted(corpus_rows(asked), lambda: on_progress(0.5))
-            with writing(target.path, target.path.parent):
+            # Closed here, a writer that stops in the middle leaves no cursor open.
+            with writing(target.path, target.path.parent), closing(corpus_rows(asked)) as stay:
+                rows = _Counted(stay, lambda: on_progress(0.5))
                 _write_articles(rows, lambda: on_progress(0.5), target, cast("BinaryIO", kept))
-            with writing(target.removed, target.path.parent):
-                left_out = _Counted(removed_rows(), lambda: on_progress(1.0))
+            with writing(target.removed, target.path.parent), closing(removed_rows()) as leave:
+                left_out = _Counted(leave, lambda: on_progress(1.0))
                 _write_removed(left_out, target, cast("BinaryIO", gone))
             counts = Counts(rows.count, removed_by_reason(), of_other)
             files = [
