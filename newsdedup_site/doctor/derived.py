@@ -19,9 +19,8 @@ from dedup.detection.runs.article_cache import ArticleCache
 from dedup.detection.runs.digests import digests_around
 from dedup.detection.runs.judging import judged_rows
 from dedup.detection.runs.outdated_verdicts import is_all_judged
-from dedup.detection.runs.sentence_index import SENTENCE_INDEX
-from dedup.detection.runs.shingle_index import SHINGLE_INDEX
 from dedup.detection.runs.terms import RunTerms, terms_in_force
+from dedup.detection.runs.text_indexes import SENTENCE_INDEX, SHINGLE_INDEX
 from dedup.detection.types import SENTENCES, SERIES, SHINGLES
 from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, NewspaperMonth, Pair
 from newsdedup_site.doctor.articles import chosen_articles

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from django.db import connection
@@ -14,7 +13,7 @@ from articles.processes import Pool
 from dedup.detection.bounds import Rules
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.evidence import WrittenBlock, write_block
-from dedup.detection.runs.phases import Progress, RunClock, execute
+from dedup.detection.runs.phases import Progress, RunClock
 from dedup.detection.runs.preparing import Preparation, find_pairs, preparations, prepared
 from dedup.detection.runs.profiles import Configs, enabled
 from dedup.detection.runs.scope import Scope, blocks_for, blocks_of, window_of
@@ -42,16 +41,19 @@ def find_in_blocks(run: DetectionRun, configs: Configs, scope: Scope, clock: Run
     """Do every block of every pass that the run has not done yet."""
     tasks, parts = _tasks(run, configs, scope, clock)
     at_most = max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER)
-    shared = prepared(parts, pool=pool, at_most=at_most, on_idle=clock.look)
-    execute(
+    shared = prepared(parts, clock, pool, at_most=at_most)
+    done = pool.results(
         [dataclasses.replace(task, prepared=shared.get(task.pass_name)) for task in tasks],
         perform_block,
-        pool=pool,
         at_most=at_most,
-        on_read=lambda task, articles: clock.read(task.pass_name, articles),
-        on_done=partial(_block_done, clock),
+        on_progress=lambda task, articles: clock.read(task.pass_name, articles),
         on_idle=clock.look,
     )
+    for place, written in done:
+        name = tasks[place].pass_name
+        clock.worked(name, written.finding_seconds)
+        clock.worked(STORING, written.storing_seconds)
+        clock.advance(name, tasks[place].articles, written.pairs)
 
 
 def _tasks(
@@ -82,9 +84,3 @@ def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> WrittenBlo
     tally = Tally(on_read)
     candidates = find_pairs(task.pass_name, task.config, task.rules, task.window, connection, tally, task.prepared)
     return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
-
-
-def _block_done(clock: RunClock, task: BlockTask, written: WrittenBlock) -> None:
-    clock.worked(task.pass_name, written.finding_seconds)
-    clock.worked(STORING, written.storing_seconds)
-    clock.advance(task.pass_name, task.articles, written.pairs)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,68 +15,13 @@ from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.comparison.prepared import Preparer
 from dedup.detection.judging.articles import without_collector
-from dedup.detection.runs.phases import execute
+from dedup.detection.runs.phases import NO_PROGRESS, Progress
+from dedup.detection.runs.text_indexes import TextIndex, up_to_date_until, write_outdated
 from dedup.detection.types import SERIES
-from dedup.models import UpToDate
+from dedup.models import HeadlineForm, UpToDate
 
 # A series has been published on at least this many days.
 LEAST_DAYS = 5
-# The articles of a task, which is one transaction. Another process pays off for this many.
-_ARTICLES_AT_ONCE = 5_000
-_ARTICLES_PER_WORKER = 20_000
-# The columns that Newspaper.affixes reads.
-AFFIX_COLUMNS = ("newspaper__name", "newspaper__title_affixes", "newspaper__learnt_affixes")
-
-# The articles whose form is missing or outdated, in parts of about the same size. All articles up to the mark are done,
-# so the index article_revision finds them.
-_PARTS_SQL = article_sql(
-    """
-SELECT min(id), max(id), count(*)
-FROM (
-    SELECT article.id, (row_number() OVER (ORDER BY article.id) - 1) / %(articles)s AS part
-    FROM {articles} AS article
-    LEFT JOIN dedup_headlineform AS known ON known.article_id = article.id
-    WHERE article.revision > %(done)s
-      AND (known.revision IS NULL OR known.revision < article.revision OR known.characters IS NULL)
-) AS outdated
-GROUP BY part
-ORDER BY part
-"""
-)
-_OUTDATED_SQL = article_sql(
-    """
-SELECT article.id, article.newspaper_id, article.date, article.revision,
-       coalesce(article.characters, length(article.content)),
-       CASE WHEN article.withheld THEN '' ELSE article.headline END
-FROM {articles} AS article
-LEFT JOIN dedup_headlineform AS known
-    ON known.article_id = article.id AND known.article_id BETWEEN %(first)s AND %(last)s
-WHERE article.id BETWEEN %(first)s AND %(last)s AND article.revision > %(done)s
-  AND (known.revision IS NULL OR known.revision < article.revision OR known.characters IS NULL)
-"""
-)
-_CREATE_SQL = """
-CREATE TEMPORARY TABLE made_form (
-    article_id bigint, newspaper_id bigint, date date, revision bigint, characters integer, form text
-) ON COMMIT DROP
-"""
-_COPY_SQL = "COPY made_form (article_id, newspaper_id, date, revision, characters, form) FROM STDIN"
-# An article that had another form, or was in another newspaper, leaves a series there: all series are counted again.
-_CHANGED_SQL = """
-DELETE FROM dedup_uptodate
-WHERE name = %(name)s AND EXISTS (
-    SELECT FROM made_form AS made
-    JOIN dedup_headlineform AS known ON known.article_id = made.article_id
-    WHERE (known.newspaper_id, known.date, known.form) IS DISTINCT FROM (made.newspaper_id, made.date, made.form)
-)
-"""
-_STORE_SQL = """
-INSERT INTO dedup_headlineform (article_id, newspaper_id, date, revision, characters, form)
-SELECT article_id, newspaper_id, date, revision, characters, form FROM made_form
-ON CONFLICT (article_id) DO UPDATE
-SET newspaper_id = excluded.newspaper_id, date = excluded.date, revision = excluded.revision,
-    characters = excluded.characters, form = excluded.form
-"""
 
 # The rule of a series belongs to the newspaper that has the articles now. Where that newspaper has a rule for the same
 # form, or several come to it, one is enough: the others wait where they are until a merge is undone.
@@ -171,70 +115,13 @@ WHERE latest.newspaper_id = series.newspaper_id AND latest.form = series.form
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FormsTask:
-    """The outdated articles with these ids, the first and the last included, as a task for any process."""
-
-    first: int
-    last: int
-    done: int  # the revision up to which all forms are up to date
-    articles: int
-
-
-def update_series(
-    *,
-    pool: Pool = THIS_PROCESS,
-    on_start: Callable[[int], None] = lambda _articles: None,
-    on_done: Callable[[int], None] = lambda _articles: None,
-    on_idle: Callable[[], None] = lambda: None,
-) -> None:
-    """Bring headline forms and series up to date with the articles, and rules with merged newspapers.
-
-    `on_start` is called with the number of articles, if any have outdated forms, and `on_done` with those of each part.
-    A process that is killed loses the parts it was at, and the next call does the rest.
-    """
-    newest = newest_revision()
-    tasks = _tasks(_done())
-    articles = sum(task.articles for task in tasks)
-    if tasks:
-        on_start(articles)
-    execute(
-        tasks,
-        make_forms,
-        pool=pool,
-        at_most=max(1, articles // _ARTICLES_PER_WORKER),
-        on_read=lambda _task, _articles: None,
-        on_done=lambda task, _made: on_done(task.articles),
-        on_idle=on_idle,
-    )
-    with transaction.atomic(), connection.cursor() as cursor:
-        _count_series(cursor, 0 if _move_rules(cursor) else _done())
-        UpToDate.objects.update_or_create(name=SERIES, defaults={"revision": newest})
-
-
-def make_forms(task: FormsTask, _on_read: Callable[[int], None]) -> int:
-    """Make and store the headline forms of some articles; return how many."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_OUTDATED_SQL, {"first": task.first, "last": task.last, "done": task.done})
-        rows = cursor.fetchall()
-        with without_collector():
-            forms = _forms([(row[1], row[-1]) for row in rows])
-        cursor.execute(_CREATE_SQL)
-        with cursor.copy(_COPY_SQL) as copy:
-            for row, form in zip(rows, forms, strict=True):
-                copy.write_row((*row[:-1], form))
-        cursor.execute(_CHANGED_SQL, {"name": SERIES})
-        cursor.execute(_STORE_SQL)
-        cursor.execute("DROP TABLE made_form")
-    return len(rows)
-
-
-def _forms(headlines: Sequence[tuple[int, str]]) -> list[str]:
-    """Return the forms of headlines, each given with the id of its newspaper."""
-    newspapers = Newspaper.objects.in_bulk({newspaper for newspaper, _ in headlines})
+def _headline_forms(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield the row of each article; the last of what is read is its headline."""
+    newspapers = Newspaper.objects.in_bulk({row[1] for row in rows})
     affixes = {newspaper: row.affixes for newspaper, row in newspapers.items()}
-    preparer = _preparer()
-    return [preparer.headline_form(plain_title(headline, affixes[newspaper])) for newspaper, headline in headlines]
+    with without_collector():
+        for *columns, headline in rows:
+            yield *columns, _preparer().headline_form(plain_title(headline, affixes[columns[1]]))
 
 
 @cache
@@ -243,15 +130,43 @@ def _preparer() -> Preparer:
     return Preparer()
 
 
-def _done() -> int:
-    """Return the revision up to which series are up to date; 0 if all are to be counted."""
-    return UpToDate.objects.filter(name=SERIES).values_list("revision", flat=True).first() or 0
+def _note_moved(rows: Sequence[tuple[Any, ...]]) -> None:
+    """An article that had another form, or was in another newspaper, leaves a series: all series are counted again."""
+    known = HeadlineForm.objects.filter(pk__in=[row[0] for row in rows]).values_list("pk", "newspaper", "date", "form")
+    if set(known) - {(article, newspaper, day, form) for article, newspaper, day, *_, form in rows}:
+        UpToDate.objects.filter(name=SERIES).delete()
 
 
-def _tasks(done: int) -> list[FormsTask]:
-    with connection.cursor() as cursor:
-        cursor.execute(_PARTS_SQL, {"done": done, "articles": _ARTICLES_AT_ONCE})
-        return [FormsTask(first, last, done, articles) for first, last, articles in cursor]
+HEADLINE_FORMS = TextIndex(
+    name=SERIES,
+    table="dedup_headlineform",
+    read=(
+        *("article.id", "article.newspaper_id", "article.date", "article.revision"),
+        "coalesce(article.characters, length(article.content))",
+        "CASE WHEN article.withheld THEN '' ELSE article.headline END",
+    ),
+    columns={
+        "article_id": "int8",
+        "newspaper_id": "int8",
+        "date": "date",
+        "revision": "int8",
+        "characters": "int4",
+        "form": "text",
+    },
+    made=_headline_forms,
+    on_made=_note_moved,
+    outdated="known.revision IS DISTINCT FROM article.revision OR known.characters IS NULL",
+    articles_per_worker=20_000,
+)
+
+
+def update_series(progress: Progress = NO_PROGRESS, pool: Pool = THIS_PROCESS) -> None:
+    """Bring headline forms and series up to date with the articles, and rules with merged newspapers."""
+    newest = newest_revision()
+    write_outdated(HEADLINE_FORMS, progress, pool)
+    with transaction.atomic(), connection.cursor() as cursor:
+        _count_series(cursor, 0 if _move_rules(cursor) else up_to_date_until(SERIES))
+        UpToDate.objects.update_or_create(name=SERIES, defaults={"revision": newest})
 
 
 def _move_rules(cursor: Any) -> int:

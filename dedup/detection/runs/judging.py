@@ -30,8 +30,10 @@ from dedup.detection.judging.months import month_of, series_days
 from dedup.detection.kernels.tokens import distinct, keep_freed_memory
 from dedup.detection.runs.article_cache import ARTICLES, ArticleCache
 from dedup.detection.runs.outdated_verdicts import Outdated, PairsToJudge, note_judged
+from dedup.detection.runs.phases import Progress
 from dedup.detection.runs.recurring_text import MonthsToLearn, learn_months, stored_texts, texts_around
 from dedup.detection.runs.terms import RunTerms, terms_in_force
+from dedup.detection.types import RECURRING, VERDICTS
 from dedup.detection.verdicts.features import features_of
 from dedup.detection.verdicts.model import VerdictModel
 from dedup.detection.verdicts.verdict import Judgement
@@ -75,47 +77,28 @@ TextsAround = Callable[[datetime.date, Collection[JudgedArticle]], Mapping[int, 
 Compared = tuple[JudgedPair, JudgedArticle, JudgedArticle, Comparison]
 
 
-def learn_recurring(
-    outdated: Outdated,
-    *,
-    pool: Pool,
-    on_start: Callable[[int], None],
-    on_done: Callable[[int], None],
-    on_idle: Callable[[], None],
-) -> None:
-    """Learn what recurs in newspapers around the months of these pairs: of all, before any of them is judged.
-
-    `on_start` is called with the number of months of newspapers, `on_done` with those learnt.
-    """
-    on_start(sum(len(task.months) for task in outdated.months))
-    for place, _ in pool.results(outdated.months, learn, at_most=_processes_for(outdated), on_idle=on_idle):
-        on_done(len(outdated.months[place].months))
+def learn_recurring(outdated: Outdated, progress: Progress, pool: Pool) -> None:
+    """Learn what recurs in newspapers around the months of these pairs: of all, before any of them is judged."""
+    progress.start(RECURRING, sum(len(task.months) for task in outdated.months))
+    for place, _ in pool.results(outdated.months, learn, at_most=_processes_for(outdated), on_idle=progress.look):
+        progress.advance(RECURRING, len(outdated.months[place].months), 0)
 
 
-def judge_outdated(
-    outdated: Outdated,
-    *,
-    pool: Pool,
-    on_start: Callable[[int], None],
-    on_read: Callable[[int], None],
-    on_done: Callable[[int], None],
-    on_idle: Callable[[], None],
-) -> None:
+def judge_outdated(outdated: Outdated, progress: Progress, pool: Pool) -> None:
     """Judge these pairs, for which something has changed that their verdicts rest on.
 
-    `on_start` is called with the number of pairs, `on_read` and `on_done` with those compared and those stored.
     A process that is killed loses the pairs it was at, and the next call judges the rest.
     """
-    on_start(outdated.pairs)
+    progress.start(VERDICTS, outdated.pairs)
     judged_parts = pool.results(
         outdated.parts,
         judge,
         at_most=_processes_for(outdated),
-        on_progress=lambda _, pairs: on_read(pairs),
-        on_idle=on_idle,
+        on_progress=lambda _, pairs: progress.read(VERDICTS, pairs),
+        on_idle=progress.look,
     )
     for _, pairs in judged_parts:
-        on_done(pairs)
+        progress.advance(VERDICTS, pairs, pairs)
     note_judged(outdated)
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from articles.processes import Perform, Pool, Result, Task
 from dedup.detection.passes import PASSES
 from dedup.detection.types import (
     BEST_SCORES,
@@ -62,8 +61,8 @@ class RunCancelledError(RuntimeError):
     """Somebody cancelled the run; the message says who."""
 
 
-class Progress(Protocol):
-    """Receives the progress of a run."""
+class Progress:
+    """Receives the progress of a run; this one reports nothing."""
 
     def start(self, step: str, total: int) -> None:
         """A step starts; so many articles, or pairs, are ahead of it."""
@@ -74,21 +73,11 @@ class Progress(Protocol):
     def advance(self, step: str, amount: int, found: int) -> None:
         """A block of so many articles is finished; so many pairs were found in it."""
 
-
-class NoProgress:
-    """Reports nothing."""
-
-    def start(self, step: str, total: int) -> None:
-        """Do nothing."""
-
-    def read(self, step: str, amount: int) -> None:
-        """Do nothing."""
-
-    def advance(self, step: str, amount: int, found: int) -> None:
-        """Do nothing."""
+    def look(self) -> None:
+        """About a second has passed without news."""
 
 
-NO_PROGRESS = NoProgress()
+NO_PROGRESS = Progress()
 
 
 def shares(wall: float, work: Mapping[str, float]) -> dict[str, float]:
@@ -97,7 +86,7 @@ def shares(wall: float, work: Mapping[str, float]) -> dict[str, float]:
     return {name: wall * amount / whole if whole else 0.0 for name, amount in work.items()}
 
 
-class RunClock:
+class RunClock(Progress):
     """Stores the phases of a run and passes its progress on; raises RunCancelledError if somebody cancelled the run."""
 
     def __init__(self, run: DetectionRun, shown: Progress, names: Collection[str]) -> None:
@@ -235,23 +224,3 @@ def _planned(run: DetectionRun, names: Collection[str]) -> dict[str, RunPhase]:
         update_fields=["state", "total", "done", "found"],
     )
     return {row.name: row for row in run.phases.all()}
-
-
-def execute(
-    tasks: Sequence[Task],
-    perform: Perform[Task, Result],
-    *,
-    pool: Pool,
-    at_most: int | None = None,
-    on_read: Callable[[Task, int], None],
-    on_done: Callable[[Task, Result], None],
-    on_idle: Callable[[], None] = lambda: None,
-) -> None:
-    """Perform every task, in the processes of a pool; the callbacks run in this process.
-
-    `at_most` so many processes are started for these tasks. `on_idle` is called about once a second while other
-    processes work and report nothing. Raises what a task or a callback raises, and WorkerDiedError if a process is
-    killed; the processes that are at a task are then stopped.
-    """
-    for place, result in pool.results(tasks, perform, at_most=at_most, on_progress=on_read, on_idle=on_idle):
-        on_done(tasks[place], result)

@@ -31,14 +31,12 @@ from dedup.detection.runs.facts import counts_of
 from dedup.detection.runs.group_checks import check_groups
 from dedup.detection.runs.headlines import update_series
 from dedup.detection.runs.judging import judge_outdated, learn_recurring
-from dedup.detection.runs.outdated_verdicts import Outdated, outdated_verdicts
+from dedup.detection.runs.outdated_verdicts import outdated_verdicts
 from dedup.detection.runs.phases import Progress, RunCancelledError, RunClock, all_phases
 from dedup.detection.runs.profiles import Configs, enabled, ran_or_retired
 from dedup.detection.runs.scope import Scope, state_of_articles
-from dedup.detection.runs.sentence_index import SENTENCE_INDEX, write_sentences
-from dedup.detection.runs.shingle_index import update_shingles
 from dedup.detection.runs.terms import terms_in_force
-from dedup.detection.runs.text_indexes import update_index
+from dedup.detection.runs.text_indexes import SENTENCE_INDEX, update_index, update_shingles
 from dedup.detection.types import (
     BEST_SCORES,
     BOILERPLATE,
@@ -214,10 +212,10 @@ def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClo
     """Bring up to date what the passes look up, and do every block of every pass."""
     if SHINGLES in clock:
         with clock.phase(SHINGLES):
-            update_shingles(clock, pool=pool, on_idle=clock.look)
+            update_shingles(clock, pool)
     if SENTENCES in clock:
         with clock.phase(SENTENCES):
-            update_index(SENTENCE_INDEX, write_sentences, clock, pool=pool, on_idle=clock.look)
+            update_index(SENTENCE_INDEX, clock, pool)
     with clock.phase(*enabled(configs), STORING, shared=True):
         find_in_blocks(run, configs, scope, clock, pool)
 
@@ -241,12 +239,7 @@ def _update_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunC
 def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool, results: Results | None = None) -> None:
     """Give the pairs their verdicts, and compare more pairs of dense groups where clusters need them."""
     with clock.phase(SERIES):
-        update_series(
-            pool=pool,
-            on_start=partial(clock.start, SERIES),
-            on_done=lambda articles: clock.advance(SERIES, articles, 0),
-            on_idle=clock.look,
-        )
+        update_series(clock, pool)
     if results is not None:
         with clock.phase(VERDICTS):
             results.store_verdicts(run, clock)
@@ -257,34 +250,13 @@ def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool, r
     with clock.phase(RECURRING):
         if terms:
             outdated = outdated_verdicts(terms)
-            _learn(outdated, clock, pool)
+            learn_recurring(outdated, clock, pool)
     with clock.phase(VERDICTS):
         if outdated:
-            _judge(outdated, clock, pool)
+            judge_outdated(outdated, clock, pool)
     with clock.phase(GROUP_CHECKS):
         if terms:
             check_groups(run, terms)
-
-
-def _learn(outdated: Outdated, clock: RunClock, pool: Pool) -> None:
-    learn_recurring(
-        outdated,
-        pool=pool,
-        on_start=partial(clock.start, RECURRING),
-        on_done=lambda months: clock.advance(RECURRING, months, 0),
-        on_idle=clock.look,
-    )
-
-
-def _judge(outdated: Outdated, clock: RunClock, pool: Pool) -> None:
-    judge_outdated(
-        outdated,
-        pool=pool,
-        on_start=partial(clock.start, VERDICTS),
-        on_read=partial(clock.read, VERDICTS),
-        on_done=lambda pairs: clock.advance(VERDICTS, pairs, pairs),
-        on_idle=clock.look,
-    )
 
 
 def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Scope) -> list[int]:

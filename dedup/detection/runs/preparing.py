@@ -15,7 +15,7 @@ from articles.processes import THIS_PROCESS, Pool
 from dedup.detection.bounds import Bounds, Rules, bounds_of, widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import Connection, PassConfig, PreparedPass
-from dedup.detection.runs.phases import execute
+from dedup.detection.runs.phases import NO_PROGRESS, Progress
 from dedup.detection.runs.scope import Block, Scope, window_of
 from dedup.detection.types import Candidate, Tally, Window
 
@@ -52,27 +52,25 @@ def perform_preparation(task: Preparation, on_read: Callable[[int], None]) -> An
 
 def prepared(
     tasks: Sequence[Preparation],
-    *,
+    progress: Progress = NO_PROGRESS,
     pool: Pool = THIS_PROCESS,
+    *,
     at_most: int | None = None,
-    on_idle: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Perform these tasks; return what the blocks of each pass need, by the name of the pass."""
-    made: dict[Preparation, Any] = {}
-    execute(
-        tasks,
-        perform_preparation,
-        pool=pool,
-        at_most=at_most,
-        on_read=lambda _task, _articles: on_idle(),
-        on_done=made.__setitem__,
-        on_idle=on_idle,
+    made = dict(
+        pool.results(
+            tasks,
+            perform_preparation,
+            at_most=at_most,
+            on_progress=lambda _task, _articles: progress.look(),
+            on_idle=progress.look,
+        )
     )
-    whole: dict[str, Any] = {}
-    for name in {task.pass_name for task in tasks}:
-        each = cast("PreparedPass", PASSES[name])
-        whole[name] = each.prepared([made[task] for task in tasks if task.pass_name == name])
-    return whole
+    parts: dict[str, list[Any]] = {}
+    for place, task in enumerate(tasks):
+        parts.setdefault(task.pass_name, []).append(made[place])
+    return {name: cast("PreparedPass", PASSES[name]).prepared(own) for name, own in parts.items()}
 
 
 def prepared_for(pass_name: str, config: PassConfig, blocks: Sequence[Block], scope: Scope) -> Any:

@@ -24,6 +24,7 @@ from rich.text import Text
 
 from articles.management.base import progress_bars
 from articles.models import Article
+from dedup.detection.runs import phases
 from dedup.detection.runs.audit import AuditedDay
 from dedup.detection.runs.dry_run import Scores
 from dedup.detection.runs.facts import (
@@ -51,7 +52,7 @@ class RateColumn(ProgressColumn):
         return Text("" if rate is None else f"{rate:,.0f}/s")
 
 
-class RunProgress:
+class RunProgress(phases.Progress):
     """A progress bar for each pass, in articles, and for the full comparison, in pairs."""
 
     def __init__(self, bars: Progress) -> None:

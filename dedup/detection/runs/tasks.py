@@ -15,7 +15,7 @@ from articles.jobs.work import KILLED, JobEndedError, JobError, JobPostponedErro
 from articles.models import Job
 from articles.storage.newspapers import current_ids
 from dedup.detection.runs.lock import RunActiveError, run_lock
-from dedup.detection.runs.phases import NoProgress, RunCancelledError
+from dedup.detection.runs.phases import NO_PROGRESS, RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import ProfileError, configs_of, rules_of
 from dedup.detection.runs.requests import cancel_run, is_due, schedule_night, schedule_nightly
@@ -118,5 +118,5 @@ def _run(work: Work, profile: Profile, scope: Scope, *, new: bool, by_itself: bo
         _link(work.job, run)
         # The run itself says that it was cancelled.
         with suppress(RunCancelledError):
-            run_detection(run, configs, asked, progress=NoProgress(), workers=os.cpu_count() or 1)
+            run_detection(run, configs, asked, progress=NO_PROGRESS, workers=os.cpu_count() or 1)
     return run.pk

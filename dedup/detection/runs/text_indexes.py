@@ -6,99 +6,181 @@ from then on, only articles above it are looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import Template
 from typing import Any
 
+import numpy as np
 from django.db import connection, transaction
 
-from articles.processes import THIS_PROCESS, Perform, Pool
+from articles.processes import THIS_PROCESS, Pool
 from articles.storage.ingest import newest_revision
-from dedup.detection.runs.phases import Progress, execute
+from dedup.detection.article_sql import article_sql
+from dedup.detection.kernels.masked_shingles import masked_shingle_sets
+from dedup.detection.kernels.sentences import marked_sentences
+from dedup.detection.runs.phases import NO_PROGRESS, Progress
+from dedup.detection.runs.shingle_samples import complete_samples, sets_of_rows, store_samples
+from dedup.detection.types import SENTENCES, SHINGLES
 from dedup.models import UpToDate
 
 # Articles per transaction.
 _WRITTEN_AT_ONCE = 2_000
-# Starting another process takes a second, in which one writes this many articles.
-_ARTICLES_PER_WORKER = 5_000
+
+# In parts of so many articles. The index article_revision finds those above a revision.
+_PARTS_SQL = """
+SELECT min(id), max(id), count(*)
+FROM (
+    SELECT article.id, (row_number() OVER (ORDER BY article.id) - 1) / %(part)s AS part
+    FROM {articles} AS article
+    LEFT JOIN $table AS known ON known.article_id = article.id
+    WHERE article.revision > %(above)s AND ($outdated)
+) AS outdated
+GROUP BY part
+ORDER BY part
+"""
+_READ_SQL = """
+SELECT $read
+FROM {articles} AS article
+LEFT JOIN $table AS known
+    ON known.article_id = article.id AND known.article_id BETWEEN %(first_id)s AND %(last_id)s
+WHERE article.id BETWEEN %(first_id)s AND %(last_id)s AND article.revision > %(above)s AND ($outdated)
+ORDER BY article.id
+"""
+_DELETE_SQL = "DELETE FROM $table WHERE article_id = ANY (%(ids)s)"
+_COPY_SQL = "COPY $table ($columns) FROM STDIN (FORMAT binary)"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexTask:
-    """Some articles to write: those outdated among the ids from the first to the last, above a revision."""
-
-    first_id: int
-    last_id: int
-    above: int
-    articles: int
+def _no_more(_rows: Sequence[tuple[Any, ...]]) -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextIndex:
     """A table with one row for each article, and how its rows are made.
 
-    `parts_sql` returns the outdated articles in parts, `read_sql` those of a part with its id first; `made` turns
-    them into rows for `copy_sql`, and `on_made` gets these rows, in the same transaction.
+    `read` are the expressions on `article` of which `made` makes the rows, the id first; `columns` are those of a row,
+    each with its type. `on_made` gets the rows of a part before they replace those stored, in the same transaction.
+    `outdated` says when an article needs another row than `known`. So many articles pay for another process.
     """
 
     name: str
-    parts_sql: str
-    read_sql: str
-    delete_sql: str
-    copy_sql: str
-    types: Sequence[str]
+    table: str
+    read: Sequence[str]
+    columns: Mapping[str, str]
     made: Callable[[Sequence[Any]], Iterator[tuple[Any, ...]]]
-    on_made: Callable[[Sequence[tuple[Any, ...]]], None] = lambda _rows: None
+    on_made: Callable[[Sequence[tuple[Any, ...]]], None] = _no_more
+    outdated: str = "known.revision IS DISTINCT FROM article.revision"
+    articles_per_worker: int = 5_000
 
-    def write(self, task: IndexTask, on_written: Callable[[int], None]) -> None:
-        """Write a part in one transaction; call `on_written` with the number of articles."""
-        with transaction.atomic(), connection.cursor() as cursor:
-            bounds = {"first_id": task.first_id, "last_id": task.last_id, "above": task.above}
-            cursor.execute(self.read_sql, bounds)
-            rows = cursor.fetchall()
-            cursor.execute(self.delete_sql, {"ids": [row[0] for row in rows]})
-            made = list(self.made(rows))
-            with cursor.copy(self.copy_sql) as copy:
-                copy.set_types(self.types)
-                for row in made:
-                    copy.write_row(row)
-            self.on_made(made)
-        on_written(len(rows))
+    def sql(self, statement: str) -> str:
+        """Return a statement on this index."""
+        names = {"read": ", ".join(self.read), "columns": ", ".join(self.columns)}
+        return article_sql(Template(statement).substitute(names, table=self.table, outdated=self.outdated))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexTask:
+    """Some articles to write, for any process: those outdated among the ids from the first to the last."""
+
+    index: TextIndex
+    first_id: int
+    last_id: int
+    above: int  # the revision up to which all are up to date
+    articles: int
+
+
+def write_part(task: IndexTask, _on_written: Callable[[int], None]) -> None:
+    """Write a part of an index in one transaction."""
+    index, bounds = task.index, {"first_id": task.first_id, "last_id": task.last_id, "above": task.above}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(index.sql(_READ_SQL), bounds)
+        made = list(index.made(cursor.fetchall()))
+        index.on_made(made)
+        cursor.execute(index.sql(_DELETE_SQL), {"ids": [row[0] for row in made]})
+        with cursor.copy(index.sql(_COPY_SQL)) as copy:
+            copy.set_types(list(index.columns.values()))
+            for row in made:
+                copy.write_row(row)
+
+
+def up_to_date_until(name: str) -> int:
+    """Return the revision up to which what has this name is up to date; 0 if all of it is to be made."""
+    return UpToDate.objects.filter(name=name).values_list("revision", flat=True).first() or 0
 
 
 def outdated_parts(index: TextIndex) -> list[IndexTask]:
     """Return the articles that are missing in an index or outdated, in parts."""
-    above = UpToDate.objects.filter(name=index.name).values_list("revision", flat=True).first() or 0
+    above = up_to_date_until(index.name)
     with connection.cursor() as cursor:
-        cursor.execute(index.parts_sql, {"above": above, "part": _WRITTEN_AT_ONCE})
-        return [IndexTask(first, last, above, articles) for first, last, articles in cursor]
+        cursor.execute(index.sql(_PARTS_SQL), {"above": above, "part": _WRITTEN_AT_ONCE})
+        return [IndexTask(index, first, last, above, articles) for first, last, articles in cursor]
 
 
-def update_index(
-    index: TextIndex,
-    write: Perform[IndexTask, None],
-    progress: Progress,
-    *,
-    pool: Pool = THIS_PROCESS,
-    on_idle: Callable[[], None] = lambda: None,
-) -> int:
-    """Bring an index up to date with all articles; return how many were written. A step is shown if there are any.
+def write_outdated(index: TextIndex, progress: Progress, pool: Pool = THIS_PROCESS) -> int:
+    """Write what is missing in an index or outdated; return how many articles. A step is shown if there are any.
 
     Each part is one transaction, so a process that is killed loses one part, and the next call does the rest.
     """
-    newest = newest_revision()
     parts = outdated_parts(index)
     articles = sum(part.articles for part in parts)
     if parts:
         progress.start(index.name, articles)
-    execute(
-        parts,
-        write,
-        pool=pool,
-        at_most=max(1, articles // _ARTICLES_PER_WORKER),
-        on_read=lambda _part, written: progress.advance(index.name, written, 0),
-        on_done=lambda _part, _result: None,
-        on_idle=on_idle,
-    )
+    at_most = max(1, articles // index.articles_per_worker)
+    for place, _ in pool.results(parts, write_part, at_most=at_most, on_idle=progress.look):
+        progress.advance(index.name, parts[place].articles, 0)
+    return articles
+
+
+def update_index(index: TextIndex, progress: Progress = NO_PROGRESS, pool: Pool = THIS_PROCESS) -> int:
+    """Bring an index up to date with all articles; return how many were written."""
+    newest = newest_revision()
+    articles = write_outdated(index, progress, pool)
     UpToDate.objects.update_or_create(name=index.name, defaults={"revision": newest})
     return articles
+
+
+def _masked_shingles(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    made = masked_shingle_sets([text for *_, text in rows])
+    stored, begins = made.values.astype("<u4").tobytes(), (4 * made.offsets).tolist()
+    for place, row in enumerate(rows):
+        yield (*row[:-1], stored[begins[place] : begins[place + 1]])
+
+
+def _sample(rows: Sequence[tuple[Any, ...]]) -> None:
+    store_samples(np.array([row[0] for row in rows], dtype=np.int64), sets_of_rows([row[-1] for row in rows]))
+
+
+def _marked_sentences(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    (hashes, offsets), marks = marked_sentences([content for _, _, content in rows])
+    stored, marked = hashes.astype("<i8").tobytes(), marks.astype("<u2").tobytes()
+    for (article, revision, _), begin, end in zip(rows, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        yield article, revision, stored[8 * begin : 8 * end], marked[2 * begin : 2 * end]
+
+
+SHINGLE_INDEX = TextIndex(
+    name=SHINGLES,
+    table="dedup_articleshingles",
+    read=("article.id", "article.newspaper_id", "article.date", "article.revision", "article.normalized_text"),
+    columns={"article_id": "int8", "newspaper_id": "int8", "date": "date", "revision": "int8", "shingles": "bytea"},
+    made=_masked_shingles,
+    on_made=_sample,
+)
+SENTENCE_INDEX = TextIndex(
+    name=SENTENCES,
+    table="dedup_articlesentences",
+    read=("article.id", "article.revision", "article.content"),
+    columns={"article_id": "int8", "revision": "int8", "hashes": "bytea", "marks": "bytea"},
+    made=_marked_sentences,
+)
+
+
+def outdated_shingles() -> int:
+    """Return the number of articles whose shingles are missing or outdated."""
+    return sum(part.articles for part in outdated_parts(SHINGLE_INDEX))
+
+
+def update_shingles(progress: Progress = NO_PROGRESS, pool: Pool = THIS_PROCESS) -> None:
+    """Bring the shingle index up to date with all articles."""
+    update_index(SHINGLE_INDEX, progress, pool)
+    complete_samples()

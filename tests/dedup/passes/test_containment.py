@@ -12,7 +12,7 @@ from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from dedup.detection.passes import reading
 from dedup.detection.passes.containment import ContainmentConfig, ContainmentPass
-from dedup.detection.runs.shingle_index import update_shingles
+from dedup.detection.runs.text_indexes import update_shingles
 from dedup.detection.types import Candidate, Window
 
 pytestmark = pytest.mark.django_db

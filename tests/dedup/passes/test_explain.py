@@ -16,7 +16,7 @@ from articles.storage.boilerplate_weeks import outdated_weeks
 from dedup.declarations import make_config
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig
-from dedup.detection.runs.shingle_index import update_shingles
+from dedup.detection.runs.text_indexes import update_shingles
 from dedup.detection.types import Window
 from tests.pages import ONE_OF_MANY
 

@@ -7,7 +7,7 @@ import io
 import pytest
 from django.core.management import call_command
 
-from dedup.detection.runs.phases import NoProgress, RunClock, all_phases, shares
+from dedup.detection.runs.phases import NO_PROGRESS, RunClock, all_phases, shares
 from dedup.models import DetectionRun
 from tests.factories import make_run
 
@@ -41,7 +41,7 @@ def test_no_second_is_lost_between_phases_or_sittings(monkeypatch) -> None:
     monkeypatch.setattr("dedup.detection.runs.phases.time.monotonic", lambda: now[0])
     run = make_run()
     for sitting in (1, 2):
-        clock = RunClock(run, NoProgress(), {"forms", "url", "trigram", "storing"})
+        clock = RunClock(run, NO_PROGRESS, {"forms", "url", "trigram", "storing"})
         now[0] += 1
         with clock.phase("forms"):
             now[0] += 4

@@ -13,10 +13,8 @@ from articles.storage.ingest import store_articles
 from dedup.detection.passes import PASSES, containment, sentence, trigram
 from dedup.detection.runs import scope
 from dedup.detection.runs.dry_run import find_with
-from dedup.detection.runs.phases import NO_PROGRESS
 from dedup.detection.runs.scope import Scope, blocks_for, blocks_of
-from dedup.detection.runs.sentence_index import SENTENCE_INDEX, write_sentences
-from dedup.detection.runs.text_indexes import outdated_parts, update_index
+from dedup.detection.runs.text_indexes import SENTENCE_INDEX, outdated_parts, update_index
 from dedup.detection.types import Tally, Window
 from dedup.models import ArticleSentences, UpToDate
 
@@ -66,7 +64,7 @@ def test_blocks_give_together_what_one_block_gives(articles, weighted, monkeypat
         by_blocks = sorted(find_with(name, config, Scope(), Tally()))
         assert [(block, block.evidence) for block in by_blocks] == [(pair, pair.evidence) for pair in whole]
         assert whole, name
-    update_index(SENTENCE_INDEX, write_sentences, NO_PROGRESS)
+    update_index(SENTENCE_INDEX)
     ArticleSentences.objects.filter(article=Article.objects.latest("pk")).delete()
     config = sentence.SentenceConfig(weighted=weighted, most_articles=9, threshold=0.1, day_window=5)
     kept = sorted(find_with("sentence", config, Scope(), Tally()))
@@ -76,11 +74,11 @@ def test_blocks_give_together_what_one_block_gives(articles, weighted, monkeypat
 
 def test_only_what_is_new_or_has_changed_is_divided_into_sentences(articles) -> None:
     assert sum(part.articles for part in outdated_parts(SENTENCE_INDEX)) == 60
-    assert update_index(SENTENCE_INDEX, write_sentences, NO_PROGRESS) == 60
+    assert update_index(SENTENCE_INDEX) == 60
     assert (outdated_parts(SENTENCE_INDEX), UpToDate.objects.get().name) == ([], "sentences")
     changed = Article.objects.earliest("pk")
     changed.content = "One sentence. Another sentence."
     changed.save()
-    assert update_index(SENTENCE_INDEX, write_sentences, NO_PROGRESS) == 1
+    assert update_index(SENTENCE_INDEX) == 1
     row = ArticleSentences.objects.get(article=changed)
     assert (len(row.hashes), len(row.marks), row.revision) == (16, 4, Article.objects.get(pk=changed.pk).revision)

@@ -14,7 +14,7 @@ from articles.models import Article, Newspaper
 from articles.storage.ingest import store_articles
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.dry_run import dry_run
-from dedup.detection.runs.phases import NoProgress
+from dedup.detection.runs.phases import NO_PROGRESS
 from dedup.detection.runs.profiles import (
     Configs,
     ProfileError,
@@ -147,7 +147,7 @@ def make_rules(profile: Profile) -> None:
 
 
 def dry(configs: Configs, scope: Scope) -> dict[tuple[int, int], dict[str, float]]:
-    return dict(dry_run(configs, scope, progress=NoProgress())[1])
+    return dict(dry_run(configs, scope, progress=NO_PROGRESS)[1])
 
 
 def combined(configs: Configs) -> Mapping[tuple[int, int], dict[str, float]]:

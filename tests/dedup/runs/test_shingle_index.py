@@ -15,12 +15,12 @@ from articles.storage.boilerplate_weeks import outdated_weeks
 from dedup.detection.kernels.masked_shingles import masked_shingle_sets
 from dedup.detection.passes import reading
 from dedup.detection.runs import text_indexes
-from dedup.detection.runs.phases import NoProgress
+from dedup.detection.runs.phases import Progress
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import configs_of
 from dedup.detection.runs.scope import Scope
-from dedup.detection.runs.shingle_index import outdated_shingles, update_shingles
 from dedup.detection.runs.starting import start_run
+from dedup.detection.runs.text_indexes import outdated_shingles, update_shingles
 from dedup.detection.types import SHINGLES, Tally, Window
 from dedup.models import ArticleShingles
 from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
@@ -45,7 +45,7 @@ def stored() -> dict[int, list[int]]:
     return {pk: np.frombuffer(row, dtype="<u4").tolist() for pk, row in rows}
 
 
-class Steps(NoProgress):
+class Steps(Progress):
     """A progress that notes the steps: their name, how much is ahead or done, and the pairs found."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ def test_batches_written_before_an_error_stay_and_the_rest_follows(store, monkey
     for text in (*STORIES, "Fire"):
         store(text)
 
-    class Stop(NoProgress):
+    class Stop(Progress):
         def advance(self, *_rest: object) -> None:
             raise KeyboardInterrupt
 

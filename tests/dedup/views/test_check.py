@@ -16,7 +16,7 @@ from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import ExtractionRule
 from articles.models import Article
 from dedup.detection.runs import shingle_samples
-from dedup.detection.runs.shingle_index import update_shingles
+from dedup.detection.runs.text_indexes import update_shingles
 from dedup.models import Decision, PageFetch, Pair, ShingleSample
 from dedup.review.queries import check as checks
 from dedup.review.queries.check import Pasted, check

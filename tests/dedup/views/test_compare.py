@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article
-from dedup.detection.runs.phases import NoProgress
+from dedup.detection.runs.phases import NO_PROGRESS
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import configs_of
 from dedup.detection.runs.scope import Scope
@@ -54,7 +54,7 @@ def said(page: str) -> dict[str, tuple[str, str]]:
 def run() -> None:
     profile = Profile.objects.get(is_default=True)
     configs, scope = configs_of(profile.settings), Scope()
-    run_detection(start_run(configs, scope, profile=profile), configs, scope, progress=NoProgress())
+    run_detection(start_run(configs, scope, profile=profile), configs, scope, progress=NO_PROGRESS)
 
 
 def test_every_pass_says_why_it_left_a_pair_out(visitor: Client, missed: tuple[Article, Article]) -> None:
