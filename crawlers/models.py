@@ -1,4 +1,4 @@
-"""The state of crawls: links that are waiting or were refused, validators of sources, and the record of visits."""
+"""The state of crawls: links that wait or were refused, validators of sources, visits, and what jobs crawl and try."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models.functions import MD5
 
-from articles.models import Article, ArticleURL, Newspaper
+from articles.models import Article, ArticleURL, Job, Newspaper
 
 
 class PendingLink(models.Model):
@@ -150,70 +150,38 @@ class Visit(models.Model):
         return f"{self.newspaper} ({self.spider}), {self.started_at:%Y-%m-%d %H:%M}"
 
 
-class Crawl(models.Model):
-    """A crawl that the worker does in one process: of what was asked for on pages, and of what is due."""
+class CrawlQuerySet(models.QuerySet["Crawl"]):
+    """Crawls of newspapers by one job."""
 
-    class State(models.TextChoices):
-        WAITING = "waiting", "waiting"
-        RUNNING = "running", "running"
-        FINISHED = "finished", "finished"
-        STOPPED = "stopped", "stopped"
-        MADE_WAY = "made way", "made way for others"
-        FAILED = "failed", "failed"
-        BROKEN_OFF = "broken off", "stopped unexpectedly"
-
-    state = models.CharField(max_length=11, choices=State.choices, default=State.WAITING)
-    not_before = models.DateTimeField(null=True, help_text="Not started before this time. Empty: as soon as possible.")
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
-    stop_asked_at = models.DateTimeField(null=True, help_text="When somebody asked it to stop.")
-    stop_asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    output = models.TextField(blank=True, help_text="What it printed: its counts, and why something failed.")
-    error = models.TextField(blank=True)
-
-    class Meta:
-        ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(fields=["state"], condition=models.Q(state=state), name=f"one_{state}_crawl")
-            for state in ("waiting", "running")
-        ]
-
-    def __str__(self) -> str:
-        return f"Crawl {self.pk}"
-
-    @property
-    def askers(self) -> list[str]:
-        """The names of those who asked for one of its newspapers."""
-        return sorted({str(turn.asked_by) for turn in self.turns.all() if turn.asked_by})
-
-    @property
     def reasons(self) -> list[str]:
-        """Why it visits its newspapers, each reason once, in words."""
-        found = [f"asked for by {' and '.join(self.askers)}"] if self.askers else []
-        others = {turn.get_why_display() for turn in self.turns.all() if not turn.asked_by}
-        return [*found, *sorted(others)]
+        """Return why a job crawls these newspapers, each reason once, in words."""
+        users = sorted({str(crawl.asked_by) for crawl in self if crawl.asked_by})
+        others = sorted({crawl.get_why_display() for crawl in self if not crawl.asked_by})
+        return [f"asked for by {' and '.join(users)}", *others] if users else others
 
 
-class CrawlTurn(models.Model):
-    """A newspaper that a crawl visits, and why."""
+class Crawl(models.Model):
+    """The crawl of a newspaper that a job does, together with its other newspapers; and why."""
 
     class Why(models.TextChoices):
         ASKED = "asked", "asked for"
         DUE = "due", "by its schedule"
         AGAIN = "again", "again, because a crawl stopped unexpectedly"
 
-    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="turns")
-    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="crawl_turns")
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="crawls")
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="crawls")
     why = models.CharField(max_length=5, choices=Why.choices)
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     asked_at = models.DateTimeField(auto_now_add=True)
 
+    objects = CrawlQuerySet.as_manager()
+
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["crawl", "newspaper"], name="one_turn_a_crawl")]
+        constraints = [models.UniqueConstraint(fields=["job", "newspaper"], name="newspaper_once_a_crawl")]
 
     def __str__(self) -> str:
-        return f"{self.newspaper} in crawl {self.crawl_id}"
+        return f"{self.newspaper} in job {self.job_id}"
 
 
 class CrawlSchedule(models.Model):
@@ -242,32 +210,17 @@ class CrawlSchedule(models.Model):
 class Trial(models.Model):
     """A newspaper that an admin tries out: its sources are looked for, and ten of its articles fetched, but not stored.
 
-    The worker does one step at a time: first it looks for sources, unless they are known, then it tries them.
+    Each of the two is a job, and the first is left out if the sources are known.
     """
 
-    class Step(models.TextChoices):
-        DISCOVER = "discover", "looking for sources"
-        TRY = "try", "fetching ten articles"
-
-    class State(models.TextChoices):
-        WAITING = "waiting", "waiting for a worker"
-        RUNNING = "running", "running"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
-
+    job = models.ForeignKey(Job, null=True, on_delete=models.CASCADE, related_name="+", help_text="The latest of them.")
     newspaper = models.ForeignKey(
         Newspaper, null=True, on_delete=models.CASCADE, related_name="+", help_text="Null until it is saved."
     )
     url = models.TextField(blank=True, help_text="The home page that sources are looked for from.")
-    step = models.CharField(max_length=8, choices=Step.choices)
-    state = models.CharField(max_length=7, choices=State.choices, default=State.WAITING)
     found = models.JSONField(null=True, help_text="The newspaper and its sources, as discovery found them.")
     draft = models.JSONField(default=dict, help_text="The fields of the newspaper that is tried.")
     results = models.JSONField(null=True, help_text="What reading the sources and fetching articles gave.")
-    error = models.TextField(blank=True)
-    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    asked_at = models.DateTimeField(auto_now_add=True)
-    begun_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-id"]

@@ -1,4 +1,4 @@
-"""The pages about crawls: each newspaper's visits and why they failed; starting, stopping and scheduling crawls."""
+"""The pages about crawls: each newspaper's visits and why they failed; crawls by the worker; adding newspapers."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from articles.models import Newspaper
+from articles.models import Job, Newspaper
 from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
-from crawlers.desk import queue
-from crawlers.desk.forms import NewspapersForm, ScheduleForm
-from crawlers.desk.reports import desk, ended_crawls
-from crawlers.models import Crawl
+from crawlers.discovery.found import FoundNewspaper
+from crawlers.models import Trial
+from crawlers.requested import queue, trials
+from crawlers.requested.forms import DraftForm, HomePageForm, NewspapersForm, ScheduleForm
+from crawlers.requested.reports import crawl_jobs, crawls_now, tried
+from crawlers.requested.schedules import set_schedule
 from crawlers.visit_reports import newspaper_report, newspapers_by_need, reports_of
 
 VISITS_SHOWN = 60
@@ -31,7 +33,9 @@ class AdminRequest(HttpRequest):
 def crawls(request: HttpRequest) -> HttpResponse:
     """List the newspapers, those that have failed longest first, below the crawls that run and wait."""
     page = page_of(newspapers_by_need(), request.GET.get("page"))
-    return render(request, "crawlers/crawls.html", {"page": page, "reports": reports_of(page.rows), "desk": desk()})
+    return render(
+        request, "crawlers/crawls.html", {"page": page, "reports": reports_of(page.rows), "crawls": crawls_now()}
+    )
 
 
 def newspaper_crawls(request: HttpRequest, newspaper_id: int) -> HttpResponse:
@@ -54,15 +58,16 @@ def _newspaper_page(request: HttpRequest, newspaper_id: int, form: ScheduleForm 
 
 def crawl_progress(request: HttpRequest) -> HttpResponse:
     """Answer the page of crawls, which asks how far the crawl is; if more has changed, the page loads itself again."""
-    now = desk()
+    now = crawls_now()
     if request.GET.get("state") != now.state:
         return HttpResponseClientRefresh()
-    return render(request, "crawlers/_progress.html", {"desk": now})
+    return render(request, "crawlers/_progress.html", {"crawls": now})
 
 
 def crawl_log(request: HttpRequest) -> HttpResponse:
     """List the crawls of the worker that ended, the latest first."""
-    return render(request, "crawlers/log.html", {"page": page_of(ended_crawls(), request.GET.get("page"))})
+    ended = crawl_jobs().exclude(state__in=Job.ACTIVE)
+    return render(request, "crawlers/log.html", {"page": page_of(ended, request.GET.get("page"))})
 
 
 @require_POST
@@ -86,16 +91,6 @@ def crawl_new(request: AdminRequest) -> HttpResponse:
 
 
 @require_POST
-def crawl_stop(request: AdminRequest, crawl_id: int) -> HttpResponse:
-    """Ask a crawl to stop."""
-    if queue.ask_stop(get_object_or_404(Crawl, pk=crawl_id), user=request.user):
-        messages.success(request, "The crawl is stopping. Links that it has not fetched wait for the next crawl.")
-    else:
-        messages.error(request, "The crawl has ended already.")
-    return redirect("crawls")
-
-
-@require_POST
 def crawl_take_back(request: AdminRequest, newspaper_id: int) -> HttpResponse:
     """Take a newspaper from the queue."""
     newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
@@ -114,7 +109,56 @@ def crawl_schedule(request: AdminRequest, newspaper_id: int) -> HttpResponse:
     if not form.is_valid():
         return _newspaper_page(request, newspaper.pk, form)
     every_hours, daily_at = form.chosen
-    stored = queue.set_schedule(newspaper, every_hours=every_hours, daily_at=daily_at, user=request.user)
+    stored = set_schedule(newspaper, every_hours=every_hours, daily_at=daily_at, user=request.user)
     words = f"is crawled {stored}" if stored else "is crawled only when asked to"
     messages.success(request, f"{newspaper} {words}.")
+    return redirect("newspaper_crawls", newspaper.pk)
+
+
+# -- Adding a newspaper: from its home page to sources, to ten articles, to a schedule -------------------------------
+
+
+def newspaper_add(request: AdminRequest) -> HttpResponse:
+    """Ask for the home page of a newspaper, and have a worker look for its sources."""
+    form = HomePageForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return redirect("trial", trials.look_for_sources(form.cleaned_data["url"], user=request.user).pk)
+    latest = Trial.objects.filter(newspaper=None).select_related("job__requested_by")[:5]
+    context = {"form": form, "latest": latest}
+    return render(request, "crawlers/add.html", context, status=400 if form.is_bound else 200)
+
+
+@require_POST
+def newspaper_try(request: AdminRequest, newspaper_id: int) -> HttpResponse:
+    """Have a worker try a newspaper that is stored."""
+    newspaper = get_object_or_404(Newspaper.objects.in_use(), pk=newspaper_id)
+    return redirect("trial", trials.try_stored(newspaper, user=request.user).pk)
+
+
+def trial(request: AdminRequest, trial_id: int) -> HttpResponse:
+    """Show how far a trial is, what it found, and the form that tries it again or saves the newspaper."""
+    shown = get_object_or_404(Trial.objects.select_related("newspaper", "job__requested_by"), pk=trial_id)
+    found = FoundNewspaper.of_json(shown.found) if shown.found else None
+    if request.method == "POST" and shown.newspaper is None:
+        form = DraftForm(request.POST, found=found)
+        if form.is_valid() and (answer := _answer(request, shown, form)):
+            return answer
+    else:
+        form = DraftForm.of(shown.draft, found)
+    context = {"trial": shown, "found": found, "form": form, "tried": tried(shown)}
+    return render(request, "crawlers/trial.html", context, status=400 if form.is_bound else 200)
+
+
+def _answer(request: AdminRequest, shown: Trial, form: DraftForm) -> HttpResponse | None:
+    """Try or save what was entered; return None if it cannot be saved."""
+    if "save" not in request.POST:
+        trials.try_draft(shown, form.draft, user=request.user)
+        return redirect("trial", shown.pk)
+    if not form.is_free():
+        return None
+    newspaper = trials.save_newspaper(shown, form.draft, user=request.user)
+    every_hours, daily_at = form.chosen
+    schedule = set_schedule(newspaper, every_hours=every_hours, daily_at=daily_at, user=request.user)
+    words = f"It is crawled {schedule}." if schedule else "It is crawled only when asked to."
+    messages.success(request, f"{newspaper} is saved. {words}")
     return redirect("newspaper_crawls", newspaper.pk)

@@ -11,8 +11,8 @@ from django.db.models import Case, F, Max, Min, Q, QuerySet, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from articles.models import Newspaper
-from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, PendingLink, Visit
+from articles.models import Job, Newspaper
+from crawlers.models import Crawl, CrawlSchedule, PendingLink, Visit
 from crawlers.reasons import Reason, find_reason
 from crawlers.visits import SILENCE
 
@@ -54,7 +54,7 @@ class VisitReport:
 class NewspaperReport:
     """A newspaper and its visits; `failing_since` is None unless every visit failed for FAILING_DAYS.
 
-    `turn` is its turn in the crawl of the worker that runs or waits, if it has one.
+    `crawl` is its crawl by the worker that runs or waits, if there is one.
     """
 
     newspaper: Newspaper
@@ -65,7 +65,7 @@ class NewspaperReport:
     waiting: int = 0
     refused: int = 0
     schedule: CrawlSchedule | None = None
-    turn: CrawlTurn | None = None
+    crawl: Crawl | None = None
 
 
 def newspapers_by_need() -> QuerySet[Newspaper]:
@@ -91,12 +91,12 @@ def reports_of(newspapers: Iterable[Newspaper]) -> list[NewspaperReport]:
     newspapers = list(newspapers)
     last = Visit.objects.filter(newspaper__in=newspapers).order_by("newspaper_id", "spider", "-started_at", "-pk")
     visits = list(last.distinct("newspaper_id", "spider"))
-    schedules, turns = _schedules(newspapers), _turns(newspapers)
+    schedules, crawls = _schedules(newspapers), _crawls(newspapers)
     return [
         replace(
             _report(newspaper, [visit for visit in visits if visit.newspaper_id == newspaper.pk]),
             schedule=schedules.get(newspaper.pk),
-            turn=turns.get(newspaper.pk),
+            crawl=crawls.get(newspaper.pk),
         )
         for newspaper in newspapers
     ]
@@ -106,9 +106,8 @@ def _schedules(newspapers: Sequence[Newspaper]) -> dict[int, CrawlSchedule]:
     return {row.newspaper_id: row for row in CrawlSchedule.objects.filter(newspaper__in=newspapers)}
 
 
-def _turns(newspapers: Sequence[Newspaper]) -> dict[int, CrawlTurn]:
-    going_on = (Crawl.State.WAITING, Crawl.State.RUNNING)
-    rows = CrawlTurn.objects.filter(newspaper__in=newspapers, crawl__state__in=going_on).select_related("crawl")
+def _crawls(newspapers: Sequence[Newspaper]) -> dict[int, Crawl]:
+    rows = Crawl.objects.filter(newspaper__in=newspapers, job__state__in=Job.ACTIVE).select_related("job")
     return {row.newspaper_id: row for row in rows}
 
 
@@ -120,7 +119,7 @@ def newspaper_report(newspaper: Newspaper, number: int) -> NewspaperReport:
     return replace(
         _report(newspaper, list(newspaper.visits.all()[:number]), waiting, refused),
         schedule=_schedules([newspaper]).get(newspaper.pk),
-        turn=_turns([newspaper]).get(newspaper.pk),
+        crawl=_crawls([newspaper]).get(newspaper.pk),
     )
 
 

@@ -23,7 +23,9 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, gener
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from crawlers.models import Crawl, CrawlSchedule
+from articles.models import Job
+from crawlers.models import CrawlSchedule
+from crawlers.requested.queue import KIND as CRAWL
 from dedup.detection.runs.requests import is_worker_alive
 from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
 from newsdedup_site.alarms.kinds import KINDS
@@ -181,9 +183,9 @@ def _nights(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
 def _crawls() -> Iterator[GaugeMetricFamily]:
     good = [({"newspaper": name}, seconds) for name, seconds in _rows(_LAST_GOOD_SQL)]
     yield gauge("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", good)
-    states = Crawl.objects.aggregate(
-        running=Count("pk", filter=Q(state=Crawl.State.RUNNING)),
-        waiting=Count("pk", filter=Q(state=Crawl.State.WAITING)),
+    states = Job.objects.filter(kind=CRAWL).aggregate(
+        running=Count("pk", filter=Q(state=Job.State.RUNNING)),
+        waiting=Count("pk", filter=Q(state=Job.State.WAITING)),
     )
     yield gauge("crawls", "Crawls of the worker now, by state.", [({"state": name}, n) for name, n in states.items()])
     yield single("crawl_schedules", "Newspapers that are crawled by a schedule.", CrawlSchedule.objects.count())

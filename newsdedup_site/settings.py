@@ -218,7 +218,7 @@ PAGE_FETCHER = "crawlers.one_page.fetch_article"
 # What sends webhooks, within the same bounds.
 WEBHOOK_SENDER = "crawlers.posting.post"
 # What a worker does next to its tasks: crawls that were asked for on pages, or are due.
-CRAWL_SUPERVISOR = "crawlers.desk.supervisor.supervise"
+CRAWL_SUPERVISOR = "crawlers.requested.supervisor.supervise"
 # What else it does: it looks for what an admin has to see to, and tells it.
 ALARM_WATCH = "newsdedup_site.alarms.recording.watch"
 # And it deletes fetched pages that newspapers keep no longer.

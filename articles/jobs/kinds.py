@@ -18,6 +18,9 @@ class Kind:
 
     A job whose worker was killed is done again, MOST_TRIES times. `ended` is the path of a function of the job and a
     reason, called when a job was queued again, given up or cancelled, as its state says: it marks what the job made.
+
+    A task carries a job to a worker, which does one at a time. Jobs of a kind without `has_task` are done beside those,
+    in threads of the worker that call do_waiting.
     """
 
     name: str
@@ -27,6 +30,7 @@ class Kind:
     unit: str = ""
     is_private: bool = False
     is_cancellable: bool = True
+    has_task: bool = True
     ended: str = ""
 
     def do(self, work: Any) -> Any:
@@ -41,6 +45,7 @@ class Kind:
 
 _DECIDE, _RUN, _IMPORT = "dedup.add_decision", "dedup.add_detectionrun", "articles.add_fileimport"
 _RUNS, _REMOVALS = "dedup.detection.runs.tasks", "newsdedup_site.privacy.tasks"
+_CRAWL, _TRY, _REQUESTED = "crawlers.add_crawl", "articles.add_newspaper", "crawlers.requested"
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
@@ -67,5 +72,16 @@ KINDS: dict[str, Kind] = {
             is_cancellable=False,
             ended=f"{_REMOVALS}.take_up_again",
         ),
+        Kind(
+            "crawl",
+            "crawl",
+            f"{_REQUESTED}.supervisor.crawl_job",
+            _CRAWL,
+            unit="newspapers",
+            has_task=False,
+            ended=f"{_REQUESTED}.queue.leave_visited",
+        ),
+        Kind("discovery", "search", f"{_REQUESTED}.trials.discovery_job", _TRY, is_private=True, has_task=False),
+        Kind("trial", "trial", f"{_REQUESTED}.trials.trial_job", _TRY, is_private=True, has_task=False),
     )
 }

@@ -9,14 +9,14 @@ from __future__ import annotations
 import datetime
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django_tasks import task
 from django_tasks.base import TaskResultStatus
@@ -45,6 +45,10 @@ class JobError(Exception):
 
 class JobEndedError(Exception):
     """The job was cancelled, or another worker does it."""
+
+
+class JobKilledError(Exception):
+    """A process that did the job was killed; the job is treated as if its worker was."""
 
 
 class JobPostponedError(Exception):
@@ -93,6 +97,8 @@ def ask(
 
 
 def _queued(job: Job) -> Any:
+    if not KINDS[job.kind].has_task:
+        return None
     return job_task.using(run_after=job.not_before).enqueue(job.pk).id
 
 
@@ -131,10 +137,14 @@ def is_at_work(job: Job) -> bool:
 
 @dataclass
 class Work:
-    """A job that this process does: what is asked for, and by which it tells how far it is."""
+    """A job that this process does: what is asked for, and by which it tells how far it is.
+
+    `worker_ends` is set when the worker was told to end. A long job may then be postponed for the next one.
+    """
 
     job: Job
     is_finished: bool = False
+    worker_ends: threading.Event = field(default_factory=threading.Event)
 
     def own(self) -> QuerySet[Job]:
         """Return the row while it is this worker's: nobody cancelled it, and no other worker has begun it."""
@@ -187,21 +197,30 @@ class _Meter:
         connection.close()
 
 
-def do_job(job_id: int) -> None:
+def do_waiting(kinds: Collection[str], worker_ends: threading.Event) -> bool:
+    """Do the job of these kinds that has waited longest; return False if none may begin now. Raises as do_job does."""
+    ready = Q(not_before=None) | Q(not_before__lte=timezone.now())
+    job = Job.objects.filter(ready, kind__in=kinds, state=State.WAITING).order_by("pk").first()
+    if job is not None:
+        do_job(job.pk, worker_ends)
+    return job is not None
+
+
+def do_job(job_id: int, worker_ends: threading.Event | None = None) -> None:
     """Do a job; nothing happens if it does not wait any longer, or another process is at it.
 
     Raises LockLostError if the database was lost: the job was left, see put_back_lost_jobs.
     """
     with session_lock(Lock.JOBS, lambda _holder: None, job_id) as held:
         if held:
-            _do(job_id)
+            _do(job_id, worker_ends or threading.Event())
 
 
-def _do(job_id: int) -> None:
+def _do(job_id: int, worker_ends: threading.Event) -> None:
     begun = {"state": State.RUNNING, "started_at": timezone.now(), "tries": F("tries") + 1, "done": 0, "total": None}
     if not Job.objects.filter(pk=job_id, state=State.WAITING).update(**begun):
         return
-    work = Work(Job.objects.select_related("requested_by").get(pk=job_id))
+    work = Work(Job.objects.select_related("requested_by").get(pk=job_id), worker_ends=worker_ends)
     link = connection.connection
     try:
         result = KINDS[work.job.kind].do(work)
@@ -209,6 +228,8 @@ def _do(job_id: int) -> None:
             work.finish(result)
     except JobEndedError:
         return
+    except JobKilledError:
+        _put_back(work.job)
     except JobPostponedError as postponed:
         _postpone(work, postponed.after)
     except Exception as error:

@@ -35,7 +35,6 @@ class Lock(IntEnum):
     SCRATCH = 5_112_004  # whoever uses a numbered schema holds its number; whoever fills one holds 0
     MIGRATE = 5_112_005  # one upgrade of the tables at a time
     CRAWL = 5_112_006  # held by the worker that does the crawls asked for on pages and those due
-    CRAWL_QUEUE = 5_112_007  # one change of the crawls that wait at a time
     ALARMS = 5_112_011  # one check for alarms at a time
     JOBS = 5_112_013  # whoever does a job holds its number; whoever queues one holds this itself for a moment
 

@@ -10,7 +10,9 @@ from django.db import connection
 from django.db.models import Min
 from django.urls import reverse
 
-from crawlers.models import Crawl, CrawlSchedule, CrawlTurn
+from articles.models import Job
+from crawlers.models import Crawl, CrawlSchedule
+from crawlers.requested.queue import KIND
 from crawlers.visit_reports import FAILING_DAYS
 from newsdedup_site.alarms.kinds import Found, in_words, remedy_of
 
@@ -68,10 +70,10 @@ def find_missed_crawls(now: datetime.datetime) -> Iterator[Found]:
         what = f"{_named(names)} not crawled when due on {in_words(since)}{' or later' if len(names) > 1 else ''}."
         yield Found("crawl", "", what, since, address=reverse("crawls"))
         return
-    turns = CrawlTurn.objects.filter(crawl__state=Crawl.State.WAITING, asked_at__lt=now - _STUCK)
-    since = turns.aggregate(first=Min("asked_at"))["first"]
+    waiting = Crawl.objects.filter(job__state=Job.State.WAITING, asked_at__lt=now - _STUCK)
+    since = waiting.aggregate(first=Min("asked_at"))["first"]
     if since is not None:
-        names = list(turns.order_by("pk").values_list("newspaper__name", flat=True))
+        names = list(waiting.order_by("pk").values_list("newspaper__name", flat=True))
         what = f"{_named(names)} not crawled: the crawl has waited since {in_words(since)}."
         yield Found("crawl", "", what, since, address=reverse("crawls"))
 
@@ -82,13 +84,14 @@ def _named(names: list[str]) -> str:
 
 def find_failed_crawl(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - every check is asked alike
     """The last crawl of the worker failed, and no other follows now."""
-    if Crawl.objects.filter(state__in=(Crawl.State.WAITING, Crawl.State.RUNNING)).exists():
+    crawls = Job.objects.filter(kind=KIND)
+    if crawls.filter(state__in=Job.ACTIVE).exists():
         return
-    judged = (Crawl.State.FINISHED, Crawl.State.FAILED, Crawl.State.BROKEN_OFF)
-    crawl = Crawl.objects.filter(state__in=judged).order_by("-pk").first()
-    if crawl is None or crawl.state == Crawl.State.FINISHED:
+    last = crawls.filter(state__in=(Job.State.DONE, Job.State.FAILED)).order_by("-pk").first()
+    if last is None or last.state == Job.State.DONE:
         return
-    since = crawl.finished_at or crawl.started_at
-    what = f"The last crawl {'failed' if crawl.state == Crawl.State.FAILED else 'stopped unexpectedly'}."
-    detail = crawl.error.strip()[-_SHOWN_CHARACTERS:]
-    yield Found("crawl_failed", "", what, since, detail, remedy_of(crawl.error), reverse("crawl_log"))
+    since = last.finished_at or last.started_at
+    detail = last.error.strip()[-_SHOWN_CHARACTERS:]
+    yield Found(
+        "crawl_failed", "", "The last crawl failed.", since, detail, remedy_of(last.error), reverse("crawl_log")
+    )

@@ -47,7 +47,7 @@ def _overdue(now: datetime.datetime) -> bool:
         DBTaskResult.objects.ready().filter(waits).exists()
         or Profile.objects.filter(nightly_due__lt=before).exists()
         or CrawlSchedule.objects.filter(due_at__lt=before).exists()
-        or Crawl.objects.filter(state=Crawl.State.WAITING, turns__asked_at__lt=before).exists()
+        or Crawl.objects.filter(job__state=Job.State.WAITING, asked_at__lt=before).exists()
     )
 
 

@@ -20,7 +20,7 @@ from articles.models import Article, Newspaper, NewspaperAlias, NewspaperMerge, 
 from articles.storage.ingest import refresh_statistics, writing
 from articles.storage.removed import keep_names, keep_urls, lift
 from articles.storage.withholding import blank, put_back
-from crawlers.models import CrawlSchedule, CrawlTurn, SitePace, Visit
+from crawlers.models import Crawl, CrawlSchedule, SitePace, Visit
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.runs.dense_groups import update_groups
 from dedup.detection.runs.lock import run_lock
@@ -114,7 +114,7 @@ def _close(removal: Removal, family: list[Newspaper]) -> None:
     traces.scrub_log_of(ids)
     traces.scrub(found - shared)
     CrawlSchedule.objects.filter(newspaper__in=ids).delete()
-    CrawlTurn.objects.filter(newspaper__in=ids, crawl__state="waiting").delete()
+    Crawl.objects.filter(newspaper__in=ids, job__state="waiting").delete()
     NewspaperAlias.objects.filter(newspaper__in=ids).delete()
     SitePace.objects.filter(site__in=names - shared).delete()
     for newspaper in family:

@@ -27,7 +27,7 @@ from articles.models import (
     UploadedPart,
     WhitelistedSentence,
 )
-from crawlers.models import Crawl, PendingLink, Trial, Visit
+from crawlers.models import PendingLink, Trial, Visit
 from dedup.models import Batch, Delivery, DetectionRun, Lesson, PageFetch, SavedView, Series, StoredReport
 from dedup.reports.computing import not_waited_for
 from dedup.rows.corpus.kept import forget_corpora
@@ -62,8 +62,6 @@ PLACES = (
     Place(RejectedRow, "reason", REMOVED),
     Place(LearntParameter, "first_url", ""),
     Place(LearntParameter, "second_url", ""),
-    Place(Crawl, "output", ""),
-    Place(Crawl, "error", ""),
     Place(Visit, "failures", []),
     Place(DetectionRun, "error", ""),
     Place(Lesson, "result", {}),
@@ -157,7 +155,7 @@ def _forget_trials(spelled: Collection[str]) -> None:
     fields = ("found", "draft", "results")
     rows = Trial.objects.annotate(**{f"{field}_text": Cast(field, TextField()) for field in fields})
     found = Q()
-    for name in ("url", "error", *(f"{field}_text" for field in fields)):
+    for name in ("url", *(f"{field}_text" for field in fields)):
         found |= _any(name, spelled)
     rows.filter(found).delete()
 

@@ -12,8 +12,7 @@ from django.db.models import Exists
 from django.urls import reverse
 
 from articles.models import Article, Job
-from crawlers.desk.queue import crawlable
-from crawlers.models import Crawl
+from crawlers.requested.queue import KIND, crawlable
 from dedup.detection.runs.requests import is_worker_alive, waiting_runs
 from dedup.models import DetectionRun
 from newsdedup_site.access.addresses import ADDRESSES
@@ -87,7 +86,7 @@ def _bring() -> Step:
 
 
 def _crawl() -> Step:
-    under_way = Crawl.objects.filter(state__in=(Crawl.State.WAITING, Crawl.State.RUNNING)).order_by("-pk").first()
+    under_way = Job.objects.filter(kind=KIND, state__in=Job.ACTIVE).order_by("-pk").first()
     return Step(
         name="newspaper_add",
         label="Add a newspaper",

@@ -25,10 +25,10 @@ from psycopg import sql
 
 from articles.files.uploads import keep_upload
 from articles.jobs.work import cancel
-from articles.models import Newspaper
-from crawlers.desk.queue import request_crawl
+from articles.models import Job, Newspaper
 from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.models import Crawl, Trial
+from crawlers.requested.queue import request_crawl
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import Batch, BatchItem, Cluster, DetectionRun, FittedModel, Profile
 from dedup.review.answers.batches import SAMPLES, begin
@@ -97,12 +97,13 @@ def _crawls(user: User) -> None:
     newspaper = Newspaper.objects.filter(merged_into=None).earliest("pk")
     Newspaper.objects.update(crawl=True, feed_urls=["https://paper.example/feed"])
     request_crawl([newspaper], user=user)
-    Crawl.objects.create(state=Crawl.State.RUNNING, started_at=timezone.now())
+    running = Job.objects.create(kind="crawl", title="Crawl", state=Job.State.RUNNING, started_at=timezone.now())
+    Crawl.objects.create(job=running, newspaper=Newspaper.objects.filter(merged_into=None).latest("pk"), why="due")
     source = FoundSource("feed", "https://tried.example/feed", "News", "the home page", 9, recommended=True)
     found = FoundNewspaper("https://tried.example/", "tried.example", "The Tried", sources=(source,))
     draft = {"name": found.name, "host": found.host, "article_url_pattern": "", "feed_urls": [source.url]}
-    done = {"state": Trial.State.DONE, "found": found.as_json(), "draft": draft}
-    Trial.objects.create(url=found.url, step=Trial.Step.DISCOVER, asked_by=user, **done)
+    done = Job.objects.create(kind="discovery", title="Sources", state=Job.State.DONE, requested_by=user)
+    Trial.objects.create(job=done, url=found.url, found=found.as_json(), draft=draft)
 
 
 def password_address(name: str) -> str:

@@ -66,7 +66,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 # The books of the processes, which differ when there were several: runs, visits, signs of life, and counted results.
 _BOOKS = frozenset(
     {
-        *("articles_fileimport", "articles_uploadedpart", "crawlers_crawl", "crawlers_crawlturn", "crawlers_recheck"),
+        *("articles_fileimport", "articles_uploadedpart", "crawlers_crawl", "crawlers_recheck"),
         *("crawlers_sitepace", "crawlers_sourcevalidator", "crawlers_visit", "dedup_delivery", "dedup_detectionrun"),
         *("dedup_runblock", "dedup_runphase", "dedup_runrequest", "dedup_shinglesample", "dedup_storedreport"),
         *("dedup_uptodate", "dedup_worker"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import datetime
+import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,11 +15,12 @@ from django.test import Client
 from django.utils import timezone
 from scrapy.http import Response
 
-from articles.models import Article, Newspaper
-from crawlers.desk import trial_spider, trials
-from crawlers.desk.trying import Draft, TrialError, try_newspaper
+from articles.jobs import work
+from articles.models import Article, Job, Newspaper
 from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.models import CrawlSchedule, PendingLink, Trial
+from crawlers.requested import trial_spider, trials
+from crawlers.requested.trying import Draft, TrialError, try_newspaper
 from tests.crawlers.conftest import Site
 from tests.crawlers.pages import BRIDGE, FERRY, article_page
 from tests.factories import make_user
@@ -97,6 +99,11 @@ def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would
         try_newspaper(Draft("Fjordbladet", "("))
 
 
+def do_next() -> bool:
+    """Do the trial that has waited longest, as a worker; return whether one waited."""
+    return work.do_waiting(trials.JOBS, threading.Event())
+
+
 async def collect(requests: AsyncIterator[Any]) -> list[Any]:
     return [request async for request in requests]
 
@@ -141,9 +148,7 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
     assert "not a valid web address" in client.post("/crawls/add/", {"url": "ftp://x"}).content.decode()
     address = client.post("/crawls/add/", {"url": "fjordbladet.example"})["Location"]
     assert "No worker answers." in client.get(address).content.decode()
-    assert client.get(f"{address}state/?state=waiting").status_code == 200
-    assert trials.do_next()
-    assert client.get(f"{address}state/?state=waiting").headers["HX-Refresh"] == "true"
+    assert do_next()
     page = client.get(address).content.decode()
     for text in (
         "20 articles, the newest of 3 May 2024",
@@ -159,8 +164,8 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
     assert "Tick a source" in client.post(address, entered | {"article_url_pattern": ""}).content.decode()
     entered |= {"article_url_pattern": "/2024/", "source": FEED, "section_urls": "https://fjordbladet.example/kultur"}
     client.post(address, entered)
-    assert trials.do_next()
-    assert not trials.do_next()
+    assert do_next()
+    assert not do_next()
     tried = Draft("Fjordbladet", "/2024/", [FEED], [], ["https://fjordbladet.example/kultur"])
     assert asked == ["https://fjordbladet.example", tried]
     page = client.get(address).content.decode()
@@ -187,12 +192,12 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
     client.post(address, entered | {"name": "Fjorden 2", "save": "1"})
     assert Newspaper.objects.count() == 2
     again = client.post(f"/crawls/{newspaper.pk}/try/")["Location"]
-    assert trials.do_next()
+    assert do_next()
     assert "1 of 2 articles would be stored" in client.get(again).content.decode()
 
 
 @pytest.mark.django_db
-def test_a_trial_that_fails_says_why_and_one_whose_worker_was_killed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_that_fails_says_why_and_is_forgotten_after_a_week(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(_url: str) -> FoundNewspaper:
         raise ValueError("The host name does not resolve. (unknown host)")
 
@@ -200,16 +205,12 @@ def test_a_trial_that_fails_says_why_and_one_whose_worker_was_killed_too(monkeyp
     user = make_user("ada", "admin")
     client = Client()
     client.force_login(user)
-    failed, killed = (trials.look_for_sources("https://fjordbladet.example", user=user) for _ in range(2))
-    trials.do_next()
-    long_ago = timezone.now() - datetime.timedelta(minutes=5)
-    Trial.objects.filter(pk=killed.pk).update(state=Trial.State.RUNNING, begun_at=long_ago)
-    assert not trials.do_next()
+    failed = trials.look_for_sources("https://fjordbladet.example", user=user)
+    do_next()
     page = client.get(f"/crawls/trials/{failed.pk}/").content.decode()
     assert "The host name does not resolve." in page
     assert "Enter another address" in page
-    killed.refresh_from_db()
-    assert (killed.state, killed.error) == ("failed", "The worker ended during the trial. Try again.")
-    Trial.objects.update(asked_at=timezone.now() - datetime.timedelta(days=8))
-    trials.do_next()
-    assert not Trial.objects.exists()
+    Job.objects.update(requested_at=timezone.now() - datetime.timedelta(days=8))
+    kept = trials.look_for_sources("https://fjordbladet.example", user=user)
+    do_next()
+    assert Trial.objects.get() == kept

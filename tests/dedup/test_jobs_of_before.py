@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from articles.jobs.work import do_job, job_task
 from articles.models import FileImport, Job
+from crawlers.models import Crawl, Trial
 from dedup.detection.runs.scope import Scope
 from dedup.models import CorpusExport, Lesson, StoredReport
 from dedup.reports import REPORTS
@@ -23,6 +24,7 @@ from tests.factories import make_user
 pytestmark = pytest.mark.django_db
 BEFORE = (
     ("articles", "0001_squashed_0028_removals_and_withheld_articles"),
+    ("crawlers", "0001_squashed_0011_urls_without_logins"),
     ("dedup", "0080_states_of_links_by_their_names"),
 )
 CORPUS = {
@@ -47,13 +49,16 @@ def test_all_that_waits_or_was_left_goes_on_after_an_upgrade(store: StoreArticle
         [*BEFORE, ("django_tasks_database", "0021_conditional_partial_index_ordering")]
     )
     queue_of_before(tables.apps, ada.pk, article.newspaper_id)
+    crawls_of_before(tables.apps, ada.pk, article.newspaper_id)
 
     migrate()
     states = {(job.kind, job.state) for job in Job.objects.all()}
     kinds = {"run", "night", "import", "report", "lesson", "corpus", "reextraction", "removal"}
-    assert states == {(kind, "waiting") for kind in kinds} | {("import", "done"), ("lesson", "done")}
+    crawls = {("crawl", state) for state in ("waiting", "done", "cancelled", "failed")}
+    crawls |= {("discovery", "waiting"), ("discovery", "done"), ("trial", "waiting"), ("trial", "failed")}
+    assert states == {(kind, "waiting") for kind in kinds} | {("import", "done"), ("lesson", "done")} | crawls
     assert {job.requested_by for job in Job.objects.exclude(kind__in=["night", "reextraction"])} == {ada}
-    queued = [job_task.get_result(str(job.task_id)) for job in Job.objects.filter(state="waiting")]
+    queued = [job_task.get_result(str(job.task_id)) for job in Job.objects.filter(state="waiting", kind__in=kinds)]
     assert {(result.task.func, result.status) for result in queued} == {(job_task.func, "READY")}
 
     # The others work through connections of their own, which would wait for the tables of this transaction.
@@ -64,7 +69,25 @@ def test_all_that_waits_or_was_left_goes_on_after_an_upgrade(store: StoreArticle
         assert (job.state, job.tries) == (end, 1), job.error
     assert StoredReport.objects.get().computed_at
     assert (Lesson.objects.count(), CorpusExport.objects.get().job.arguments) == (1, CORPUS)
+    assert {crawl.newspaper_id for crawl in Crawl.objects.all()} == {article.newspaper_id}
+    assert Job.objects.filter(kind="crawl", result={"output": "1 stored", "ending": "made way for others"}).count() == 1
+    assert set(Trial.objects.values_list("job__page", "job__kind")) == {
+        (f"/crawls/trials/{trial.pk}/", trial.job.kind) for trial in Trial.objects.all()
+    }
     assert set(FileImport.objects.values_list("job__state", flat=True)) == {None, "done", "waiting"}
+
+
+def crawls_of_before(apps: Any, user: int, newspaper: int) -> None:
+    """Crawls and trials of before, in each of their states: none had a task."""
+    make_crawl, make_turn = (apps.get_model("crawlers", name).objects.create for name in ("Crawl", "CrawlTurn"))
+    ended = {"started_at": timezone.now(), "finished_at": timezone.now(), "output": "1 stored"}
+    for state in ("finished", "stopped", "made way", "failed", "broken off"):
+        make_turn(crawl=make_crawl(state=state, **ended), newspaper_id=newspaper, why="asked", asked_by_id=user)
+    for state in ("waiting", "running"):
+        make_turn(crawl=make_crawl(state=state), newspaper_id=newspaper, why="again", asked_by_id=user)
+    for step, state in (("discover", "running"), ("discover", "done"), ("try", "waiting"), ("try", "failed")):
+        values = {"url": "https://a.example/", "step": step, "state": state, "begun_at": timezone.now()}
+        apps.get_model("crawlers", "Trial").objects.create(asked_by_id=user, **values)
 
 
 def queue_of_before(apps: Any, user: int, newspaper: int) -> None:

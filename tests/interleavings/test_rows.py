@@ -30,9 +30,10 @@ from articles.storage.incoming import IncomingArticle, SeenURL
 from articles.storage.ingest import attach_urls, newest_revision, store_articles
 from articles.storage.newspaper_merges import MergeError, merge_newspapers, undo_merge
 from articles.storage.revisions import Finding, SeenAgain, Version, store_revision
-from crawlers.desk import queue as crawl_queue
-from crawlers.desk.trials import save_newspaper
-from crawlers.models import Crawl, CrawlSchedule, Trial
+from crawlers.models import CrawlSchedule, Trial
+from crawlers.requested import queue as crawl_queue
+from crawlers.requested.schedules import queue_due, set_schedule
+from crawlers.requested.trials import save_newspaper
 from dedup.declarations import make_config
 from dedup.detection.runs.requests import Wanted, request_run
 from dedup.detection.runs.scope import Scope
@@ -416,14 +417,14 @@ def test_a_run_that_is_asked_for_twice_waits_once() -> None:
 
 def crawls(*, waits: bool = False, due: bool = False) -> Callable[[], SimpleNamespace]:
     def prepare() -> SimpleNamespace:
-        Crawl.objects.all().delete()
+        Job.objects.all().delete()
         CrawlSchedule.objects.all().delete()
         world = papers()
         Newspaper.objects.filter(pk=world.one.pk).update(feed_urls=["https://paper.example/feed"])
         if waits:
             crawl_queue.request_crawl([world.one], user=editors()[0])
         if due:
-            crawl_queue.set_schedule(world.one, every_hours=1, daily_at=None, user=editors()[0])
+            set_schedule(world.one, every_hours=1, daily_at=None, user=editors()[0])
             CrawlSchedule.objects.update(due_at=timezone.now() - datetime.timedelta(minutes=30))
         return world
 
@@ -434,41 +435,51 @@ def ask_crawl(world: SimpleNamespace) -> int:
     return len(crawl_queue.request_crawl([world.one], user=editors()[0]))
 
 
-def begin_crawl(_world: SimpleNamespace) -> bool:
-    return crawl_queue.begin_crawl() is not None
+def begin_crawl(_world: SimpleNamespace) -> int:
+    begun = Job.objects.filter(state=Job.State.WAITING).update(state=Job.State.RUNNING)
+    return len(crawl_queue.names_of(Job.objects.earliest("pk"))) if begun else 0
+
+
+def ask_other(world: SimpleNamespace) -> int:
+    return len(crawl_queue.request_crawl([world.other], user=editors()[0]))
 
 
 def take_back(world: SimpleNamespace) -> bool:
     return crawl_queue.take_back(world.one)
 
 
-def queue_due(_world: SimpleNamespace) -> None:
-    crawl_queue.queue_due()
+def due(_world: SimpleNamespace) -> None:
+    queue_due()
 
 
 def of_crawls(_world: SimpleNamespace) -> Any:
-    return tuple((item_.state, item_.turns.count()) for item_ in Crawl.objects.order_by("pk"))
+    return tuple((job.state, job.crawls.count()) for job in Job.objects.order_by("pk"))
 
 
 @pytest.mark.parametrize(
     ("prepare", "one", "other", "expected"),
     [
         (crawls(), ask_crawl, ask_crawl, {(1, 0), (0, 1)}),
-        (crawls(waits=True), begin_crawl, take_back, {(True, False), (False, True)}),
-        (crawls(waits=True), begin_crawl, begin_crawl, {(True, False), (False, True)}),
-        (crawls(due=True), queue_due, queue_due, {(None, None)}),
-        (crawls(due=True), queue_due, ask_crawl, {(None, 0), (None, 1)}),
+        (crawls(waits=True), begin_crawl, take_back, {(1, False), (0, True)}),
+        (crawls(due=True), due, due, {(None, None)}),
+        (crawls(due=True), due, ask_crawl, {(None, 0), (None, 1)}),
     ],
-    ids=["asked twice", "begun or taken back", "begun twice", "due twice", "due and asked"],
+    ids=["asked twice", "begun or taken back", "due twice", "due and asked"],
 )
 def test_a_newspaper_waits_in_one_crawl(prepare: Any, one: Writer, other: Writer, expected: set[Any]) -> None:
     endings = Play(prepare, (one, other), of_crawls).check()
     assert results(endings) == expected
-    assert all(sum(turns for _, turns in ending.seen) <= 1 for ending in endings)
+    assert all(sum(newspapers for _, newspapers in ending.seen) <= 1 for ending in endings)
+
+
+def test_a_crawl_that_begins_visits_what_was_added_to_it_meanwhile() -> None:
+    endings = Play(crawls(waits=True), (begin_crawl, ask_other), of_crawls).check()
+    assert results(endings) == {(1, 1), (2, 1)}
+    assert all(ending.seen[0] == ("running", ending.first) for ending in endings)
 
 
 def schedule(world: SimpleNamespace) -> bool:
-    return crawl_queue.set_schedule(world.one, every_hours=6, daily_at=None, user=editors()[0]) is not None
+    return set_schedule(world.one, every_hours=6, daily_at=None, user=editors()[0]) is not None
 
 
 def test_a_schedule_is_changed_once_and_logged_once() -> None:
@@ -482,7 +493,7 @@ def test_a_schedule_is_changed_once_and_logged_once() -> None:
 
 def tried() -> Trial:
     Newspaper.objects.filter(host="tried.example").delete()
-    return Trial.objects.create(url="https://tried.example/", step=Trial.Step.TRY, asked_by=editors()[0])
+    return Trial.objects.create(url="https://tried.example/")
 
 
 def save_tried(trial: Trial) -> str:

@@ -42,9 +42,9 @@ def test_what_asks_for_more_than_reading() -> None:
     of_newspapers |= {"article_remove", "article_withhold", "article_release"}
     of_profiles = {"profiles"} | {name for name in ADDRESSES if name.startswith("profile_")} | {"profile"}
     of_runs = {"run_new", "run_cancel"}
-    of_crawls = {"crawl_new", "crawl_schedule", "crawl_stop", "crawl_take_back"}
+    of_crawls = {"crawl_new", "crawl_schedule", "crawl_take_back"}
     of_learning = {"learn", "model_use"}
-    of_trials = {"newspaper_add", "newspaper_try", "trial", "trial_state"}
+    of_trials = {"newspaper_add", "newspaper_try", "trial"}
     of_admins = {"alarms"} | of_runs | of_crawls | of_trials | of_learning | of_people | of_newspapers | of_profiles
     assert asking("admin") == of_admins
     of_readers = {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"}

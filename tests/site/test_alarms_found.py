@@ -19,7 +19,7 @@ from django_tasks_db.models import DBTaskResult
 from articles.jobs.work import do_job, job_task
 from articles.models import FileImport, Job, Newspaper
 from articles.storage.locks import Lock
-from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, Visit
+from crawlers.models import Crawl, CrawlSchedule, Visit
 from dedup.detection.runs.requests import schedule_nightly
 from dedup.integrations.hooks import delete_webhook, make_webhook
 from dedup.models import DetectionRun, Profile, RunPhase, Worker
@@ -194,7 +194,9 @@ def test_a_full_disk_is_named_with_what_helps() -> None:
     error = 'could not extend file "base/5/16384": No space left on device\nHINT:  Check free disk space.'
     make_run(state="failed", finished_at=ago(hours=1), error=error)
     an_import("failed", "[Errno 28] No space left on device")
-    Crawl.objects.create(state="failed", started_at=ago(hours=2), finished_at=ago(hours=1), error="Disk quota exceeded")
+    Job.objects.create(
+        kind="crawl", state="failed", started_at=ago(hours=2), finished_at=ago(hours=1), error="Disk quota exceeded"
+    )
     assert kinds() == ["run", "crawl_failed", "import"]
     assert {alarm.help for alarm in found()} == {
         "Free space on this disk or enlarge it, then start again what stopped. Nothing that was stored before is lost."
@@ -278,24 +280,24 @@ def test_a_scheduled_crawl_that_did_not_happen_is_an_alarm() -> None:
     [alarm] = found()
     assert alarm.what == "2 newspapers were not crawled when due on 2 Mar 2026, 06:00 or later."
     CrawlSchedule.objects.update(due_at=NOW)
-    waiting = Crawl.objects.create()
-    turn = CrawlTurn.objects.create(crawl=waiting, newspaper=late, why="due")
-    CrawlTurn.objects.filter(pk=turn.pk).update(asked_at=ago(hours=7))
+    Crawl.objects.create(job=Job.objects.create(kind="crawl"), newspaper=late, why="due")
+    Crawl.objects.update(asked_at=ago(hours=7))
     [alarm] = found()
     assert alarm.what == "Fjordbladet was not crawled: the crawl has waited since 2 Mar 2026, 02:00."
 
 
 def test_the_last_crawl_counts_unless_another_one_follows() -> None:
-    Crawl.objects.create(state="failed", finished_at=ago(hours=3), error="a\nCommandError: The database is away.\n")
+    failed = {"state": "failed", "error": "a\nCommandError: The database is away.\n"}
+    Job.objects.create(kind="crawl", finished_at=ago(hours=3), **failed)
     [alarm] = found()
     assert (alarm.kind, alarm.what, alarm.detail) == (
         "crawl_failed", "The last crawl failed.", "a\nCommandError: The database is away."
     )  # fmt: skip
-    Crawl.objects.create(state="stopped", finished_at=ago(hours=2))
+    Job.objects.create(kind="crawl", state="cancelled", finished_at=ago(hours=2))
     assert kinds() == ["crawl_failed"]
-    again = Crawl.objects.create(state="running", started_at=ago(hours=1))
+    again = Job.objects.create(kind="crawl", state="running", started_at=ago(hours=1))
     assert found() == []
-    Crawl.objects.filter(pk=again.pk).update(state="finished")
+    Job.objects.filter(pk=again.pk).update(state="done")
     assert found() == []
 
 

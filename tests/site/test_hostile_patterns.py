@@ -17,7 +17,7 @@ from django.urls import get_resolver
 
 from articles.extraction.rules import FIELDS
 from articles.models import ExtractionRule as SavedRule
-from crawlers.desk.forms import DraftForm
+from crawlers.requested.forms import DraftForm
 from dedup.forms.rules import RuleForm
 
 pytestmark = pytest.mark.django_db

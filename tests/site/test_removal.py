@@ -37,7 +37,7 @@ from articles.storage.audit_log import log_action
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from articles.storage.removed import REFUSED
-from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, PendingLink, Recheck, SourceValidator, Trial, Visit
+from crawlers.models import Crawl, CrawlSchedule, PendingLink, Recheck, SourceValidator, Trial, Visit
 from dedup.models import (
     ArticleSentences,
     ArticleShingles,
@@ -131,10 +131,10 @@ def mark_everything(article: Article, others: list[Article], user: User) -> None
 def mark_crawls(newspaper: Newspaper, user: User) -> None:
     found = [{"reason": "HTTP 500", "number": 1, "url": URL}]
     Visit.objects.create(newspaper=newspaper, spider="feed", state="finished", failures=found)
-    crawl = Crawl.objects.create(state="finished", output=f"failed: {URL}", error=f"at {URL}")
-    CrawlTurn.objects.create(crawl=crawl, newspaper=newspaper, why="asked", asked_by=user)
+    job = Job.objects.create(kind="crawl", state="done", result={"output": f"failed: {URL}"}, error=f"at {URL}")
+    Crawl.objects.create(job=job, newspaper=newspaper, why="asked", asked_by=user)
     PendingLink.objects.create(newspaper=newspaper, key="6f1c0f4e-3a52-4d43-9b6e-0d7f5e2a9c14", url=URL, kind="page")
-    Trial.objects.create(step="try", url=URL, found={"url": URL}, draft={"name": MARK}, results=[{"headline": URL}])
+    Trial.objects.create(url=URL, found={"url": URL}, draft={"name": MARK}, results=[{"headline": URL}])
 
 
 def mark_results(article: Article, others: list[Article], user: User) -> None:

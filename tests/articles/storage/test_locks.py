@@ -99,7 +99,6 @@ def test_a_lock_keeps_its_number() -> None:
         "SCRATCH": 5_112_004,
         "MIGRATE": 5_112_005,
         "CRAWL": 5_112_006,
-        "CRAWL_QUEUE": 5_112_007,
         "ALARMS": 5_112_011,
         "JOBS": 5_112_013,
     }

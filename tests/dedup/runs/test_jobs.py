@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import psycopg
@@ -24,6 +25,9 @@ from articles.jobs.kinds import KINDS
 from articles.jobs.work import MOST_TRIES, cancel, do_job, put_back_lost_jobs
 from articles.models import Article, Job, Newspaper, Removal
 from articles.storage.locks import LockLostError
+from crawlers.models import Trial
+from crawlers.requested.queue import request_crawl
+from crawlers.requested.trials import look_for_sources, try_stored
 from dedup.detection.runs.reextraction import request_reextraction
 from dedup.detection.runs.requests import Wanted, request_run, schedule_night
 from dedup.detection.runs.scope import Scope
@@ -42,6 +46,7 @@ from tests.databases import child_environment, database_url
 pytestmark = pytest.mark.django_db(transaction=True)
 State = Job.State
 PATIENCE = 60
+NOWHERE = "http://127.0.0.1:9/feed"
 ROW = b'{"date": "2026-03-02", "headline": "A ferry", "url": "https://a.example/1", "text": "It sails at noon.", '
 ROW += b'"newspaper": "Harbour Post"}\n'
 
@@ -68,6 +73,11 @@ def ask_for_an_import(user: User) -> None:
 def ask_for_a_removal(user: User) -> None:
     removal = Removal.objects.first() or begin_articles([Article.objects.get().pk], reason="He asked.", user=user)
     request_removal(removal, user=user)
+
+
+def newspaper_with_a_feed() -> Newspaper:
+    Newspaper.objects.update(feed_urls=[NOWHERE])
+    return Newspaper.objects.get()
 
 
 class Case(NamedTuple):
@@ -108,6 +118,23 @@ CASES = {
         "articles_article",
         lambda: Removal.objects.get().state == "done" and not Article.objects.exists(),
     ),
+    "crawl": Case(
+        lambda user: request_crawl([newspaper_with_a_feed()], user=user),
+        "crawlers_pendinglink",
+        lambda: "only failures" in Job.objects.get().error,
+        State.FAILED,
+    ),
+    "discovery": Case(
+        lambda user: look_for_sources(NOWHERE, user=user),
+        "crawlers_trial",
+        lambda: "this machine" in Job.objects.get().error,
+        State.FAILED,
+    ),
+    "trial": Case(
+        lambda user: try_stored(newspaper_with_a_feed(), user=user),
+        "crawlers_trial",
+        lambda: Trial.objects.get().results["sources"][0]["url"] == NOWHERE,
+    ),
 }
 
 
@@ -119,7 +146,8 @@ def test_every_kind_of_job_is_killed_here() -> None:
 def workers(
     django_db_setup: None, django_db_blocker: object, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ReadyCommands]:
-    ready = ReadyCommands(os.environ | child_environment(), tmp_path_factory.mktemp("workers"))
+    folder = tmp_path_factory.mktemp("workers")
+    ready = ReadyCommands(os.environ | child_environment() | {"CRAWL_STATE_DIR": str(folder / "states")}, folder)
     yield ready
     ready.close()
 
@@ -130,37 +158,50 @@ def page_of(job: Job) -> str:
     return client.get(f"/jobs/{job.pk}/").content.decode()
 
 
-def work(workers: ReadyCommands) -> None:
-    ended = workers.run_armed(["db_worker", "--batch", "--no-startup-delay"])
-    assert ended.status == 0, ended.errors
-
-
-def kill_at(table: str, workers: ReadyCommands) -> None:
-    """Kill a worker while it waits for a table, in the middle of its job."""
+@contextmanager
+def worker(workers: ReadyCommands, job: Job, signal_number: int) -> Iterator[None]:
+    """Have a worker do a job, and end it by a signal, unless it ends by itself once nothing waits."""
     ended = []
+    command = ["db_worker", "--no-startup-delay", *(["--batch"] if KINDS[job.kind].has_task else [])]
+    thread = threading.Thread(target=lambda: ended.append(workers.run_armed(command)))
+    thread.start()
+    yield
+    ends_itself = KINDS[job.kind].has_task and signal_number == signal.SIGTERM
+    if workers.at_work and not ends_itself:
+        os.kill(workers.at_work, signal_number)
+    thread.join(PATIENCE)
+    assert [command.status for command in ended] == [-signal.SIGKILL if signal_number == signal.SIGKILL else 0]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < deadline:
+        threading.Event().wait(0.02)
+    assert condition()
+
+
+def do(job: Job, workers: ReadyCommands) -> None:
+    with worker(workers, job, signal.SIGTERM):
+        wait_until(lambda: not Job.objects.get(pk=job.pk).is_active)
+
+
+def kill_at(table: str, job: Job, workers: ReadyCommands) -> None:
+    """Kill a worker while it waits for a table, in the middle of its job."""
     waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
     with psycopg.connect(database_url()) as other:
         other.execute(SQL("LOCK TABLE {}").format(Identifier(table)))
-        command = ["db_worker", "--batch", "--no-startup-delay", "--worker-id", "killed"]
-        thread = threading.Thread(target=lambda: ended.append(workers.run_armed(command)))
-        thread.start()
-        deadline = time.monotonic() + PATIENCE
-        while other.execute(waits, [table]).fetchone() == (0,) and time.monotonic() < deadline:
-            threading.Event().wait(0.02)
-        assert workers.at_work
-        assert put_back_lost_jobs() == 0  # its worker lives
-        os.kill(workers.at_work, signal.SIGKILL)
-        thread.join(PATIENCE)
-    assert [command.status for command in ended] == [-signal.SIGKILL]
-    wait_for_its_session(deadline)
+        with worker(workers, job, signal.SIGKILL):
+            wait_until(lambda: other.execute(waits, [table]).fetchone() != (0,))
+            assert workers.at_work
+            assert put_back_lost_jobs() == 0  # its worker lives
+    wait_until(has_no_session)
 
 
-def wait_for_its_session(deadline: float) -> None:
-    """Wait until the server has noticed that the worker is gone, and released its locks."""
+def has_no_session() -> bool:
+    """Return whether the server has noticed that the worker is gone, and released its locks."""
     others = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
     with connection.cursor() as cursor:
-        while cursor.execute(others).fetchone()[0] and time.monotonic() < deadline:
-            threading.Event().wait(0.02)
+        return cursor.execute(others).fetchone() == (0,)
 
 
 @pytest.mark.parametrize(
@@ -171,12 +212,13 @@ def test_a_job_whose_worker_is_killed_in_the_middle_is_done_by_the_next_one(
 ) -> None:
     store()
     CASES[kind].ask(User.objects.create_user("anna"))
-    kill_at(CASES[kind].table, workers)
-    job = Job.objects.get(kind=kind, state=State.RUNNING)
+    job = Job.objects.get(kind=kind)
+    kill_at(CASES[kind].table, job, workers)
+    assert Job.objects.get(state=State.RUNNING) == job
     assert "It was interrupted: its worker was killed" in page_of(job)
     assert (put_back_lost_jobs(), put_back_lost_jobs()) == (1, 0)
     assert "waiting for a worker" in page_of(job)
-    work(workers)
+    do(job, workers)
     job.refresh_from_db()
     assert (job.state, CASES[kind].settled()) == (CASES[kind].end, True), job.error
     assert put_back_lost_jobs() == 0

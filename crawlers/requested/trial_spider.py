@@ -1,4 +1,4 @@
-"""What tries a newspaper, in a process of its own (crawlers/desk/trying.py).
+"""What tries a newspaper, in a process of its own (crawlers/requested/trying.py).
 
 It needs no database, obeys robots.txt, pauses between two requests, and ends after LONGEST seconds, whatever the site
 does.
@@ -27,7 +27,6 @@ from articles.models import ArticleURL
 from articles.normalization.url_patterns import finds
 from articles.storage.incoming import IncomingArticle, ListedDate, RejectedArticleError, check_article, story_url
 from articles.storage.newspapers import Paper
-from crawlers.desk.trying import LONGEST
 from crawlers.faults import reason_of
 from crawlers.fetching.bare_settings import bare_settings
 from crawlers.fetching.sites import is_visitable
@@ -36,6 +35,7 @@ from crawlers.listings.dates import newest_first
 from crawlers.listings.feeds import read_feed
 from crawlers.listings.sitemaps import SitemapEntry, read_sitemap
 from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
+from crawlers.requested.trying import LONGEST
 from crawlers.spiders.base import content_type, page_fault
 from crawlers.spiders.section import article_urls
 

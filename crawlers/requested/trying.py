@@ -24,7 +24,7 @@ from articles.normalization.url_patterns import pattern_fault
 LONGEST = 100
 _PAUSE = 0.5
 # Not by -m: the models that the spider needs are known only after setup.
-_PROGRAM = "import django; django.setup(); from crawlers.desk.trial_spider import main; main()"
+_PROGRAM = "import django; django.setup(); from crawlers.requested.trial_spider import main; main()"
 
 logger = logging.getLogger(__name__)
 

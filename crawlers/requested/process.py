@@ -18,7 +18,7 @@ from typing import IO
 
 from django.conf import settings
 
-_PROGRAM = "from crawlers.desk.process import main; main()"
+_PROGRAM = "from crawlers.requested.process import main; main()"
 # Characters kept of what a crawl prints: from the beginning of its summary, and from the end of its errors.
 _MAX_OUTPUT = 20_000
 _MAX_ERRORS = 2_000

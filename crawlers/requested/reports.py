@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from crawlers.desk.queue import is_attended
-from crawlers.models import Crawl, CrawlTurn, Trial, Visit
+from articles.models import Job
+from articles.storage.locks import Lock, held_numbers
+from crawlers.models import Crawl, Trial, Visit
 from crawlers.reasons import Reason, find_reason
+from crawlers.requested.queue import KIND, is_attended, visits_of
 
 _COUNTED = ("stored", "known", "unchanged", "refused_earlier", "paywalled", "failed")
 
 
 @dataclass(frozen=True, slots=True)
-class TurnProgress:
+class CrawlProgress:
     """A newspaper in a crawl, with its visits by that crawl so far, and the sums of their counts."""
 
-    turn: CrawlTurn
+    crawl: Crawl
     visits: list[Visit]
 
     @property
@@ -36,21 +38,27 @@ class TurnProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """The crawls of the worker now. `attended`: whether a worker does crawls."""
+class WorkersCrawls:
+    """The crawls of the worker now: the job that runs or is stopping, and the newspapers that wait.
 
-    running: Crawl | None
-    waiting: Crawl | None
+    `attended`: whether a worker does crawls.
+    """
+
+    running: Job | None
+    waiting: list[Crawl]
     attended: bool
-    progress: list[TurnProgress] = field(default_factory=list)
+    progress: list[CrawlProgress] = field(default_factory=list)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the crawl was cancelled, and finishes the pages that it is fetching."""
+        return self.running is not None and not self.running.is_active
 
     @property
     def state(self) -> str:
         """Changes whenever the page has to say something else than how far the crawl is."""
-        parts = [
-            f"{crawl.pk}{'-stops' if crawl.stop_asked_at else ''}" if crawl else "none"
-            for crawl in (self.running, self.waiting)
-        ]
+        parts = [f"{self.running.pk}-{self.running.state}" if self.running else "none"]
+        parts += sorted({str(crawl.job_id) for crawl in self.waiting}) or ["none"]
         return "-".join([*parts, "attended" if self.attended else "unattended"])
 
     @property
@@ -64,24 +72,18 @@ class Desk:
         return sum(bool(progress.visits) for progress in self.progress)
 
 
-def desk() -> Desk:
-    """Return the crawl that runs and the one that waits, with their newspapers."""
-    going_on = (Crawl.State.RUNNING, Crawl.State.WAITING)
-    crawls = {crawl.state: crawl for crawl in crawls_with_turns().filter(state__in=going_on)}
-    running = crawls.get(Crawl.State.RUNNING)
-    return Desk(
-        running, crawls.get(Crawl.State.WAITING), is_attended(), _progress(running) if running is not None else []
-    )
+def crawls_now() -> WorkersCrawls:
+    """Return the crawl that runs, with its newspapers and their visits, and the newspapers that wait."""
+    stopping = Q(state=Job.State.CANCELLED, pk__in=held_numbers(Lock.JOBS))
+    running = crawl_jobs().filter(Q(state=Job.State.RUNNING) | stopping).first()
+    waiting = Crawl.objects.filter(job__state=Job.State.WAITING).select_related("job", "newspaper", "asked_by")
+    return WorkersCrawls(running, list(waiting), is_attended(), _progress(running) if running else [])
 
 
-def crawls_with_turns() -> QuerySet[Crawl]:
-    """Return the crawls with their newspapers and who asked for them, the latest first."""
-    return Crawl.objects.select_related("stop_asked_by").prefetch_related("turns__newspaper", "turns__asked_by")
-
-
-def ended_crawls() -> QuerySet[Crawl]:
-    """Return the crawls that ended, the latest first."""
-    return crawls_with_turns().exclude(state__in=(Crawl.State.RUNNING, Crawl.State.WAITING)).order_by("-pk")
+def crawl_jobs() -> QuerySet[Job]:
+    """Return the crawls of the worker with their newspapers and who asked for them, the latest first."""
+    jobs = Job.objects.filter(kind=KIND).select_related("cancelled_by").order_by("-pk")
+    return jobs.prefetch_related("crawls__newspaper", "crawls__asked_by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +139,8 @@ def _entry(reason: str) -> Reason | None:
     return find_reason(reason) if reason else None
 
 
-def _progress(crawl: Crawl) -> list[TurnProgress]:
-    turns = list(crawl.turns.all())
-    visits: dict[int, list[Visit]] = {turn.newspaper_id: [] for turn in turns}
-    # A visit begins after its crawl.
-    for visit in Visit.objects.filter(newspaper__in=visits, started_at__gte=crawl.started_at).order_by("pk"):
+def _progress(job: Job) -> list[CrawlProgress]:
+    visits: defaultdict[int, list[Visit]] = defaultdict(list)
+    for visit in visits_of(job).order_by("pk"):
         visits[visit.newspaper_id].append(visit)
-    return [TurnProgress(turn, visits[turn.newspaper_id]) for turn in turns]
+    return [CrawlProgress(crawl, visits[crawl.newspaper_id]) for crawl in job.crawls.all()]

@@ -17,12 +17,13 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from articles.models import Newspaper
+from articles.jobs import work
+from articles.models import Job, Newspaper
 from crawlers import visits
-from crawlers.desk import queue, supervisor
-from crawlers.desk.process import CrawlProcess
-from crawlers.desk.times import next_due
-from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, PendingLink, Visit
+from crawlers.models import Crawl, CrawlSchedule, PendingLink, Visit
+from crawlers.requested import queue, supervisor
+from crawlers.requested.process import CrawlProcess
+from crawlers.requested.schedules import next_due, queue_due, set_schedule
 from tests.crawlers.conftest import Site, _fast
 from tests.databases import child_environment
 from tests.factories import make_user
@@ -43,11 +44,21 @@ def paper(name: str = "Fjordbladet", **fields: object) -> Newspaper:
 
 
 def states() -> list[tuple[str, list[str], list[str]]]:
-    """Return each crawl's state, newspapers and their reasons, the oldest first."""
+    """Return each job's state, newspapers and their reasons, the oldest first."""
     return [
-        (crawl.state, queue.names_of(crawl), [turn.why for turn in crawl.turns.all()])
-        for crawl in Crawl.objects.order_by("pk")
+        (job.state, queue.names_of(job), [crawl.why for crawl in job.crawls.all()])
+        for job in Job.objects.order_by("pk")
     ]
+
+
+def begin() -> None:
+    """Begin the crawl that waits, as a worker that is killed later."""
+    Job.objects.filter(state="waiting").update(state="running", started_at=timezone.now(), tries=1)
+
+
+def crawl(ended: threading.Event | None = None) -> None:
+    """Do the crawl that waits."""
+    assert work.do_waiting(["crawl"], ended or threading.Event())
 
 
 @pytest.mark.parametrize(
@@ -84,18 +95,16 @@ def test_due_newspapers_wait_together_once_and_never_while_they_are_crawled(admi
     merged.merged_into = daily
     merged.save()
     with time_machine.travel(NOON, tick=False):
-        queue.set_schedule(daily, every_hours=None, daily_at=datetime.time(11), user=user)
+        set_schedule(daily, every_hours=None, daily_at=datetime.time(11), user=user)
         for newspaper in (hourly, merged, bare):
-            queue.set_schedule(newspaper, every_hours=1, daily_at=None, user=user)
-        queue.queue_due()
-        queue.queue_due()
+            set_schedule(newspaper, every_hours=1, daily_at=None, user=user)
+        queue_due()
+        queue_due()
         assert states() == [("waiting", ["Hourly"], ["due"])]
     # The worker was down for a week: each is crawled once, in one crawl.
     with time_machine.travel(NOON + datetime.timedelta(days=7), tick=False):
-        running = queue.begin_crawl()
-        assert running is not None
-        assert queue.begin_crawl() is None
-        queue.queue_due()
+        begin()
+        queue_due()
         assert states() == [("running", ["Hourly"], ["due"]), ("waiting", ["Daily"], ["due"])]
         assert queue.request_crawl([daily, hourly], user=user) == []
         due = dict(CrawlSchedule.objects.values_list("newspaper__name", "due_at"))
@@ -104,51 +113,52 @@ def test_due_newspapers_wait_together_once_and_never_while_they_are_crawled(admi
 
 
 @pytest.mark.django_db
-def test_a_crawl_whose_worker_was_killed_is_done_again_once() -> None:
-    user = make_user("eva", "admin")
-    queue.request_crawl([paper()], user=user)
-    for expected in (
-        [("broken off", ["asked"]), ("waiting", ["again"])],
-        [("broken off", ["asked"]), ("broken off", ["again"])],
-    ):
-        assert queue.begin_crawl() is not None
-        queue.end_killed_crawls()
-        assert [(state, why) for state, _, why in states()] == expected
-    assert {crawl.error for crawl in Crawl.objects.all()} == {"The worker ended while this crawl was running."}
+def test_what_a_killed_crawl_has_not_visited_is_crawled_again() -> None:
+    visited, unvisited = paper("Visited"), paper("Unvisited", sitemap_urls=["https://fjordbladet.example/s.xml"])
+    queue.request_crawl([visited, unvisited], user=make_user("eva", "admin"))
+    begin()
+    for newspaper in (visited, unvisited):
+        visits.end_visit(visits.begin_visit(newspaper.pk, "feed"), Visit.State.FINISHED, {}, {})
+    assert work.put_back_lost_jobs() == 1
+    assert states() == [("waiting", ["Unvisited"], ["again"])]
 
 
 @pytest.mark.django_db
 def test_a_long_crawl_makes_way_for_what_waits_and_its_rest_resumes_with_that(monkeypatch: pytest.MonkeyPatch) -> None:
     user = make_user("eva", "admin")
-    monkeypatch.setattr(supervisor, "PAUSE", 0)
-    monkeypatch.setattr(supervisor, "CrawlProcess", FakeProcess(130, at_stop=True))
     visited, unvisited = paper("Visited"), paper("Unvisited", sitemap_urls=["https://fjordbladet.example/s.xml"])
-    with time_machine.travel(NOON, tick=False):
-        queue.request_crawl([visited, unvisited], user=user)
-        crawl = queue.begin_crawl()
-        assert crawl is not None
+
+    def visit_and_go_on() -> None:
         for newspaper in (visited, unvisited):
             visits.end_visit(visits.begin_visit(newspaper.pk, "feed"), Visit.State.FINISHED, {}, {})
         queue.request_crawl([paper("Late")], user=user)
-        assert not queue.holds_up_others(crawl)
-    with time_machine.travel(NOON + queue.TURN, tick=False):
-        supervisor._do(crawl, threading.Event())
+        assert not queue.holds_up_others(Job.objects.get(state="running"))
+        clock.shift(queue.LONGEST_ALONE)
+
+    monkeypatch.setattr(supervisor, "PAUSE", 0)
+    monkeypatch.setattr(supervisor, "CrawlProcess", FakeProcess(130, at_stop=True, begin=visit_and_go_on))
+    with time_machine.travel(NOON, tick=False) as clock:
+        queue.request_crawl([visited, unvisited], user=user)
+        crawl()
     assert states() == [
-        ("made way", ["Visited", "Unvisited"], ["asked", "asked"]),
+        ("done", ["Visited", "Unvisited"], ["asked", "asked"]),
         ("waiting", ["Late", "Unvisited"], ["asked", "asked"]),
     ]
+    assert Job.objects.get(state="done").result["ending"] == "made way for others"
 
 
 class FakeProcess:
     """A crawl that ends with this status as soon as it is asked to stop, or at once."""
 
-    def __init__(self, status: int, *, at_stop: bool) -> None:
+    def __init__(self, status: int, *, at_stop: bool, begin: Callable[[], object] = int) -> None:
         self.status: int | None = None if at_stop else status
+        self.begin = begin
         self.ends_with = status
         self.output, self.errors = "Fjordbladet: 1 stored", "CommandError: only failures"
 
     def __call__(self, names: list[str]) -> FakeProcess:
         self.names = names
+        self.begin()
         return self
 
     def stop(self) -> None:
@@ -161,36 +171,36 @@ class FakeProcess:
 @pytest.mark.parametrize(
     ("status", "stopped", "expected"),
     [
-        (0, False, [("finished", "")]),
-        (0, True, [("finished", "")]),
-        (130, True, [("stopped", "")]),
-        (1, False, [("failed", "CommandError: only failures")]),
-        (-9, False, [("broken off", "The process was ended by signal 9."), ("waiting", "")]),
+        (0, False, ("done", "")),
+        (0, True, ("cancelled", "")),
+        (130, True, ("cancelled", "")),
+        (1, False, ("failed", "CommandError: only failures")),
+        (-9, False, ("waiting", "")),
         # Another crawl runs, which was started in a shell.
-        (3, False, [("waiting", "")]),
+        (3, False, ("waiting", "")),
     ],
 )
 def test_the_exit_status_of_a_crawl_decides_how_it_ended(
-    status: int, stopped: bool, expected: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+    status: int, stopped: bool, expected: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user = make_user("eva", "admin")
-    process = FakeProcess(status, at_stop=stopped)
+
+    def stop() -> None:
+        assert work.cancel(Job.objects.get(), user)
+
+    process = FakeProcess(status, at_stop=stopped, begin=stop if stopped else int)
     monkeypatch.setattr(supervisor, "CrawlProcess", process)
     monkeypatch.setattr(supervisor, "PAUSE", 0)
     queue.request_crawl([paper()], user=user)
-    crawl = queue.begin_crawl()
-    assert crawl is not None
-    if stopped:
-        assert queue.ask_stop(crawl, user=user)
-        # No worker holds the lock in this test; the row is as a worker would find it.
-        Crawl.objects.update(state="running", finished_at=None, error="")
-    supervisor._do(crawl, threading.Event())
+    crawl()
     assert process.names == ["Fjordbladet"]
-    assert [(item_.state, item_.error) for item_ in Crawl.objects.order_by("pk")] == expected
+    job = Job.objects.get()
+    assert (job.state, job.error) == expected
+    assert job.result == (None if job.state == "waiting" else {"output": "Fjordbladet: 1 stored"})
     if status == 3:
-        assert queue.begin_crawl() is None
-        with time_machine.travel(timezone.now() + queue.RETRY_AFTER * 2):
-            assert queue.begin_crawl() is not None
+        assert not work.do_waiting(["crawl"], threading.Event())
+        with time_machine.travel(timezone.now() + supervisor.RETRY_AFTER * 2):
+            crawl()
 
 
 @pytest.mark.django_db
@@ -198,13 +208,11 @@ def test_a_crawl_waits_for_the_next_worker_if_its_worker_is_told_to_end(monkeypa
     process = FakeProcess(130, at_stop=True)
     monkeypatch.setattr(supervisor, "CrawlProcess", process)
     queue.request_crawl([paper()], user=make_user("eva", "admin"))
-    crawl = queue.begin_crawl()
-    assert crawl is not None
     ended = threading.Event()
     ended.set()
-    supervisor._do(crawl, ended)
+    crawl(ended)
     assert states() == [("waiting", ["Fjordbladet"], ["asked"])]
-    assert (process.status, str(CrawlTurn.objects.get().asked_by)) == (130, "eva")
+    assert (process.status, str(Crawl.objects.get().asked_by)) == (130, "eva")
 
 
 @pytest.mark.django_db
@@ -218,9 +226,9 @@ def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only
     address = f"/crawls/{one.pk}/"
     editor = Client()
     editor.force_login(make_user("mara", "editor"))
-    for path in ("/crawls/start/", f"{address}schedule/", f"{address}take-back/", "/crawls/stop/1/"):
+    for path in ("/crawls/start/", f"{address}schedule/", f"{address}take-back/"):
         assert editor.post(path).status_code == 403
-    assert not Crawl.objects.exists()
+    assert not Job.objects.exists()
     page = admin_client.post("/crawls/start/", {"newspaper": one.pk}, follow=True).content.decode()
     assert "A crawl of &lt;i&gt;One is queued." in page
     assert "Take it from the queue" in page
@@ -239,15 +247,17 @@ def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only
     assert "is crawled every 6 hours (before: every day at 06:30)." in shown
     admin_client.post(f"{address}schedule/", {"when": ""})
     assert not CrawlSchedule.objects.exists()
-    queue.begin_crawl()
-    # session, user with permissions, keys; newspapers: number and a page; visits, schedules, turns; the crawls with
-    # turns, newspapers and people, whether a worker holds the lock, visits of the crawl
-    with django_assert_num_queries(14):
+    begin()
+    # session, user with permissions, keys; newspapers: number and a page; visits, schedules, crawls; the jobs at work,
+    # the one that runs with its newspapers and people, what waits, whether a worker does crawls, visits of the crawl
+    with django_assert_num_queries(16):
         text = admin_client.get("/crawls/").content.decode()
     assert "stopped unexpectedly</span>" in text
     # A crawl that no worker attends ends at once.
-    admin_client.post(f"/crawls/stop/{Crawl.objects.get().pk}/")
-    assert [state for state, _, _ in states()] == ["stopped"]
+    stop = f"/jobs/{Job.objects.get().pk}/cancel/"
+    assert editor.post(stop).status_code == 403
+    admin_client.post(stop)
+    assert [state for state, _, _ in states()] == ["cancelled"]
     log = editor.get("/crawls/log/").content.decode()
     assert "3 newspapers, asked for by ada." in log
     assert "Stopped by ada." in log
@@ -294,11 +304,12 @@ def test_a_worker_does_a_crawl_in_a_process_that_stops_when_asked_to(
         page = client.get("/crawls/").content.decode()
         assert "Stop the crawl" in page
         assert "No worker" not in page
-        client.post(f"/crawls/stop/{Crawl.objects.get().pk}/")
+        client.post(f"/jobs/{Job.objects.get().pk}/cancel/")
         _wait(lambda: "Received SIGINT" in started[0].errors)
+        assert "ada asked it to stop." in client.get("/crawls/").content.decode()
         held_page.release.set()
-        _wait(lambda: Crawl.objects.get().state == "stopped")
-    assert (Visit.objects.get().state, CrawlTurn.objects.count()) == ("interrupted", 1)
+        _wait(lambda: bool(Job.objects.get().result))
+    assert (Visit.objects.get().state, Job.objects.get().state) == ("interrupted", "cancelled")
     # What it had not fetched waits.
     assert PendingLink.objects.exists()
-    assert "Fjordbladet: " in Crawl.objects.get().output
+    assert "Fjordbladet: " in Job.objects.get().result["output"]

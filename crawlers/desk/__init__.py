@@ -1,1 +1,0 @@
-"""Crawls without a shell: asked for on pages or due by a schedule, done by the worker."""

@@ -1,0 +1,113 @@
+"""The writer of trials, and of the newspapers that are saved from them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.admin.models import ADDITION
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from articles.extraction.rules import NO_RULE
+from articles.jobs.work import JobError, Work, ask
+from articles.models import Job, Newspaper
+from articles.storage.audit_log import log_action
+from articles.storage.extraction_rules import rule_of
+from crawlers.discovery.asking import discover
+from crawlers.discovery.found import FIELDS as KINDS
+from crawlers.discovery.found import FoundNewspaper
+from crawlers.models import Trial
+from crawlers.requested.trying import Draft, TrialError, try_newspaper
+
+JOBS = DISCOVERY, TRIAL = "discovery", "trial"
+_KEPT = datetime.timedelta(days=7)
+FIELDS = ("name", "host", "article_url_pattern", "feed_urls", "sitemap_urls", "section_urls", "teasers")
+
+
+def look_for_sources(url: str, *, user: User) -> Trial:
+    """Have a worker look for the sources of the newspaper with this home page."""
+    return _request(DISCOVERY, Trial(url=url), f"Sources of {url}", user)
+
+
+def try_stored(newspaper: Newspaper, *, user: User) -> Trial:
+    """Have a worker try a newspaper that is stored, with its sources."""
+    draft = {name: getattr(newspaper, name) for name in FIELDS}
+    return _request(TRIAL, Trial(newspaper=newspaper, draft=draft), f"Trial of {newspaper}", user)
+
+
+def try_draft(trial: Trial, draft: Mapping[str, Any], *, user: User) -> None:
+    """Have a worker try these fields of a newspaper, instead of what was tried before."""
+    trial.draft, trial.results = dict(draft), None
+    _request(TRIAL, trial, f"Trial of {draft['name']}", user)
+
+
+@transaction.atomic
+def _request(kind: str, trial: Trial, title: str, user: User) -> Trial:
+    trial.save()
+    page = reverse("trial", args=[trial.pk])
+    trial.job, _ = ask(kind, {"trial": trial.pk}, title=title, user=user, page=page, anew=True)
+    trial.save(update_fields=["job"])
+    return trial
+
+
+def save_newspaper(trial: Trial, draft: Mapping[str, Any], *, user: User) -> Newspaper:
+    """Store a newspaper with these fields, which are valid; return the one saved before if there is one."""
+    with transaction.atomic():
+        locked = Trial.objects.select_for_update().get(pk=trial.pk)
+        if locked.newspaper is not None:
+            return locked.newspaper
+        newspaper = Newspaper.objects.create(**draft, crawl=True)
+        locked.newspaper = newspaper
+        locked.save(update_fields=["newspaper"])
+        log_action(newspaper, ADDITION, "was added on the page Crawls.", user=user, object_id=str(newspaper.pk))
+    return newspaper
+
+
+# -- For the worker -------------------------------------------------------------------------------------------
+
+
+def discovery_job(work: Work) -> None:
+    """Look for the sources of a newspaper."""
+    try:
+        found = discover(_trial_of(work).url)
+    except ValueError as error:
+        raise JobError(str(error)) from error
+    _store(work, found=found.as_json(), draft=_proposed(found))
+
+
+def trial_job(work: Work) -> None:
+    """Read the sources of a newspaper, and fetch ten of their articles."""
+    trial = _trial_of(work)
+    draft = {name: value for name, value in trial.draft.items() if name != "host"}
+    rule = rule_of(trial.newspaper) if trial.newspaper else NO_RULE
+    try:
+        results = try_newspaper(Draft(**draft, rule=rule))
+    except TrialError as error:
+        raise JobError(str(error)) from error
+    _store(work, results=results)
+
+
+def _trial_of(work: Work) -> Trial:
+    """Return what a job tries; forget old trials."""
+    old = Job.objects.filter(kind__in=JOBS, requested_at__lt=timezone.now() - _KEPT)
+    old.exclude(pk=work.job.pk).delete()
+    trial = Trial.objects.filter(job=work.job).select_related("newspaper").first()
+    if trial is None:
+        raise JobError("It was removed, or something else is tried instead.")
+    return trial
+
+
+def _proposed(found: FoundNewspaper) -> dict[str, Any]:
+    """Return the fields of a newspaper as discovery recommends them."""
+    urls = {name: found.recommended(kind) for kind, name in KINDS.items()}
+    return {"name": found.name, "host": found.host, "article_url_pattern": found.article_url_pattern, **urls}
+
+
+@transaction.atomic
+def _store(work: Work, **values: Any) -> None:
+    Trial.objects.filter(job=work.job).update(**values)
+    work.finish()
