@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, LiteralString, Protocol, TypeVar, runtime_checkable
+
+from django.db import connection
 
 from articles.storage.incoming import IncomingArticle
 from dedup.declarations import Settings
 from dedup.detection.runs.scope import Scope
 from dedup.reports.columns import Table, drawn, row_of, tables_of
+
+Row = TypeVar("Row")
 
 
 class ReportError(ValueError):
@@ -94,3 +98,33 @@ class FileReport(Protocol):
     """What a report has too if it can also count articles that are not stored."""
 
     def result_of(self, articles: Iterable[IncomingArticle], options: Any) -> Any: ...
+
+
+# ---- what several reports count ----------------------------------------------------------------------
+
+
+def rows_of(statement: LiteralString, scope: Scope, row: Callable[..., Row], **values: Any) -> list[Row]:
+    """Return the rows of a statement over the articles of a scope, each as `row` makes it of its columns."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, scope.bounds() | values)
+        return [row(*columns) for columns in cursor]
+
+
+def cells(*columns: Any) -> tuple[Any, ...]:
+    """Return the columns of a row as they are."""
+    return columns
+
+
+def of_both(scope: Scope, pair: str = "") -> dict[str, Any]:
+    """Return the conditions for both articles of a pair to be in the scope; `pair` is the way to the pair."""
+    bounds: dict[str, Any] = {}
+    for side in ("left", "right"):
+        bounds[f"{pair}{side}__date__gte"] = scope.since
+        bounds[f"{pair}{side}__date__lte"] = scope.until
+        bounds[f"{pair}{side}__newspaper_id__in"] = scope.newspaper_ids
+    return bounds
+
+
+def share(part: int, whole: int) -> float | None:
+    """Return a share, 0..1; None of nothing."""
+    return part / whole if whole else None

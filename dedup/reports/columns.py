@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from functools import cache
 from types import NoneType
@@ -37,7 +37,7 @@ class Linked:
 Cell = str | int | float | date | Linked | None
 
 
-COUNT, SHARE, NUMBER = ColumnType.COUNT, ColumnType.SHARE, ColumnType.NUMBER
+TEXT, COUNT, SHARE, NUMBER = ColumnType.TEXT, ColumnType.COUNT, ColumnType.SHARE, ColumnType.NUMBER
 _TYPES = {int: COUNT, float: NUMBER, date: ColumnType.DAY}
 
 
@@ -74,16 +74,23 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredColumn:
-    """What is declared of a column; its name is that of the field or method, unless it is `named`."""
+    """A column; its name is that of the field or method, unless it is `named`.
+
+    Without a type, it has that of its cells, where a float is a NUMBER. Columns are in the order of the fields, then of
+    the methods; one that comes `after` another follows it. A cell is a `link` to the address that this property of the
+    row gives, if any, and empty where the property `unless` is true. Of a list, it is the `item` at this place, empty
+    without a list. The property `shown` says in words what it holds.
+    """
 
     label: str
-    type: ColumnType | None
-    named: str
-    after: str
-    link: str
-    unless: str
-    item: int | None
-    shown: str
+    type: ColumnType | None = None
+    _: KW_ONLY
+    named: str = ""
+    after: str = ""
+    link: str = ""
+    unless: str = ""
+    item: int | None = None
+    shown: str = ""
 
     def __call__(self, method: Method) -> Method:
         """Declare that a method computes the cells of this column; it may compute those of several."""
@@ -91,38 +98,21 @@ class DeclaredColumn:
         return method
 
 
-def column(  # noqa: PLR0913 - all but the first two by name
-    label: str,
-    type: ColumnType | None = None,  # noqa: A002
-    *,
-    named: str = "",
-    after: str = "",
-    link: str = "",
-    unless: str = "",
-    item: int | None = None,
-    shown: str = "",
-) -> DeclaredColumn:
-    """Declare a column. Without a type, it has that of its cells, where a float is a NUMBER.
-
-    Columns are in the order of the fields, then of the methods; one that comes `after` another follows it. A cell is a
-    `link` to the address that this property of the row gives, if any, and empty where the property `unless` is true.
-    Of a list, it is the `item` at this place, empty without a list. The property `shown` says in words what it holds.
-    """
-    return DeclaredColumn(label, type, named, after, link, unless, item, shown)
-
-
 @dataclass(frozen=True, slots=True)
 class DeclaredTable:
-    """What is declared of a table; its name is that of the field, unless it is `named`."""
+    """A list of rows that is a table, of all columns of its rows, or of those named, in this order.
+
+    Its name is that of the field, unless it is `named`.
+    """
 
     title: str
-    columns: str
-    named: str
+    columns: str = ""
+    _: KW_ONLY
+    named: str = ""
 
 
-def table(title: str, columns: str = "", *, named: str = "") -> DeclaredTable:
-    """Declare that a list of rows is a table, of all columns of its rows, or of those named, in this order."""
-    return DeclaredTable(title, columns, named)
+# As rows and results declare them.
+column, table = DeclaredColumn, DeclaredTable
 
 
 class _Part:
@@ -199,6 +189,11 @@ def drawn(rows: Iterable[Any], of: type, name: str, title: str, *, columns: str 
     return Table(name, title, tuple(readable.column for readable in chosen), tuple(cells))
 
 
+def listed(name: str, title: str, rows: Iterable[Iterable[Cell]], *columns: tuple[str, str, ColumnType]) -> Table:
+    """Return a table of rows that are cells alone; a column is its name, its label and its type."""
+    return Table(name, title, tuple(Column(*described) for described in columns), tuple(map(tuple, rows)))
+
+
 def tables_of(result: Any) -> list[Table]:
     """Return the tables that a result declares."""
     hints = get_type_hints(type(result), include_extras=True)
@@ -238,5 +233,3 @@ Confirmed = Annotated[int, column("Confirmed")]
 Precision = Annotated[float | None, column("Precision", SHARE)]
 Low = Annotated[float | None, column("95% from", SHARE)]
 High = Annotated[float | None, column("95% to", SHARE)]
-# The lowest score of a band, whose `label` says it in words.
-Band = Annotated[float, column("Score", ColumnType.TEXT, named="band", shown="label")]

@@ -22,7 +22,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.terms import model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
-from dedup.reports.together import of_both
+from dedup.reports.base import of_both
 from dedup.research.agreement import Agreement
 from dedup.research.answers import score_numbers
 from dedup.research.measure import Judged, judged_pairs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log1p, pi, sqrt
@@ -12,12 +13,11 @@ from articles.files.cells import csv_text, guarded
 from articles.loading import when_used
 from articles.numbers import counted
 from dedup.declarations import Settings, setting
-from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, File, Report
-from dedup.reports.columns import SHARE, column, table
+from dedup.reports.columns import column, table
 from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name, xml_text
-from dedup.reports.together import Together, duplicates_address, newspapers_together, rows_of, share
+from dedup.reports.sources import Printing, Source, Together, newspapers_together, sources_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -37,18 +37,6 @@ _MARGIN = 0.06
 # About the width and height of a letter of a name, in pixels.
 _CHARACTER, _LINE = 6.5, 13
 
-_DUPLICATES_SQL = article_sql(
-    """
-SELECT article.newspaper_id, count(*), count(cluster.id)
-FROM {articles} AS article
-LEFT JOIN dedup_membership AS member ON member.article_id = article.id
-LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
-WHERE {article.in_scope}
-GROUP BY article.newspaper_id
-""",
-    "article",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class NetworkOptions(Settings):
@@ -66,26 +54,11 @@ class NetworkOptions(Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Node(Printing):
     """A newspaper that shares a cluster with another one; `pairs` and `newspapers` count what joins it to others."""
 
-    name: Annotated[str, column("Newspaper", named="newspaper", link="address")]
-    newspaper_id: int
-    articles: Annotated[int, column("Articles")]
-    duplicates: Annotated[int, column("Duplicates")]
     newspapers: Annotated[int, column("Joined to")]
     pairs: Annotated[int, column("Shared pairs", named="shared_pairs")]
-
-    @property
-    def address(self) -> str:
-        """Return the address of the list of its duplicates."""
-        return duplicates_address(self.newspaper_id)
-
-    @property
-    @column("Share", SHARE, after="duplicates")
-    def share(self) -> float | None:
-        """Return the share of duplicates, 0..1."""
-        return share(self.duplicates, self.articles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +83,8 @@ class NetworkReport(Report):
         """Count the clusters of the last run."""
         together = newspapers_together(scope)
         edges = [edge for edge in together if not edge.is_one and edge.pairs >= options.least]
-        counts = (
-            {newspaper: counted for newspaper, *counted in rows_of(_DUPLICATES_SQL, scope, _tuple)} if edges else {}
-        )
-        return Network(options.least, sorted(_nodes(edges, counts), key=lambda node: (-node.pairs, node.name)), edges)
+        nodes = _nodes(edges, sources_of(scope)) if edges else ()
+        return Network(options.least, sorted(nodes, key=lambda node: (-node.pairs, node.name)), edges)
 
     def summary(self, result: Network) -> str:
         """Return a sentence with the totals."""
@@ -140,20 +111,15 @@ class NetworkReport(Report):
         ]
 
 
-def _tuple(*columns: int) -> tuple[int, ...]:
-    return columns
-
-
-def _nodes(edges: Iterable[Together], counts: dict[int, list[int]]) -> Iterator[Node]:
-    names: dict[int, str] = {}
-    pairs: dict[int, list[int]] = {}
+def _nodes(edges: Iterable[Together], sources: Iterable[Source]) -> Iterator[Node]:
+    pairs: defaultdict[int, list[int]] = defaultdict(list)
     for edge in edges:
-        for newspaper, name in ((edge.left_id, edge.left), (edge.right_id, edge.right)):
-            names[newspaper] = name
-            pairs.setdefault(newspaper, []).append(edge.pairs)
-    for newspaper, shared in pairs.items():
-        articles, duplicates = counts[newspaper]
-        yield Node(names[newspaper], newspaper, articles, duplicates, len(shared), sum(shared))
+        for newspaper in (edge.left_id, edge.right_id):
+            pairs[newspaper].append(edge.pairs)
+    for source in sources:
+        if shared := pairs.get(source.newspaper_id):
+            counts = (source.name, source.newspaper_id, source.articles, source.duplicates)
+            yield Node(*counts, len(shared), sum(shared))
 
 
 def _graph(result: Network) -> nx.Graph[str]:

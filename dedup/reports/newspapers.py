@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 from django.db.models import Count, Max, Min
 
@@ -64,19 +64,6 @@ class NewspaperCounts:
         )
 
 
-class _Row(NamedTuple):
-    """What is stored of a newspaper, and what was counted of it."""
-
-    name: str
-    owner: str
-    edition: str
-    articles: int
-    first_day: date
-    last_day: date
-    clustered: int
-    kept: int
-
-
 class NewspapersReport(Report):
     """Articles and duplicates by newspaper, the largest first."""
 
@@ -92,7 +79,7 @@ class NewspapersReport(Report):
         rows = articles.values_list("newspaper__name", "newspaper__owner", "newspaper__edition").annotate(
             Count("pk"), Min("date"), Max("date"), Count("membership"), Count("kept_by")
         )
-        return grouped((_Row(*row) for row in rows), options)
+        return grouped(rows, options)
 
     def summary(self, result: list[NewspaperCounts]) -> str:
         """Return a sentence with the totals."""
@@ -109,14 +96,16 @@ class NewspapersReport(Report):
         return f"{owners} {owned}; {duplicates:,} of them ({share}) are duplicates of another one."
 
 
-def grouped(rows: Iterable[_Row], options: NewspapersOptions) -> list[NewspaperCounts]:
-    """Return the counts by group, the group with most articles first. A newspaper without one is a group of its own."""
+def grouped(rows: Iterable[tuple[Any, ...]], options: NewspapersOptions) -> list[NewspaperCounts]:
+    """Return the counts by group, the group with most articles first. A newspaper without one is a group of its own.
+
+    A row is a newspaper's name, owner and edition, its articles, their first and last day, and those of them that are
+    in clusters and that represent one.
+    """
     groups: dict[str, NewspaperCounts] = {}
-    for row in sorted(rows):
-        owner, edition = row.owner if options.by_owner else "", row.edition if options.by_edition else ""
-        name = ", ".join(filter(None, (owner, edition))) or row.name
-        counts = NewspaperCounts(
-            name, 1, row.articles, row.first_day, row.last_day, row.clustered, row.clustered - row.kept
-        )
+    for newspaper, owner, edition, articles, first, last, clustered, kept in sorted(rows):
+        group = (owner if options.by_owner else "", edition if options.by_edition else "")
+        name = ", ".join(filter(None, group)) or newspaper
+        counts = NewspaperCounts(name, 1, articles, first, last, clustered, clustered - kept)
         groups[name] = groups[name].joined(counts) if name in groups else counts
     return sorted(groups.values(), key=lambda row: (-row.articles, row.name))

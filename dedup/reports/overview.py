@@ -13,12 +13,11 @@ from typing import Annotated, Any, ClassVar
 
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report
+from dedup.reports.base import Chart, Report, cells, rows_of, share
 from dedup.reports.charts import MOST_BARS, Bar, bars
 from dedup.reports.columns import COUNT, PART, SHARE, Table, column, drawn, table, tables_of
 from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name, time_axis
-from dedup.reports.found_by import found_by
-from dedup.reports.together import rows_of, share
+from dedup.reports.passes import found_by
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
@@ -231,7 +230,7 @@ def _part(month: datetime.date | None, newspaper: str | None, articles: int, dup
 
 def _sizes(scope: Scope) -> dict[str, Sizes]:
     counted: dict[str, list[tuple[int, int]]] = {}
-    for kind, size, articles in rows_of(_SIZES_SQL, scope, lambda *columns: columns):
+    for kind, size, articles in rows_of(_SIZES_SQL, scope, cells):
         counted.setdefault(kind, []).append((size, articles))
     return {kind: _sizes_of(counted[kind]) for kind in _KINDS if kind in counted}
 

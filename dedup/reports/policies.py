@@ -15,10 +15,9 @@ from articles.models import Article
 from dedup.declarations import Settings, setting
 from dedup.detection.clustering.policies import RULES, Policy, Reason, removals
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report
+from dedup.reports.base import Chart, Report, share
 from dedup.reports.columns import SHARE, Table, column, drawn, table, tables_of
 from dedup.reports.drawing import WIDTH, alt
-from dedup.reports.together import share
 from dedup.rows.corpus.members import Part, WholeCluster, whole_clusters
 
 

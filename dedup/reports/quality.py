@@ -12,13 +12,13 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from articles.querysets import given
-from dedup.answers import Answer
+from dedup.answers import PARTED_STATES, Answer
 from dedup.detection.article_sql import article_sql
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label
 from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, SecondReading
-from dedup.reports.base import Chart, Report
+from dedup.reports.base import Chart, Report, of_both, rows_of
 from dedup.reports.charts import precision_chart
 from dedup.reports.columns import (
     SHARE,
@@ -34,7 +34,6 @@ from dedup.reports.columns import (
     tables_of,
 )
 from dedup.reports.drawing import WIDTH, alt, drawn_name, time_axis
-from dedup.reports.together import of_both, rows_of
 from dedup.research.agreement import Agreement
 from dedup.research.precision import Measured, precision_of
 from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
@@ -65,7 +64,7 @@ WITH decided AS MATERIALIZED (
         right_article.newspaper_id AS other_id
     FROM dedup_pair AS pair
     {pair.both_articles}
-    WHERE pair.state IN ('confirmed', 'rejected', 'template') AND NOT pair.implied AND pair.best_score > 0
+    WHERE (pair.state = 'confirmed' OR pair.state = ANY (%(parted)s)) AND NOT pair.implied AND pair.best_score > 0
       AND {left_article.in_scope} AND {right_article.in_scope}
 ), of_newspaper AS (
     SELECT decided.id, decided.confirmed, newspaper.name
@@ -305,7 +304,7 @@ def _reading(pairs: str, found: Agreement) -> Readings:
 
 def _precision(scope: Scope) -> list[OfPart]:
     order = [*PASSES, ""]
-    rows = [row for row in rows_of(_PRECISION_SQL, scope, _measure) if row]
+    rows = [row for row in rows_of(_PRECISION_SQL, scope, _measure, parted=PARTED_STATES) if row]
     known = {name: place for place, name in enumerate(order)}
     return sorted(rows, key=lambda row: (known.get(row.pass_name, len(order)), row.pass_name, row.newspaper))
 

@@ -7,17 +7,18 @@ afresh, and nothing of what it finds is stored.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol
+from typing import Annotated, Any, LiteralString
 
 from django.db import connection, transaction
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.numbers import counted
+from dedup.answers import PARTED_STATES
 from dedup.declarations import Finds, Settings, setting, settings_of
 from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
@@ -30,6 +31,8 @@ from dedup.detection.runs.scope import Scope
 from dedup.detection.types import Tally
 from dedup.models import CrowdedArticle, DetectionRun
 from dedup.reports.base import ReportError
+from dedup.reports.columns import column
+from dedup.rows.columns import ColumnType
 
 # A pass whose setting allows so many days apart has no window.
 NO_WINDOW = 36_500
@@ -79,7 +82,7 @@ SELECT found.left_id, found.right_id, stored.id, found.score,
        coalesce(left_article.text_digest = right_article.text_digest, false),
        CASE WHEN stored.implied THEN NULL
             WHEN stored.state = 'confirmed' THEN true
-            WHEN stored.state IN ('rejected', 'template') THEN false END
+            WHEN stored.state = ANY (%(parted)s) THEN false END
 FROM found_pair AS found
 {pair.both_articles}
 LEFT JOIN dedup_pair AS stored ON stored.left_id = found.left_id AND stored.right_id = found.right_id
@@ -126,20 +129,31 @@ class PassPairs:
     newer: int = 0
 
 
-class Counted(Protocol):
-    """A result, as far as it says where its pairs come from."""
+@dataclass(frozen=True, slots=True)
+class CountedPairs:
+    """What a result says of its pairs: `run` is the run that found them; without one, the pass was run afresh, and
+    `why` says why.
+    """
+
+    pass_name: str
+    run: int | None
+    why: str
+    newer: int
+    articles: int
+    dense_articles: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfBand:
+    """What is counted of the scores from `lowest` up to `highest`, which belongs to the band above, except 1."""
+
+    lowest: Annotated[float, column("Score", ColumnType.TEXT, named="band", shown="label")]
+    highest: float
 
     @property
-    def run(self) -> int | None: ...
-
-    @property
-    def why(self) -> str: ...
-
-    @property
-    def newer(self) -> int: ...
-
-    @property
-    def dense_articles(self) -> int: ...
+    def label(self) -> str:
+        """Return the band in words."""
+        return f"{self.lowest:.2f}–{self.highest:.2f}"
 
 
 def edges_of(lowest: float) -> list[float]:
@@ -148,9 +162,10 @@ def edges_of(lowest: float) -> list[float]:
     return [*(step / _STEPS_OF_ONE for step in steps if step / _STEPS_OF_ONE > lowest), lowest]
 
 
-def band_label(lowest: float, highest: float) -> str:
-    """Return a band in words. Its highest score belongs to the band above, except 1."""
-    return f"{lowest:.2f}–{highest:.2f}"
+def bands_of(edges: Sequence[float]) -> Iterator[tuple[int, float, float]]:
+    """Yield the number of each band in the table scored_pair, its lowest and its highest score; the highest first."""
+    for place, (lowest, highest) in enumerate(zip(edges, [1.0, *edges], strict=False)):
+        yield len(edges) - place, lowest, highest
 
 
 def has_no_window(pass_name: str) -> bool:
@@ -247,12 +262,7 @@ def _bound(name: str, config: PassConfig, finds: Finds) -> float:
     return min(float(getattr(config, bound)), TOP_BAND) if finds is Finds.FROM_SCORE else float(getattr(config, bound))
 
 
-def pairs(number: int) -> str:
-    """Return a number of pairs in words."""
-    return f"{number:,} pair{'' if number == 1 else 's'}"
-
-
-def source_sentences(result: Counted) -> Iterator[str]:
+def source_sentences(result: CountedPairs) -> Iterator[str]:
     """Say which run found the pairs that were counted, and what it does not know."""
     if result.run is None:
         yield f"The pass was run for this report, and nothing was stored, because {result.why}."
@@ -274,39 +284,30 @@ def scored(which: PassPairs, scope: Scope) -> Iterator[tuple[Any, int]]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_FOUND_SQL)
         if which.run is None:
-            dense = _copied(cursor, which, scope)
+            dense = len(copy_fresh(cursor, _COPY_SQL, which, scope))
         else:
-            dense = CrowdedArticle.objects.filter(pass_name=which.pass_name, article__in=_articles(scope)).count()
+            articles = Article.objects.in_scope(**scope.bounds()).order_by().values("pk")
+            dense = CrowdedArticle.objects.filter(pass_name=which.pass_name, article__in=articles).count()
             cursor.execute(_STORED_SQL, _stored_parameters(which, scope))
         cursor.execute(_CREATE_SQL)
-        cursor.execute(_DESCRIBE_SQL, {"edges": edges_of(which.lowest)[::-1]})
+        cursor.execute(_DESCRIBE_SQL, {"edges": edges_of(which.lowest)[::-1], "parted": PARTED_STATES})
         cursor.execute("DROP TABLE found_pair")
         cursor.execute("ANALYZE scored_pair")
         yield cursor, dense
         cursor.execute("DROP TABLE scored_pair")
 
 
-def fresh_scope(which: PassPairs, scope: Scope) -> Scope:
-    """Return the scope of running the pass afresh."""
-    return Scope(
-        scope.since, scope.until, scope.newspaper_ids, passes=(which.pass_name,), boilerplate=which.boilerplate
-    )
-
-
-def _articles(scope: Scope) -> Any:
-    return Article.objects.in_scope(**scope.bounds()).order_by().values("pk")
-
-
-def _copied(cursor: Any, which: PassPairs, scope: Scope) -> int:
-    """Run the pass, and copy its pairs; return the number of articles in dense groups."""
+def copy_fresh(cursor: Any, statement: LiteralString, which: PassPairs, scope: Scope) -> frozenset[int]:
+    """Run the pass, and copy its pairs by a statement; return the articles in dense groups."""
     tally = Tally()
-    found = find_with(which.pass_name, which.config, fresh_scope(which, scope), tally)
+    fresh = dataclasses.replace(scope, passes=(which.pass_name,), boilerplate=which.boilerplate)
+    found = find_with(which.pass_name, which.config, fresh, tally)
     # In batches, because the pass runs queries on the same connection between them.
     while batch := list(islice(found, _COPIED_AT_ONCE)):
-        with cursor.copy(_COPY_SQL) as copy:
+        with cursor.copy(statement) as copy:
             for candidate in batch:
                 copy.write_row((candidate.left, candidate.right, candidate.score))
-    return len(tally.crowded)
+    return frozenset(tally.crowded)
 
 
 def _stored_parameters(which: PassPairs, scope: Scope) -> Mapping[str, Any]:

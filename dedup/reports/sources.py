@@ -2,6 +2,9 @@
 
 The four kinds of duplicates are those of a study of a Google Alerts feed on SNAP: of the same or another source, on the
 same or another day.
+
+An article counts if it was published in the days of the scope by one of its newspapers, a pair if both of its articles
+do. A duplicate is an article of a cluster that does not represent it; the article that does need not count.
 """
 
 from __future__ import annotations
@@ -9,15 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from articles.numbers import counted
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report
+from dedup.reports.base import Chart, Report, rows_of, share
 from dedup.reports.charts import MOST_BARS, UNNUMBERED, numbered
 from dedup.reports.columns import SHARE, column, table
 from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name
-from dedup.reports.together import Together, duplicates_address, newspapers_together, rows_of, share
 
 # More newspapers than these make squares too small to read.
 MOST_IN_HEAT_MAP = 25
@@ -41,19 +46,72 @@ ORDER BY duplicates DESC, articles DESC, newspaper.name
     "article",
 )
 
+# Every two newspapers with a cluster in common, once, and every newspaper that has two articles of a cluster. A cluster
+# is one row for each of its newspapers, so the work grows with newspapers, not with pairs of articles.
+_TOGETHER_SQL = article_sql(
+    """
+WITH part AS MATERIALIZED (
+    SELECT member.cluster_id, article.newspaper_id, count(*) AS articles, min(article.date) AS first_day
+    FROM dedup_membership AS member
+    JOIN {articles} AS article ON article.id = member.article_id
+    WHERE {article.in_scope}
+    GROUP BY member.cluster_id, article.newspaper_id
+), counted AS (
+    SELECT one.newspaper_id AS one_id, other.newspaper_id AS other_id, count(*) AS clusters,
+        sum(CASE
+            WHEN one.newspaper_id = other.newspaper_id THEN one.articles * (one.articles - 1) / 2
+            ELSE one.articles * other.articles
+        END)::bigint AS pairs,
+        count(*) FILTER (WHERE one.first_day < other.first_day) AS one_first,
+        count(*) FILTER (WHERE other.first_day < one.first_day) AS other_first
+    FROM part AS one
+    JOIN part AS other ON other.cluster_id = one.cluster_id AND other.newspaper_id >= one.newspaper_id
+    WHERE one.newspaper_id <> other.newspaper_id OR one.articles > 1
+    GROUP BY one.newspaper_id, other.newspaper_id
+)
+SELECT one_id, one.name, other_id, other.name, clusters, pairs, one_first, other_first
+FROM counted
+JOIN articles_newspaper AS one ON one.id = one_id
+JOIN articles_newspaper AS other ON other.id = other_id
+""",
+    "article",
+)
+
+
+def duplicates_address(newspaper_id: int) -> str:
+    """Return the address of the list of a newspaper's duplicates."""
+    return f"{reverse('articles')}?{urlencode({'newspaper': newspaper_id, 'look': 'duplicate'})}"
+
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Printing:
+    """A newspaper with its articles and its duplicates."""
+
+    name: Annotated[str, column("Newspaper", named="newspaper", link="address")]
+    newspaper_id: int
+    articles: Annotated[int, column("Articles")]
+    duplicates: Annotated[int, column("Duplicates")]
+
+    @property
+    def address(self) -> str:
+        """Return the address of the list of its duplicates."""
+        return duplicates_address(self.newspaper_id)
+
+    @property
+    @column("Share", SHARE, after="duplicates")
+    def share(self) -> float | None:
+        """Return the share of duplicates, 0..1."""
+        return share(self.duplicates, self.articles)
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Printing):
     """A newspaper's articles and duplicates. The last four numbers add up to its duplicates.
 
     A duplicate is compared with the article that represents its cluster: whether that one is of the same newspaper
     (`own`) or another one's, and of the same day or another.
     """
 
-    name: Annotated[str, column("Newspaper", named="newspaper", link="address")]
-    newspaper_id: int
-    articles: Annotated[int, column("Articles")]
-    duplicates: Annotated[int, column("Duplicates")]
     own_same_day: Annotated[int, column("Own, same day")]
     own_other_day: Annotated[int, column("Own, other day")]
     others_same_day: Annotated[int, column("Another's, same day")]
@@ -64,11 +122,36 @@ class Source:
         """Return the address of the list of its duplicates; empty if it has none."""
         return duplicates_address(self.newspaper_id) if self.duplicates else ""
 
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Two newspapers that have articles in the same clusters, the one whose name comes first left.
+
+    `pairs` counts every two articles of one cluster, one from each newspaper. Of the clusters, `left_first` begin with
+    the left one, by days, `right_first` with the right one, and `same_day` with both. If both are one newspaper, it has
+    two or more articles of each of these clusters.
+    """
+
+    left: Annotated[str, column("Newspaper", link="address")]
+    right: Annotated[str, column("And newspaper")]
+    left_id: int
+    right_id: int
+    clusters: Annotated[int, column("Clusters")]
+    pairs: Annotated[int, column("Pairs", named="shared_pairs")]
+    left_first: Annotated[int, column("First one earlier", unless="is_one")]
+    right_first: Annotated[int, column("Second one earlier", unless="is_one")]
+    same_day: Annotated[int, column("Same day", unless="is_one")]
+
     @property
-    @column("Share", SHARE, after="duplicates")
-    def share(self) -> float | None:
-        """Return the share of duplicates, 0..1."""
-        return share(self.duplicates, self.articles)
+    def is_one(self) -> bool:
+        """Return whether both are one newspaper."""
+        return self.left_id == self.right_id
+
+    @property
+    def address(self) -> str:
+        """Return the address of the list of all pairs of the two that were judged duplicates."""
+        ends = {"newspaper": self.left_id, "other": self.right_id}
+        return f"{reverse('queue')}?{urlencode({'tab': 'pairs', **ends, 'verdict': 'duplicate', 'state': 'any'})}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +175,7 @@ class SourcesReport(Report):
 
     def result(self, scope: Scope, options: Any) -> Sources:  # noqa: ARG002 - it has none
         """Count the stored articles and the clusters of the last run."""
-        return Sources(rows_of(_NEWSPAPERS_SQL, scope, Source), newspapers_together(scope))
+        return Sources(sources_of(scope), newspapers_together(scope))
 
     def summary(self, result: Sources) -> str:
         """Return a sentence with the totals."""
@@ -115,6 +198,25 @@ class SourcesReport(Report):
         if not any(newspaper.duplicates for newspaper in result.newspapers):
             return []
         return [_bars(result.newspapers)] + ([_heat_map(result.pairs)] if result.pairs else [])
+
+
+def sources_of(scope: Scope) -> list[Source]:
+    """Return the newspapers with articles, those with most duplicates first."""
+    return rows_of(_NEWSPAPERS_SQL, scope, Source)
+
+
+def newspapers_together(scope: Scope) -> list[Together]:
+    """Return every two newspapers with a cluster in common, and each with itself; most pairs first, then by name."""
+    found = rows_of(_TOGETHER_SQL, scope, _in_order)
+    return sorted(found, key=lambda row: (-row.pairs, row.left, row.right))
+
+
+def _in_order(*row: Any) -> Together:
+    one_id, one, other_id, other, clusters, pairs, one_first, other_first = row
+    same_day = clusters - one_first - other_first
+    if one <= other:
+        return Together(one, other, one_id, other_id, clusters, pairs, one_first, other_first, same_day)
+    return Together(other, one, other_id, one_id, clusters, pairs, other_first, one_first, same_day)
 
 
 # The kinds of duplicates, by the fields of a source, in the order of the stacked bars.

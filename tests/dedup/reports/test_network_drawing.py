@@ -6,7 +6,7 @@ import datetime
 
 from dedup.reports.drawing import time_axis
 from dedup.reports.network import Network, Node, places
-from dedup.reports.together import Together
+from dedup.reports.sources import Together
 
 
 def test_groups_that_no_line_joins_are_drawn_apart_and_inside():

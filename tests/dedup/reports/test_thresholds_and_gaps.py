@@ -27,11 +27,9 @@ from dedup.detection.passes.minhash import MinhashConfig
 from dedup.detection.runs.scope import Scope
 from dedup.models import CrowdedArticle, DetectionRun, Evidence, Pair, StoredReport
 from dedup.reports.base import ReportError
-from dedup.reports.gaps import Gaps, GapsOptions, GapsReport
-from dedup.reports.score_bands import Counts, Subset
+from dedup.reports.gaps import Example, FarPairs, Gap, Gaps, GapsOptions, GapsReport, window_holding
 from dedup.reports.scored_pairs import edges_of
-from dedup.reports.thresholds import Thresholds, ThresholdsOptions, ThresholdsReport
-from dedup.reports.time_gaps import Example, FarPairs, Gap, window_holding
+from dedup.reports.thresholds import Counts, Subset, Thresholds, ThresholdsOptions, ThresholdsReport
 from dedup.research.precision import interval
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
