@@ -64,17 +64,19 @@ def contained_texts(
     threshold: float,
     minimum_shared: int,
     common: Hashes | None = None,
+    sides: IntArray | None = None,
 ) -> Iterator[ContainedTexts]:
     """Yield, in parts, the pairs of texts asked for whose score reaches the threshold; of `asked`, `fresh` is ignored.
 
     A shingle of at most `most_texts` texts is uncommon, unless it is one of `common`, ascending and distinct: what is
     common among more texts than these. The score is the share of the uncommon shingles of one text that the other has;
-    of the two shares, the larger. Pairs that share fewer than `minimum_shared` are left out. Exact, except for
-    TOLERANCE. Memory: five bytes per shingle that several texts have, and a quarter of a gigabyte.
+    of the two shares, the larger. Pairs that share fewer than `minimum_shared`, and those of one of `sides`, are left
+    out. Exact, except for TOLERANCE. Memory: five bytes per shingle that several texts have, and a quarter of a
+    gigabyte.
     """
     known = np.empty(0, dtype=np.uint32) if common is None else common
     postings, sizes = _index(sets, asked, known, most_texts)
-    for part in shared_counts(postings, asked.days, day_window=asked.day_window):
+    for part in shared_counts(postings, asked.days, day_window=asked.day_window, sides=sides):
         shared, shorter = part.counts, np.minimum(sizes[part.left], sizes[part.right])
         scores = shared / shorter
         reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (part.right >= asked.first_row)

@@ -48,22 +48,27 @@ class SharedCounts(NamedTuple):
     counts: IntArray
 
 
-def shared_members(postings: Postings, days: IntArray, *, day_window: int) -> Iterator[SharedMembers]:
+def shared_members(
+    postings: Postings, days: IntArray, *, day_window: int, sides: IntArray | None = None
+) -> Iterator[SharedMembers]:
     """Yield, in parts, what pairs of texts share that are at most `day_window` days apart, ordered by pair.
 
-    `days` are day numbers, ascending, one per text. All that a pair shares is in one part.
+    `days` are day numbers, ascending, one per text. All that a pair shares is in one part. With `sides`, a number for
+    each text, pairs of one side are left out.
     """
     for rows in _parts(postings, days):
-        one, other, keys = _shared_in(postings, days, rows, day_window)
+        one, other, keys = _shared_in(postings, days, rows, day_window, sides)
         order = np.argsort(keys, kind="stable")
         starts, left, right = _pairs(keys[order], len(days))
         yield SharedMembers(one[order], other[order], starts, left, right)
 
 
-def shared_counts(postings: Postings, days: IntArray, *, day_window: int) -> Iterator[SharedCounts]:
+def shared_counts(
+    postings: Postings, days: IntArray, *, day_window: int, sides: IntArray | None = None
+) -> Iterator[SharedCounts]:
     """Yield, in parts, how much pairs of texts share, as shared_members does, but several times faster."""
     for rows in _parts(postings, days):
-        *_, keys = _shared_in(postings, days, rows, day_window)
+        *_, keys = _shared_in(postings, days, rows, day_window, sides)
         keys.sort()
         starts, left, right = _pairs(keys, len(days))
         yield SharedCounts(left, right, np.diff(np.append(starts, len(keys))))
@@ -77,7 +82,9 @@ def _parts(postings: Postings, days: IntArray) -> Iterator[slice]:
         yield slice(start, stop)
 
 
-def _shared_in(postings: Postings, days: IntArray, rows: slice, day_window: int) -> tuple[IntArray, IntArray, IntArray]:
+def _shared_in(
+    postings: Postings, days: IntArray, rows: slice, day_window: int, sides: IntArray | None
+) -> tuple[IntArray, IntArray, IntArray]:
     """Return the places of equal members of the pairs whose earlier text is in `rows`, and a number for each pair."""
     owners, followers = postings
     first = np.flatnonzero((owners >= rows.start) & (owners < rows.stop) & (followers > 0))
@@ -85,6 +92,8 @@ def _shared_in(postings: Postings, days: IntArray, rows: slice, day_window: int)
     behind = np.cumsum(followers[first]) - followers[first]
     other = one + 1 + np.arange(len(one)) - np.repeat(behind, followers[first])
     near = days[owners[other]] - days[owners[one]] <= day_window
+    if sides is not None:
+        near &= sides[owners[other]] != sides[owners[one]]
     one, other = one[near], other[near]
     return one, other, owners[one].astype(np.int64) * len(days) + owners[other]
 

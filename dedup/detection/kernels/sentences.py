@@ -12,7 +12,7 @@ import numpy.typing as npt
 from articles.normalization.sentences import sentences_of
 from articles.normalization.text import normalize_text
 from dedup.detection.kernels.inverted_index import Postings, shared_members
-from dedup.detection.kernels.parity_join import TOLERANCE
+from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
 from dedup.detection.kernels.tokens import IntArray, Ragged, distinct
 
 Marks = npt.NDArray[np.uint16]
@@ -157,31 +157,29 @@ def least_counted(most_texts: int, *, weighted: bool) -> int:
 
 def shared_sentences(
     corpus: SentenceSets,
-    days: IntArray,
+    asked: DayRange,
     *,
-    first_row: int,
-    day_window: int,
     most_texts: int,
     threshold: float,
     weighted: bool,
+    sides: IntArray | None = None,
 ) -> Iterator[SharedSentences]:
-    """Yield, in parts, the pairs of texts within the window of days whose score reaches the threshold.
+    """Yield, in parts, the pairs of texts asked for whose score reaches the threshold; of `asked`, `fresh` is ignored.
 
-    `days` are day numbers, ascending, one per text. The later text of a pair is at position `first_row` or after it,
-    the other at most `day_window` days before (inclusive). Sentences in more than `most_texts` texts are ignored. The
-    score is the Jaccard similarity of the sets or, with weights, the sum of the smaller weights divided by that of
-    the larger ones (Ruzicka). Exact, except for TOLERANCE.
+    Sentences in more than `most_texts` texts are ignored. The score is the Jaccard similarity of the sets or, with
+    weights, the sum of the smaller weights divided by that of the larger ones (Ruzicka). Pairs of one of `sides`, if
+    given, are left out. Exact, except for TOLERANCE.
     """
     repeated = corpus.repeated
     if repeated is None:
         repeated = repeated_sentences(corpus.sets.values.astype(np.int64), least_counted(most_texts, weighted=weighted))
     postings, weights, sizes, totals = _index(corpus, repeated, most_texts=most_texts, weighted=weighted)
-    for part in shared_members(postings, days, day_window=day_window):
+    for part in shared_members(postings, asked.days, day_window=asked.day_window, sides=sides):
         left, right, shared = part.left, part.right, part.counts
         smaller = np.minimum(weights[part.one], weights[part.other])
         sums = np.add.reduceat(smaller, part.starts) if len(part.starts) else np.empty(0)
         scores = np.minimum(1.0, sums / (totals[left] + totals[right] - sums))
-        reached = (scores >= threshold - TOLERANCE) & (right >= first_row)
+        reached = (scores >= threshold - TOLERANCE) & (right >= asked.first_row)
         sentences = sizes[left] + sizes[right] - shared
         yield SharedSentences(
             left[reached], right[reached], scores[reached], shared[reached], sentences[reached], len(left)

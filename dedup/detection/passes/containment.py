@@ -13,30 +13,27 @@ from typing import ClassVar
 import numpy as np
 
 from dedup.declarations import Finds, setting
-from dedup.detection.kernels.containment import HASHES, common_hashes, contained_texts
+from dedup.detection.kernels.containment import HASHES, ContainedTexts, common_hashes, contained_texts
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
-from dedup.detection.kernels.tokens import distinct
+from dedup.detection.kernels.tokens import IntArray, distinct
 from dedup.detection.passes.base import (
     BRODER_1997,
     Connection,
     Explanation,
     PassConfig,
-    PreparedPass,
-    Reach,
-    Spread,
     too_far,
 )
+from dedup.detection.passes.members import ArticleMembers, MemberPass
 from dedup.detection.passes.reading import (
     Holders,
     first_day_read,
-    first_row,
     read_hashes,
     read_holders,
     read_shingles,
     read_shingles_of,
 )
-from dedup.detection.types import SHINGLES, Candidate, Mark, Tally, Window
+from dedup.detection.types import SHINGLES, Mark, Tally, Window
 
 # Each part reads all articles and keeps the shingles of one range: so many articles' worth are half a gigabyte.
 _ARTICLES_PER_PART = 250_000
@@ -92,29 +89,21 @@ class ContainmentConfig(PassConfig):
     )
 
 
-class ContainmentPass(PreparedPass):
+class ContainmentPass(MemberPass):
     """Pairs of which the shorter article shares at least the threshold's part of its uncommon word shingles."""
 
     name: ClassVar[str] = "containment"
     label: ClassVar[str] = "Contained text"
     proposes: ClassVar[str] = "one article holds much of the other, at most 40 days apart"
-    by_days: ClassVar[bool] = True
-    reach: ClassVar[Reach] = Reach.STORE
-    compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = ContainmentConfig
     mark: ClassVar[Mark] = Mark.PHRASES
     marked_note: ClassVar[str] = "phrases of four words that both have; all numbers are equal."
     cites: ClassVar[tuple[str, ...]] = (BRODER_1997,)
     index: ClassVar[str] = SHINGLES
-    spread: ClassVar[Spread | None] = Spread.MEMBERS
     seconds_an_article: ClassVar[float] = 0.00015
-
-    def find(
-        self, window: Window, config: ContainmentConfig, connection: Connection, tally: Tally | None = None
-    ) -> Iterator[Candidate]:
-        """Yield each pair once; what is common is counted among all articles up to the window's last day."""
-        common = self.prepared([self.prepare(window, config, connection, 0, 1, tally)])
-        yield from self.find_prepared(window, config, connection, common, tally)
+    members: ClassVar[str] = "shingles"
+    stored_as: ClassVar[str] = "<u4"
+    members_an_article: ClassVar[int] = 400
 
     def preparations(self, blocks: int, articles: int) -> int:
         """Return in how many parts to count common shingles, so that each fits into memory."""
@@ -138,35 +127,42 @@ class ContainmentPass(PreparedPass):
         """Return all common shingles, ascending and distinct."""
         return np.concatenate([np.empty(0, dtype=np.uint32), *parts])
 
-    def find_prepared(
-        self,
-        window: Window,
-        config: ContainmentConfig,
-        connection: Connection,
-        prepared: Hashes,
-        tally: Tally | None = None,
-    ) -> Iterator[Candidate]:
-        """Yield each pair once. Peak memory: 20 bytes per word of the window's articles and those of the days before.
-
-        `prepared` are the common shingles.
-        """
-        tally = tally or Tally()
+    def read(self, window: Window, config: ContainmentConfig, connection: Connection, tally: Tally) -> ArticleMembers:
+        """Return the shingles of the articles of a window and of the days before it."""
         begin = first_day_read(window, config.day_window)
         articles = read_shingles(window, connection, tally, first_day=begin)
-        for part in contained_texts(
-            articles.sets,
-            DayRange(articles.days, first_row(articles.days, window), config.day_window),
+        return ArticleMembers(articles.ids, articles.days, articles.sets)
+
+    def sets(self, values: Hashes, offsets: IntArray, _weights: object) -> ShingleSets:
+        """Return sets of shingles."""
+        return ShingleSets(values, offsets)
+
+    def counted_from(self, config: ContainmentConfig) -> int:
+        """Return from how many articles on a shingle is common."""
+        return config.most_articles + 1
+
+    def counted(self, members: Hashes, _counts: IntArray) -> Hashes:
+        """Return the common shingles."""
+        return members
+
+    def shared(
+        self,
+        sets: ShingleSets,
+        asked: DayRange,
+        prepared: Hashes,
+        config: ContainmentConfig,
+        sides: IntArray | None = None,
+    ) -> Iterator[ContainedTexts]:
+        """Yield the pairs that share enough uncommon shingles; `prepared` are the common ones."""
+        yield from contained_texts(
+            sets,
+            asked,
             most_texts=config.most_articles,
             threshold=config.threshold,
             minimum_shared=config.minimum_shared,
             common=prepared,
-        ):
-            tally.candidates += part.candidates
-            tally.verified += part.candidates
-            pairs = np.sort(np.stack([articles.ids[part.left], articles.ids[part.right]]), axis=0)
-            columns = (pairs[0], pairs[1], part.scores, part.shared, part.shingles)
-            for left, right, score, shared, count in zip(*(column.tolist() for column in columns), strict=True):
-                yield Candidate(left, right, self.name, score, {"shared": shared, "shingles": count})
+            sides=sides,
+        )
 
     def explain(
         self, left: int, right: int, window: Window, config: ContainmentConfig, connection: Connection

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from dedup.declarations import Finds, setting
 from dedup.detection.article_sql import article_sql, scope_parameters
 from dedup.detection.kernels.masked_shingles import SHINGLE_WORDS, masked_shingle_sets, words_of
-from dedup.detection.kernels.parity_join import TOLERANCE
+from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
 from dedup.detection.kernels.sentences import (
     RepeatedSentences,
     SentenceSets,
+    SharedSentences,
     chosen_sentences,
     least_counted,
     repeated_sentences,
@@ -27,17 +29,17 @@ from dedup.detection.kernels.sentences import (
     shared_sentences,
 )
 from dedup.detection.kernels.tokens import IntArray, Ragged, distinct
-from dedup.detection.passes.base import Connection, Explanation, PassConfig, PreparedPass, Reach, Spread, too_far
+from dedup.detection.passes.base import Connection, Explanation, PassConfig, too_far
+from dedup.detection.passes.members import ArticleMembers, MemberPass
 from dedup.detection.passes.reading import (
     ArticleRow,
     ArticleSentences,
     first_day_read,
-    first_row,
     read_contents_of,
     read_holders,
     read_sentences,
 )
-from dedup.detection.types import SENTENCES, Candidate, Mark, Tally, Window
+from dedup.detection.types import SENTENCES, Mark, Tally, Window
 
 # Each part reads all articles and counts the sentences of one range of hashes.
 _ARTICLES_PER_PART = 2_000_000
@@ -110,36 +112,20 @@ class SentenceConfig(PassConfig):
     )
 
 
-class _Corpus(NamedTuple):
-    """The articles that a block compares, ordered by day and id."""
-
-    ids: IntArray
-    days: IntArray
-    sentences: SentenceSets
-
-
-class SentencePass(PreparedPass):
+class SentencePass(MemberPass):
     """Pairs whose shared sentences make up at least the threshold's share of all their sentences."""
 
     name: ClassVar[str] = "sentence"
     label: ClassVar[str] = "Shared sentences"
     proposes: ClassVar[str] = "shared sentences, at most 30 days apart"
-    by_days: ClassVar[bool] = True
-    reach: ClassVar[Reach] = Reach.STORE
-    compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = SentenceConfig
     mark: ClassVar[Mark] = Mark.SENTENCES
     marked_note: ClassVar[str] = "sentences of at least {minimum_characters} characters that both have."
     index: ClassVar[str] = SENTENCES
-    spread: ClassVar[Spread | None] = Spread.MEMBERS
     seconds_an_article: ClassVar[float] = 0.0006
-
-    def find(
-        self, window: Window, config: SentenceConfig, connection: Connection, tally: Tally | None = None
-    ) -> Iterator[Candidate]:
-        """Yield each pair once; sentences are counted in all articles up to the window's last day."""
-        repeated = self.prepared([self.prepare(window, config, connection, 0, 1, tally)])
-        yield from self.find_prepared(window, config, connection, repeated, tally)
+    members: ClassVar[str] = "sentences"
+    stored_as: ClassVar[str] = "<i8"
+    members_an_article: ClassVar[int] = 20
 
     def preparations(self, blocks: int, articles: int) -> int:
         """Return in how many parts to count sentences, so that each fits into memory."""
@@ -159,7 +145,7 @@ class SentencePass(PreparedPass):
         for articles in read_sentences(window, connection, tally or Tally()):
             hashes = _chosen(articles, config).sets.values
             kept.append(hashes[hashes.view(np.uint64) % np.uint64(parts) == part])
-        return repeated_sentences(np.concatenate(kept), least_counted(config.most_articles, weighted=config.weighted))
+        return repeated_sentences(np.concatenate(kept), self.counted_from(config))
 
     def prepared(self, parts: Sequence[RepeatedSentences]) -> RepeatedSentences:
         """Return all sentences whose number counts, ascending."""
@@ -167,35 +153,57 @@ class SentencePass(PreparedPass):
         order = np.argsort(hashes)
         return RepeatedSentences(hashes[order], counts[order])
 
-    def find_prepared(
-        self,
-        window: Window,
-        config: SentenceConfig,
-        connection: Connection,
-        prepared: RepeatedSentences,
-        tally: Tally | None = None,
-    ) -> Iterator[Candidate]:
-        """Yield each pair once. Peak memory: 100 bytes per sentence of the window and of the days before it.
+    def read(self, window: Window, config: SentenceConfig, connection: Connection, tally: Tally) -> ArticleMembers:
+        """Return the sentences of the articles of a window and of the days before it."""
+        ids, days, sizes, hashes = ([np.empty(0, dtype=np.int64)] for _ in range(4))
+        weights = [np.empty(0, dtype=np.float32)]
+        begin = first_day_read(window, config.day_window)
+        for articles in read_sentences(window, connection, tally, first_day=begin):
+            page = _chosen(articles, config)
+            ids.append(articles.ids)
+            days.append(articles.days)
+            sizes.append(page.sets.sizes)
+            hashes.append(page.sets.values)
+            weights.append(page.weights)
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
+        sets = self.sets(np.concatenate(hashes), offsets, np.concatenate(weights))
+        return ArticleMembers(np.concatenate(ids), np.concatenate(days), sets)
 
-        `prepared` are the sentences whose number counts.
-        """
-        tally = tally or Tally()
-        ids, days, sentences = _read_corpus(window, config, connection, tally)
-        for part in shared_sentences(
-            sentences._replace(repeated=prepared),
-            days,
-            first_row=first_row(days, window),
-            day_window=config.day_window,
+    def made(self, texts: Sequence[str], config: SentenceConfig) -> tuple[Ragged, npt.NDArray[np.float32]]:
+        """Return the sentences of texts and their weights."""
+        found = sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted)
+        return found.sets, found.weights
+
+    def sets(self, values: IntArray, offsets: IntArray, weights: npt.NDArray[np.float32] | None) -> SentenceSets:
+        """Return sets of sentences."""
+        assert weights is not None  # noqa: S101 - the pass weighs sentences
+        return SentenceSets(Ragged(values, offsets), weights)
+
+    def counted_from(self, config: SentenceConfig) -> int:
+        """Return from how many articles on the number of a sentence counts."""
+        return least_counted(config.most_articles, weighted=config.weighted)
+
+    def counted(self, members: npt.NDArray[np.uint64], counts: IntArray) -> RepeatedSentences:
+        """Return repeated sentences."""
+        return RepeatedSentences(members.view(np.int64), counts)
+
+    def shared(
+        self,
+        sets: SentenceSets,
+        asked: DayRange,
+        prepared: RepeatedSentences,
+        config: SentenceConfig,
+        sides: IntArray | None = None,
+    ) -> Iterator[SharedSentences]:
+        """Yield the pairs that share enough; `prepared` are the sentences whose number counts."""
+        yield from shared_sentences(
+            sets._replace(repeated=prepared),
+            asked,
             most_texts=config.most_articles,
             threshold=config.threshold,
             weighted=config.weighted,
-        ):
-            tally.candidates += part.candidates
-            tally.verified += part.candidates
-            pairs = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
-            columns = (pairs[0], pairs[1], part.scores, part.shared, part.sentences)
-            for left, right, score, shared, count in zip(*(column.tolist() for column in columns), strict=True):
-                yield Candidate(left, right, self.name, score, {"shared": shared, "sentences": count})
+            sides=sides,
+        )
 
     def explain(
         self, left: int, right: int, window: Window, config: SentenceConfig, connection: Connection
@@ -223,22 +231,6 @@ class SentencePass(PreparedPass):
 
 def _chosen(articles: ArticleSentences, config: SentenceConfig) -> SentenceSets:
     return chosen_sentences(articles.marked, minimum_characters=config.minimum_characters, weighted=config.weighted)
-
-
-def _read_corpus(window: Window, config: SentenceConfig, connection: Connection, tally: Tally) -> _Corpus:
-    ids, days, sizes, hashes = ([np.empty(0, dtype=np.int64)] for _ in range(4))
-    weights = [np.empty(0, dtype=np.float32)]
-    begin = first_day_read(window, config.day_window)
-    for articles in read_sentences(window, connection, tally, first_day=begin):
-        page = _chosen(articles, config)
-        ids.append(articles.ids)
-        days.append(articles.days)
-        sizes.append(page.sets.sizes)
-        hashes.append(page.sets.values)
-        weights.append(page.weights)
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
-    sets = Ragged(np.concatenate(hashes), offsets)
-    return _Corpus(np.concatenate(ids), np.concatenate(days), SentenceSets(sets, np.concatenate(weights)))
 
 
 def _holders(
@@ -282,9 +274,7 @@ def _scored(left: int, right: int, articles: Sequence[ArticleRow], config: Sente
     texts = [row[2] for row in articles]
     for part in shared_sentences(
         sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted),
-        np.zeros(len(ids), dtype=np.int64),
-        first_row=0,
-        day_window=0,
+        DayRange(np.zeros(len(ids), dtype=np.int64), 0, 0),
         most_texts=config.most_articles,
         threshold=0.0,
         weighted=config.weighted,

@@ -18,7 +18,7 @@ from dedup.detection.passes.minhash import MinhashConfig, signatures_of, similar
 from dedup.detection.spark.keyed import PAIRS_DDL, mapped, written
 from dedup.detection.spark.pairs import no_pairs, pair_table
 from dedup.detection.spark.parts import KEYS, Keys, read_part, write
-from dedup.detection.spark.schema import CROWDED
+from dedup.detection.spark.schema import CROWDED, needed
 from dedup.detection.spark.stages import Done, perform_all
 from dedup.detection.spark.work import Work
 from dedup.detection.types import Tally
@@ -102,17 +102,13 @@ def _of_groups(config: MinhashConfig, folder: Path) -> Callable[[pa.Table], pa.T
     return find
 
 
-_KEY_FIELDS: Final = [pa.field(name, pa.int64(), nullable=False) for name in KEYS]
+_KEY_COLUMNS: Final = dict.fromkeys(KEYS, pa.int64())
 # The articles that have a text, with their signatures and the beginnings of their texts.
-SIGNED: Final = pa.schema(
-    [*_KEY_FIELDS, pa.field("signature", pa.binary(), nullable=False), pa.field("text", pa.string(), nullable=False)]
-)
+SIGNED: Final = needed(**_KEY_COLUMNS, signature=pa.binary(), text=pa.string())
 # An article in a band: `key` is a hash of the band's number and the article's values there.
-IN_BAND: Final = pa.schema([pa.field("key", pa.int64(), nullable=False), *_KEY_FIELDS])
+IN_BAND: Final = needed(key=pa.int64(), **_KEY_COLUMNS)
 # Two articles that meet in a band; the ids and days of both.
-MET: Final = pa.schema(
-    [pa.field(name, pa.int64(), nullable=False) for name in ("one", "other", "one_day", "other_day")]
-)
+MET: Final = needed(**dict.fromkeys(("one", "other", "one_day", "other_day"), pa.int64()))
 
 
 def signed(articles: pa.Table, config: MinhashConfig) -> pa.Table:

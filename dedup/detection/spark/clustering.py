@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dedup.detection.clustering.components import Apart, Clustering, Component, DisjointSets, Edge, Rank, cluster
 from dedup.detection.clustering.group_pairs import RANKS
-from dedup.detection.spark.schema import CLUSTERS, Bundle
+from dedup.detection.spark.schema import CLUSTERS, Bundle, needed
 from dedup.detection.spark.stages import files_of
 
 # Edges of components that one task joins: 100 MB.
@@ -167,9 +167,7 @@ def _clusters_of(rows: pa.Table) -> pa.Table:
 
 
 # Two articles that must be in one component, first < second; after the stars, `first` is the lowest of its component.
-EDGES: Final = pa.schema(
-    [pa.field("first", pa.int64(), nullable=False), pa.field("second", pa.int64(), nullable=False)]
-)
+EDGES: Final = needed(first=pa.int64(), second=pa.int64())
 
 
 def local_stars(edges: pa.Table) -> pa.Table:

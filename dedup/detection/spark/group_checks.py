@@ -14,21 +14,14 @@ from dedup.detection.clustering.group_pairs import Ends, by_month, compared_in_g
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.spark.clustering import components, members_of
 from dedup.detection.spark.parts import write
-from dedup.detection.spark.schema import VERDICTS, Bundle, month_of
+from dedup.detection.spark.schema import VERDICTS, Bundle, month_of, needed
 from dedup.detection.spark.stages import Counts, Done, files_of
 from dedup.detection.spark.verdicts import TO_JUDGE
 from dedup.detection.spark.work import Work, learnt_from, read_all, verdicts
 
 # Whose pairs are compared: the articles of dense groups (`group` is the lowest of each), and those that links connect
 # with them, which are in none.
-MEMBERS = pa.schema(
-    [
-        pa.field("article", pa.int64(), nullable=False),
-        pa.field("group", pa.int64()),
-        pa.field("day", pa.int64(), nullable=False),
-        pa.field("newspaper", pa.int64(), nullable=False),
-    ]
-)
+MEMBERS = pa.schema([*needed(article=pa.int64(), day=pa.int64(), newspaper=pa.int64()), pa.field("group", pa.int64())])
 # The verdicts on proposed pairs of one group, with `effect` "", and the decisions that must or cannot link articles.
 JUDGED = pa.schema([*(field.with_nullable(True) for field in VERDICTS), pa.field("effect", pa.string())])
 

@@ -13,21 +13,14 @@ from dedup.detection.bounds import Bounds, Rules, bounds_of
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.spark.parts import Keys
+from dedup.detection.spark.schema import needed
 
 # A pair that a pass proposes, left < right, with the days (ordinal numbers) and newspapers of both articles.
 # `details` is JSON, as Candidate.evidence.
-PAIRS: Final = pa.schema(
-    [
-        pa.field("left", pa.int64(), nullable=False),
-        pa.field("right", pa.int64(), nullable=False),
-        pa.field("score", pa.float64(), nullable=False),
-        pa.field("details", pa.string(), nullable=False),
-        pa.field("left_day", pa.int64(), nullable=False),
-        pa.field("right_day", pa.int64(), nullable=False),
-        pa.field("left_newspaper", pa.int64(), nullable=False),
-        pa.field("right_newspaper", pa.int64(), nullable=False),
-    ]
-)
+PAIRS: Final = needed(
+    left=pa.int64(), right=pa.int64(), score=pa.float64(), details=pa.string(), left_day=pa.int64(),
+    right_day=pa.int64(), left_newspaper=pa.int64(), right_newspaper=pa.int64(),
+)  # fmt: skip
 
 Scores = npt.NDArray[np.float64]
 

@@ -19,6 +19,7 @@ from articles.normalization.titles import plain_title
 from dedup.detection.comparison.prepared import Preparer
 from dedup.detection.kernels.masked_shingles import ShingleSets, masked_shingle_sets
 from dedup.detection.kernels.tokens import IntArray
+from dedup.detection.spark.schema import needed
 
 # What identifies and orders an article; every table of articles here has these columns, with days as ordinal numbers.
 KEYS = ("id", "newspaper", "day")
@@ -135,15 +136,7 @@ def write(table: pa.Table, path: Path) -> None:
 # What `prepared` reads of a part, and what it returns. `shingles` are those of the text that is compared, as they are
 # stored in a database (masked_shingles.py).
 READ: Final = ("headline", "text")
-PREPARED: Final = pa.schema(
-    [
-        pa.field("id", pa.int64(), nullable=False),
-        pa.field("newspaper", pa.int64(), nullable=False),
-        pa.field("day", pa.int64(), nullable=False),
-        pa.field("form", pa.string(), nullable=False),
-        pa.field("shingles", pa.binary(), nullable=False),
-    ]
-)
+PREPARED: Final = needed(id=pa.int64(), newspaper=pa.int64(), day=pa.int64(), form=pa.string(), shingles=pa.binary())
 # With more known words than this, the preparer starts over.
 _KNOWN_WORDS = 400_000
 

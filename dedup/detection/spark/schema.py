@@ -41,8 +41,12 @@ ARTICLES_A_GROUP: Final = 2_000
 COMPRESSION: Final = "zstd"
 
 
-def _needed(name: str, kind: pa.DataType) -> pa.Field:
-    return pa.field(name, kind, nullable=False)
+def needed(**kinds: pa.DataType) -> pa.Schema:
+    """Return a schema of columns that are never null."""
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds.items()])
+
+
+_NUMBER, _SHARE, _FLAG, _TEXT, _DAY = pa.int64(), pa.float64(), pa.bool_(), pa.string(), pa.date32()
 
 
 # The articles up to the last day of the scope, and of the CONTEXT_DAYS after it: passes compare those up to that day
@@ -53,106 +57,46 @@ def _needed(name: str, kind: pa.DataType) -> pa.Field:
 # empty text matches nothing.
 ARTICLES: Final = pa.schema(
     [
-        _needed("id", pa.int64()),
-        _needed("newspaper", pa.int64()),
-        _needed("day", pa.date32()),
-        _needed("revision", pa.int64()),
+        *needed(id=_NUMBER, newspaper=_NUMBER, day=_DAY, revision=_NUMBER),
         pa.field("published_at", pa.timestamp("us", tz="UTC")),
         pa.field("published_offset", pa.int16()),
-        _needed("published_precision", pa.string()),
-        _needed("headline", pa.string()),
-        _needed("content", pa.string()),
-        _needed("boilerplate", pa.string()),
-        _needed("normalized_text", pa.string()),
-        pa.field("reduced_text", pa.string()),
+        *needed(published_precision=_TEXT, headline=_TEXT, content=_TEXT, boilerplate=_TEXT, normalized_text=_TEXT),
+        pa.field("reduced_text", _TEXT),
     ]
 )
 # What the articles of a pair share for a keyed pass (passes/keyed.py). `place` is the newspaper, or 0 if both may be of
 # any. Articles without a key are left out.
 KEYS: Final = pa.schema(
-    [
-        _needed("article", pa.int64()),
-        _needed("newspaper", pa.int64()),
-        _needed("day", pa.date32()),
-        _needed("place", pa.int64()),
-        _needed("key", pa.string()),
-        pa.field("note", pa.string()),
-    ]
+    [*needed(article=_NUMBER, newspaper=_NUMBER, day=_DAY, place=_NUMBER, key=_TEXT), pa.field("note", _TEXT)]
 )
 # `affixes` are what plain_title removes from headlines.
-NEWSPAPERS: Final = pa.schema(
-    [
-        _needed("id", pa.int64()),
-        _needed("name", pa.string()),
-        _needed("affixes", pa.list_(pa.string())),
-    ]
-)
+NEWSPAPERS: Final = needed(id=_NUMBER, name=_TEXT, affixes=pa.list_(_TEXT))
 # What editors decided on two articles, left < right: `must` and `cannot` are links for cluster(), and so is `stay`,
 # which is an edge of Rank.DECISION. Decisions that bind no cluster are left out.
-LINKS: Final = pa.schema(
-    [
-        _needed("left", pa.int64()),
-        _needed("right", pa.int64()),
-        _needed("effect", pa.string()),
-    ]
-)
+LINKS: Final = needed(left=_NUMBER, right=_NUMBER, effect=_TEXT)
 # Headline forms whose articles, in one newspaper, are never duplicates of each other.
-SERIES_RULES: Final = pa.schema(
-    [
-        _needed("newspaper", pa.int64()),
-        _needed("form", pa.string()),
-    ]
-)
+SERIES_RULES: Final = needed(newspaper=_NUMBER, form=_TEXT)
 # The articles of dense groups that an editor made a rule for: never duplicates of each other. `first` is in the group
 # too. A group with a rule keeps its articles and takes in what kept pairs connect with them, so a pair has the rule if
 # both are in one part of connected([*kept pairs, *(first, article, ())]) that holds an article of this table.
-GROUP_RULES: Final = pa.schema(
-    [
-        _needed("article", pa.int64()),
-        _needed("group", pa.int64()),
-        _needed("first", pa.int64()),
-    ]
-)
+GROUP_RULES: Final = needed(article=_NUMBER, group=_NUMBER, first=_NUMBER)
 # The characters that pg_trgm takes for parts of words, and the one that it compares for each; all others are blanks.
 # They are a constant of the server and its locale.
-ALPHABET: Final = pa.schema([_needed("character", pa.uint32()), _needed("folded", pa.uint32())])
+ALPHABET: Final = needed(character=pa.uint32(), folded=pa.uint32())
 
 # The candidates of a pass, after the rules of the profile: left < right, each pair once a pass. `details` is JSON, as
 # Candidate.evidence.
-EVIDENCE: Final = pa.schema(
-    [
-        _needed("left", pa.int64()),
-        _needed("right", pa.int64()),
-        _needed("score", pa.float64()),
-        _needed("details", pa.string()),
-    ]
-)
+EVIDENCE: Final = needed(left=_NUMBER, right=_NUMBER, score=_SHARE, details=_TEXT)
 # Tally.crowded of a pass. An article that several tiles found crowded has the highest of their numbers.
-CROWDED: Final = pa.schema([_needed("article", pa.int64()), _needed("near", pa.int32())])
+CROWDED: Final = needed(article=_NUMBER, near=pa.int32())
 # The verdict of every pair with evidence, each once; of group_checks: the pairs that check_groups compares.
 # `reasons` is JSON. Both columns of JSON are spelled by json.dumps(..., ensure_ascii=False).
-VERDICTS: Final = pa.schema(
-    [
-        _needed("left", pa.int64()),
-        _needed("right", pa.int64()),
-        _needed("verdict", pa.string()),
-        _needed("probability", pa.float64()),
-        _needed("duplicate_probability", pa.float64()),
-        _needed("reasons", pa.string()),
-        _needed("joins", pa.bool_()),
-        _needed("left_matched", pa.float64()),
-        _needed("right_matched", pa.float64()),
-    ]
-)
+VERDICTS: Final = needed(
+    left=_NUMBER, right=_NUMBER, verdict=_TEXT, probability=_SHARE, duplicate_probability=_SHARE, reasons=_TEXT,
+    joins=_FLAG, left_matched=_SHARE, right_matched=_SHARE,
+)  # fmt: skip
 # The articles of clusters; `cluster` is the lowest id in it.
-CLUSTERS: Final = pa.schema(
-    [
-        _needed("article", pa.int64()),
-        _needed("cluster", pa.int64()),
-        _needed("lowest_score", pa.float64()),
-        _needed("confirmed", pa.bool_()),
-    ]
-)
+CLUSTERS: Final = needed(article=_NUMBER, cluster=_NUMBER, lowest_score=_SHARE, confirmed=_FLAG)
 
 MANIFEST: Final = "manifest.json"
 RESULT: Final = "result.json"

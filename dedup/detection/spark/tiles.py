@@ -8,7 +8,7 @@ found on these days.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -194,13 +194,3 @@ def scored_pairs(keys: Keys, one: IntArray, other: IntArray, scores: Scores, con
         reached, scores = trigram_scores(scores, config.threshold)
         one, other, scores = one[reached], other[reached], scores[reached]
     return pair_table(keys.at(one), keys.at(other), scores)
-
-
-def overlapping(days: Sequence[tuple[int, int]], day_window: int) -> Iterator[tuple[int, int]]:
-    """Yield which two of these ranges of days, ordered by their first day, have articles to compare, and each alone."""
-    for place, (_, last) in enumerate(days):
-        yield place, place
-        for later in range(place + 1, len(days)):
-            if days[later][0] - last > day_window:
-                break
-            yield place, later

@@ -20,30 +20,18 @@ from dedup.detection.judging.months import recurring_text, sampled
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.tokens import IntArray, distinct
 from dedup.detection.spark.parts import shingle_sets
-from dedup.detection.spark.schema import VERDICTS
+from dedup.detection.spark.schema import VERDICTS, needed
 
 # What the verdicts on an article rest on, apart from KEYS and what PREPARED has.
 JUDGED: Final = ("headline", "content", "boilerplate", "published_at", "published_offset", "published_precision")
 # The pairs of a month to judge: `leftover` as in JudgedPair.
-TO_JUDGE: Final = pa.schema(
-    [
-        pa.field("left", pa.int64(), nullable=False),
-        pa.field("right", pa.int64(), nullable=False),
-        pa.field("left_day", pa.int64(), nullable=False),
-        pa.field("right_day", pa.int64(), nullable=False),
-        pa.field("left_newspaper", pa.int64(), nullable=False),
-        pa.field("right_newspaper", pa.int64(), nullable=False),
-        pa.field("leftover", pa.int64(), nullable=False),
-    ]
-)
+TO_JUDGE: Final = needed(
+    left=pa.int64(), right=pa.int64(), left_day=pa.int64(), right_day=pa.int64(), left_newspaper=pa.int64(),
+    right_newspaper=pa.int64(), leftover=pa.int64(),
+)  # fmt: skip
 # An article takes about 40 kB. With more known words than this, the preparer starts over.
 _KEPT_ARTICLES = 4_000
 _KNOWN_WORDS = 400_000
-
-
-def leftover_of(details: str) -> int:
-    """Return the number of headlines over a text that the evidence of the exact pass notes, if too many; else 0."""
-    return int(json.loads(details).get("leftover", 0))
 
 
 def verdicts_on(
@@ -112,14 +100,7 @@ class _Articles:
 
 
 # What recurs in the texts of a newspaper; `common` are words with a blank between them.
-RECURRING: Final = pa.schema(
-    [
-        pa.field("newspaper", pa.int64(), nullable=False),
-        pa.field("phrases", pa.binary(), nullable=False),
-        pa.field("common", pa.string(), nullable=False),
-        pa.field("articles", pa.int64(), nullable=False),
-    ]
-)
+RECURRING: Final = needed(newspaper=pa.int64(), phrases=pa.binary(), common=pa.string(), articles=pa.int64())
 
 
 def recurring_rows(rows: pa.Table, asked: Hashes, texts: Callable[[IntArray], dict[int, str]]) -> pa.Table:

@@ -27,22 +27,16 @@ from dedup.detection.passes.stopword import StopwordConfig
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.spark.pairs import no_pairs
 from dedup.detection.spark.parts import PREPARED, READ, Part, prepared, read_part, rows_with, shingle_sets, write
-from dedup.detection.spark.schema import CROWDED, Bundle, alphabet_of
+from dedup.detection.spark.schema import CROWDED, Bundle, alphabet_of, needed
 from dedup.detection.spark.stages import Done, files_of
 from dedup.detection.spark.tiles import Sets, scored_pairs, similar_in_tile, similar_of_day, stopword_tile, trigram_tile
 from dedup.detection.spark.verdicts import JUDGED, RECURRING, TO_JUDGE, facts_of, recurring_rows, verdicts_on
 from dedup.detection.types import Tally
 from dedup.detection.verdicts.model import load_model
 
-FORMS = pa.schema(
-    [
-        pa.field("newspaper", pa.int64(), nullable=False),
-        pa.field("day", pa.int64(), nullable=False),
-        pa.field("form", pa.string(), nullable=False),
-    ]
-)
+FORMS = needed(newspaper=pa.int64(), day=pa.int64(), form=pa.string())
 # The articles of dense groups, each with the lowest one of its group.
-GROUPED = pa.schema([pa.field("article", pa.int64(), nullable=False), pa.field("group", pa.int64(), nullable=False)])
+GROUPED = needed(article=pa.int64(), group=pa.int64())
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dedup.detection.kernels import inverted_index, sentences
+from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.sentences import (
     SentenceSets,
     least_counted,
@@ -122,8 +123,9 @@ def brute_force(
     return scores
 
 
-def joined(sets: list[dict[int, float]], days: list[int], first_row: int, **settings) -> dict:
-    parts = list(shared_sentences(corpus_of(sets), np.array(days, dtype=np.int64), first_row=first_row, **settings))
+def joined(sets: list[dict[int, float]], days: list[int], first_row: int, day_window: int, **settings) -> dict:
+    asked = DayRange(np.array(days, dtype=np.int64), first_row, day_window)
+    parts = list(shared_sentences(corpus_of(sets), asked, **settings))
     found = {
         (left, right): (score, shared, sentences)
         for part in parts
@@ -134,18 +136,18 @@ def joined(sets: list[dict[int, float]], days: list[int], first_row: int, **sett
     return found
 
 
-def by_day(sets: list[dict[int, float]], days: list[int], **settings) -> dict:
+def by_day(sets: list[dict[int, float]], days: list[int], day_window: int, **settings) -> dict:
     """Return the pairs found day by day, each day with the days before it alone and the counts of all."""
     whole = corpus_of(sets)
     least = least_counted(settings["most_texts"], weighted=settings["weighted"])
     repeated = repeated_sentences(whole.sets.values.copy(), least)
     found: dict = {}
     for day in sorted(set(days)):
-        begin = int(np.searchsorted(days, day - settings["day_window"]))
+        begin = int(np.searchsorted(days, day - day_window))
         first, end = (int(np.searchsorted(days, day, side)) for side in ("left", "right"))
         part = corpus_of(sets[begin:end])._replace(repeated=repeated)
-        ours = np.array(days[begin:end], dtype=np.int64)
-        for pairs in shared_sentences(part, ours, first_row=first - begin, **settings):
+        asked = DayRange(np.array(days[begin:end], dtype=np.int64), first - begin, day_window)
+        for pairs in shared_sentences(part, asked, **settings):
             columns = (pairs.left + begin, pairs.right + begin, *pairs[2:5])
             found |= {row[:2]: row[2:] for row in zip(*(column.tolist() for column in columns), strict=True)}
     return found

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import random
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from dedup.detection.kernels.containment import contained_texts
-from dedup.detection.kernels.masked_shingles import ShingleSets
 from dedup.detection.kernels.parity_join import DayRange
-from dedup.detection.kernels.sentences import SentenceSets, shared_sentences
-from dedup.detection.kernels.tokens import Ragged, character_shingle_sets, jaccard_of
-from dedup.detection.passes.containment import ContainmentConfig
+from dedup.detection.kernels.tokens import character_shingle_sets, jaccard_of
+from dedup.detection.passes.containment import ContainmentConfig, ContainmentPass
 from dedup.detection.passes.minhash import MinhashConfig
-from dedup.detection.passes.sentence import SentenceConfig
+from dedup.detection.passes.sentence import SentenceConfig, SentencePass
 from dedup.detection.spark.bands import in_bands, met, of_groups, signed, verified
 from dedup.detection.spark.clustering import cluster_rows, clustering_of, local_stars
 from dedup.detection.spark.members import (
-    MemberConfig,
-    Sets,
+    SETS,
+    Compared,
     counted_in_range,
-    held_by,
-    kept_by,
+    counted_of,
+    members_in,
     packed,
     sent_by,
     shared_pairs,
     unpacked,
 )
-from dedup.detection.spark.parts import KEYS, Keys
+from dedup.detection.spark.parts import KEYS
 from dedup.detection.types import Tally
 
+Article = dict[str, Any]
 
-def corpus(seed: int, kind: type[np.generic]) -> Sets:
-    """Return texts that share members, ordered by day and id; some members are in very many of them."""
+
+def corpus(seed: int, kind: str, *, weighted: bool = False) -> list[Article]:
+    """Return texts that share members (SETS), ordered by day and id; some members are in very many of them."""
     rng = random.Random(seed)
     print("seed", seed)
     info = np.iinfo(kind)
@@ -49,87 +50,77 @@ def corpus(seed: int, kind: type[np.generic]) -> Sets:
             members |= set(rng.sample(source := rng.choice(texts), len(source) * 2 // 3))
         texts.append(sorted(members))
     keys = sorted((rng.randrange(700_000, 700_060), rng.randrange(10**9), rng.randrange(1, 9)) for _ in texts)
-    days, ids, newspapers = (np.array(column) for column in zip(*keys, strict=True))
-    values = np.concatenate([np.array(text, dtype=kind) for text in texts])
-    weights = np.array([rng.uniform(0.2, 3.0) for _ in values], dtype=np.float32)
-    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-    return Sets(Keys(ids, newspapers, days), Ragged(values, offsets), weights)
-
-
-def in_parts(every: Sets, config: MemberConfig, parts: int, ranges: int) -> set[tuple[object, ...]]:
-    """Return the pairs of a corpus cut into parts in a random order."""
-    rows = np.random.default_rng(parts).permutation(len(every.keys.ids))
-    own = [_part(every, np.sort(some)) for some in np.array_split(rows, parts)]
-    width = every.sets.values.dtype.itemsize
-    sent = pa.concat_tables(
-        [sent_by(number, held_by(members.sets.values), ranges) for number, members in enumerate(own)]
-    )
-    counted = pa.concat_tables(
-        [counted_in_range(sent.filter(pc.equal(sent["range"], place)), width) for place in range(ranges)]
-    )
-    kept = [
-        kept_by(members, counted.filter(pc.equal(counted["part"], number)), config)
-        for number, members in enumerate(own)
+    return [
+        {
+            "id": article,
+            "newspaper": newspaper,
+            "day": day,
+            "members": np.array(text, dtype=kind).tobytes(),
+            "weights": np.array([rng.uniform(0.2, 3.0) if weighted else 1.0 for _ in text], dtype="<f4").tobytes(),
+        }
+        for (day, article, newspaper), text in zip(keys, texts, strict=True)
     ]
-    tables = [shared_pairs(table, None, config)[0] for table in kept]
-    tables += [shared_pairs(one, other, config)[0] for one, other in combinations(kept, 2)]
+
+
+def joined(every: list[Article], column: str, kind: str) -> Any:
+    return np.frombuffer(b"".join(row[column] for row in every), dtype=kind)
+
+
+def in_parts(every: list[Article], compared: Compared, parts: int, ranges: int) -> set[tuple[object, ...]]:
+    """Return the pairs of a corpus cut into parts in a random order."""
+    width, least = compared.kind.itemsize, compared.by.counted_from(compared.config)
+    own = [
+        pa.Table.from_pylist([every[row] for row in sorted(rows)], schema=SETS)
+        for rows in np.array_split(np.random.default_rng(parts).permutation(len(every)), parts)
+    ]
+    sent = pa.concat_tables(
+        [sent_by(number, members_in(table, compared.kind), ranges) for number, table in enumerate(own)]
+    )
+    rows = [
+        row
+        for place in range(ranges)
+        for row in counted_in_range(sent.filter(pc.equal(sent["range"], place)), width, least).to_pylist()
+    ]
+    counted = [counted_of([row for row in rows if row["part"] == number], width) for number in range(parts)]
+    tables = [shared_pairs([own[number]], [counted[number]], compared)[0] for number in range(parts)]
+    tables += [
+        shared_pairs([own[one], own[other]], [counted[one], counted[other]], compared)[0]
+        for one, other in combinations(range(parts), 2)
+    ]
     rows_found = pa.concat_tables(tables).select(["left", "right", "score", "details"]).to_pylist()
     return {tuple(row.values()) for row in rows_found}
 
 
-def _part(every: Sets, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Sets:
-    sets, weights = every.sets, every.weights
-    assert weights is not None
-    slices = [slice(sets.offsets[row], sets.offsets[row + 1]) for row in rows.tolist()]
-    values = np.concatenate([sets.values[span] for span in slices])
-    offsets = np.cumsum([0, *(span.stop - span.start for span in slices)], dtype=np.int64)
-    return Sets(every.keys.at(rows), Ragged(values, offsets), np.concatenate([weights[span] for span in slices]))
+def at_once(every: list[Article], compared: Compared) -> set[tuple[object, ...]]:
+    """Return the pairs that one index of all articles finds."""
+    values, weights = joined(every, "members", compared.by.stored_as), joined(every, "weights", "<f4")
+    sizes = [len(row["members"]) // compared.kind.itemsize for row in every]
+    sets = compared.by.sets(values, np.cumsum([0, *sizes], dtype=np.int64), weights)
+    asked = DayRange(np.array([row["day"] for row in every]), 0, compared.config.day_window)
+    expected = set()
+    for part in compared.by.shared(sets, asked, None, compared.config):
+        for left, right, score, shared, count in zip(*(column.tolist() for column in part[:5]), strict=True):
+            ends = sorted((every[left]["id"], every[right]["id"]))
+            expected.add((*ends, score, f'{{"shared": {shared}, "{compared.by.members}": {count}}}'))
+    return expected
 
 
 @pytest.mark.parametrize(("parts", "ranges"), [(1, 1), (4, 3), (13, 7)])
-def test_containment_in_parts(parts: int, ranges: int) -> None:
-    every = corpus(3, np.uint32)
-    every = every._replace(weights=np.ones(len(every.sets.values), dtype=np.float32))
+def test_containment_in_parts(tmp_path: Path, parts: int, ranges: int) -> None:
     config = ContainmentConfig(threshold=0.3, minimum_shared=3, most_articles=5)
-    expected = set()
-    for part in contained_texts(
-        ShingleSets(every.sets.values, every.sets.offsets),
-        DayRange(every.keys.days, 0, config.day_window),
-        most_texts=config.most_articles,
-        threshold=config.threshold,
-        minimum_shared=config.minimum_shared,
-    ):
-        columns = zip(part.left, part.right, part.scores.tolist(), part.shared, part.shingles, strict=True)
-        for left, right, score, shared, count in columns:
-            ends = sorted((int(every.keys.ids[left]), int(every.keys.ids[right])))
-            expected.add((*ends, score, f'{{"shared": {shared}, "shingles": {count}}}'))
+    every, compared = corpus(3, "<u4"), Compared(ContainmentPass(), config, tmp_path)
+    expected = at_once(every, compared)
     assert len(expected) > 50
-    assert in_parts(every, config, parts, ranges) == expected
+    assert in_parts(every, compared, parts, ranges) == expected
 
 
 @pytest.mark.parametrize(("parts", "weighted"), [(1, True), (6, True), (6, False)])
-def test_sentences_in_parts(parts: int, weighted: bool) -> None:
-    every = corpus(4, np.int64)
-    if not weighted:
-        every = every._replace(weights=np.ones(len(every.sets.values), dtype=np.float32))
+def test_sentences_in_parts(tmp_path: Path, parts: int, weighted: bool) -> None:
     config = SentenceConfig(threshold=0.2, most_articles=6, weighted=weighted)
-    expected = set()
-    assert every.weights is not None
-    for part in shared_sentences(
-        SentenceSets(Ragged(every.sets.values, every.sets.offsets), every.weights),
-        every.keys.days,
-        first_row=0,
-        day_window=config.day_window,
-        most_texts=config.most_articles,
-        threshold=config.threshold,
-        weighted=weighted,
-    ):
-        columns = zip(part.left, part.right, part.scores.tolist(), part.shared, part.sentences, strict=True)
-        for left, right, score, shared, count in columns:
-            ends = sorted((int(every.keys.ids[left]), int(every.keys.ids[right])))
-            expected.add((*ends, score, f'{{"shared": {shared}, "sentences": {count}}}'))
+    every, compared = corpus(4, "<i8", weighted=weighted), Compared(SentencePass(), config, tmp_path)
+    expected = at_once(every, compared)
     assert len(expected) > 20
-    assert in_parts(every, config, parts, ranges=3) == expected
+    assert in_parts(every, compared, parts, ranges=3) == expected
 
 
 @pytest.mark.parametrize("width", [4, 8])

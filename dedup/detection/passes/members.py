@@ -1,0 +1,95 @@
+"""Passes that compare articles as sets of phrases or sentences that few articles have. The join is here.
+
+How many articles have a member is counted over the whole scope: once a run, of all articles, before the blocks of days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup.detection.kernels.parity_join import DayRange
+from dedup.detection.kernels.tokens import IntArray, Ragged
+from dedup.detection.passes.base import Connection, PreparedPass, Reach, Spread
+from dedup.detection.passes.reading import first_row
+from dedup.detection.types import Candidate, Tally, Window
+
+
+class ArticleMembers(NamedTuple):
+    """Articles ordered by day and id: their ids, their days as ordinal numbers, and their sets as the pass has them."""
+
+    ids: IntArray
+    days: IntArray
+    sets: Any
+
+
+class MemberPass(PreparedPass):
+    """A pass whose score of two articles is what they share of their members that few articles have."""
+
+    by_days: ClassVar[bool] = True
+    reach: ClassVar[Reach] = Reach.STORE
+    compares_texts: ClassVar[bool] = True
+    spread: ClassVar[Spread | None] = Spread.MEMBERS
+    # What members are called in the evidence, how they are stored, and about how many an article has.
+    members: ClassVar[str]
+    stored_as: ClassVar[str]
+    members_an_article: ClassVar[int]
+
+    def read(self, window: Window, config: Any, connection: Connection, tally: Tally) -> ArticleMembers:
+        """Return the articles of a window and of the days before it."""
+        raise NotImplementedError
+
+    def made(self, texts: Sequence[str], config: Any) -> tuple[Ragged, npt.NDArray[np.float32]]:
+        """Return the sets of texts, and the weights of members, where no index has them."""
+        raise NotImplementedError
+
+    def sets(self, values: npt.NDArray[Any], offsets: IntArray, weights: npt.NDArray[np.float32] | None) -> Any:
+        """Return sets as `read` does; set i is values[offsets[i]:offsets[i + 1]]. None: the pass weighs no members."""
+        raise NotImplementedError
+
+    def counted_from(self, config: Any) -> int:
+        """Return from how many articles on it matters how many articles have a member."""
+        raise NotImplementedError
+
+    def counted(self, members: npt.NDArray[Any], counts: IntArray) -> Any:
+        """Return what `prepared` takes: members that at least so many articles have, distinct, and how many have each.
+
+        They ascend as unsigned numbers.
+        """
+        raise NotImplementedError
+
+    def shared(
+        self, sets: Any, asked: DayRange, prepared: Any, config: Any, sides: IntArray | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield, in parts, the pairs that share enough, by their places, the earlier one left.
+
+        Arrays of left, right, score, shared members and members of both or of the shorter one; and the number of pairs
+        that share any. `prepared` are the members whose number counts. Given `sides`, only pairs of two sides count.
+        """
+        raise NotImplementedError
+
+    def find(
+        self, window: Window, config: Any, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield each pair once; members are counted in all articles up to the window's last day."""
+        prepared = self.prepared([self.prepare(window, config, connection, 0, 1, tally)])
+        yield from self.find_prepared(window, config, connection, prepared, tally)
+
+    def find_prepared(
+        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield each pair once. Peak memory: 20 bytes per word of the articles read, or 100 per sentence."""
+        tally = tally or Tally()
+        ids, days, sets = self.read(window, config, connection, tally)
+        asked = DayRange(days, first_row(days, window), config.day_window)
+        for left, right, *columns, candidates in self.shared(sets, asked, prepared, config):
+            tally.candidates += candidates
+            tally.verified += candidates
+            pairs = np.sort(np.stack([ids[left], ids[right]]), axis=0)
+            for one, other, score, shared, count in zip(
+                *pairs.tolist(), *(column.tolist() for column in columns), strict=True
+            ):
+                yield Candidate(one, other, self.name, score, {"shared": shared, self.members: count})
