@@ -1,18 +1,18 @@
-"""The join of the passes that compare sets: every pair within the window, and in dense groups those that they need."""
+"""Passes that compare sets: every pair within the window, and in dense groups those that they need."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup.detection.kernels import dense_join, parity_join
-from dedup.detection.kernels.tokens import IntArray, Ragged
-from dedup.detection.passes.base import Explanation, NearConfig, too_far
-from dedup.detection.passes.reading import ArticleBatch, Fresh, first_row
+from dedup.detection.kernels.tokens import Alphabet, IntArray, Ragged
+from dedup.detection.passes.base import Connection, Explanation, NearConfig, PreparedPass, Reach, Spread, too_far
+from dedup.detection.passes.reading import ArticleBatch, Fresh, first_row, read_batches
 from dedup.detection.types import Tally, Window
 
 
@@ -32,6 +32,52 @@ class NearPairs(NamedTuple):
 
     pairs: IntArray
     scores: npt.NDArray[np.float64]
+
+
+# How a database sees the characters of these texts.
+AlphabetOf = Callable[[Sequence[str]], Alphabet]
+
+
+def no_alphabet(_texts: Sequence[str]) -> Alphabet:
+    """Return no letters: the sets do not depend on how a database sees characters."""
+    return Alphabet.of(())
+
+
+class NearPass(PreparedPass):
+    """A pass whose score is the Jaccard similarity of the sets that it makes of the beginnings of two articles.
+
+    Its settings are a NearConfig with a threshold and a prefix.
+    """
+
+    by_days: ClassVar[bool] = True
+    reach: ClassVar[Reach] = Reach.PAIR
+    compares_texts: ClassVar[bool] = True
+    spread: ClassVar[Spread | None] = Spread.TILES
+
+    def preparations(self, _blocks: int, _articles: int) -> int:
+        """Return 0: each block makes what it needs."""
+        return 0
+
+    def sets_of(self, batches: Sequence[ArticleBatch], config: Any, alphabet: AlphabetOf) -> NearSets:
+        """Return the articles that are compared as sets, in the same order."""
+        raise NotImplementedError
+
+    def reached(self, scores: npt.NDArray[Any], _threshold: float) -> tuple[IntArray, npt.NDArray[np.float64]]:
+        """Return which of the scores reach the threshold, and these scores as the pass writes them."""
+        return np.arange(len(scores)), scores
+
+    def read(
+        self,
+        window: Window,
+        config: Any,
+        connection: Connection,
+        tally: Tally,
+        alphabet: AlphabetOf,
+        days_before: int,
+    ) -> NearSets:
+        """Return the articles of a window and of so many days before it."""
+        batches = read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix)
+        return self.sets_of(list(batches), config, alphabet)
 
 
 def near_pairs(

@@ -7,7 +7,7 @@ add nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -18,9 +18,9 @@ from dedup.declarations import Finds, setting
 from dedup.detection.kernels.parity_join import TOLERANCE
 from dedup.detection.kernels.stopwords import stop_word_shingle_sets
 from dedup.detection.kernels.tokens import Ragged, distinct, jaccard_of
-from dedup.detection.passes.base import Connection, Explanation, NearConfig, Pass, PassConfig, Reach, Spread
-from dedup.detection.passes.near import NearSets, explain_near, near_pairs
-from dedup.detection.passes.reading import ArticleBatch, all_fresh, read_batches, read_beginnings_of
+from dedup.detection.passes.base import Connection, Explanation, NearConfig, PassConfig
+from dedup.detection.passes.near import AlphabetOf, NearPass, NearSets, explain_near, near_pairs, no_alphabet
+from dedup.detection.passes.reading import ArticleBatch, all_fresh, read_beginnings_of
 from dedup.detection.types import Candidate, Mark, Tally, Window
 
 _THEOBALD_2008 = """@inproceedings{theobald2008,
@@ -81,20 +81,16 @@ class StopwordConfig(NearConfig):
     )
 
 
-class StopwordPass(Pass):
+class StopwordPass(NearPass):
     """Pairs a few days apart whose sets of stop-word shingles have a Jaccard similarity of at least the threshold."""
 
     name: ClassVar[str] = "stopword"
     label: ClassVar[str] = "Similar phrases"
     proposes: ClassVar[str] = "shared phrases around stop words, at most three days apart"
-    by_days: ClassVar[bool] = True
-    reach: ClassVar[Reach] = Reach.PAIR
-    compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = StopwordConfig
     mark: ClassVar[Mark] = Mark.STOP_WORDS
     marked_note: ClassVar[str] = "phrases that both have: a common word such as “the” and the two words after it."
     cites: ClassVar[tuple[str, ...]] = (_THEOBALD_2008,)
-    spread: ClassVar[Spread | None] = Spread.TILES
     seconds_an_article: ClassVar[float] = 0.0002
 
     def find(
@@ -102,13 +98,31 @@ class StopwordPass(Pass):
     ) -> Iterator[Candidate]:
         """Yield each pair once with its exact similarity. Memory: the shingles of the window, 3 KB per article."""
         tally = tally or Tally()
-        found = near_pairs(
-            partial(_read_sets, window, config, connection, tally), window, config, config.threshold, tally
-        )
+        read = partial(self.read, window, config, connection, tally, no_alphabet)
+        found = near_pairs(read, window, config, config.threshold, tally)
         tally.verified = tally.candidates
         pairs = found.pairs
         for left, right, score in zip(pairs[0].tolist(), pairs[1].tolist(), found.scores.tolist(), strict=True):
             yield Candidate(left, right, self.name, score)
+
+    def sets_of(self, batches: Sequence[ArticleBatch], config: StopwordConfig, _alphabet: AlphabetOf) -> NearSets:
+        """Return the articles that have enough phrases as sets of these."""
+        empty = np.empty(0, dtype=np.int64)
+        parts = [NearSets(empty, empty, None, Ragged(empty, np.zeros(1, dtype=np.int64)), 0)]
+        parts += (_enough(batch, stop_word_shingle_sets(batch.texts), config.minimum_shingles) for batch in batches)
+        sizes = np.concatenate([part.sets.sizes for part in parts])
+        hashes = np.concatenate([part.sets.values for part in parts])
+        # A table of all hashes would be too long: they are replaced by their ranks.
+        names = distinct(hashes)
+        ranks = np.searchsorted(names, hashes).astype(np.int32)
+        return NearSets(
+            np.concatenate([part.ids for part in parts]),
+            np.concatenate([part.days for part in parts]),
+            all_fresh([part.fresh for part in parts]),
+            Ragged(ranks, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
+            universe=1 << len(names).bit_length(),
+            names=names,
+        )
 
     def explain(
         self, left: int, right: int, window: Window, config: StopwordConfig, connection: Connection
@@ -125,28 +139,6 @@ class StopwordPass(Pass):
         score = jaccard_of(*np.split(sets.values, sets.offsets[1:-1]))
         reached = score >= config.threshold - TOLERANCE
         return explain_near(articles, config, score, config.threshold, reached=reached, prefix=config.prefix)
-
-
-def _read_sets(
-    window: Window, config: StopwordConfig, connection: Connection, tally: Tally, days_before: int
-) -> NearSets:
-    empty = np.empty(0, dtype=np.int64)
-    parts = [NearSets(empty, empty, None, Ragged(empty, np.zeros(1, dtype=np.int64)), 0)]
-    batches = read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix)
-    parts += (_enough(batch, stop_word_shingle_sets(batch.texts), config.minimum_shingles) for batch in batches)
-    sizes = np.concatenate([part.sets.sizes for part in parts])
-    hashes = np.concatenate([part.sets.values for part in parts])
-    # A table of all hashes would be too long: they are replaced by their ranks.
-    names = distinct(hashes)
-    ranks = np.searchsorted(names, hashes).astype(np.int32)
-    return NearSets(
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.days for part in parts]),
-        all_fresh([part.fresh for part in parts]),
-        Ragged(ranks, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
-        universe=1 << len(names).bit_length(),
-        names=names,
-    )
 
 
 def _enough(batch: ArticleBatch, sets: Ragged, minimum: int) -> NearSets:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +26,9 @@ from dedup.detection.passes.base import (
     Explanation,
     NearConfig,
     PassConfig,
-    PreparedPass,
-    Reach,
-    Spread,
 )
-from dedup.detection.passes.near import NearSets, explain_near, near_pairs
-from dedup.detection.passes.reading import all_fresh, read_batches, read_beginnings_of
+from dedup.detection.passes.near import AlphabetOf, NearPass, NearSets, explain_near, near_pairs
+from dedup.detection.passes.reading import ArticleBatch, all_fresh, read_beginnings_of
 from dedup.detection.types import Candidate, Mark, Tally, Window
 
 # Pairs per query: about half a second of PostgreSQL's time.
@@ -109,20 +106,16 @@ class TrigramConfig(NearConfig):
     )
 
 
-class TrigramPass(PreparedPass):
+class TrigramPass(NearPass):
     """Pairs a few days apart whose beginnings have a pg_trgm similarity of at least the threshold."""
 
     name: ClassVar[str] = "trigram"
     label: ClassVar[str] = "Similar text"
     proposes: ClassVar[str] = "similar beginnings, at most three days apart"
-    by_days: ClassVar[bool] = True
-    reach: ClassVar[Reach] = Reach.PAIR
-    compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = TrigramConfig
     mark: ClassVar[Mark] = Mark.BEGINNING
     marked_note: ClassVar[str] = "the beginnings that were compared: {prefix:,} characters, without punctuation."
     cites: ClassVar[tuple[str, ...]] = (_PG_TRGM,)
-    spread: ClassVar[Spread | None] = Spread.TILES
     seconds_an_article: ClassVar[float] = 0.0001
 
     def find(
@@ -172,19 +165,39 @@ class TrigramPass(PreparedPass):
     ) -> Iterator[Candidate]:
         # Memory: the texts of the window, about 2 KB per article.
         tally = tally or Tally()
-        found = near_pairs(
-            partial(_read_sets, window, config, connection, tally, alphabet), window, config, config.threshold, tally
-        )
+        letters = partial(_alphabet, connection=connection) if alphabet is None else lambda _texts: alphabet
+        read = partial(self.read, window, config, connection, tally, letters)
+        found = near_pairs(read, window, config, config.threshold, tally)
         tally.verified += len(found.scores)
         pairs = found.pairs
         scores = _arbitrated(pairs, found.scores.astype(np.float32), window, config, connection)
-        reached = np.flatnonzero(scores >= np.float32(config.threshold))
-        for start in range(0, len(reached), _YIELDED_AT_ONCE):
-            part = reached[start : start + _YIELDED_AT_ONCE]
-            # As the database writes a 32-bit float: 0.7, not 0.699999988….
-            written = scores[part].astype(np.str_).astype(np.float64)
-            for left, right, score in zip(*pairs[:, part].tolist(), written.tolist(), strict=True):
+        for start in range(0, len(scores), _YIELDED_AT_ONCE):
+            part = slice(start, start + _YIELDED_AT_ONCE)
+            places, written = self.reached(scores[part], config.threshold)
+            for left, right, score in zip(*pairs[:, part][:, places].tolist(), written.tolist(), strict=True):
                 yield Candidate(left, right, self.name, score)
+
+    def sets_of(self, batches: Sequence[ArticleBatch], _config: TrigramConfig, alphabet: AlphabetOf) -> NearSets:
+        """Return the articles as sets of trigrams."""
+        empty = np.empty(0, dtype=np.int64)
+        texts = [text for batch in batches for text in batch.texts]
+        return NearSets(
+            np.concatenate([empty, *(batch.ids for batch in batches)]),
+            np.concatenate([empty, *(batch.days for batch in batches)]),
+            all_fresh([batch.fresh for batch in batches]),
+            trigram_sets(texts, alphabet(texts)),
+            universe=1 << TRIGRAM_BITS,
+        )
+
+    def reached(self, scores: npt.NDArray[Any], threshold: float) -> tuple[IntArray, npt.NDArray[np.float64]]:
+        """Return which scores reach the threshold as similarity() sees it, and these as PostgreSQL writes them.
+
+        similarity() divides two integers in 32 bits. The quotient of two integers below 2^24 in 64 bits, rounded to 32,
+        is the same (Figueroa, When is double rounding innocuous?, 1995). It is written as 0.7, not 0.699999988….
+        """
+        single = scores.astype(np.float32)
+        places = np.flatnonzero(single >= np.float32(threshold))
+        return places, single[places].astype(np.str_).astype(np.float64)
 
     def explain(
         self, left: int, right: int, window: Window, config: TrigramConfig, connection: Connection
@@ -195,26 +208,6 @@ class TrigramPass(PreparedPass):
         reached = bool(score >= np.float32(config.threshold))
         shown = float(np.str_(score))
         return explain_near(articles, config, shown, config.threshold, reached=reached, prefix=config.prefix)
-
-
-def _read_sets(
-    window: Window,
-    config: TrigramConfig,
-    connection: Connection,
-    tally: Tally,
-    alphabet: Alphabet | None,
-    days_before: int,
-) -> NearSets:
-    batches = list(read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix))
-    empty = np.empty(0, dtype=np.int64)
-    texts = [text for batch in batches for text in batch.texts]
-    return NearSets(
-        np.concatenate([empty, *(batch.ids for batch in batches)]),
-        np.concatenate([empty, *(batch.days for batch in batches)]),
-        all_fresh([batch.fresh for batch in batches]),
-        trigram_sets(texts, alphabet or _alphabet(texts, connection)),
-        universe=1 << TRIGRAM_BITS,
-    )
 
 
 def _arbitrated(
@@ -254,7 +247,7 @@ def whole_alphabet(connection: Connection) -> Letters:
         return _checked(cursor.fetchall())
 
 
-def _alphabet(texts: list[str], connection: Connection) -> Alphabet:
+def _alphabet(texts: Sequence[str], connection: Connection) -> Alphabet:
     """Return how PostgreSQL sees each character of the texts. Raises ValueError like _checked."""
     with connection.cursor() as cursor:
         cursor.execute(_ALPHABET_SQL, {"characters": characters_of(["\n", *texts])})

@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import isqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from dedup.detection.bounds import Rule, Rules, widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig, Pass, PassConfig, Reach, Spread
+from dedup.detection.passes.near import NearPass
 from dedup.detection.spark.bands import find_similar
 from dedup.detection.spark.clustering import write_clusters
 from dedup.detection.spark.judging import Judging
@@ -134,15 +135,16 @@ class _Run:
         return counts
 
     def _in_tiles(
-        self, _spark: Any, work: Work, _pass: Pass, config: NearConfig, _first_day: int, folder: Path
+        self, _spark: Any, work: Work, detection_pass: Pass, config: NearConfig, _first_day: int, folder: Path
     ) -> Counts:
         """Compare tile by tile; then the days with dense groups, a window at a time."""
+        by = cast("NearPass", detection_pass)
         tiles = list(tiles_of(work.parts, config.day_window, self._side))
-        counts = perform_all(self._spark, tiles, partial(_find_in_tile, work, config, folder), folder / "tallies")
+        counts = perform_all(self._spark, tiles, partial(_find_in_tile, work, by, config, folder), folder / "tallies")
         days = sorted({*counts["days"], *self._crowded_days(folder / "pairs", config.dense_from)})
         if days:
             dense = perform_all(
-                self._spark, days, partial(_find_on_day, work, config, folder), folder / "tallies-of-dense-days"
+                self._spark, days, partial(_find_on_day, work, by, config, folder), folder / "tallies-of-dense-days"
             )
             for count in ("candidates", "verified", "pairs"):
                 counts[count] += dense[count]
@@ -217,14 +219,14 @@ _FINDERS: Mapping[Spread, Callable[..., Counts]] = {
 }
 
 
-def _find_in_tile(work: Work, config: NearConfig, folder: Path, tile: Tile) -> Done:
+def _find_in_tile(work: Work, by: NearPass, config: Any, folder: Path, tile: Tile) -> Done:
     name = "-".join(f"{number:06}" for number in (tile.one, tile.other, tile.rows_of_one[0], tile.rows_of_other[0]))
-    return find_in_tile(work, tile, config, folder / "pairs" / f"{name}.parquet")
+    return find_in_tile(work, tile, by, config, folder / "pairs" / f"{name}.parquet")
 
 
-def _find_on_day(work: Work, config: NearConfig, folder: Path, day: int) -> Done:
+def _find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -> Done:
     crowded = folder / "crowded" / f"{day}.parquet"
-    return find_on_day(work, day, config, folder / "dense" / f"{day}.parquet", crowded)
+    return find_on_day(work, day, by, config, folder / "dense" / f"{day}.parquet", crowded)
 
 
 def _by_month(found: Any, later: Any) -> Any:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dedup.detection.kernels import dense_join
@@ -26,11 +25,9 @@ from dedup.detection.kernels.parity_join import (
     jaccard,
     sketched,
 )
-from dedup.detection.kernels.stopwords import stop_word_shingle_sets
-from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, Ragged, distinct, trigram_sets
+from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.passes.base import NearConfig
-from dedup.detection.passes.stopword import StopwordConfig
-from dedup.detection.passes.trigram import TrigramConfig
+from dedup.detection.passes.near import NearPass, NearSets
 from dedup.detection.spark.pairs import Scores, pair_table
 from dedup.detection.spark.parts import Keys
 from dedup.detection.types import Tally
@@ -38,34 +35,6 @@ from dedup.detection.types import Tally
 # Articles of the second side that are compared with the whole first side at a time: of their pairs with each other,
 # which are not asked for, there are few.
 _STRIP = 4096
-
-
-class Sets(NamedTuple):
-    """Articles as sets, in any order; see NearSets."""
-
-    keys: Keys
-    sets: Ragged
-    universe: int
-    names: IntArray | None = None
-
-
-def trigram_tile(articles: pa.Table, config: TrigramConfig, alphabet: Alphabet) -> Sets:
-    """Return articles (KEYS, text) as sets of trigrams of their beginnings."""
-    texts = [text[: config.prefix] for text in articles["text"].to_pylist()]
-    return Sets(Keys.of(articles), trigram_sets(texts, alphabet), 1 << TRIGRAM_BITS)
-
-
-def stopword_tile(articles: pa.Table, config: StopwordConfig) -> Sets:
-    """Return articles (KEYS, text) that have enough phrases as sets of their stop-word shingles."""
-    texts = [text[: config.prefix] for text in articles["text"].to_pylist()]
-    sets = stop_word_shingle_sets(texts)
-    enough = np.flatnonzero(sets.sizes >= config.minimum_shingles)
-    members = sets.values[np.repeat(sets.sizes >= config.minimum_shingles, sets.sizes)]
-    # A table of all hashes would be too long: they are replaced by their ranks.
-    names = distinct(members)
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
-    ranks = Ragged(np.searchsorted(names, members).astype(np.int32), offsets)
-    return Sets(Keys.of(articles).at(enough), ranks, 1 << len(names).bit_length(), names)
 
 
 class TilePairs(NamedTuple):
@@ -81,13 +50,13 @@ class TilePairs(NamedTuple):
     dense_days: IntArray
 
 
-def similar_in_tile(articles: Sets, split: int, config: NearConfig, threshold: float) -> TilePairs:
+def similar_in_tile(articles: NearSets, split: int, config: NearConfig, threshold: float) -> TilePairs:
     """Return the pairs of a tile whose similarity reaches the threshold, at most `config.day_window` days apart.
 
     The rows before `split` and those from it on are each ordered by day; a pair has one of each. With `split` 0, all
     rows are compared with each other.
     """
-    days = articles.keys.days
+    days = articles.days
     tiles = (
         _within(articles, config.day_window, threshold)
         if not split
@@ -133,14 +102,14 @@ class _Counter:
         return one, other
 
 
-def _within(articles: Sets, day_window: int, threshold: float) -> Iterator[Pairs]:
-    reach = PairRange(DayRange(articles.keys.days, 0, day_window).earliest, 0)
+def _within(articles: NearSets, day_window: int, threshold: float) -> Iterator[Pairs]:
+    reach = PairRange(DayRange(articles.days, 0, day_window).earliest, 0)
     yield from candidate_tiles(sketched(articles.sets, threshold), reach, threshold)
 
 
-def _between(articles: Sets, split: int, day_window: int, threshold: float) -> Iterator[Pairs]:
+def _between(articles: NearSets, split: int, day_window: int, threshold: float) -> Iterator[Pairs]:
     """Yield the candidates of one side with the other, strip by strip."""
-    days = articles.keys.days
+    days = articles.days
     sketches = sketched(articles.sets, threshold)
     for start in range(split, len(days), _STRIP):
         strip = np.arange(start, min(start + _STRIP, len(days)))
@@ -158,13 +127,13 @@ def _between(articles: Sets, split: int, day_window: int, threshold: float) -> I
 
 
 def similar_of_day(
-    articles: Sets, day: int, config: NearConfig, threshold: float, tally: Tally
+    articles: NearSets, day: int, config: NearConfig, threshold: float, tally: Tally
 ) -> dense_join.DensePairs:
     """Return the pairs whose later article is of `day`; note the crowded articles in the tally.
 
     `articles` are those of twice the window's days before and of the day, ordered by day and id.
     """
-    days = articles.keys.days
+    days = articles.days
     found = dense_join.similar_pairs(
         articles.sets,
         DayRange(days, int(np.searchsorted(days, day)), config.day_window),
@@ -174,23 +143,15 @@ def similar_of_day(
         names=articles.names,
     )
     tally.candidates += found.candidates
-    tally.crowded |= dict(zip(articles.keys.ids[found.crowded].tolist(), found.near.tolist(), strict=True))
+    tally.crowded |= dict(zip(articles.ids[found.crowded].tolist(), found.near.tolist(), strict=True))
     return found
 
 
-def trigram_scores(scores: Scores, threshold: float) -> tuple[npt.NDArray[np.bool_], Scores]:
-    """Return which scores reach the threshold as similarity() sees it, and all as PostgreSQL writes them.
-
-    similarity() divides two integers in 32 bits. The quotient of two integers below 2^24 in 64 bits, rounded to 32,
-    is the same (Figueroa, When is double rounding innocuous?, 1995).
-    """
-    single = scores.astype(np.float32)
-    return single >= np.float32(threshold), single.astype(np.str_).astype(np.float64)
-
-
-def scored_pairs(keys: Keys, one: IntArray, other: IntArray, scores: Scores, config: NearConfig) -> pa.Table:
-    """Return pairs by rows as a table, with the scores that the pass writes."""
-    if isinstance(config, TrigramConfig):
-        reached, scores = trigram_scores(scores, config.threshold)
-        one, other, scores = one[reached], other[reached], scores[reached]
-    return pair_table(keys.at(one), keys.at(other), scores)
+def scored_pairs(
+    by: NearPass, articles: NearSets, keys: Keys, one: IntArray, other: IntArray, scores: Scores, threshold: float
+) -> pa.Table:
+    """Return pairs of the articles by their places as a table, with the scores that the pass writes."""
+    reached, written = by.reached(scores, threshold)
+    order = np.argsort(keys.ids)
+    rows = order[np.searchsorted(keys.ids, articles.ids, sorter=order)]
+    return pair_table(keys.at(rows[one[reached]]), keys.at(rows[other[reached]]), written)

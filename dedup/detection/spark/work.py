@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,14 +22,13 @@ from dedup.detection.judging.judge import Rulings, Terms
 from dedup.detection.judging.months import series_days, text_days
 from dedup.detection.kernels.masked_shingles import Hashes
 from dedup.detection.kernels.tokens import Alphabet, IntArray, distinct
-from dedup.detection.passes.base import NearConfig
-from dedup.detection.passes.stopword import StopwordConfig
-from dedup.detection.passes.trigram import TrigramConfig
+from dedup.detection.passes.near import NearPass, NearSets
+from dedup.detection.passes.reading import ArticleBatch
 from dedup.detection.spark.pairs import no_pairs
-from dedup.detection.spark.parts import PREPARED, READ, Part, prepared, read_part, rows_with, shingle_sets, write
+from dedup.detection.spark.parts import PREPARED, READ, Keys, Part, prepared, read_part, rows_with, shingle_sets, write
 from dedup.detection.spark.schema import CROWDED, Bundle, alphabet_of, needed
 from dedup.detection.spark.stages import Done, files_of
-from dedup.detection.spark.tiles import Sets, scored_pairs, similar_in_tile, similar_of_day, stopword_tile, trigram_tile
+from dedup.detection.spark.tiles import scored_pairs, similar_in_tile, similar_of_day
 from dedup.detection.spark.verdicts import JUDGED, RECURRING, TO_JUDGE, facts_of, recurring_rows, verdicts_on
 from dedup.detection.types import Tally
 from dedup.detection.verdicts.model import load_model
@@ -115,26 +114,23 @@ def _slices(articles: int, most: int) -> list[tuple[int, int]]:
     return [(articles * place // count, articles * (place + 1) // count) for place in range(count)]
 
 
-def find_in_tile(work: Work, tile: Tile, config: NearConfig, file: Path) -> Done:
-    """Write the pairs of a tile of the trigram or the stopword pass."""
+def find_in_tile(work: Work, tile: Tile, by: NearPass, config: Any, file: Path) -> Done:
+    """Write the pairs of a tile of a pass that compares sets."""
     one = _rows_of(work, tile.one, tile.rows_of_one)
     alone = (tile.one, tile.rows_of_one) == (tile.other, tile.rows_of_other)
     other = one.slice(0, 0) if alone else _rows_of(work, tile.other, tile.rows_of_other)
     if not alone:
         one, other = _near(one, other, config.day_window), _near(other, one, config.day_window)
-    split = 0 if alone else one.num_rows
-    if not alone and not (one.num_rows and other.num_rows):
+    sides = [one] if alone else [one, other]
+    first = _sets_of(sides[:1], by, config, work)
+    both = first if alone else _sets_of(sides, by, config, work)
+    split = 0 if alone else len(first.ids)
+    if not len(both.ids) or (not alone and split in (0, len(both.ids))):
         write(no_pairs(), file)
         return Done()
-    first = _sets_of(one, config, work)
-    both = first if alone else _sets_of(pa.concat_tables([one, other]), config, work)
-    split = 0 if alone else len(first.keys.ids)
-    if not len(both.keys.ids) or (not alone and split in (0, len(both.keys.ids))):
-        write(no_pairs(), file)
-        return Done()
-    threshold: float = config.threshold  # type: ignore[attr-defined]
-    found = similar_in_tile(both, split, config, threshold)
-    pairs = scored_pairs(both.keys, found.one, found.other, found.scores, config)
+    found = similar_in_tile(both, split, config, config.threshold)
+    keys = Keys.of(pa.concat_tables(sides))
+    pairs = scored_pairs(by, both, keys, found.one, found.other, found.scores, config.threshold)
     write(pairs, file)
     return Done(found.candidates, len(found.scores), pairs.num_rows, found.dense_days.tolist())
 
@@ -151,13 +147,13 @@ def _near(articles: pa.Table, others: pa.Table, day_window: int) -> pa.Table:
     return articles.filter(_among(articles["day"], (int(days.min()) - day_window, int(days.max()) + day_window)))
 
 
-def _sets_of(articles: pa.Table, config: NearConfig, work: Work) -> Sets:
-    if isinstance(config, TrigramConfig):
-        return trigram_tile(articles, config, work.alphabet)
-    return stopword_tile(articles, cast("StopwordConfig", config))
+def _sets_of(sides: Sequence[pa.Table], by: NearPass, config: Any, work: Work) -> NearSets:
+    articles = pa.concat_tables(sides)
+    keys, texts = Keys.of(articles), [text[: config.prefix] for text in articles["text"].to_pylist()]
+    return by.sets_of([ArticleBatch(keys.ids, keys.days, None, texts)], config, lambda _texts: work.alphabet)
 
 
-def find_on_day(work: Work, day: int, config: NearConfig, file: Path, crowded: Path) -> Done:
+def find_on_day(work: Work, day: int, by: NearPass, config: Any, file: Path, crowded: Path) -> Done:
     """Write the pairs whose later article is of a day with dense groups, and its crowded articles."""
     first = max(1, day - 2 * config.day_window)
     tables = [
@@ -167,10 +163,9 @@ def find_on_day(work: Work, day: int, config: NearConfig, file: Path, crowded: P
     ]
     articles = pa.concat_tables(tables).sort_by([("day", "ascending"), ("id", "ascending")])
     tally = Tally()
-    sets = _sets_of(articles, config, work)
-    threshold: float = config.threshold  # type: ignore[attr-defined]
-    found = similar_of_day(sets, day, config, threshold, tally)
-    pairs = scored_pairs(sets.keys, found.left, found.right, found.scores, config)
+    sets = _sets_of([articles], by, config, work)
+    found = similar_of_day(sets, day, config, config.threshold, tally)
+    pairs = scored_pairs(by, sets, Keys.of(articles), found.left, found.right, found.scores, config.threshold)
     near = pa.table({"article": list(tally.crowded), "near": list(tally.crowded.values())}, schema=CROWDED)
     write(near, crowded)
     write(pairs, file)

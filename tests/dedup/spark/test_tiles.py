@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +15,13 @@ from pyarrow import parquet
 from articles.boilerplate.mode import Mode
 from dedup.detection.kernels.parity_join import DayRange, similar_pairs
 from dedup.detection.kernels.tokens import Alphabet
-from dedup.detection.passes.base import NearConfig
-from dedup.detection.passes.stopword import StopwordConfig
-from dedup.detection.passes.trigram import TrigramConfig
-from dedup.detection.spark.parts import KEYS, Keys, parts_of
+from dedup.detection.passes.near import NearPass
+from dedup.detection.passes.reading import ArticleBatch
+from dedup.detection.passes.stopword import StopwordConfig, StopwordPass
+from dedup.detection.passes.trigram import TrigramConfig, TrigramPass
+from dedup.detection.spark.parts import Keys, parts_of
 from dedup.detection.spark.schema import ALPHABET, ARTICLES, Bundle
-from dedup.detection.spark.tiles import scored_pairs, similar_of_day, stopword_tile, trigram_tile
+from dedup.detection.spark.tiles import scored_pairs, similar_of_day
 from dedup.detection.spark.work import Work, find_in_tile, find_on_day, tiles_of
 from dedup.detection.types import Tally
 
@@ -69,11 +71,11 @@ def work(folder: Path, rows: list[dict[str, object]], *, a_file: int, a_group: i
     return Work(folder, parts_of(bundle.articles, most), FIRST.toordinal() + 100, Mode.KEEP, folder / "prepared")
 
 
-def found_in_tiles(store: Work, config: NearConfig, side: int, folder: Path) -> tuple[set[Row], set[int]]:
+def found_in_tiles(store: Work, by: NearPass, config: Any, side: int, folder: Path) -> tuple[set[Row], set[int]]:
     """Return what the tiles and then the dense days find, and the crowded articles."""
     days: set[int] = set()
     for number, tile in enumerate(tiles_of(store.parts, config.day_window, side)):
-        days |= set(find_in_tile(store, tile, config, folder / "pairs" / f"{number}.parquet").days)
+        days |= set(find_in_tile(store, tile, by, config, folder / "pairs" / f"{number}.parquet").days)
     rows = _rows(folder / "pairs")
     ending: dict[tuple[int, int], int] = {}
     for left, right, _, left_day, right_day in rows:
@@ -82,7 +84,7 @@ def found_in_tiles(store: Work, config: NearConfig, side: int, folder: Path) -> 
                 ending[article, day] = ending.get((article, day), 0) + 1
     days |= {day for (_, day), count in ending.items() if count > config.dense_from}
     for day in days:
-        find_on_day(store, day, config, folder / "dense" / f"{day}.parquet", folder / "crowded" / f"{day}.parquet")
+        find_on_day(store, day, by, config, folder / "dense" / f"{day}.parquet", folder / "crowded" / f"{day}.parquet")
     kept = [row for row in rows if max(row[3:]) not in days]
     kept += _rows(folder / "dense") if days else []
     crowded = parquet.read_table(folder / "crowded")["article"].to_pylist() if days else []
@@ -97,37 +99,32 @@ def _rows(folder: Path) -> list[tuple[int, int, float, int, int]]:
     ]
 
 
-def at_once(rows: list[dict[str, object]], config: TrigramConfig | StopwordConfig) -> tuple[set[Row], set[int]]:
+def at_once(rows: list[dict[str, Any]], by: NearPass, config: Any) -> tuple[set[Row], set[int]]:
     """Return what one block of all days finds."""
     ordered = sorted(rows, key=lambda row: (row["day"], row["id"]))
-    table = pa.table(
-        {
-            **{name: pa.array([row[name] for row in ordered]) for name in ("id", "newspaper")},
-            "day": [row["day"].toordinal() for row in ordered],  # type: ignore[attr-defined]
-            "text": [row["normalized_text"] for row in ordered],
-        }
-    ).select([*KEYS, "text"])
+    ids, papers = (np.array([row[name] for row in ordered]) for name in ("id", "newspaper"))
+    keys = Keys(ids, papers, np.array([row["day"].toordinal() for row in ordered]))
+    batch = ArticleBatch(keys.ids, keys.days, None, [row["normalized_text"] for row in ordered])
     letters = {letter: letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789"}
-    trigram = isinstance(config, TrigramConfig)
-    sets = trigram_tile(table, config, Alphabet.of(letters.items())) if trigram else stopword_tile(table, config)
-    days = sets.keys.days
-    asked = DayRange(days, 0, config.day_window)
+    sets = by.sets_of([batch], config, lambda _texts: Alphabet.of(letters.items()))
+    asked = DayRange(sets.days, 0, config.day_window)
     found = similar_pairs(
         sets.sets, asked, threshold=config.threshold, universe=sets.universe, most_near=config.dense_from
     )
+    if found is not None:
+        return _of(scored_pairs(by, sets, keys, found.left, found.right, found.scores, config.threshold)), set()
+    every: set[Row] = set()
     crowded: set[int] = set()
-    if found is None:
-        every: set[Row] = set()
-        for day in sorted(set(days.tolist())):
-            tally = Tally()
-            upto = int(np.searchsorted(days, day, side="right"))
-            first = int(np.searchsorted(days, day - 2 * config.day_window))
-            part = sets._replace(keys=Keys(*(key[first:upto] for key in sets.keys)), sets=sets.sets.part(first, upto))
-            dense = similar_of_day(part, day, config, config.threshold, tally)
-            every |= _of(scored_pairs(part.keys, dense.left, dense.right, dense.scores, config))
-            crowded |= set(tally.crowded)
-        return every, crowded
-    return _of(scored_pairs(sets.keys, found.left, found.right, found.scores, config)), crowded
+    for day in sorted(set(sets.days.tolist())):
+        tally = Tally()
+        upto = int(np.searchsorted(sets.days, day, side="right"))
+        first = int(np.searchsorted(sets.days, day - 2 * config.day_window))
+        some = {"ids": sets.ids[first:upto], "days": sets.days[first:upto], "sets": sets.sets.part(first, upto)}
+        part = sets._replace(**some)
+        dense = similar_of_day(part, day, config, config.threshold, tally)
+        every |= _of(scored_pairs(by, part, keys, dense.left, dense.right, dense.scores, config.threshold))
+        crowded |= set(tally.crowded)
+    return every, crowded
 
 
 def _of(table: pa.Table) -> set[Row]:
@@ -135,16 +132,16 @@ def _of(table: pa.Table) -> set[Row]:
 
 
 @pytest.mark.parametrize(
-    ("config", "copies"),
+    ("by", "config", "copies"),
     [
-        (TrigramConfig(threshold=0.5, dense_from=1000), 0),
-        (TrigramConfig(threshold=0.5, dense_from=12, day_window=1), 60),
-        (StopwordConfig(threshold=0.4, minimum_shingles=3, dense_from=1000), 0),
+        (TrigramPass(), TrigramConfig(threshold=0.5, dense_from=1000), 0),
+        (TrigramPass(), TrigramConfig(threshold=0.5, dense_from=12, day_window=1), 60),
+        (StopwordPass(), StopwordConfig(threshold=0.4, minimum_shingles=3, dense_from=1000), 0),
     ],
 )
-def test_tiles_find_what_one_join_finds(tmp_path: Path, config: TrigramConfig | StopwordConfig, copies: int) -> None:
+def test_tiles_find_what_one_join_finds(tmp_path: Path, by: NearPass, config: Any, copies: int) -> None:
     rows = articles(240, 9, seed=7, copies=copies)
-    expected, crowded = at_once(rows, config)
+    expected, crowded = at_once(rows, by, config)
     assert len(expected) > 50
     assert bool(crowded) == bool(copies)
     cuts = [(240, 240, 1000, 1000), (70, 20, 40, 13), (33, 33, 1, 100)]
@@ -152,4 +149,4 @@ def test_tiles_find_what_one_join_finds(tmp_path: Path, config: TrigramConfig | 
         ordered = sorted(rows, key=lambda row: str(row["day"])) if number == 1 else rows
         folder = tmp_path / str(number)
         store = work(folder, ordered, a_file=a_file, a_group=a_group, most=most)
-        assert found_in_tiles(store, config, side, folder / "found") == (expected, crowded)
+        assert found_in_tiles(store, by, config, side, folder / "found") == (expected, crowded)
