@@ -4,9 +4,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-Paragraphs = tuple[str, ...]
+from crawlers.demo.papers import PHRASES
 
-TOWNS = ("Port Selby", "Inverlow", "Dunmere", "Hollin Vale", "Tarn Bridge", "Ostwick")
+Paragraphs = tuple[str, ...]
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][”’\"])\s+")
@@ -18,17 +18,6 @@ _SMALL_WORDS = frozenset((
     "more", "of", "on", "or", "that", "the", "to", "who", "will", "with",
 ))  # fmt: skip
 _DATELINE = re.compile(r"\A[A-Z]{3,}[^().]{0,40} \([^)]+\) [-–—] ")
-_CLOSING_LINES = (
-    "Our Carrack office will follow the matter and welcomes letters from readers on both banks of the lower Ferrow.",
-    "In Carrack the subject comes before the district committee next week, in the small hall behind the fish market.",
-    "A longer account, with the view from Carrack, will be found in the Saturday edition of this newspaper.",
-    "Carrack readers who know more about it can reach the newsroom by telephone until nine in the evening.",
-)
-_AMENDMENTS = (
-    "This report has been amended since it first appeared, to make plain which of the figures are provisional.",
-    "An earlier text of this article left out the reply of those concerned; it was received after we went to press.",
-    "Names and amounts in this account were checked once more with the office in charge and stand as printed above.",
-)
 
 
 def misspelt(paragraphs: Paragraphs) -> Paragraphs:
@@ -61,7 +50,7 @@ def _any_letter(text: str) -> int:
 def for_carrack(headline: str, paragraphs: Paragraphs) -> tuple[str, Paragraphs]:
     """Return headline and text with the first town they name replaced by Carrack; unchanged if they name none."""
     text = "\n".join((headline, *paragraphs))
-    named = [town for town in TOWNS if town in text]
+    named = [town for town in PHRASES["towns"] if town in text]
     if not named or "Carrack" in text:
         return headline, paragraphs
     town = min(named, key=text.index)
@@ -72,7 +61,12 @@ def with_local_ending(paragraphs: Paragraphs, number: int) -> Paragraphs:
     """Return the paragraphs with the last sentence replaced by one from the Carrack office."""
     *rest, last = paragraphs
     sentences = _sentences(last)
-    return (*rest, " ".join([*sentences[:-1], _CLOSING_LINES[number % len(_CLOSING_LINES)]]))
+    return (*rest, " ".join([*sentences[:-1], _chosen("closing_lines", number)]))
+
+
+def _chosen(name: str, number: int) -> str:
+    phrases: list[str] = PHRASES[name]
+    return phrases[number % len(phrases)]
 
 
 def shortened(paragraphs: Paragraphs) -> Paragraphs:
@@ -83,7 +77,7 @@ def shortened(paragraphs: Paragraphs) -> Paragraphs:
 
 def amended(paragraphs: Paragraphs, number: int) -> Paragraphs:
     """Return the paragraphs without their filler words and with a note of the editors at the end."""
-    return (*(_FILLERS.sub("", paragraph) for paragraph in paragraphs), _AMENDMENTS[number % len(_AMENDMENTS)])
+    return (*(_FILLERS.sub("", paragraph) for paragraph in paragraphs), _chosen("amendments", number))
 
 
 def with_dateline(paragraphs: Paragraphs, place: str, agency: str) -> Paragraphs:

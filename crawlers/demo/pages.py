@@ -4,33 +4,16 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from html import escape
+from pathlib import Path
+from string import Template
 from typing import Any
 
-from crawlers.demo.papers import PAPERS, SECTIONS, Paper
+from crawlers.demo.papers import PAPERS, PHRASES, SECTIONS, Paper
 from crawlers.demo.scenarios import FIRST_DAY, Article, articles
 
-ADVERTISEMENTS = (
-    "Norrgard Sails: hand-sewn in Ostwick, guaranteed for forty storms. Ask for the winter price list.",
-    "Three nights for the price of two at the Lantern House, Inverlow. Breakfast, sea view and dog included.",
-    "Bray & Daughters, opticians in Port Selby: the second pair is on us until the end of the month.",
-    "Open a Tidemark savings account today and see your crowns come in twice as often as the ferry.",
-    "Secondhand tractors, honest prices, tea while you wait: Culver's yard, Hollin Vale, Thursday to Saturday.",
-)
-NEWSLETTER = "Subscribe to our newsletter and find the morning's most important stories in your letter box at six."
-STYLE = """body { font: 17px/1.5 Georgia, serif; margin: 0 auto; max-width: 60rem; padding: 0 1rem; color: #222 }
-nav a, .menu a { margin-right: 1rem } h1 { line-height: 1.15 } footer, .foot { border-top: 1px solid #999; color: #666 }
-.ad, .advert, .ad-slot, .sponsored { background: #f3efe2; padding: .5rem; font-size: .85rem }
-aside, .related-links, .related { border: 1px solid #ccc; padding: .5rem 1rem; margin: 1rem 0; font-size: .9rem }
-table { border-spacing: 1rem } td { vertical-align: top } time, .byline, .by { color: #666; font-size: .9rem }
-"""
-
-PAYWALL = "Subscribe to continue reading this story. Already a subscriber? Log in."
-LIVE_ENTRIES = (
-    "The newsroom asks readers on the coast to send what they see; the next entry follows within the hour.",
-    "Nothing new has come in from the authorities since the last entry, says the desk in Port Selby.",
-    "This live report ends here; a summary will be found in the morning edition.",
-)
+DESIGNS = Path(__file__).with_name("designs")
 _WRAPPERS: dict[str, tuple[str, str]] = {
     "wrapped": ('<div class="component"><div class="component-inner"><div class="rich-text">', "</div></div></div>"),
     "live": ('<div class="live-entry"><div class="live-entry-body">', "</div></div>"),
@@ -42,7 +25,7 @@ Links = Sequence[tuple[str, str]]  # address and words
 def article_page(article: Article, base_url: str, related: Links, teasers: Sequence[str], below: str = "") -> str:
     """Return the page of an article; `related` are the articles in its box of related stories, `below` is HTML."""
     paper = PAPERS[article.paper]
-    body = _BODIES[paper.key](paper, article, _box(related, teasers)) + below
+    body = _body(paper, article, _box(related, teasers)) + below
     return _document(paper, article.headline, body, _metadata(paper, article, base_url), language=article.language)
 
 
@@ -60,8 +43,8 @@ def list_of_pages(article: Article, number: int) -> str:
 
 
 def grown(article: Article, entries: int) -> Article:
-    """Return a live blog after so many further entries; there are at most len(LIVE_ENTRIES)."""
-    return replace(article, paragraphs=(*LIVE_ENTRIES[:entries], *article.paragraphs))
+    """Return a live blog after so many further entries; there are only a few."""
+    return replace(article, paragraphs=(*PHRASES["live_entries"][:entries], *article.paragraphs))
 
 
 def listing_page(paper: Paper, title: str, links: Links, next_page: str = "") -> str:
@@ -103,23 +86,24 @@ def private_article(paper: Paper) -> Article:
 
 
 def _document(paper: Paper, title: str, body: str, metadata: str = "", *, language: str = "en") -> str:
-    direction = ' dir="rtl"' if language == "ar" else ""
-    return f"""<!DOCTYPE html>
-<html lang="{language}"{direction}>
-<head>
-<meta charset="{paper.charset}">
-<title>{escape(title + paper.suffix)}</title>
-<link rel="stylesheet" href="/style.css">
-{metadata}</head>
-<body>
-<header class="masthead"><a href="/">{escape(paper.name)}</a> <em>{escape(paper.slogan)}</em></header>
-<nav class="menu">{_menu(paper)}</nav>
-{body}
-<footer class="foot"><p>© 2026 {escape(paper.name)}. All rights reserved. Printed and published in {paper.place}.</p>
-<p><a href="/about">About us</a> <a href="/contact">Contact</a></p></footer>
-</body>
-</html>
-"""
+    page = _design("page").substitute(
+        language=language,
+        direction=' dir="rtl"' if language == "ar" else "",
+        charset=paper.charset,
+        title=escape(title + paper.suffix),
+        metadata=metadata,
+        paper=escape(paper.name),
+        slogan=escape(paper.slogan),
+        menu=_menu(paper),
+        body=body,
+        place=paper.place,
+    )
+    return f"{page}\n"
+
+
+@cache
+def _design(name: str) -> Template:
+    return Template((DESIGNS / f"{name}.html").read_text(encoding="utf-8").rstrip("\n"))
 
 
 def _menu(paper: Paper) -> str:
@@ -189,11 +173,26 @@ def _script(data: dict[str, Any]) -> str:
     return f'<script type="application/ld+json">\n{source}\n</script>\n'
 
 
-# -- The body of an article, newspaper by newspaper --------------------------------------------------------
+# -- The body of an article, as its newspaper designs it ---------------------------------------------------
 
 
-def _advertisement(article: Article) -> str:
-    return escape(ADVERTISEMENTS[zlib.crc32(article.path.encode()) % len(ADVERTISEMENTS)])
+def _body(paper: Paper, article: Article, box: str) -> str:
+    advertisements = PHRASES["advertisements"]
+    values = {
+        "headline": escape(article.headline),
+        "byline": escape(article.byline),
+        "date": article.date,
+        "with_slashes": f"{article.date:%d/%m/%Y}",
+        "with_dots": f"{article.date:%d.%m.%Y}",
+        "in_words": f"{article.date.day} {article.date:%B %Y}",
+        "advertisement": escape(advertisements[zlib.crc32(article.path.encode()) % len(advertisements)]),
+        "newsletter": PHRASES["newsletter"],
+        "box": box,
+        "paper": paper.name,
+    }
+    between = Template(paper.between).substitute(values)
+    text = _paragraphs(article, between) if between else "<br><br>\n".join(map(escape, article.paragraphs))
+    return _design(paper.key).substitute(values, text=text)
 
 
 def _paragraphs(article: Article, between: str) -> str:
@@ -201,74 +200,5 @@ def _paragraphs(article: Article, between: str) -> str:
     before, after = _WRAPPERS.get(article.trouble, ("", ""))
     printed = [f"{before}<p>{escape(paragraph)}</p>{after}" for paragraph in article.paragraphs]
     if article.trouble == "stub":
-        printed = [printed[0], f'<div class="paywall"><p>{PAYWALL}</p></div>']
+        printed = [printed[0], f'<div class="paywall"><p>{PHRASES["paywall"]}</p></div>']
     return "\n".join((*printed[:2], between, *printed[2:]))
-
-
-def _courier(_paper: Paper, article: Article, box: str) -> str:
-    advert = f'<aside class="advert"><p>Advertisement</p><p>{_advertisement(article)}</p></aside>'
-    return f"""<main><article>
-<header><h1>{escape(article.headline)}</h1>
-<div class="byline">{escape(article.byline)},
-<time datetime="{article.date}">{article.date:%d/%m/%Y}</time></div></header>
-<ul class="share-bar"><li>Share</li><li>Print</li><li>Send to a friend</li></ul>
-<div class="article-body">
-{_paragraphs(article, advert)}
-</div>
-</article>
-<aside class="related-stories"><h2>Related stories</h2><ul>
-{box}
-</ul></aside>
-<section class="newsletter-signup"><p>{NEWSLETTER}</p></section></main>"""
-
-
-def _gazette(_paper: Paper, article: Article, box: str) -> str:
-    return f"""<div id="wrapper"><div class="story-head"><h1>{escape(article.headline)}</h1>
-<div class="by">{escape(article.byline)}</div></div>
-<div class="story-text">
-{_paragraphs(article, f'<div class="ad-slot">{_advertisement(article)}</div>')}
-</div>
-<div class="share-buttons"><span>Share this story</span> <span>Save for later</span></div>
-<div class="related-links"><h3>More from the Gazette</h3><ul>
-{box}
-</ul></div>
-<div class="newsletter"><p>{NEWSLETTER}</p></div></div>"""
-
-
-def _echo(paper: Paper, article: Article, box: str) -> str:
-    return f"""<table><tr><td colspan="2"><h1>{escape(article.headline)}</h1>
-<span class="by">{escape(article.byline)}
-<time datetime="{article.date}">{article.date:%d.%m.%Y}</time></span></td></tr>
-<tr><td class="story">
-{_paragraphs(article, f'<div class="sponsored">{_advertisement(article)}</div>')}
-</td><td class="related" width="200"><b>Also in the {paper.name}</b><ul>
-{box}
-</ul></td></tr>
-<tr><td colspan="2" class="newsletter">{NEWSLETTER}</td></tr></table>"""
-
-
-def _dunmere(_paper: Paper, article: Article, box: str) -> str:
-    text = "<br><br>\n".join(escape(paragraph) for paragraph in article.paragraphs)
-    return f"""<div class="title"><h1>{escape(article.headline)}</h1>
-<span class="by">{escape(article.byline)}</span>
-<span class="date">Published on {article.date.day} {article.date:%B %Y}</span></div>
-<div class="content"><div class="text">{text}</div></div>
-<div class="ad">{_advertisement(article)}</div>
-<div class="related"><h4>Read also</h4><ul>
-{box}
-</ul></div>
-<div class="subscribe"><p>{NEWSLETTER}</p></div>"""
-
-
-def _meridian(_paper: Paper, article: Article, box: str) -> str:
-    inset = f'<div class="read-more"><h3>Read more</h3><ul>{box}</ul></div>'
-    return f"""<main id="content"><section class="lead"><h1>{escape(article.headline)}</h1>
-<div class="author-line">{escape(article.byline)}</div></section>
-<div class="article-text" itemprop="articleBody">
-{_paragraphs(article, inset)}
-</div>
-<div class="advertisement">{_advertisement(article)}</div>
-<form class="newsletter-form" action="/newsletter"><label>{NEWSLETTER}</label></form></main>"""
-
-
-_BODIES = {"courier": _courier, "gazette": _gazette, "echo": _echo, "dunmere": _dunmere, "meridian": _meridian}

@@ -7,9 +7,11 @@ article with a trouble has the same text as without it, so its pairs are the sam
 from __future__ import annotations
 
 import datetime
+import tomllib
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class Paper:
 
     `metadata` is where its pages declare headline and day. With `canonical`, every copy of an article names the
     article's one address; without, a crawler stores an article for every address. `suffix` follows the headline in the
-    title that a page declares.
+    title that a page declares. `between` is HTML that it puts between the paragraphs of an article.
     """
 
     key: str
@@ -38,10 +40,11 @@ class Paper:
     charset: str = "utf-8"
     canonical: bool = False
     suffix: str = ""
-    title_affixes: tuple[str, ...] = ()
+    title_affixes: Sequence[str] = ()
     feed: Literal["", "rss", "atom"] = ""
     sitemap: bool = False
     section_pages: bool = False
+    between: str = ""
 
     def path(self, slug: str, section: str, language: str, date: datetime.date) -> str:
         """Return the path of an article; another day or slug gives another path."""
@@ -69,76 +72,10 @@ class Paper:
 # In these sections of the Dunmere Post, articles have no day in their path, only in words on the page.
 UNDATED_SECTIONS = ("sport", "culture")
 
-PAPERS = {
-    paper.key: paper
-    for paper in (
-        Paper(
-            key="courier",
-            name="The Selby Courier",
-            domain="selbycourier.example",
-            place="Port Selby",
-            slogan="First with the tide since the harbour bell",
-            metadata="json-ld",
-            article_url_pattern=r"/\d{4}/\d\d/\d\d/[a-z]+/",
-            canonical=True,
-            suffix=" | The Selby Courier",
-            title_affixes=("Courier Exclusive", "selbycourier.example"),
-            feed="rss",
-        ),
-        Paper(
-            key="gazette",
-            name="Inverlow Gazette",
-            domain="inverlowgazette.example",
-            place="Inverlow",
-            slogan="The north coast, every morning",
-            metadata="opengraph",
-            article_url_pattern=r"/news/[a-z0-9-]+-\d{6}",
-            suffix=" - Inverlow Gazette",
-            title_affixes=("Gazette Exclusive", "inverlowgazette.example"),
-            feed="atom",
-        ),
-        Paper(
-            key="echo",
-            name="Carrack Echo",
-            domain="carrackecho.example",
-            place="Carrack",
-            slogan="A paper of the Courier house",
-            metadata="meta",
-            article_url_pattern=r"/story/\d{8}/",
-            suffix=" :: Carrack Echo",
-            title_affixes=("Echo Exclusive", "carrackecho.example"),
-            sitemap=True,
-        ),
-        Paper(
-            key="dunmere",
-            name="Dunmere Post",
-            domain="dunmerepost.example",
-            place="Dunmere",
-            slogan="News from the valley and the moor",
-            metadata="text",
-            article_url_pattern=r"/\d{4}/\d\d/\d\d/|/(?:sport|culture)/[a-z0-9-]{8,}",
-            charset="iso-8859-1",
-            canonical=True,
-            suffix=" — Dunmere Post",
-            title_affixes=("Post Exclusive", "dunmerepost.example"),
-            section_pages=True,
-        ),
-        Paper(
-            key="meridian",
-            name="Meridian Daily",
-            domain="meridiandaily.example",
-            place="Port Selby",
-            slogan="One coast, many languages",
-            metadata="graph",
-            article_url_pattern=r"/[a-z]{2}/[a-z0-9-]+-\d{4}-\d\d-\d\d",
-            canonical=True,
-            suffix=" · Meridian Daily",
-            title_affixes=("Meridian Exclusive", "meridiandaily.example"),
-            feed="rss",
-            sitemap=True,
-        ),
-    )
-}
+_DESIGNS = Path(__file__).with_name("designs")
+PHRASES: dict[str, Any] = tomllib.loads((_DESIGNS / "phrases.toml").read_text(encoding="utf-8"))
+_TABLES = tomllib.loads((_DESIGNS / "papers.toml").read_text(encoding="utf-8"))["paper"]
+PAPERS = {table["key"]: Paper(**table) for table in _TABLES}
 SECTIONS = ("local", "national", "business", "sport", "culture", "science", "opinion", "world")
 
 

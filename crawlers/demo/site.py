@@ -11,7 +11,7 @@ from html import escape
 from urllib.parse import quote, unquote
 
 from crawlers.demo import pages
-from crawlers.demo.papers import FROM_FEED, PAPERS, SECTIONS, feed_path
+from crawlers.demo.papers import FROM_FEED, PAPERS, PHRASES, SECTIONS, feed_path
 from crawlers.demo.scenarios import Article, articles
 from crawlers.demo.stories import load_stories
 
@@ -24,7 +24,6 @@ _PLAIN = "text/plain; charset=utf-8"
 _CONSENT, _AGREED = "/consent?back=", "consent=yes"
 _XML = '<?xml version="1.0" encoding="utf-8"?>\n'
 _CONTENT_MODULE = "http://purl.org/rss/1.0/modules/content/"
-_ABOUT = "We are a newspaper of Selmark, which is on no map: all that stands here is invented."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ class Site:
             return self._html(pages.refused_page(self.paper), status=403)
         printed = pages.part_of_article(article, part) if part else article
         if article.trouble == "live":
-            printed = pages.grown(article, min(self._asked_for[article.path], len(pages.LIVE_ENTRIES)))
+            printed = pages.grown(article, min(self._asked_for[article.path], len(PHRASES["live_entries"])))
             self._asked_for[article.path] += 1
         below = pages.list_of_pages(article, part) if part else ""
         page = pages.article_page(printed, self.base_url, links, turned, below)
@@ -108,8 +107,9 @@ class Site:
     def _add_listings(self) -> None:
         newest = self._links(self.articles[:ARTICLES_ON_THE_FRONT_PAGE])
         self._add_page("/", partial(pages.listing_page, self.paper, self.paper.name, newest))
+        about = [("/", PHRASES["about"])]
         for title in ("About", "Contact"):
-            self._add_page(f"/{title.lower()}", partial(pages.listing_page, self.paper, title, [("/", _ABOUT)]))
+            self._add_page(f"/{title.lower()}", partial(pages.listing_page, self.paper, title, about))
         for section in SECTIONS:
             links = self._links([article for article in self.articles if article.section == section])
             last = max(len(links) - 1, 0) // LINKS_ON_A_PAGE
@@ -123,7 +123,7 @@ class Site:
         self._pages[path] = lambda: self._html(make())
 
     def _add_files(self) -> None:
-        self._add_file("/style.css", "text/css", lambda: pages.STYLE)
+        self._add_file("/style.css", "text/css", lambda: (pages.DESIGNS / "style.css").read_text(encoding="utf-8"))
         self._add_file("/robots.txt", "text/plain", self._robots)
         if self.paper.feed == "rss":
             self._add_file(feed_path(self.paper), "application/rss+xml", self._rss)
