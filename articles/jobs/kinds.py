@@ -54,7 +54,7 @@ KINDS: dict[str, Kind] = {
         Kind("lesson", "lesson", "dedup.research.tasks.learn_job", _RUN),
         Kind("run", "run", f"{_RUNS}.run_job", _RUN, ended=f"{_RUNS}.mark_run"),
         Kind("night", "nightly run", f"{_RUNS}.night_job", _RUN, is_cancellable=False, ended=f"{_RUNS}.mark_run"),
-        Kind("corpus", "export", "dedup.reports.corpora.write_corpus_job", _RUN, unit="articles"),
+        Kind("corpus", "export", "dedup.reports.tasks.write_corpus_job", _RUN, unit="articles"),
         Kind("import", "import", "articles.files.uploads.import_job", _IMPORT, "bytes", is_private=True),
         Kind(
             "reextraction",

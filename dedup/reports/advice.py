@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from dedup.declarations import Settings, setting
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report
-from dedup.reports.charts import Share, threshold_chart
-from dedup.reports.columns import SHARE, Decided, Precision, Table, column, drawn
+from dedup.reports.columns import COUNT, NUMBER, SHARE, TEXT, Table, listed
+from dedup.reports.drawing import Share, threshold_chart
 from dedup.research.advice import LEAST_DECIDED, Advised, advised
 
 
@@ -36,35 +35,6 @@ class AdviceResult:
     wanted: float
     needed: int
     advised: list[Advised]
-
-
-@dataclass(frozen=True, slots=True)
-class AdviceRow:
-    """The advice for a pass and a newspaper, and what it gives."""
-
-    pass_name: Annotated[str, column("Pass", named="pass")]
-    newspaper: Annotated[str, column("Newspaper")]
-    decided: Decided
-    used: Annotated[float | None, column("Now")]
-    advice: Annotated[str, column("Lowest score")]
-    precision: Precision
-    low: Annotated[float | None, column("95% from", SHARE, named="precision_low")]
-    high: Annotated[float | None, column("95% to", SHARE, named="precision_high")]
-    kept: Annotated[float | None, column("Keeps", SHARE)]
-
-
-@dataclass(frozen=True, slots=True)
-class StepRow:
-    """What a threshold of a pass gives: a Step with the name of the pass."""
-
-    pass_name: Annotated[str, column("Pass", named="pass")]
-    threshold: Annotated[float, column("Lowest score")]
-    decided: Decided
-    precision: Precision
-    low: Annotated[float | None, column("95% from", SHARE, named="precision_low")]
-    high: Annotated[float | None, column("95% to", SHARE, named="precision_high")]
-    kept: Annotated[float | None, column("Keeps", SHARE)]
-    pairs: Annotated[int, column("Pairs")]
 
 
 class AdviceReport(Report):
@@ -107,10 +77,21 @@ class AdviceReport(Report):
 
     def tables(self, result: AdviceResult) -> list[Table]:
         """Return the advice, and what every threshold of a pass gives."""
-        title = "What every threshold gives, all newspapers"
+        advice, steps = [], []
+        for found in result.advised:
+            name, step = label_of_pass(found.pass_name), found.advice.advised
+            numbers = (step.precision, step.low, step.high, step.kept) if step else (None,) * 4
+            named = (name, found.newspaper or "all", found.advice.decided, found.used, found.advice.says)
+            advice.append((*named, *numbers))
+            steps += [(name, *astuple(row)) for row in found.advice.steps]
+        of_pass, lowest, decided = ("pass", "Pass", TEXT), "Lowest score", ("decided", "Decided", COUNT)
+        shares = [("precision", "Precision", SHARE), ("precision_low", "95% from", SHARE)]
+        shares += [("precision_high", "95% to", SHARE), ("kept", "Keeps", SHARE)]
+        own = (("newspaper", "Newspaper", TEXT), decided, ("used", "Now", NUMBER), ("advice", lowest, TEXT))
+        of_step = (("threshold", lowest, NUMBER), decided, *shares, ("pairs", "Pairs", COUNT))
         return [
-            drawn(map(_advice_row, result.advised), AdviceRow, "advice", "Advice"),
-            drawn(_step_rows(result), StepRow, "thresholds", title),
+            listed("advice", "Advice", advice, of_pass, *own, *shares),
+            listed("thresholds", "What every threshold gives, all newspapers", steps, of_pass, *of_step),
         ]
 
     def charts(self, result: AdviceResult) -> list[Chart]:
@@ -129,16 +110,3 @@ class AdviceReport(Report):
             "share of its pairs that are duplicates. The table “What every threshold gives” has the numbers."
         )
         return [threshold_chart("precision", "Precision of each pass by its lowest score", description, shares)]
-
-
-def _advice_row(found: Advised) -> AdviceRow:
-    advice, step = found.advice, found.advice.advised
-    numbers = (step.precision, step.low, step.high, step.kept) if step else (None,) * 4
-    name = label_of_pass(found.pass_name)
-    return AdviceRow(name, found.newspaper or "all", advice.decided, found.used, advice.says, *numbers)
-
-
-def _step_rows(result: AdviceResult) -> Iterator[StepRow]:
-    for found in result.advised:
-        for step in found.advice.steps:
-            yield StepRow(label_of_pass(found.pass_name), *astuple(step))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, LiteralString
+from typing import Any, ClassVar, Literal, LiteralString
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -22,8 +22,8 @@ from articles.storage.newspapers import newspaper_host
 from dedup.declarations import Settings
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Report
-from dedup.reports.columns import SHARE, Table, column, drawn
+from dedup.reports.base import Report, share
+from dedup.reports.columns import COUNT, SHARE, TEXT, Table, listed
 
 Form = Literal["exact", "normalised"]
 
@@ -186,22 +186,6 @@ def _counts(cursor: Any, fill: LiteralString, parameters: Mapping[str, Any]) -> 
     return ExactCopies(articles, headline, text, together, repeats, same_day, other_day)
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """How many of all articles repeat something, and in how many groups."""
-
-    repeated: Annotated[str, column("Repeated")]
-    groups: Annotated[int | None, column("Groups")]
-    articles: Annotated[int, column("Articles")]
-    all: int
-
-    @property
-    @column("Share", SHARE)
-    def share(self) -> float | None:
-        """Return the share of all articles, 0..1."""
-        return self.articles / self.all if self.all else None
-
-
 class ExactReport(Report):
     """Exact repeats, as numbers and as shares of all articles."""
 
@@ -233,13 +217,20 @@ class ExactReport(Report):
 
     def tables(self, result: dict[Form, ExactCopies]) -> list[Table]:
         """Return a table for each form, with the same rows."""
-        return [drawn(_repeated(copies), Repeated, form, _TITLES[form]) for form, copies in result.items()]
+        return [listed(form, _TITLES[form], _repeated(copies), *_COLUMNS) for form, copies in result.items()]
 
 
 _TITLES: dict[Form, str] = {"exact": "As stored", "normalised": "Normalised"}
 
 
-def _repeated(copies: ExactCopies) -> Iterator[Repeated]:
+_COLUMNS = (
+    *(("repeated", "Repeated", TEXT), ("groups", "Groups", COUNT)),
+    *(("articles", "Articles", COUNT), ("share", "Share", SHARE)),
+)
+
+
+def _repeated(copies: ExactCopies) -> Iterator[tuple[str, int | None, int, float | None]]:
+    """Yield what is repeated, in how many groups and articles, and their share of all."""
     for words, groups, articles in (
         ("the same headline", copies.headline.groups, copies.headline.articles),
         ("the same text", copies.text.groups, copies.text.articles),
@@ -248,4 +239,4 @@ def _repeated(copies: ExactCopies) -> Iterator[Repeated]:
         ("copies in one newspaper on one day", None, copies.same_day),
         ("the same headline and text in one newspaper on a later day", None, copies.other_day),
     ):
-        yield Repeated(words, groups, articles, copies.articles)
+        yield words, groups, articles, share(articles, copies.articles)

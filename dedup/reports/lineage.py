@@ -16,9 +16,8 @@ from dedup.detection.lineage.articles import KIND_LABELS, Confidence, Kind, Line
 from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster
 from dedup.reports.base import Chart, Report, share
-from dedup.reports.charts import MOST_BARS, Bar, bars
 from dedup.reports.columns import SHARE, column, table
-from dedup.reports.drawing import drawn_name
+from dedup.reports.drawing import MOST_BARS, Bar, bars, drawn_name
 from dedup.review.queries.lineage import traced_clusters
 
 

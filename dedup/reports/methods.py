@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
+
+from django.template.loader import render_to_string
 
 from articles.models import Newspaper
+from articles.numbers import counted
 from dedup.declarations import Settings
+from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import File, Report
-from dedup.reports.columns import SHARE, High, Low, Precision, Table, column, drawn
-from dedup.reports.methods_facts import Facts, facts_of
-from dedup.reports.methods_text import bibtex, commands, paragraph
+from dedup.reports.columns import COUNT, SHARE, TEXT, Table, drawn, listed
+from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts, facts_of
 from dedup.rows.corpus.members import Part
+
+_MANAGE = "manage.py"
+_ANY_DAYS = 36_500  # more is no limit
+# Those of the measurements; each pass cites its own.
+_WORKS = {
+    "cochran1977": """@book{cochran1977,
+  author = {Cochran, William G.},
+  title = {Sampling Techniques},
+  edition = {3},
+  publisher = {Wiley},
+  year = {1977}
+}""",
+    "cohen1960": """@article{cohen1960,
+  author = {Cohen, Jacob},
+  title = {A coefficient of agreement for nominal scales},
+  journal = {Educational and Psychological Measurement},
+  volume = {20},
+  number = {1},
+  year = {1960},
+  pages = {37--46}
+}""",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +75,23 @@ class MethodsReport(Report):
     def tables(self, result: Methods) -> list[Table]:
         """Return the counts, what was measured, the settings, and the commands."""
         facts = result.facts
-        commands = map(CommandRow, result.commands)
+        estimates = (("precision", "Precision"), ("recall", "Recall"))
+        shares = [
+            (f"{name}{end}", words, SHARE)
+            for name, label in estimates
+            for end, words in (("", label), ("_low", "95% from"), ("_high", "95% to"))
+        ]
+        parts = (("part", "Part", TEXT), ("setting", "Setting", TEXT), ("value", "Value", TEXT))
+        commands = ((command,) for command in result.commands)
         return [
-            drawn(_counts(facts), CountRow, "counts", "Counts"),
-            drawn(_measured(facts), MeasuredRow, "measured", "Measured on the validation sample"),
-            drawn(_agreement(facts), AgreementRow, "agreement", "Agreement of readers"),
-            drawn(_settings(facts), SettingRow, "settings", "Settings, versions and seeds"),
-            drawn(commands, CommandRow, "commands", "Commands that repeat every number"),
+            listed("counts", "Counts", _counts(facts), ("counted", "Counted", TEXT), ("count", "Count", COUNT)),
+            listed(
+                *("measured", "Measured on the validation sample", _measured(facts)),
+                *(("called", "Called duplicates by", TEXT), *shares, ("f1", "F1", SHARE)),
+            ),
+            drawn(facts.agreement, AgreementFacts, "agreement", "Agreement of readers"),
+            listed("settings", "Settings, versions and seeds", _settings(facts), *parts),
+            listed("commands", "Commands that repeat every number", commands, ("command", "Command", TEXT)),
         ]
 
     def files(self, result: Methods) -> list[File]:
@@ -71,104 +107,48 @@ def methods_of(part: Part) -> str:
     return paragraph(facts_of(Scope(part.since, part.until, part.newspaper_ids)))
 
 
-@dataclass(frozen=True, slots=True)
-class CountRow:
-    """A number of things."""
-
-    counted: Annotated[str, column("Counted")]
-    count: Annotated[int, column("Count")]
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredRow:
-    """How right the verdict or a pass is, with intervals."""
-
-    called: Annotated[str, column("Called duplicates by")]
-    precision: Precision
-    precision_low: Low
-    precision_high: High
-    recall: Annotated[float | None, column("Recall", SHARE)]
-    recall_low: Low
-    recall_high: High
-    f1: Annotated[float | None, column("F1", SHARE)]
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementRow:
-    """How well two readers agree, with the interval of kappa."""
-
-    of: Annotated[str, column("Of")]
-    readings: Annotated[int, column("Pairs")]
-    agreed: Annotated[float, column("Agreed", SHARE)]
-    kappa: Annotated[float | None, column("Kappa")]
-    kappa_low: Annotated[float | None, column("95% from")]
-    kappa_high: Annotated[float | None, column("95% to")]
-
-
-@dataclass(frozen=True, slots=True)
-class SettingRow:
-    """What a number depends on."""
-
-    part: Annotated[str, column("Part")]
-    setting: Annotated[str, column("Setting")]
-    value: Annotated[str, column("Value")]
-
-
-@dataclass(frozen=True, slots=True)
-class CommandRow:
-    """A command."""
-
-    command: Annotated[str, column("Command")]
-
-
-def _counts(facts: Facts) -> Iterator[CountRow]:
+def _counts(facts: Facts) -> Iterator[tuple[str, int]]:
     counts = facts.counts
-    yield CountRow("articles", counts.articles)
-    yield CountRow("newspapers", counts.newspapers)
-    yield CountRow("proposed pairs", counts.pairs)
+    yield "articles", counts.articles
+    yield "newspapers", counts.newspapers
+    yield "proposed pairs", counts.pairs
     for verdict, pairs in counts.verdicts.items():
-        yield CountRow(f"of them with the verdict {verdict}", pairs)
+        yield f"of them with the verdict {verdict}", pairs
     for detection_pass in facts.passes:
-        yield CountRow(f"pairs of the pass {detection_pass.label}", detection_pass.pairs)
-    yield CountRow("pairs that editors have decided", counts.decided_pairs)
-    yield CountRow("clusters", counts.clusters)
-    yield CountRow("articles in clusters", counts.clustered_articles)
-    yield CountRow("articles that duplicate another one", counts.duplicate_articles)
-    yield CountRow("articles stored or changed since the run", counts.changed_since_run)
+        yield f"pairs of the pass {detection_pass.label}", detection_pass.pairs
+    yield "pairs that editors have decided", counts.decided_pairs
+    yield "clusters", counts.clusters
+    yield "articles in clusters", counts.clustered_articles
+    yield "articles that duplicate another one", counts.duplicate_articles
+    yield "articles stored or changed since the run", counts.changed_since_run
 
 
-def _measured(facts: Facts) -> Iterator[MeasuredRow]:
+def _measured(facts: Facts) -> Iterator[tuple[Any, ...]]:
     if facts.measured is None:
         return
     rows = {"the verdict": facts.measured.verdict}
     rows |= {label_of_pass(name): numbers for name, numbers in facts.measured.passes.items()}
     for name, numbers in rows.items():
-        yield MeasuredRow(name, *_interval(numbers, "precision"), *_interval(numbers, "recall"), numbers["f1"])
+        yield name, *_interval(numbers, "precision"), *_interval(numbers, "recall"), numbers["f1"]
 
 
-def _interval(numbers: dict[str, Any], name: str) -> tuple[float | None, float | None, float | None]:
+def _interval(numbers: dict[str, Any], name: str) -> tuple[float | None, ...]:
     return numbers[name], *(numbers[f"{name}_interval"] or (None, None))
 
 
-def _agreement(facts: Facts) -> Iterator[AgreementRow]:
-    for found in facts.agreement:
-        interval = found.kappa_interval or (None, None)
-        yield AgreementRow(found.of, found.readings, found.share, found.kappa, *interval)
-
-
-def _settings(facts: Facts) -> Iterator[SettingRow]:
+def _settings(facts: Facts) -> Iterator[tuple[str, str, str]]:
     for name, version in facts.versions.items():
-        yield SettingRow("versions", name, version)
-    yield SettingRow("model", "version", str(facts.model["version"]))
-    yield SettingRow("model", "called duplicate from", f"{facts.model['threshold']:g}")
+        yield "versions", name, version
+    yield "model", "version", str(facts.model["version"])
+    yield "model", "called duplicate from", f"{facts.model['threshold']:g}"
     for name, seed in facts.seeds.items():
-        yield SettingRow("seeds", name, str(seed))
+        yield "seeds", name, str(seed)
     if facts.run:
-        yield SettingRow("run", "profile", str(facts.run["profile"]))
-        yield SettingRow("run", "boilerplate", str(facts.run["boilerplate"]))
+        yield "run", "profile", str(facts.run["profile"])
+        yield "run", "boilerplate", str(facts.run["boilerplate"])
     for detection_pass in facts.passes:
         for name, value in detection_pass.settings.items():
-            yield SettingRow(detection_pass.label, name, str(value))
+            yield detection_pass.label, name, str(value)
 
 
 def _bounds(scope: Scope) -> list[str]:
@@ -180,3 +160,120 @@ def _bounds(scope: Scope) -> list[str]:
     for name in names:
         options += ["--newspaper", name]
     return options
+
+
+# ---- the paragraph -----------------------------------------------------------------------------------
+
+
+def paragraph(facts: Facts) -> str:
+    """Return a paragraph of about 120 words for the methods section of a paper. What was not measured is said."""
+    if facts.run is None:
+        return "No run has finished yet, so there is nothing to describe."
+    if not facts.counts.articles:
+        return "There are no articles to describe."
+    measured, agreement = facts.measured, facts.agreement
+    text = render_to_string(
+        "reports/methods.txt",
+        {
+            "facts": facts,
+            "counts": facts.counts,
+            "passes": [_pass(found) for found in facts.passes],
+            "duplicates": f"{facts.counts.duplicate_articles / facts.counts.articles:.1%}",
+            "measured": measured,
+            "precision": measured and _estimate(measured.verdict, "precision", "called"),
+            "recall": measured and _estimate(measured.verdict, "recall", "duplicates"),
+            "kappas": [_kappa(found) for found in agreement if found.kappa is not None],
+            "most_readings": max((found.readings for found in agreement), default=0),
+        },
+    )
+    return " ".join(text.split())
+
+
+def _pass(found: PassFacts) -> str:
+    bounds = []
+    if found.lowest_score is not None:
+        bounds.append(f"score from {found.lowest_score:g}")
+    if found.most_days is not None and found.most_days < _ANY_DAYS:
+        bounds.append(f"at most {counted(found.most_days, 'day')} apart" if found.most_days else "of the same day")
+    name = found.label[:1].lower() + found.label[1:]
+    return f"{name} ({', '.join([*bounds, counted(found.pairs, 'pair')])})"
+
+
+def _estimate(numbers: dict[str, Any], name: str, whole: str) -> str:
+    """Return a share with its interval; a sample of all pairs that there are has none."""
+    if numbers[name] is None:
+        return "unknown value"
+    low, high = numbers[f"{name}_interval"]
+    if low == high:
+        return f"{numbers[name]:.2f} (of all {counted(numbers[whole], 'such pair')}, so without an interval)"
+    return f"{numbers[name]:.2f} (95% interval {low:.2f}–{high:.2f})"
+
+
+def _kappa(found: AgreementFacts) -> str:
+    low, high = found.kappa_interval or (0.0, 0.0)
+    return f"{found.kappa:.2f} ({low:.2f}–{high:.2f}; {found.of}, {counted(found.readings, 'pair')})"
+
+
+def bibtex(facts: Facts) -> str:
+    """Return the entries for newsdedup and for the works that the run's passes and the measurement follow."""
+    version = facts.versions["newsdedup"]
+    own = (
+        "@software{newsdedup,\n"
+        "  author = {{The newsdedup developers}},\n"
+        "  title = {newsdedup: Finds near-duplicate news articles and lets editors confirm them},\n"
+        f"  version = {{{version}}},\n"
+        "  license = {MIT}\n"
+        "}"
+    )
+    works = [work for found in facts.passes if found.name in PASSES for work in PASSES[found.name].cites]
+    works += [_WORKS["cochran1977"]] if facts.measured else []
+    works += [_WORKS["cohen1960"]] if any(row.kappa is not None for row in facts.agreement) else []
+    return "\n\n".join([own, *dict.fromkeys(works)]) + "\n"
+
+
+def commands(facts: Facts, bounds: Sequence[str]) -> list[str]:
+    """Return the commands that give every number again, in order. `bounds` are the options of the report's scope."""
+    if facts.run is None or not facts.counts.articles:
+        return []
+    found = [["version"], _find(facts.run), ["report", "methods", *bounds, "--format", "json"]]
+    if facts.measured:
+        found += [
+            ["export", "validation", *_drawing(facts.measured), "--output", "again.csv"],
+            ["evaluate", "--sample", facts.measured.sample],
+        ]
+    return [shlex.join([_MANAGE, *command]) for command in found]
+
+
+def _find(run: dict[str, Any]) -> list[str]:
+    scope = run["scope"]
+    options = ["--profile", run["profile"]] if run["profile"] else []
+    for name in ("since", "until"):
+        options += [f"--{name}", scope[name]] if scope.get(name) else []
+    for newspaper in scope.get("newspapers") or ():
+        options += ["--newspaper", newspaper]
+    options += ["--passes", ",".join(scope["passes"])] if scope.get("passes") else []
+    return ["find_duplicates", *options, "--boilerplate", run["boilerplate"]]
+
+
+# The options of `export validation`, by the names that a sample stores.
+_DRAWN_BY = {
+    "size": "size",
+    "per_stratum": "per-stratum",
+    "not_proposed": "not-proposed",
+    "window_days": "window",
+    "pass_name": "pass",
+    "near_days": "near",
+    "readers": "readers",
+}
+_LISTS = {"by": "by", "bands": "bands"}
+
+
+def _drawing(measured: Measured) -> Iterator[str]:
+    """Yield the options that draw the sample again, from the same archive."""
+    for name, option in _DRAWN_BY.items():
+        if (value := measured.options.get(name)) not in (None, ""):
+            yield from (f"--{option}", str(value))
+    for name, option in _LISTS.items():
+        if (value := measured.options.get(name)) is not None:
+            yield from (f"--{option}", ",".join(map(str, value)))
+    yield from ("--seed", str(measured.seed))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Count, Max, Min
 
@@ -23,6 +23,7 @@ from dedup.detection.runs.terms import model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
 from dedup.reports.base import of_both
+from dedup.reports.columns import NUMBER, SHARE, column
 from dedup.research.agreement import Agreement
 from dedup.research.answers import score_numbers
 from dedup.research.measure import Judged, judged_pairs
@@ -85,11 +86,15 @@ class Measured:
 class AgreementFacts:
     """How well two readers agree; kappa is None with fewer than 20 pairs."""
 
-    of: str
-    readings: int
-    share: float
-    kappa: float | None
-    kappa_interval: tuple[float, float] | None
+    of: Annotated[str, column("Of")]
+    readings: Annotated[int, column("Pairs")]
+    share: Annotated[float, column("Agreed", SHARE, named="agreed")]
+    kappa: Annotated[float | None, column("Kappa")]
+    kappa_interval: Annotated[
+        tuple[float, float] | None,
+        column("95% from", NUMBER, named="kappa_low", item=0),
+        column("95% to", NUMBER, named="kappa_high", item=1),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,20 @@ from typing import Annotated, Any, ClassVar
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, cells, rows_of, share
-from dedup.reports.charts import MOST_BARS, Bar, bars
-from dedup.reports.columns import COUNT, PART, SHARE, Table, column, drawn, table, tables_of
-from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name, time_axis
+from dedup.reports.columns import COUNT, NUMBER, SHARE, TEXT, Table, column, listed, table, tables_of
+from dedup.reports.drawing import MOST_BARS, PALETTE, WIDTH, Bar, alt, bars, drawn_name, time_axis
 from dedup.reports.passes import found_by
 
-QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+# By their share, the names of the columns that have them.
+QUANTILES = {
+    0.0: ("least", "Least"),
+    0.05: ("q05", "5%"),
+    0.25: ("q25", "25%"),
+    0.5: ("median", "Median"),
+    0.75: ("q75", "75%"),
+    0.95: ("q95", "95%"),
+    1.0: ("most", "Most"),
+}
 
 _SHARES_SQL = article_sql(
     """
@@ -105,44 +113,19 @@ class Method:
 class SizeBar:
     """How many articles have a size from `low` to `high`, both included."""
 
-    low: Annotated[int, column("From", named="from")]
-    high: Annotated[int, column("To", named="to")]
-    articles: Annotated[int, column("Articles")]
+    low: int
+    high: int
+    articles: int
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
     """How large articles are: the mean, the sizes at QUANTILES, and a histogram whose bars double in width."""
 
-    articles: Annotated[int, column("Articles")]
-    mean: Annotated[float, column("Mean")]
-    quantiles: Annotated[
-        list[int],
-        column("Least", COUNT, named="least", item=0),
-        column("5%", COUNT, named="q05", item=1),
-        column("25%", COUNT, named="q25", item=2),
-        column("Median", COUNT, named="median", item=3),
-        column("75%", COUNT, named="q75", item=4),
-        column("95%", COUNT, named="q95", item=5),
-        column("Most", COUNT, named="most", item=6),
-    ]
+    articles: int
+    mean: float
+    quantiles: list[int]
     bars: list[SizeBar]
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRow:
-    """How large articles are, and what that is measured in."""
-
-    size: Annotated[str, column("Size in")]
-    sizes: Annotated[Sizes, PART]
-
-
-@dataclass(frozen=True, slots=True)
-class BarRow:
-    """A bar of the histogram of a size that is measured in something."""
-
-    size: Annotated[str, column("Size in")]
-    bar: Annotated[SizeBar, PART]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +176,21 @@ class OverviewReport(Report):
 
     def tables(self, result: Overview) -> list[Table]:
         """Return the shares by month, newspaper and pass, the sizes, and their histograms."""
-        sizes = [SizeRow(_KINDS[kind], sizes) for kind, sizes in result.sizes.items()]
-        histogram = [BarRow(row.size, bar) for row in sizes for bar in row.sizes.bars]
+        rows = [(_KINDS[kind], sizes) for kind, sizes in result.sizes.items()]
+        size, articles = ("size", "Size in", TEXT), ("articles", "Articles", COUNT)
         return [
             *tables_of(result),
-            drawn(sizes, SizeRow, "sizes", "Sizes of articles"),
-            drawn(histogram, BarRow, "histogram", "Articles by size"),
+            listed(
+                *("sizes", "Sizes of articles"),
+                ((kind, sizes.articles, sizes.mean, *sizes.quantiles) for kind, sizes in rows),
+                *(size, articles, ("mean", "Mean", NUMBER)),
+                *((name, words, COUNT) for name, words in QUANTILES.values()),
+            ),
+            listed(
+                *("histogram", "Articles by size"),
+                ((kind, bar.low, bar.high, bar.articles) for kind, sizes in rows for bar in sizes.bars),
+                *(size, ("from", "From", COUNT), ("to", "To", COUNT), articles),
+            ),
         ]
 
     def charts(self, result: Overview) -> list[Chart]:

@@ -12,9 +12,8 @@ from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, cells, rows_of
-from dedup.reports.charts import precision_chart
 from dedup.reports.columns import COUNT, Confirmed, Decided, High, Low, Precision, Table, column, table, tables_of
-from dedup.reports.drawing import BEHIND_TEXT, PALETTE, WIDTH, alt
+from dedup.reports.drawing import BEHIND_TEXT, PALETTE, WIDTH, alt, precision_chart
 from dedup.research.precision import Measured, precision_of
 from dedup.rows.columns import Column
 

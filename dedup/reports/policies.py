@@ -16,7 +16,7 @@ from dedup.declarations import Settings, setting
 from dedup.detection.clustering.policies import RULES, Policy, Reason, removals
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, share
-from dedup.reports.columns import SHARE, Table, column, drawn, table, tables_of
+from dedup.reports.columns import COUNT, SHARE, TEXT, Table, column, listed, table, tables_of
 from dedup.reports.drawing import WIDTH, alt
 from dedup.rows.corpus.members import Part, WholeCluster, whole_clusters
 
@@ -47,20 +47,6 @@ class PolicyCounts:
     def share(self, result: PolicyResult) -> float | None:
         """Return the share of the articles that are removed, 0..1."""
         return share(self.removed, result.articles)
-
-
-@dataclass(frozen=True, slots=True)
-class RemovedFor:
-    """The articles that a policy removes for one reason."""
-
-    policy: Annotated[str, column("Policy")]
-    reason: Annotated[str, column("Reason")]
-    articles: Annotated[int, column("Articles")]
-
-    @column("Share", SHARE)
-    def share(self, result: PolicyResult) -> float | None:
-        """Return the share of all articles, 0..1."""
-        return share(self.articles, result.articles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +87,13 @@ class PoliciesReport(Report):
     def tables(self, result: PolicyResult) -> list[Table]:
         """Return a table of the policies, and one of the reasons of each."""
         reasons = (
-            RemovedFor(row.policy, reason, articles)
+            (row.policy, reason, articles, share(articles, result.articles))
             for row in result.policies
             for reason, articles in row.by_reason.items()
         )
-        return [
-            *tables_of(result),
-            drawn(reasons, RemovedFor, "reasons", "Why articles are removed", result=result),
-        ]
+        columns = (("policy", "Policy", TEXT), ("reason", "Reason", TEXT), ("articles", "Articles", COUNT))
+        shares = ("share", "Share", SHARE)
+        return [*tables_of(result), listed("reasons", "Why articles are removed", reasons, *columns, shares)]
 
     def charts(self, result: PolicyResult) -> list[Chart]:
         """Return a bar for each policy that removes something, divided by reason; none if none does."""

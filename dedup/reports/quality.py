@@ -19,7 +19,6 @@ from dedup.detection.runs.facts import label
 from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, SecondReading
 from dedup.reports.base import Chart, Report, of_both, rows_of
-from dedup.reports.charts import precision_chart
 from dedup.reports.columns import (
     SHARE,
     Confirmed,
@@ -33,7 +32,7 @@ from dedup.reports.columns import (
     table,
     tables_of,
 )
-from dedup.reports.drawing import WIDTH, alt, drawn_name, time_axis
+from dedup.reports.drawing import WIDTH, alt, drawn_name, precision_chart, time_axis
 from dedup.research.agreement import Agreement
 from dedup.research.precision import Measured, precision_of
 from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE

@@ -20,9 +20,8 @@ from articles.numbers import counted
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, rows_of, share
-from dedup.reports.charts import MOST_BARS, UNNUMBERED, numbered
 from dedup.reports.columns import SHARE, column, table
-from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name
+from dedup.reports.drawing import MOST_BARS, PALETTE, UNNUMBERED, WIDTH, alt, drawn_name, numbered
 
 # More newspapers than these make squares too small to read.
 MOST_IN_HEAT_MAP = 25

@@ -1,4 +1,4 @@
-"""Reports that take too long for a page, computed by a worker."""
+"""What a worker does: reports that take too long for a page, and corpora with their methods paragraph."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import Report, ReportError
 from dedup.reports.computing import asked_for, compute, key_of
+from dedup.reports.methods import methods_of
+from dedup.rows.corpus.kept import write_kept
 
 
 def compute_report(work: Work) -> None:
@@ -28,6 +30,11 @@ def compute_report(work: Work) -> None:
         compute(report, scope, make_config(report.options_class, asked["options"]))
     except ReportError as error:
         raise JobError(str(error)) from error
+
+
+def write_corpus_job(work: Work) -> None:
+    """Write a corpus that somebody asked for. Raises JobError."""
+    write_kept(work, methods_of)
 
 
 @transaction.atomic

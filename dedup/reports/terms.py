@@ -17,9 +17,8 @@ from dedup.detection.kernels.masked_shingles import words_of
 from dedup.detection.kernels.stopwords import language_of, stop_words
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report
-from dedup.reports.charts import UNNUMBERED, numbered
 from dedup.reports.columns import column, table
-from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name
+from dedup.reports.drawing import PALETTE, UNNUMBERED, WIDTH, alt, drawn_name, numbered
 
 SHOWN = 50
 # Distinct words that are held in memory; then their counts go to the database. About 45 MB.

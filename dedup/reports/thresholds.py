@@ -22,9 +22,8 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, share
-from dedup.reports.charts import precision_chart
 from dedup.reports.columns import PART, SHARE, Confirmed, Decided, Table, column, drawn, table, tables_of
-from dedup.reports.drawing import PALETTE, WIDTH, alt
+from dedup.reports.drawing import PALETTE, WIDTH, alt, precision_chart
 from dedup.reports.scored_pairs import (
     CountedPairs,
     OfBand,

@@ -19,8 +19,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.runs.profiles import ProfileError
 from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import DetectionRun
-from dedup.reports.charts import evaluation_charts
-from dedup.reports.drawing import svg
+from dedup.reports.drawing import evaluation_charts, svg
 from dedup.research.apart import (
     Corpus,
     Detected,

@@ -18,7 +18,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.spark.manifest import BundleError, configs_of
 from dedup.detection.types import Window
 from dedup.models import Evidence
-from dedup.reports.methods_text import bibtex
+from dedup.reports.methods import bibtex
 from dedup.review.queries.pair_page import markable, marked_evidence
 from tests.conftest import StoreArticle
 from tests.dedup.passes.image_pass import ImageConfig, ImagePass, shows
