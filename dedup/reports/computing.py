@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db import connection
 from django.db.models import Count, Max, QuerySet
@@ -55,8 +55,7 @@ _CHANGES_COUNTED = 10_000
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(TypedDict):
     """Up to where the archive had come: the last finished run, the last decision, the newest article."""
 
     run_id: int | None
@@ -98,8 +97,11 @@ def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
 
 def stored_report(report: Report, scope: Scope, options: Settings) -> StoredReport | None:
     """Return what is kept for this question; it may be waiting, and its report not computed yet."""
-    key = key_of(asked_for(scope, options))
-    return StoredReport.objects.select_related("run", "job").filter(report=report.name, key=key).first()
+    return _stored(report, asked_for(scope, options)).select_related("run", "job").first()
+
+
+def _stored(report: Report, asked: dict[str, Any]) -> QuerySet[StoredReport]:
+    return StoredReport.objects.filter(report=report.name, key=key_of(asked))
 
 
 def computed(stored: StoredReport) -> Computed | None:
@@ -109,13 +111,8 @@ def computed(stored: StoredReport) -> Computed | None:
     return Computed(stored.result, from_json(stored.shown), stored.computed_at, stored.seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """What a report found, in how many seconds, and up to where the archive had come before."""
-
-    state: State
-    result: Any
-    seconds: float
+# Up to where the archive had come before, what a report found, and in how many seconds.
+_Result = tuple[State, Any, float]
 
 
 def compute(report: Report, scope: Scope, options: Settings) -> Computed:
@@ -127,17 +124,18 @@ def _result(report: Report, scope: Scope, options: Settings) -> _Result:
     state = current_state()
     began = time.monotonic()
     result = report.result(scope, options)
-    return _Result(state, result, time.monotonic() - began)
+    return state, result, time.monotonic() - began
 
 
 def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Computed:
     """Draw a result, and keep it."""
-    text = as_json(found.result)
+    state, result, seconds = found
+    text = as_json(result)
     asked = asked_for(scope, options)
-    before = StoredReport.objects.filter(report=report.name, key=key_of(asked)).first()
+    before = _stored(report, asked).first()
     # Drawing takes longer than most queries.
     drawn = before.shown if before is not None and before.result == text else None
-    shown = from_json(drawn) if drawn and is_current(drawn) else presented(report, found.result)
+    shown = from_json(drawn) if drawn and is_current(drawn) else presented(report, result)
     now = timezone.now()
     StoredReport.objects.update_or_create(
         report=report.name,
@@ -147,21 +145,22 @@ def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Co
             "job": None,
             "error": "",
             "computed_at": now,
-            "seconds": found.seconds,
-            **asdict(found.state),
+            "seconds": seconds,
+            **state,
             "result": text,
             "shown": to_json(shown),
         },
     )
     _forget_oldest(report)
-    return Computed(text, shown, now, found.seconds)
+    return Computed(text, shown, now, seconds)
 
 
 def current_state() -> State:
     """Return up to where the archive has come."""
     run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).aggregate(last=Max("pk"))["last"]
     decision = Decision.objects.aggregate(last=Max("pk"))["last"] or 0
-    return State(run, decision, Article.objects.aggregate(newest=Max("revision"))["newest"] or 0)
+    newest = Article.objects.aggregate(newest=Max("revision"))["newest"] or 0
+    return {"run_id": run, "last_decision": decision, "newest_revision": newest}
 
 
 def changes_since(stored: StoredReport) -> Changes:
@@ -197,16 +196,13 @@ def compute_after_run(
     due = _DueReports(tuple(name for name in ready if name not in kept | waiting), rests_on, pool.count)
     on_start(len(due.names))
     UpToDate.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
+    tasks = [due] if due.names else []
     try:
-        for _ in pool.results(
-            [due] if due.names else [], compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)
-        ):
-            pass
+        list(pool.results(tasks, compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)))
     except WorkerDiedError:
         log.exception("Not all reports were computed after the run")
     for name in kept:
-        of_default = StoredReport.objects.filter(report=name, key=key_of(_default(ready[name])))
-        of_default.update(run=current_state().run_id)
+        _stored(ready[name], _default(ready[name])).update(run=current_state()["run_id"])
     return len(due.names)
 
 
@@ -258,7 +254,7 @@ def _default(report: Report) -> dict[str, Any]:
 
 def _may_wait(report: Report) -> bool:
     """Return whether the kept result of a report is recent enough to stay: it took long, and few articles are new."""
-    stored = StoredReport.objects.filter(report=report.name, key=key_of(_default(report)), error="").first()
+    stored = _stored(report, _default(report)).filter(error="").first()
     if stored is None or not stored.shown or stored.seconds < SLOW_SECONDS or not is_current(stored.shown):
         return False
     few = round(FEW_ARTICLES * Article.objects.count())
@@ -292,7 +288,7 @@ def _rests_on() -> str:
     """Return a digest of what the reports read apart from pairs and clusters, which runs change."""
     state = current_state()
     return fingerprint(
-        [state.last_decision, state.newest_revision, shown_by(), sorted(REPORTS)],
+        [state["last_decision"], state["newest_revision"], shown_by(), sorted(REPORTS)],
         list(Newspaper.objects.order_by("pk").values_list("pk", "name")),
         [str(label) for label in SampleLabel.objects.aggregate(Count("pk"), Max("labelled_at")).values()],
         [str(pair) for pair in SampledPair.objects.aggregate(Count("pk"), Max("settled_at")).values()],

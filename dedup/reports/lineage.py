@@ -66,7 +66,7 @@ class Following:
     median_hours: Annotated[float | None, column("Median hours")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lineages:
     """The clusters in the scope. `between`: those of several owners; of these, the first of `unknown_first` is unknown.
 
@@ -74,27 +74,22 @@ class Lineages:
     texts too many to be compared.
     """
 
-    clusters: int
-    between: int
-    unknown_first: int
-    arrows: int
-    unordered: int
-    unread: int
-    kinds: Annotated[list[KindCount], table("Kinds of reuse")]
-    leaders: Annotated[list[Leader], table("Who publishes first", named="first")]
-    followings: Annotated[list[Following], table("Who follows whom", named="following")]
-
-
-@dataclass
-class _Counting:
-    """What is counted while the clusters pass by; memory grows with newspapers and with hours, not with texts."""
-
     clusters: int = 0
     between: int = 0
     unknown_first: int = 0
     arrows: int = 0
     unordered: int = 0
     unread: int = 0
+    kinds: Annotated[list[KindCount], table("Kinds of reuse")] = field(default_factory=list)
+    leaders: Annotated[list[Leader], table("Who publishes first", named="first")] = field(default_factory=list)
+    followings: Annotated[list[Following], table("Who follows whom", named="following")] = field(default_factory=list)
+
+
+@dataclass
+class _Counting:
+    """What is counted while the clusters pass by; memory grows with newspapers and with hours, not with texts."""
+
+    found: Lineages = field(default_factory=Lineages)
     kinds: Counter[tuple[Kind, Confidence]] = field(default_factory=Counter)
     present: Counter[str] = field(default_factory=Counter)
     known: Counter[str] = field(default_factory=Counter)
@@ -105,28 +100,28 @@ class _Counting:
 
     def add(self, lineage: Lineage) -> None:
         """Count one cluster."""
-        self.clusters += 1
-        self.unread += lineage.unread
+        self.found.clusters += 1
+        self.found.unread += lineage.unread
         self.kinds[lineage.kind, lineage.confidence] += 1
         self._add_edges(lineage)
         if lineage.kind is Kind.OWN:
             return
-        self.between += 1
+        self.found.between += 1
         names = {article.name for article in lineage.articles}
         self.present.update(names)
         if lineage.leader:
             self.known.update(names)
             self.led[lineage.leader.name] += 1
         else:
-            self.unknown_first += 1
+            self.found.unknown_first += 1
 
     def _add_edges(self, lineage: Lineage) -> None:
         names = {article.number: article.name for article in lineage.articles}
         for edge in lineage.edges:
-            self.arrows += 1
+            self.found.arrows += 1
             both = names[edge.source], names[edge.follower]
             if edge.direction is Confidence.DOUBTFUL:
-                self.unordered += 1
+                self.found.unordered += 1
             elif both[0] != both[1]:
                 self.followed[both] += 1
                 self.copied[both] += edge.kind is Kind.NEWSPAPER
@@ -135,35 +130,22 @@ class _Counting:
 
     def result(self) -> Lineages:
         """Return the counts, the most frequent first."""
-        return Lineages(
-            clusters=self.clusters,
-            between=self.between,
-            unknown_first=self.unknown_first,
-            arrows=self.arrows,
-            unordered=self.unordered,
-            unread=self.unread,
-            kinds=[self._kind(kind) for kind in Kind],
-            leaders=[
-                Leader(name, self.present[name], self.known[name], self.led[name])
-                for name in sorted(self.present, key=lambda name: (-self.led[name], -self.present[name], name))
-            ],
-            followings=[
-                self._following(*both)
-                for both, _ in sorted(self.followed.items(), key=lambda entry: (-entry[1], entry[0]))
-            ],
-        )
+        names = sorted(self.present, key=lambda name: (-self.led[name], -self.present[name], name))
+        pairs = sorted(self.followed.items(), key=lambda entry: (-entry[1], entry[0]))
+        self.found.kinds = [self._kind(kind) for kind in Kind]
+        self.found.leaders = [Leader(name, self.present[name], self.known[name], self.led[name]) for name in names]
+        self.found.followings = [self._following(both) for both, _ in pairs]
+        return self.found
 
     def _kind(self, kind: Kind) -> KindCount:
-        counts = [
-            self.kinds[kind, confidence] for confidence in (Confidence.CLEAR, Confidence.LIKELY, Confidence.DOUBTFUL)
-        ]
+        levels = (Confidence.CLEAR, Confidence.LIKELY, Confidence.DOUBTFUL)
+        counts = [self.kinds[kind, confidence] for confidence in levels]
         return KindCount(kind.value, KIND_LABELS[kind], sum(counts), *counts)
 
-    def _following(self, source: str, follower: str) -> Following:
-        both = source, follower
+    def _following(self, both: tuple[str, str]) -> Following:
         hours = self.hours.get(both, [])
         middle = round(median(hours), 2) if hours else None
-        return Following(source, follower, self.followed[both], self.copied[both], len(hours), middle)
+        return Following(*both, self.followed[both], self.copied[both], len(hours), middle)
 
 
 class LineageReport(Report):
