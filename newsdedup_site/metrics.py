@@ -28,9 +28,8 @@ from crawlers.models import CrawlSchedule
 from crawlers.requested.queue import KIND as CRAWL
 from dedup.detection.runs.requests import is_worker_alive
 from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
+from newsdedup_site.alarms.finding import database_bytes, disks, find_everywhere
 from newsdedup_site.alarms.kinds import KINDS
-from newsdedup_site.alarms.machine import database_bytes, disks
-from newsdedup_site.alarms.recording import find_everywhere
 
 # What the last ANALYZE or VACUUM counted; -1 before the first one.
 _ROWS_SQL = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%(table)s)"

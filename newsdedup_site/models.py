@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 class KeyMap(models.Model):
-    """The keys of one user, written by newsdedup_site/keys/maps.py. Who has changed nothing has no row."""
+    """The keys of one user, written by newsdedup_site/keys.py. Who has changed nothing has no row."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="key_map"

@@ -157,7 +157,7 @@ class BufferingWorker(Worker):
             max_request_body_size=body,
             recv_bytes=64 * 1024,
             outbuf_high_watermark=ANSWER_BYTES,
-            # What the proxy says is read by newsdedup_site/proxy.py and Django, and believed only if there is one.
+            # What the proxy says is read by newsdedup_site/logins.py and Django, and believed only if there is one.
             clear_untrusted_proxy_headers=False,
             log_socket_errors=False,
             ident="",

@@ -158,11 +158,11 @@ LOGIN_REDIRECT_URL = "dashboard"
 LOGOUT_REDIRECT_URL = "login"
 # How long a one-time link to set a password works, in seconds.
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
-# Wrong passwords: the limits are in newsdedup_site/logins/limits.py, by these parameters of django-axes.
-AXES_HANDLER = "newsdedup_site.logins.handler.LimitsHandler"
-AXES_LOCKOUT_CALLABLE = "newsdedup_site.logins.handler.locked_out"
+# Wrong passwords: the limits are in newsdedup_site/logins.py, by these parameters of django-axes.
+AXES_HANDLER = "newsdedup_site.logins.LimitsHandler"
+AXES_LOCKOUT_CALLABLE = "newsdedup_site.logins.locked_out"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address", "username"]
-AXES_CLIENT_IP_CALLABLE = "newsdedup_site.proxy.counted_address"
+AXES_CLIENT_IP_CALLABLE = "newsdedup_site.logins.counted_address"
 # An attempt while locked is refused unread and does not prolong the lock.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_VERBOSE = False

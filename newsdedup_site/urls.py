@@ -8,9 +8,8 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
-from newsdedup_site import guides, views
+from newsdedup_site import guides, keys, views
 from newsdedup_site.alarms.views import alarms
-from newsdedup_site.keys import views as keys
 from newsdedup_site.metrics import metrics
 from newsdedup_site.people import views as people
 from newsdedup_site.privacy import views as privacy

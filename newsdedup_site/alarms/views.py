@@ -15,9 +15,9 @@ from django.utils import timezone
 from articles.paging import page_of
 from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.access.rights import SEE_ALARMS, has_right
+from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import Found
 from newsdedup_site.alarms.mail import recipients
-from newsdedup_site.alarms.recording import find_everywhere
 from newsdedup_site.models import Alarm
 
 # Of one kind, the dashboard lists so many.

@@ -1,4 +1,4 @@
-"""Whether what runs derive from texts is what they would derive today: indexes of the texts, and verdicts."""
+"""Whether what runs derive from texts is what they would derive today: indexes, verdicts, shared words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from itertools import groupby, islice
 from typing import Any, LiteralString, NamedTuple
 
 from django.db import connection
+from django.db.models import QuerySet
 from psycopg.sql import SQL, Identifier, Literal
 
 from articles.models import Article
+from dedup.detection.comparison.differences import Differences, compare_texts
 from dedup.detection.judging.judge import JudgedPair, JudgedRow
 from dedup.detection.runs.article_cache import ArticleCache
 from dedup.detection.runs.digests import digests_around
@@ -23,8 +25,10 @@ from dedup.detection.runs.terms import RunTerms, terms_in_force
 from dedup.detection.runs.text_indexes import SENTENCE_INDEX, SHINGLE_INDEX
 from dedup.detection.types import SENTENCES, SERIES, SHINGLES
 from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, NewspaperMonth, Pair
-from newsdedup_site.doctor.articles import chosen_articles
-from newsdedup_site.doctor.invariant import Found, Invariant, Sample, listed, options, rows, together
+from dedup.review.queries.boilerplate import compared_texts
+from dedup.rows.files import in_batches
+from newsdedup_site.doctor.articles import chosen_articles, sampled
+from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, listed, options, rows, together
 
 # To judge a pair takes about as long as to normalise so many articles.
 _ARTICLES_PER_PAIR = 10
@@ -188,10 +192,60 @@ def _difference(pair: Pair, row: JudgedRow) -> str:
     return f"pair {pair.pk} has other reasons than its articles give"
 
 
+_TEXTS = [f"{side}__{name}" for side in ("left", "right") for name in ("content", "boilerplate", "date")]
+
+
+def _look(sample: Sample) -> Found:
+    last = DetectionRun.objects.order_by("pk").last()
+    if last is None or last.state != DetectionRun.State.DONE:
+        return Found(waiting="The last run is not done; the next one judges what has changed.")
+    # An article that has changed since waits for the next run.
+    newest = last.counts.get("newest") or 0
+    pairs = Pair.objects.filter(
+        left_matched__isnull=False,
+        rests_on__isnull=False,
+        left__revision__lte=newest,
+        right__revision__lte=newest,
+        left__withheld=False,
+        right__withheld=False,
+    )
+    ids = sampled(Pair.objects.all(), sample)
+    chosen = pairs if ids is None else pairs.filter(pk__in=ids)
+    rows = chosen.select_related("left", "right").only("left_matched", "right_matched", *_TEXTS).order_by()
+    return listed(fault for fault in _faults(rows) if fault)
+
+
+def _faults(pairs: QuerySet[Pair]) -> Iterator[str]:
+    for batch in in_batches(pairs):
+        texts = compared_texts([article for pair in batch for article in (pair.left, pair.right)])
+        for pair, left, right in zip(batch, texts[::2], texts[1::2], strict=True):
+            yield _fault(pair, compare_texts(left, right))
+
+
+def _fault(pair: Pair, shown: Differences) -> str:
+    counted = pair.left_matched, pair.right_matched
+    if shown.too_long or counted == (_share(shown.same, shown.left_words), _share(shown.same, shown.right_words)):
+        return ""
+    return (
+        f"pair {pair.pk} shows {shown.same} words in both, of {shown.left_words} and {shown.right_words}; its verdict "
+        f"counted shares of {counted[0]} and {counted[1]}"
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
+
+
 INVARIANTS = (
     Invariant(
         "indexed", "The indexes of the texts have every article that a run has put into them.", _FORGET, _indexed
     ),
     Invariant("index-contents", "The indexes of the texts have what the texts give.", _FORGET, _contents),
     Invariant("judged", "The verdict on a pair is the one that its two articles give.", _JUDGE, _judged),
+    Invariant(
+        "shared-words",
+        "The page of a pair shows as shared the words that its verdict counted.",
+        FULL_RUN,
+        _look,
+    ),
 )

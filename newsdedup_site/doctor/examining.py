@@ -12,18 +12,14 @@ from traceback import clear_frames
 from django.db import connection, transaction
 
 from articles.storage.locks import is_lost
-from newsdedup_site.doctor import articles, clusters, derived, pairs, references, review, schema, shared_words
+from newsdedup_site.doctor import articles, derived, review, schema
 from newsdedup_site.doctor.invariant import Found, Invariant, Sample
 
 INVARIANTS: tuple[Invariant, ...] = (
     *schema.INVARIANTS,
-    *references.INVARIANTS,
     *articles.INVARIANTS,
-    *pairs.INVARIANTS,
     *derived.INVARIANTS,
-    *shared_words.INVARIANTS,
     *review.INVARIANTS,
-    *clusters.INVARIANTS,
 )
 # So many articles are normalised again, and so many pairs compared.
 SAMPLE = 1_000

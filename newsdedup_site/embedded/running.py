@@ -32,7 +32,7 @@ NOT_YET = ("the database system is starting up", "is in recovery mode", "is not 
 def database_settings() -> dict[str, Any]:
     """Return the entry for settings.DATABASES; the server starts with the first connection."""
     return {
-        "ENGINE": "newsdedup_site.postgresql",
+        "ENGINE": "newsdedup_site.embedded",
         "NAME": DATABASE,
         "USER": "postgres",
         "HOST": str(socket_folder()),

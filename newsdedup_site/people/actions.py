@@ -27,7 +27,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from articles.storage.audit_log import log_action
 from newsdedup_site.access.rights import ROLES, admins
-from newsdedup_site.logins.handler import Locked, forget
+from newsdedup_site.logins import Locked, forget
 
 
 class PersonError(Exception):

@@ -1,4 +1,4 @@
-"""Template tags for keys: what a key does is an action of newsdedup_site/keys/actions.py."""
+"""Template tags for keys: what a key does is an action of newsdedup_site/keys.py."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from newsdedup_site.keys.actions import ACTIONS, Action, actions_on
-from newsdedup_site.keys.maps import Keys, keys_of
+from newsdedup_site.keys import ACTIONS, Action, Keys, actions_on, keys_of
 
 register = template.Library()
 

@@ -76,7 +76,7 @@ AREAS = (
         "guards",
         (
             "newsdedup_site/access/*.py",
-            "newsdedup_site/logins/*.py",
+            "newsdedup_site/logins.py",
             "newsdedup_site/people/actions.py",
             "dedup/api/auth.py",
             "dedup/integrations/tokens.py",

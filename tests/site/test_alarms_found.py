@@ -23,9 +23,10 @@ from crawlers.models import Crawl, CrawlSchedule, Visit
 from dedup.detection.runs.requests import schedule_nightly
 from dedup.integrations.hooks import delete_webhook, make_webhook
 from dedup.models import DetectionRun, Profile, RunPhase, Worker
-from newsdedup_site.alarms import machine
+from newsdedup_site.alarms import finding
+from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import KINDS, Found
-from newsdedup_site.alarms.recording import find_all, record
+from newsdedup_site.alarms.recording import record
 from newsdedup_site.alarms.views import present
 from newsdedup_site.models import Alarm
 from tests.databases import database_url
@@ -313,7 +314,7 @@ def test_a_disk_that_is_nearly_full_is_an_alarm(settings: Any, monkeypatch: pyte
         values[1], values[2] = 1, int(size)  # blocks of one byte
         values[3] = values[4] = int(free)
         values[5], values[6], values[7] = 1_000, int(1_000 * files), int(1_000 * files)
-        monkeypatch.setattr(machine, "disks", lambda: {"/var": os.statvfs_result(values)})
+        monkeypatch.setattr(finding, "disks", lambda: {"/var": os.statvfs_result(values)})
         return [found_alarm.what for found_alarm in found()]
 
     settings.ALARM_DISK_FREE = 0.1
@@ -338,15 +339,15 @@ def test_a_full_disk_of_another_machine_is_shown_while_that_machine_is_heard_of(
     [group] = present(ada).groups
     [shown] = group.shown
     assert (group.label, shown.what, shown.detail, shown.since) == ("Disk nearly full", disk.what, disk.detail, now)
-    Alarm.objects.update(seen_at=now - machine.FORGOTTEN)
+    Alarm.objects.update(seen_at=now - finding.FORGOTTEN)
     assert present(ada).groups == []
 
 
 def test_the_disks_are_those_that_are_written_to(settings: Any, tmp_path: Path) -> None:
     settings.CRAWL_STATE_DIR = tmp_path / "not" / "there" / "yet"
-    named = " and ".join(machine.disks())
+    named = " and ".join(finding.disks())
     assert str(settings.CRAWL_STATE_DIR) in named
-    sizes = {state.f_blocks * state.f_frsize for state in machine.disks().values()}
+    sizes = {state.f_blocks * state.f_frsize for state in finding.disks().values()}
     assert os.statvfs(tmp_path).f_blocks * os.statvfs(tmp_path).f_frsize in sizes
 
 
@@ -356,8 +357,8 @@ def test_a_database_beyond_its_bound_is_an_alarm(settings: Any, monkeypatch: pyt
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         [size] = cursor.fetchone()
-    assert machine.database_bytes() == size
-    monkeypatch.setattr(machine, "GIGABYTE", size - 1)
+    assert finding.database_bytes() == size
+    monkeypatch.setattr(finding, "GIGABYTE", size - 1)
     assert kinds() == ["database"]
 
 

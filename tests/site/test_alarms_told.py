@@ -23,10 +23,11 @@ from django.utils import timezone
 from articles.models import Newspaper
 from dedup.integrations.hooks import WebhookError, make_webhook
 from dedup.models import Delivery, Profile, Worker
-from newsdedup_site.alarms import machine
+from newsdedup_site.alarms import finding
+from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import Found
 from newsdedup_site.alarms.mail import RETRY_MINUTES, send_waiting
-from newsdedup_site.alarms.recording import QUIET, find_all, record
+from newsdedup_site.alarms.recording import QUIET, record
 from newsdedup_site.models import Alarm, AlarmNotice
 from tests.databases import child_environment
 from tests.factories import make_run, make_user
@@ -383,7 +384,7 @@ def test_everybody_sees_that_the_archive_is_not_up_to_date_and_admins_see_what_h
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ALARM_DISK_FREE = 1.0
-    monkeypatch.setattr(machine, "_PLENTY", 1e18)
+    monkeypatch.setattr(finding, "_PLENTY", 1e18)
     ada, mara = client("ada", "admin"), client("mara", "viewer")
     with time_machine.travel(NOW, tick=False):
         make_run(state="failed", finished_at=NOW - datetime.timedelta(hours=1), error="could not open /srv/secret")

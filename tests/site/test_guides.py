@@ -13,7 +13,7 @@ from django.urls import resolve
 
 from newsdedup_site import guides
 from newsdedup_site.guides import GUIDES, Document, html_of
-from newsdedup_site.keys.actions import ACTIONS
+from newsdedup_site.keys import ACTIONS
 from tests.factories import make_user
 
 CHECKOUT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from newsdedup_site.keys.actions import ACTIONS
-from newsdedup_site.keys.maps import KeysError, faults_of, keys_of, store_keys
+from newsdedup_site.keys import ACTIONS, KeysError, faults_of, keys_of, store_keys
 from newsdedup_site.models import KeyMap
 from tests.factories import make_user
 

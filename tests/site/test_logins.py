@@ -16,8 +16,23 @@ from django.core.management import call_command
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
-from newsdedup_site.logins.handler import LimitsHandler, Locked, forget, forget_old, lock_for, locked_out, locks
-from newsdedup_site.logins.limits import ADDRESS, KNOWN, NAME, PAIR, Failures, Limit, Lock, lock_of
+from newsdedup_site.logins import (
+    ADDRESS,
+    KNOWN,
+    NAME,
+    PAIR,
+    Failures,
+    Limit,
+    LimitsHandler,
+    Lock,
+    Locked,
+    forget,
+    forget_old,
+    lock_for,
+    lock_of,
+    locked_out,
+    locks,
+)
 from tests.factories import PASSWORD, make_user
 
 START = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)

@@ -4,7 +4,7 @@ import pytest
 from axes.models import AccessFailureLog
 from django.test import Client, RequestFactory
 
-from newsdedup_site.proxy import client_address, counted_address
+from newsdedup_site.logins import client_address, counted_address
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_a_wrong_password_is_counted_for_the_client(client: Client, settings, be
 
 
 def test_the_counted_address_is_the_one_that_is_used(settings) -> None:
-    assert settings.AXES_CLIENT_IP_CALLABLE == "newsdedup_site.proxy.counted_address"
+    assert settings.AXES_CLIENT_IP_CALLABLE == "newsdedup_site.logins.counted_address"

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, OutputWrapper
 from django.db import transaction
 
-from newsdedup_site.logins.handler import forget
+from newsdedup_site.logins import forget
 from newsdedup_site.people.actions import record_on_server, set_role
 
 

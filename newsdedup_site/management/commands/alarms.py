@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from articles.management.base import ExitCode, ProjectCommand
 from dedup.integrations.sending import send_due
+from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import Found, in_words
 from newsdedup_site.alarms.mail import deliver, recipients
-from newsdedup_site.alarms.recording import find_all, tell
+from newsdedup_site.alarms.recording import tell
 
 
 class Command(ProjectCommand):

@@ -20,7 +20,7 @@ from dedup.research.decided import decided_pairs
 from dedup.review.answers.decisions import decide_pair
 from newsdedup_site.doctor.invariant import Sample
 from newsdedup_site.doctor.review import INVARIANTS
-from newsdedup_site.keys.actions import ACTIONS
+from newsdedup_site.keys import ACTIONS
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller
 from tests.factories import make_pair

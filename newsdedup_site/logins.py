@@ -1,9 +1,15 @@
-"""The limits as a handler of django-axes (AXES_HANDLER), and the page that it shows (AXES_LOCKOUT_CALLABLE)."""
+"""When too many wrong passwords lock a login, and until when: the limits, as a handler of django-axes, and the page.
+
+OWASP's Authentication Cheat Sheet and NIST SP 800-63B (5.2.2) ask for a limit by name; alone it would let anybody
+lock somebody else out, and it does not see one password tried on many names.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,13 +17,70 @@ from typing import Any
 from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_client_username
 from axes.models import AccessFailureLog, AccessLog
+from django.conf import settings
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from newsdedup_site.logins.limits import ADDRESS, KNOWN, LONGEST, NAME, PAIR, Failures, Limit, Lock, lock_of
+
+@dataclass(frozen=True)
+class Limit:
+    """At most so many failures in any window of this length."""
+
+    failures: int
+    window: timedelta
+
+    def full_until(self, failures: Sequence[datetime], now: datetime) -> datetime | None:
+        """Return when the next attempt is allowed, or None if it is allowed now. The order of failures is free."""
+        recent = sorted((failure for failure in failures if failure > now - self.window), reverse=True)
+        return recent[self.failures - 1] + self.window if len(recent) >= self.failures else None
+
+
+PAIR = Limit(10, timedelta(minutes=15))  # of one name from one address
+ADDRESS = Limit(20, timedelta(hours=1))  # of all names from one address
+NAME = Limit(50, timedelta(hours=1))  # of one name from all addresses
+# Instead of ADDRESS and NAME for a name that has logged in from this address before: a colleague who shares the
+# address, or a stranger who guesses the name's password elsewhere, cannot lock it out.
+KNOWN = Limit(3, timedelta(hours=1))
+LONGEST = max(limit.window for limit in (PAIR, ADDRESS, NAME, KNOWN))
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A limit that is reached ("pair", "address", "name" or "known"), and when the next attempt is allowed."""
+
+    kind: str
+    until: datetime
+
+
+@dataclass(frozen=True)
+class Failures:
+    """The times of the failures that count for an attempt: of its name and address, its address, its name."""
+
+    pair: Sequence[datetime]
+    address: Sequence[datetime]
+    name: Sequence[datetime]
+
+
+def lock_of(failures: Failures, *, is_known: bool, now: datetime) -> Lock | None:
+    """Return the lock that holds longest, or None. `is_known`: the name has logged in from this address before."""
+    locks = [_lock("pair", PAIR, failures.pair, now)]
+    wide = [_lock("address", ADDRESS, failures.address, now), _lock("name", NAME, failures.name, now)]
+    ends = [lock.until for lock in wide if lock]
+    if is_known and ends:
+        own = _lock("known", KNOWN, failures.pair, now)
+        locks.append(own and Lock(own.kind, min(own.until, max(ends))))
+    else:
+        locks += wide
+    return max((lock for lock in locks if lock), key=lambda lock: lock.until, default=None)
+
+
+def _lock(kind: str, limit: Limit, failures: Sequence[datetime], now: datetime) -> Lock | None:
+    until = limit.full_until(failures, now)
+    return Lock(kind, until) if until else None
+
 
 _KEPT = timedelta(days=1)
 # A name is known at an address for this long after its last login from there.
@@ -156,3 +219,33 @@ def locked_out(request: HttpRequest, _response: object, _credentials: object) ->
     answer = render(request, "accounts/locked_out.html", shown, status=429)
     answer["Retry-After"] = str(seconds)
     return answer
+
+
+def client_address(request: HttpRequest) -> str | None:
+    """Return the address that our own proxy saw: the last of X-Forwarded-For, or REMOTE_ADDR if that is not an address.
+
+    The client writes the earlier entries and could change them with every attempt.
+    """
+    last = request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip()
+    try:
+        return str(ipaddress.ip_address(last))
+    except ValueError:
+        return request.META.get("REMOTE_ADDR") or None
+
+
+def counted_address(request: HttpRequest) -> str | None:
+    """Return the address for which a wrong password counts; None for a Unix socket without a proxy's header.
+
+    X-Forwarded-For is believed only behind a proxy. IPv6 addresses of one network of 64 bits count together, because
+    every customer has at least one such network (RFC 6177) and could change the address with every attempt.
+    """
+    seen = client_address(request) if settings.BEHIND_TLS_PROXY else request.META.get("REMOTE_ADDR")
+    try:
+        address = ipaddress.ip_address(seen or "")
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((int(address), 64), strict=False).network_address)

@@ -1,0 +1,239 @@
+"""Keys of the pages: what can be done with a key, which ones a user chose, and the page on which they are chosen."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from dedup.answers import BUTTONS, PairLabel
+from newsdedup_site.access.middleware import UserRequest
+from newsdedup_site.models import KeyMap
+
+_PAIR = ("pair", "cluster_card")
+_ANSWERED = (*_PAIR, "compare")
+_CLUSTER = ("cluster",)
+_PREVIEW = ("cluster_preview",)
+_SAMPLED = ("validation_pair",)
+_COMPARED = ("pair", "compare", *_SAMPLED)
+_STEPS = (*_PAIR, *_CLUSTER, *_SAMPLED)
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that a key does. `pages` are names of URL patterns; none means every page.
+
+    `also` are keys that do it too and that nobody can choose or change: the arrows.
+    """
+
+    name: str
+    label: str
+    key: str
+    pages: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    def is_on(self, page: str | None) -> bool:
+        """Return whether the action exists on this page."""
+        return not self.pages or page in self.pages
+
+    def meets(self, other: Action) -> bool:
+        """Return whether some page has both actions, so that they cannot share a key."""
+        return not self.pages or not other.pages or not set(self.pages).isdisjoint(other.pages)
+
+
+_ALL = (
+    Action("help", "show the keys of this page", "?"),
+    Action("undo", "undo your last answer", "z"),
+    Action("start", "open the first one of the list", "r", ("queue", "clusters")),
+    *(Action(answer.value, answer.facts.button, answer.facts.letter, _ANSWERED) for answer in BUTTONS),
+    Action("later", "Later", "l", _PAIR),
+    *(Action(label.action, f"Label: {label.label.lower()}", label.facts.letter, _SAMPLED) for label in PairLabel),
+    Action("agree", "agree with a decision made while you were reading", "a", ("pair",)),
+    Action("contest", "contest a decision made while you were reading", "c", ("pair",)),
+    Action("confirm_cluster", "confirm the cluster", "y", _CLUSTER),
+    Action("split_weakest", "split the cluster at its weak link", "p", _CLUSTER),
+    Action("split", "split off the ticked articles", "s", _CLUSTER),
+    *(Action(f"tick_{row}", f"tick row {row}", str(row), _CLUSTER) for row in range(1, 10)),
+    Action("dissolve", "dissolve the cluster", "d", _CLUSTER),
+    Action("merge", "merge with the nearest cluster", "g", _CLUSTER),
+    Action("compare", "compare the first other article with the kept one", "c", _CLUSTER),
+    Action("weakest", "view the weakest pair", "w", _CLUSTER),
+    Action("do_it", "do what the preview shows", "y", _PREVIEW),
+    Action("back", "back to the cluster, and change nothing", "b", (*_PREVIEW, "pair", "compare")),
+    Action("note", "write a note; Esc leaves it", "m", (*_STEPS, *_PREVIEW, "compare")),
+    Action("next", "the next one, without an answer", "j", _STEPS, ("ArrowRight",)),
+    Action("previous", "the previous one", "k", _STEPS, ("ArrowLeft",)),
+    Action("next_difference", "the next difference in the text", "J", _COMPARED),
+    Action("previous_difference", "the previous difference in the text", "K", _COMPARED),
+    Action("next_shared", "the next passage that both texts have", "O", _COMPARED),
+    Action("previous_shared", "the previous passage that both texts have", "I", _COMPARED),
+    Action("unfold", "unfold or fold long passages", "x", _COMPARED),
+)
+ACTIONS = {action.name: action for action in _ALL}
+
+
+def actions_on(page: str | None) -> Iterator[Action]:
+    """Yield the actions of a page, in the order of the registry."""
+    return (action for action in _ALL if action.is_on(page))
+
+
+# Browsers, forms and screen readers need these; they are refused by name, as is the space.
+RESERVED = frozenset(
+    {
+        *("tab", "enter", "return", "esc", "escape", "space", "spacebar", "backspace", "delete", "insert", "home"),
+        *("end", "pageup", "pagedown", "up", "down", "left", "right", "arrowup", "arrowdown", "arrowleft"),
+        *("arrowright", "shift", "ctrl", "control", "alt", "altgr", "meta", "cmd", "capslock"),
+    }
+)
+
+
+class KeysError(ValueError):
+    """Keys that cannot be used; `faults` has a sentence for each action, by name."""
+
+    def __init__(self, faults: dict[str, str]) -> None:
+        super().__init__(" ".join(f"{name}: {fault}" for name, fault in faults.items()))
+        self.faults = faults
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The key of each action, "" for none. `on` is false if the user has switched all keys off."""
+
+    on: bool = True
+    by_action: Mapping[str, str] = field(default_factory=lambda: {name: action.key for name, action in ACTIONS.items()})
+
+    def of(self, action: Action) -> list[str]:
+        """Return every key that does it, the chosen one first; none if it is switched off."""
+        key = self.by_action[action.name]
+        return [key, *action.also] if self.on and key else []
+
+
+def keys_of(user: Any) -> Keys:
+    """Return the keys of a user. Nobody without a login has any."""
+    if not user.is_authenticated:
+        return Keys(on=False)
+    stored = KeyMap.objects.filter(pk=user.pk).first()
+    return Keys() if stored is None else Keys(on=stored.on, by_action=_merged(stored.keys))
+
+
+def _merged(chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the key of each action. An action that came later gives way to what the user has chosen."""
+    merged = {name: chosen[name] for name in ACTIONS if name in chosen}
+    for name, action in ACTIONS.items():
+        if name not in merged:
+            taken = any(
+                merged[other] == action.key and ACTIONS[other].meets(action) for other in chosen if other in merged
+            )
+            merged[name] = "" if taken else action.key
+    return merged
+
+
+def store_keys(user: Any, *, on: bool, by_action: Mapping[str, str]) -> None:
+    """Store the keys of a user; an action that is not named keeps the registry's. Raises KeysError, storing nothing."""
+    if faults := faults_of(by_action):
+        raise KeysError(faults)
+    changed = {name: key for name, key in by_action.items() if key != ACTIONS[name].key}
+    KeyMap.objects.update_or_create(user=user, defaults={"on": on, "keys": changed})
+
+
+def switch_keys(user: Any, *, on: bool) -> None:
+    """Switch all keys of a user on or off; which they are stays."""
+    KeyMap.objects.update_or_create(user=user, defaults={"on": on})
+
+
+def faults_of(by_action: Mapping[str, str]) -> dict[str, str]:
+    """Return what is wrong with these keys, a sentence by action; empty if they can be used."""
+    faults = {name: f"There is no action {name!r}." for name in by_action if name not in ACTIONS}
+    known = {name: key for name, key in by_action.items() if name in ACTIONS}
+    faults |= {name: fault for name, key in known.items() if (fault := _fault_of(key))}
+    every = {name: action.key for name, action in ACTIONS.items()} | known
+    for one, other in combinations(every, 2):
+        if every[one] and every[one] == every[other] and ACTIONS[one].meets(ACTIONS[other]):
+            for here, there in ((one, other), (other, one)):
+                text = (
+                    f"“{every[here]}” is also the key of “{ACTIONS[there].label}”. Choose another key for one of them."
+                )
+                faults.setdefault(here, text)
+    return faults
+
+
+def _fault_of(key: str) -> str:
+    if not key:
+        return ""
+    if key.strip().lower() in RESERVED or key.isspace():
+        return f"“{key}” is reserved: browsers and forms need it. Choose a letter, a digit or a sign."
+    if len(key) != 1:
+        return f"“{key}” has {len(key)} characters; a key is one letter, digit or sign, such as “d”."
+    if unicodedata.category(key)[0] in "CMZ":
+        return "This character cannot be typed as one key. Choose a letter, a digit or a sign."
+    return ""
+
+
+class KeysForm(forms.Form):
+    """The key of each action, empty for none, and whether any key does anything."""
+
+    on = forms.BooleanField(
+        required=False,
+        label="Use keys",
+        help_text="Without keys, every button and link still works.",
+        widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
+    )
+
+    def __init__(self, *args: Any, keys: Keys, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["on"].initial = keys.on
+        for name, action in ACTIONS.items():
+            attrs = {"class": "form-control key-field", "autocomplete": "off", "autocapitalize": "off"}
+            self.fields[name] = forms.CharField(
+                required=False,
+                max_length=20,
+                label=action.label[0].upper() + action.label[1:],
+                initial=keys.by_action[name],
+                widget=forms.TextInput(attrs={**attrs, "size": 3, "spellcheck": "false"}),
+            )
+
+    def store(self, user: User) -> bool:
+        """Store the keys of a valid form; on a refusal, show each fault at its field and return False."""
+        by_action = {name: self.cleaned_data[name] for name in ACTIONS}
+        try:
+            store_keys(user, on=self.cleaned_data["on"], by_action=by_action)
+        except KeysError as error:
+            for name, fault in error.faults.items():
+                self.add_error(name, fault)
+            return False
+        return True
+
+
+def keys(request: UserRequest) -> HttpResponse:
+    """Show the keys of the user, and store those that the form chooses."""
+    if request.method == "POST" and "reset" in request.POST:
+        store_keys(request.user, on=True, by_action={name: action.key for name, action in ACTIONS.items()})
+        messages.success(request, "All keys are as they were at first.")
+        return redirect("keys")
+    form = KeysForm(request.POST or None, keys=keys_of(request.user))
+    if request.method == "POST" and form.is_valid() and form.store(request.user):
+        messages.success(request, "Your keys are saved.")
+        return redirect("keys")
+    return render(request, "keys/keys.html", {"form": form}, status=400 if form.errors else 200)
+
+
+def keys_switch(request: UserRequest) -> HttpResponse:
+    """Switch all keys of the user on or off, and return to the page."""
+    if request.method == "POST":
+        on = request.POST.get("on") == "1"
+        switch_keys(request.user, on=on)
+        messages.success(request, "Keys are on." if on else "Keys are off. The page Keys switches them on again.")
+    wanted = request.POST.get("next", "")
+    allowed = url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return redirect(wanted if allowed else "keys")

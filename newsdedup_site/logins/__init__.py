@@ -1,1 +1,0 @@
-"""Limits for wrong passwords: by name and address together, by address alone, and by name alone."""
