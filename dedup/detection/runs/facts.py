@@ -15,50 +15,11 @@ from dedup.declarations import Finds, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.clustering.changes import contradictions
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.phases import all_phases
+from dedup.detection.runs.phases import STEPS, all_phases
 from dedup.detection.runs.scope import Scope
-from dedup.detection.types import (
-    BEST_SCORES,
-    BOILERPLATE,
-    CLUSTERS,
-    COUNTS,
-    DENSE_GROUPS,
-    FORMS,
-    GROUP_CHECKS,
-    GROUPS,
-    QUESTIONS,
-    RECURRING,
-    REPORTS,
-    SENTENCES,
-    SERIES,
-    SHINGLES,
-    STALE,
-    STORING,
-    VERDICTS,
-    VerdictKind,
-)
+from dedup.detection.types import BOILERPLATE, RECURRING, REPORTS, VERDICTS, VerdictKind
 from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership, Pair, Verdict
 
-_STEPS = {
-    FORMS: "Merged newspapers",
-    BOILERPLATE: "Boilerplate",
-    SHINGLES: "Shingle index",
-    SENTENCES: "Sentence index",
-    STORING: "Storing pairs",
-    STALE: "Outdated evidence",
-    BEST_SCORES: "Best scores",
-    GROUPS: "Dense groups",
-    SERIES: "Series",
-    RECURRING: "What newspapers repeat",
-    VERDICTS: "Full comparison",
-    GROUP_CHECKS: "Checks in dense groups",
-    CLUSTERS: "Clusters",
-    QUESTIONS: "Questions for editors",
-    COUNTS: "Counting",
-    REPORTS: "Reports",
-    DENSE_GROUPS: "Dense group",
-    "audit": "Audit",
-}
 # Labels for the verdicts that a run counts over all proposed pairs.
 _KINDS = {
     "duplicate": "duplicates",
@@ -182,9 +143,7 @@ def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
 
 def label(pass_name: str) -> str:
     """Return the label of a pass or of another step of a run. A pass that is no longer registered keeps its name."""
-    if pass_name in _STEPS:
-        return _STEPS[pass_name]
-    return PASSES[pass_name].label if pass_name in PASSES else pass_name
+    return PASSES[pass_name].label if pass_name in PASSES else STEPS.get(pass_name, pass_name)
 
 
 def run_summary(run: DetectionRun) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from dedup.detection.types import (
     BOILERPLATE,
     CLUSTERS,
     COUNTS,
+    DENSE_GROUPS,
     FORMS,
     GROUP_CHECKS,
     GROUPS,
@@ -36,10 +37,28 @@ from dedup.detection.types import (
 )
 from dedup.models import DetectionRun, RunPhase
 
-_BEFORE_PASSES = (FORMS, BOILERPLATE, SHINGLES, SENTENCES)
-_AFTER_PASSES = (
-    STORING, STALE, BEST_SCORES, GROUPS, SERIES, RECURRING, VERDICTS, GROUP_CHECKS, CLUSTERS, QUESTIONS, COUNTS, REPORTS
-)  # fmt: skip
+# What pages call the phases, before the passes and after them; with several processes, storing goes on beside these.
+_BEFORE_PASSES = {
+    FORMS: "Merged newspapers",
+    BOILERPLATE: "Boilerplate",
+    SHINGLES: "Shingle index",
+    SENTENCES: "Sentence index",
+}
+_AFTER_PASSES = {
+    STORING: "Storing pairs",
+    STALE: "Outdated evidence",
+    BEST_SCORES: "Best scores",
+    GROUPS: "Dense groups",
+    SERIES: "Series",
+    RECURRING: "What newspapers repeat",
+    VERDICTS: "Full comparison",
+    GROUP_CHECKS: "Checks in dense groups",
+    CLUSTERS: "Clusters",
+    QUESTIONS: "Questions for editors",
+    COUNTS: "Counting",
+    REPORTS: "Reports",
+}
+STEPS = {**_BEFORE_PASSES, **_AFTER_PASSES, DENSE_GROUPS: "Dense group", "audit": "Audit"}
 # Inside a phase, what is done is stored and the cancellation is looked up this often.
 _EVERY_SECONDS = 1.0
 # A block that is not finished moves its bar at most to this share of the total.
@@ -53,7 +72,7 @@ _CANCELLED_SQL = "SELECT FROM dedup_detectionrun WHERE id = %(id)s AND cancelled
 
 
 def all_phases() -> list[str]:
-    """Return the phases in the order of a run. With several processes, passes and storing go on at the same time."""
+    """Return the phases in the order of a run."""
     return [*_BEFORE_PASSES, *PASSES, *_AFTER_PASSES]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby, islice
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -122,21 +123,20 @@ def print_run(
         _print_passes(title, pass_counts(run), run.counts["pairs"], stream, detailed=detailed)
         facts = run_facts(run) if scores is None else [(words, text) for words, text in [dense_fact(run)] if text]
         if facts:
-            _print_facts(facts, stream)
+            _print_table(stream, ["", ""], facts)
         if scores is None:
             _print_phases(phase_seconds(run), stream)
 
 
 def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
     """Print how the pairs of the trigram pass compare with those of the plain join, day by day."""
-    table = Table(title="The trigram pass compared with the plain SQL join", title_justify="left")
-    for heading in ("Day", "Articles", "Plain join", "Pass", "Missed", "Extra", "Score differs", "Left out"):
-        table.add_column(heading, justify="left" if heading == "Day" else "right")
+    headings = ["Day", "Articles", "Plain join", "Pass", "Missed", "Extra", "Score differs", "Left out"]
+    rows = []
     for result in audited:
         differences = (len(result.missed), len(result.extra), len(result.scored_differently), len(result.left_out))
         numbers = (result.articles, len(result.plain), len(result.stored), *differences)
-        table.add_row(str(result.day), *(f"{number:,}" for number in numbers))
-    _print(table, stream)
+        rows.append((str(result.day), *(f"{number:,}" for number in numbers)))
+    _print_table(stream, headings, rows, title="The trigram pass compared with the plain SQL join")
     wrong = [pair for result in audited for pair in (*result.missed, *result.extra, *result.scored_differently)]
     if wrong:
         some = ", ".join(f"{left} and {right}" for left, right in wrong[:10])
@@ -150,80 +150,60 @@ def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
 
 
 def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: Any, *, detailed: bool = False) -> None:
-    table = Table(title=title, title_justify="left")
-    table.add_column("Pass")
-    for heading in ("Candidates", "Verified") if detailed else ():
-        table.add_column(heading, justify="right")
-    table.add_column("Kept" if detailed else "Pairs", justify="right")
-    table.add_column("Seconds", justify="right")
+    headings = ["Pass", *(["Candidates", "Verified"] if detailed else []), "Kept" if detailed else "Pairs", "Seconds"]
+    rows = []
     for counted in passes:
         work = (f"{counted.candidates:,}", f"{counted.verified:,}") if detailed else ()
         seconds = "" if counted.seconds is None else f"{counted.seconds:.1f}"
-        table.add_row(counted.label, *work, f"{counted.pairs:,}", seconds)
-    table.add_section()
-    table.add_row("All, each pair once", *(["", ""] if detailed else []), f"{pairs:,}", "")
-    _print(table, stream)
-
-
-def _print_facts(facts: Sequence[tuple[str, str]], stream: Any) -> None:
-    table = Table(show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for row in facts:
-        table.add_row(*row)
-    _print(table, stream)
+        rows.append((counted.label, *work, f"{counted.pairs:,}", seconds))
+    last = ("All, each pair once", *(["", ""] if detailed else []), f"{pairs:,}", "")
+    _print_table(stream, headings, rows, last, title=title)
 
 
 def _print_phases(phases: Sequence[tuple[str, float]], stream: Any) -> None:
-    table = Table(title="Where the time went", title_justify="left")
-    table.add_column("Phase")
-    table.add_column("Seconds", justify="right")
-    for name, seconds in phases:
-        table.add_row(name, f"{seconds:.1f}")
-    table.add_section()
-    table.add_row("All", f"{sum(seconds for _, seconds in phases):.1f}")
-    _print(table, stream)
+    rows = [(name, f"{seconds:.1f}") for name, seconds in phases]
+    last = ("All", f"{sum(seconds for _, seconds in phases):.1f}")
+    _print_table(stream, ["Phase", "Seconds"], rows, last, title="Where the time went")
 
 
-def _print(table: Table, stream: TextIO) -> None:
-    console = Console(file=stream, width=None if stream.isatty() else 100)
-    console.print(table)
+def _print_table(
+    stream: TextIO,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    last: Sequence[str] = (),
+    title: str | None = None,
+) -> None:
+    """Print rows with numbers in all columns but the first; `last` is set off from the others."""
+    table = Table(title=title, title_justify="left", show_header=any(headings))
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place else "left")
+    for row in rows:
+        table.add_row(*row)
+    if last:
+        table.add_section()
+        table.add_row(*last)
+    Console(file=stream, width=None if stream.isatty() else 100).print(table)
 
 
 def _scores_of_run(run: DetectionRun) -> Iterator[tuple[tuple[int, int], dict[str, float]]]:
     rows = Evidence.objects.found_by(run).order_by("pair__left", "pair__right", "pass_name")
-    current: tuple[int, int] | None = None
-    scores: dict[str, float] = {}
-    for left, right, name, score in rows.values_list("pair__left", "pair__right", "pass_name", "score").iterator():
-        if (left, right) != current:
-            if current is not None:
-                yield current, scores
-            current, scores = (left, right), {}
-        scores[name] = score
-    if current is not None:
-        yield current, scores
+    found = rows.values_list("pair__left", "pair__right", "pass_name", "score").iterator()
+    for ends, of_pair in groupby(found, key=lambda row: row[:2]):
+        yield ends, {name: score for *_, name, score in of_pair}
 
 
-def _pair_lines(pairs: Any) -> Iterator[dict[str, Any]]:
+def _pair_lines(pairs: Iterable[tuple[tuple[int, int], dict[str, float]]]) -> Iterator[dict[str, Any]]:
     """Yield a line for each pair; the articles are looked up for _PAIRS_AT_ONCE pairs at a time."""
-    block: list[tuple[tuple[int, int], dict[str, float]]] = []
-    for pair in pairs:
-        block.append(pair)
-        if len(block) == _PAIRS_AT_ONCE:
-            yield from _lines_of(block)
-            block = []
-    yield from _lines_of(block)
-
-
-def _lines_of(block: list[tuple[tuple[int, int], dict[str, float]]]) -> Iterator[dict[str, Any]]:
-    wanted = {article for pair, _ in block for article in pair}
-    articles = Article.objects.without_texts().select_related("newspaper").in_bulk(wanted)
-    for (left, right), scores in block:
-        yield {
-            "left": _described(articles[left]),
-            "right": _described(articles[right]),
-            "scores": scores_in_order(scores),
-        }
+    rest = iter(pairs)
+    while block := list(islice(rest, _PAIRS_AT_ONCE)):
+        wanted = {article for ends, _ in block for article in ends}
+        articles = Article.objects.without_texts().select_related("newspaper").in_bulk(wanted)
+        for (left, right), scores in block:
+            yield {
+                "left": _described(articles[left]),
+                "right": _described(articles[right]),
+                "scores": scores_in_order(scores),
+            }
 
 
 def _described(article: Article) -> dict[str, Any]:
