@@ -7,20 +7,14 @@ addresses only if those name nothing, and a few sections. Nothing is stored.
 from __future__ import annotations
 
 import asyncio
-import json
-import signal
-import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-import scrapy
-from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
 from crawlers.discovery import hints
-from crawlers.discovery.asking import GRACE
 from crawlers.discovery.found import FoundNewspaper, FoundSource, SourceKind
 from crawlers.discovery.hints import HomePage, Link
 from crawlers.discovery.reading import (
@@ -31,8 +25,7 @@ from crawlers.discovery.reading import (
     sitemap_source,
     with_entries,
 )
-from crawlers.faults import reason_of
-from crawlers.fetching.bare_settings import bare_settings
+from crawlers.fetching.bare_spiders import BareSpider
 from crawlers.fetching.sites import same_site
 from crawlers.listings.feeds import read_feed
 from crawlers.listings.sitemaps import Document, SitemapEntry, read_sitemap
@@ -46,16 +39,15 @@ MAX_SITEMAP_BYTES = 20 * 1024 * 1024
 MAX_ARTICLES = 2_000  # of which the form of their URLs is learnt
 
 
-class Explorer(scrapy.Spider):
+class Explorer(BareSpider):
     """Puts what it finds into `found`, again after each step, so that nothing is lost when the time is over."""
 
     name = "explorer"
     url: str
-    seconds: float
-    found: dict[str, Any]
+    patience: float  # seconds
 
     async def start(self) -> AsyncIterator[Any]:
-        self.until = time.monotonic() + self.seconds
+        self.until = time.monotonic() + self.patience
         self.page, self.home = self.url, HomePage("", "", (), ())
         self.sources: list[FoundSource] = []
         self.articles: list[str] = []
@@ -77,15 +69,8 @@ class Explorer(scrapy.Spider):
         left = self.until - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        request = scrapy.Request(url, dont_filter=True, meta={"download_maxsize": MAX_SITEMAP_BYTES, **meta})
-        try:
-            async with asyncio.timeout(left):
-                response = await self.crawler.engine.download_async(request)
-        except TimeoutError:
-            raise
-        except Exception as error:  # noqa: BLE001 - reason_of knows the many kinds
-            return reason_of(error)
-        return response if response.status == 200 else f"HTTP {response.status}"
+        async with asyncio.timeout(left):
+            return await self.ask(url, download_maxsize=MAX_SITEMAP_BYTES, **meta)
 
     async def _go_home(self) -> str:
         """Ask for the home page; return why it cannot be read. A feed's or sitemap's address leads to the site's."""
@@ -206,14 +191,3 @@ def _document(response: Response) -> Document:
 
 def _content_type(response: Response) -> str:
     return (response.headers.get("Content-Type") or b"").decode("latin-1")
-
-
-def main() -> None:
-    """Read a URL from standard input, and write what was found there, or why nothing was, to standard output."""
-    asked = json.load(sys.stdin)
-    signal.alarm(int(asked["seconds"]) + GRACE)
-    found: dict[str, Any] = {}
-    process = AsyncCrawlerProcess(bare_settings(asked["networks"], asked["pause"]), install_root_handler=False)
-    process.crawl(Explorer, url=asked["url"], seconds=asked["seconds"], found=found)
-    process.start()
-    sys.stdout.write(json.dumps(found or {"reason": "connection failed"}))

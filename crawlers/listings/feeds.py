@@ -19,9 +19,11 @@ from urllib.parse import urljoin
 import feedparser
 
 from articles.extraction.feed_entries import FeedEntry
+from articles.models import ArticleURL
 from articles.normalization.text import letters
 from articles.normalization.values import plain_text
 from articles.storage.incoming import ListedDate
+from crawlers.items import ArticleLink, Source
 from crawlers.listings.dates import changed_moment, headline, language_code, listed_date, summary
 
 _BEFORE_XML = codecs.BOM_UTF8 + b" \t\r\n"
@@ -42,6 +44,20 @@ class Entry:
     title: str = ""
     summary: str = ""
     feed_entry: bytes = b""
+
+
+def entry_link(source: Source, entry: Entry, language: str) -> ArticleLink:
+    """Return the link of an entry of a feed in a language."""
+    return ArticleLink(
+        source,
+        entry.url,
+        ArticleURL.Kind.FEED,
+        entry.published,
+        headline=entry.title,
+        changed_at=entry.changed_at,
+        language=language,
+        feed_entry=entry.feed_entry,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,10 @@ import lxml.etree
 from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
 
+from articles.models import ArticleURL
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.gzipped import GZIP, is_cut_off
+from crawlers.items import ArticleLink, Source
 from crawlers.listings.dates import changed_day, changed_moment, headline, language_code, listed_date, periods
 from crawlers.listings.feeds import Entry, read_feed
 
@@ -47,6 +49,20 @@ class SitemapEntry:
     published: ListedDate | None = None
     title: str = ""
     language: str = ""
+
+
+def page_link(source: Source, entry: SitemapEntry) -> ArticleLink:
+    """Return the link of a page that a sitemap lists."""
+    return ArticleLink(
+        source,
+        entry.url,
+        ArticleURL.Kind.PAGE,
+        entry.published,
+        headline=entry.title,
+        language=entry.language,
+        changed=entry.changed,
+        changed_at=entry.changed_at,
+    )
 
 
 @dataclass(frozen=True, slots=True)

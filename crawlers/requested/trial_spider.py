@@ -1,41 +1,31 @@
-"""What tries a newspaper, in a process of its own (crawlers/requested/trying.py).
-
-It needs no database, obeys robots.txt, pauses between two requests, and ends after LONGEST seconds, whatever the site
-does.
-"""
+"""What tries a newspaper: reads its sources and fetches ten of their articles, as a crawl would, and stores nothing."""
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
 import datetime
-import json
-import signal
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-import scrapy
-from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
 from articles.extraction.extract import ExtractionError
 from articles.extraction.rules import ExtractionRule
 from articles.models import ArticleURL
 from articles.normalization.url_patterns import finds
-from articles.storage.incoming import IncomingArticle, ListedDate, RejectedArticleError, check_article, story_url
+from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article, story_url
 from articles.storage.newspapers import Paper
+from crawlers.discovery.found import FIELDS, SourceKind
 from crawlers.faults import reason_of
-from crawlers.fetching.bare_settings import bare_settings
+from crawlers.fetching.bare_spiders import BareSpider
+from crawlers.fetching.elsewhere import NO_ANSWER
 from crawlers.fetching.sites import is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source
 from crawlers.listings.dates import newest_first
-from crawlers.listings.feeds import read_feed
-from crawlers.listings.sitemaps import SitemapEntry, read_sitemap
+from crawlers.listings.feeds import entry_link, read_feed
+from crawlers.listings.sitemaps import SitemapEntry, page_link, read_sitemap
 from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
-from crawlers.requested.trying import LONGEST
 from crawlers.spiders.base import content_type, page_fault
 from crawlers.spiders.section import article_urls
 
@@ -45,52 +35,40 @@ _PATIENCE = 75
 # Of a sitemap index, the sitemaps that changed last are read.
 _NAMED_SITEMAPS = 2
 _SHOWN_CHARACTERS = 20_000
-_FIELDS = {"feed": "feed_urls", "sitemap": "sitemap_urls", "section": "section_urls"}
 # Nothing is prepared for the store.
 _NO_PAPER = Paper("", "", (), ())
 
 
-class _TrialSpider(scrapy.Spider):
+class TrialSpider(BareSpider):
     """Reads the sources one after the other, then articles of each in turn, the newest first."""
 
     name = "trial"
     draft: dict[str, Any]
-    pause: float
-    found: dict[str, Any]
+    rule: dict[str, Any]
 
     async def start(self) -> AsyncIterator[Any]:
         self.until = time.monotonic() + _PATIENCE
-        self.rule = ExtractionRule.of(self.draft["rule"])
         self.source = Source(0, self.draft["name"], self.draft["article_url_pattern"])
         self.found.update(sources=[], articles=[])
         self.descriptions: dict[str, str] = {}
-        kinds = ["feed"] if self.draft["teasers"] else list(_FIELDS)
-        lists = [newest_first(await self._links(kind, url)) for kind in kinds for url in self.draft[_FIELDS[kind]]]
+        kinds: list[SourceKind] = ["feed"] if self.draft["teasers"] else list(FIELDS)
+        lists = [newest_first(await self._links(kind, url)) for kind in kinds for url in self.draft[FIELDS[kind]]]
         for link in list(_in_turn(lists))[:ARTICLES]:
             self.found["articles"].append({"url": link.url, **await self._article(link)})
         return
         yield
 
-    async def _ask(self, url: str, **meta: Any) -> Response | str:
-        """Return the response to a request, or the reason why there is none."""
-        if time.monotonic() > self.until:
-            return "no answer in time"
-        await asyncio.sleep(self.pause)
-        request = scrapy.Request(url, dont_filter=True, meta=meta)
-        try:
-            response = await self.crawler.engine.download_async(request)
-        except Exception as error:  # noqa: BLE001 - each kind of failure has its own; reason_of knows them
-            return reason_of(error)
-        return response if response.status == 200 else f"HTTP {response.status}"
+    async def ask(self, url: str, **meta: Any) -> Response | str:
+        return NO_ANSWER if time.monotonic() > self.until else await super().ask(url, **meta)
 
     def _bounds(self, kind: str) -> dict[str, Any]:
         return {"download_maxsize": self.settings.getint("SITEMAP_MAXSIZE")} if kind == "sitemap" else {}
 
     # -- Sources ------------------------------------------------------------------------------------------
 
-    async def _links(self, kind: str, url: str) -> list[ArticleLink]:
+    async def _links(self, kind: SourceKind, url: str) -> list[ArticleLink]:
         """Return the links of a source, and put down how many they are, or why there are none."""
-        response = await self._ask(url, **self._bounds(kind)) if is_visitable(url) else "bad address"
+        response = await self.ask(url, **self._bounds(kind)) if is_visitable(url) else "bad address"
         links: list[ArticleLink] | str = response if isinstance(response, str) else await self._listed(kind, response)
         reason = links if isinstance(links, str) else ""
         found = [] if isinstance(links, str) else [link for link in links if is_visitable(link.url)]
@@ -101,21 +79,19 @@ class _TrialSpider(scrapy.Spider):
         if kind == "feed":
             feed = read_feed(response.body, response.url, content_type(response))
             self.descriptions |= {entry.url: entry.summary for entry in feed.entries}
-            links = [
-                dataclasses.replace(
-                    self._link(entry.url, ArticleURL.Kind.FEED, entry.published, entry.title, feed.language),
-                    feed_entry=entry.feed_entry,
-                )
-                for entry in feed.entries
-            ]
+            links = [entry_link(self.source, entry, feed.language) for entry in feed.entries]
             return links if feed.readable else "unreadable feed"
         if kind == "section":
             if not isinstance(response, HtmlResponse):
                 return "section is no HTML page"
             pattern = self.source.article_url_pattern
-            return [self._link(url) for url in article_urls(response, pattern) if url != response.url]
+            return [
+                ArticleLink(self.source, url, ArticleURL.Kind.PAGE)
+                for url in article_urls(response, pattern)
+                if url != response.url
+            ]
         entries = await self._entries(response)
-        return entries if isinstance(entries, str) else [self._link_of(entry) for entry in entries]
+        return entries if isinstance(entries, str) else [page_link(self.source, entry) for entry in entries]
 
     async def _entries(self, response: Response, *, named: bool = False) -> list[SitemapEntry] | str:
         """Return the articles of a sitemap, or of the sitemaps of an index that changed last."""
@@ -126,24 +102,10 @@ class _TrialSpider(scrapy.Spider):
             return "unreadable sitemap"
         entries: list[SitemapEntry] = []
         for url in _latest(document.entries):
-            answer = await self._ask(url, **self._bounds("sitemap"))
+            answer = await self.ask(url, **self._bounds("sitemap"))
             read = answer if isinstance(answer, str) else await self._entries(answer, named=True)
             entries += [] if isinstance(read, str) else read
         return entries
-
-    def _link_of(self, entry: SitemapEntry) -> ArticleLink:
-        link = self._link(entry.url, ArticleURL.Kind.PAGE, entry.published, entry.title, entry.language)
-        return dataclasses.replace(link, changed=entry.changed)
-
-    def _link(
-        self,
-        url: str,
-        kind: ArticleURL.Kind = ArticleURL.Kind.PAGE,
-        published: ListedDate | None = None,
-        headline: str = "",
-        language: str = "",
-    ) -> ArticleLink:
-        return ArticleLink(self.source, url, kind, published, headline=headline, language=language)
 
     # -- Articles -----------------------------------------------------------------------------------------
 
@@ -174,10 +136,10 @@ class _TrialSpider(scrapy.Spider):
         if self.draft["teasers"]:
             today = datetime.datetime.now(datetime.UTC).date()
             return teaser_article(link, self.descriptions[link.url], today)
-        page = _page(await self._ask(story_url(link.url)), link)
+        page = _page(await self.ask(story_url(link.url)), link)
         if isinstance(page, str):
             return page
-        return incoming_article(page, extracted_article(PageTask(page, _NO_PAPER, self.rule)))
+        return incoming_article(page, extracted_article(PageTask(page, _NO_PAPER, ExtractionRule.of(self.rule))))
 
 
 def _page(response: Response | str, link: ArticleLink) -> FetchedPage | str:
@@ -203,14 +165,3 @@ def _latest(entries: Sequence[SitemapEntry]) -> list[str]:
     """Return the sitemaps of an index that changed last; the first ones if it does not say."""
     days = sorted(entries, key=lambda entry: entry.changed or datetime.date.min, reverse=True)
     return [entry.url for entry in days if is_visitable(entry.url)][:_NAMED_SITEMAPS]
-
-
-def main() -> None:
-    """Read a draft from standard input, and write what was found to standard output."""
-    signal.alarm(LONGEST)
-    asked = json.load(sys.stdin)
-    found: dict[str, Any] = {}
-    process = AsyncCrawlerProcess(bare_settings(asked["networks"]), install_root_handler=False)
-    process.crawl(_TrialSpider, draft=asked["draft"], pause=asked["pause"], found=found)
-    process.start()
-    sys.stdout.write(json.dumps(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Mapping
 from typing import Any
@@ -12,19 +13,22 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from articles.extraction.rules import NO_RULE
+from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.jobs.work import JobError, Work, ask
 from articles.models import Job, Newspaper
+from articles.normalization.url_patterns import pattern_fault
 from articles.storage.audit_log import log_action
 from articles.storage.extraction_rules import rule_of
 from crawlers.discovery.asking import discover
 from crawlers.discovery.found import FIELDS as KINDS
 from crawlers.discovery.found import FoundNewspaper
+from crawlers.fetching.elsewhere import NO_ANSWER, ask_spider
 from crawlers.models import Trial
-from crawlers.requested.trying import Draft, TrialError, try_newspaper
 
 JOBS = DISCOVERY, TRIAL = "discovery", "trial"
 _KEPT = datetime.timedelta(days=7)
+# Seconds after which a trial is ended, and between two requests.
+_LONGEST, _PAUSE = 100, 0.5
 FIELDS = ("name", "host", "article_url_pattern", "feed_urls", "sitemap_urls", "section_urls", "teasers")
 
 
@@ -82,13 +86,25 @@ def discovery_job(work: Work) -> None:
 def trial_job(work: Work) -> None:
     """Read the sources of a newspaper, and fetch ten of their articles."""
     trial = _trial_of(work)
-    draft = {name: value for name, value in trial.draft.items() if name != "host"}
     rule = rule_of(trial.newspaper) if trial.newspaper else NO_RULE
-    try:
-        results = try_newspaper(Draft(**draft, rule=rule))
-    except TrialError as error:
-        raise JobError(str(error)) from error
-    _store(work, results=results)
+    _store(work, results=try_newspaper(trial.draft, rule))
+
+
+def try_newspaper(draft: Mapping[str, Any], rule: ExtractionRule = NO_RULE, *, pause: float = _PAUSE) -> dict[str, Any]:
+    """Return what a crawl would find: `sources`, each with its number of links or a reason, and `articles`.
+
+    An article has url, headline, day, byline, language, text, paywalled, date_doubt and text_doubt as they would be
+    stored, or a reason why it would not be. `pause` is the time between two requests, in seconds. Raises JobError.
+    """
+    if fault := pattern_fault(draft["article_url_pattern"]):
+        raise JobError(f"The article URL pattern cannot be used. {fault}")
+    spider, values = "crawlers.requested.trial_spider.TrialSpider", {name: draft.get(name) for name in FIELDS}
+    found = ask_spider(spider, _LONGEST, pause=pause, draft=values, rule=dataclasses.asdict(rule))
+    if found.get("reason") == NO_ANSWER:
+        raise JobError(f"The site did not answer within {_LONGEST} seconds.")
+    if "reason" in found:
+        raise JobError("The trial failed because of an error in this program. The log of the worker has the details.")
+    return found
 
 
 def _trial_of(work: Work) -> Trial:

@@ -10,12 +10,12 @@ from uuid import UUID
 from scrapy import Request
 from scrapy.http import Response
 
-from articles.models import ArticleURL, Newspaper
+from articles.models import Newspaper
 from articles.normalization.url_patterns import finds
 from crawlers.fetching.sites import site_of
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.listings.dates import newest
-from crawlers.listings.sitemaps import SitemapEntry, last_days, read_sitemap
+from crawlers.listings.sitemaps import SitemapEntry, last_days, page_link, read_sitemap
 from crawlers.spiders.base import NewspaperSpider
 
 
@@ -69,7 +69,7 @@ class SitemapSpider(NewspaperSpider):
         if document.kind == "sitemapindex":
             requests = list(self._named_sitemaps(response, source, document.entries, level))
         elif document.kind == "urlset":
-            matching = (_link(source, entry) for entry in document.entries if _matches(source, entry))
+            matching = (page_link(source, entry) for entry in document.entries if _matches(source, entry))
             self._found |= await self.new_links(source, matching, self._first_day())
             bound = self.settings.getint("SITEMAP_MAX_LINKS")
             if bound and len(self._found) > 2 * bound:
@@ -135,16 +135,3 @@ class SitemapSpider(NewspaperSpider):
 
 def _matches(source: Source, entry: SitemapEntry) -> bool:
     return finds(source.article_url_pattern, entry.url)
-
-
-def _link(source: Source, entry: SitemapEntry) -> ArticleLink:
-    return ArticleLink(
-        source,
-        entry.url,
-        ArticleURL.Kind.PAGE,
-        entry.published,
-        headline=entry.title,
-        language=entry.language,
-        changed=entry.changed,
-        changed_at=entry.changed_at,
-    )

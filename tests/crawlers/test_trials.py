@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import datetime
 import threading
 from collections.abc import AsyncIterator
@@ -20,7 +19,6 @@ from articles.models import Article, Job, Newspaper
 from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.models import CrawlSchedule, PendingLink, Trial
 from crawlers.requested import trial_spider, trials
-from crawlers.requested.trying import Draft, TrialError, try_newspaper
 from tests.crawlers.conftest import Site
 from tests.crawlers.pages import BRIDGE, FERRY, article_page
 from tests.factories import make_user
@@ -78,8 +76,9 @@ def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would
     site.add("/private", "<a href='/2024/05/bridge'>Bridge</a>")
     site.add("/robots.txt", "User-agent: *\nDisallow: /private", "text/plain")
     sections = [f"{site.url}{path}" for path in ("/news", "/private", "/nothing")]
-    draft = Draft("Fjordbladet", r"/\d{4}/", [f"{site.url}/feed"], [f"{site.url}/sitemap.xml"], sections)
-    found = try_newspaper(draft, pause=0)
+    sources = {"feed_urls": [f"{site.url}/feed"], "sitemap_urls": [f"{site.url}/sitemap.xml"], "section_urls": sections}
+    draft = {"name": "Fjordbladet", "article_url_pattern": r"/\d{4}/"} | sources
+    found = trials.try_newspaper(draft, pause=0)
     assert [(source["links"], source["reason"]) for source in found["sources"]] == [
         (2, ""),
         (1, ""),
@@ -95,8 +94,8 @@ def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would
         "no publication date",
         "HTTP 404",
     ]
-    with pytest.raises(TrialError, match="not a regular expression: missing"):
-        try_newspaper(Draft("Fjordbladet", "("))
+    with pytest.raises(work.JobError, match="not a regular expression: missing"):
+        trials.try_newspaper({"name": "Fjordbladet", "article_url_pattern": "("})
 
 
 def do_next() -> bool:
@@ -118,12 +117,13 @@ def test_a_trial_of_teasers_asks_for_feeds_alone(monkeypatch: pytest.MonkeyPatch
         asked.append(url)
         return Response(url, body=body)
 
-    monkeypatch.setattr(trial_spider._TrialSpider, "_ask", answer)
+    monkeypatch.setattr(trial_spider.TrialSpider, "ask", answer)
     found: dict[str, Any] = {}
-    draft = dataclasses.asdict(Draft("Fjordbladet", "", [FEED], [SITEMAP], teasers=True))
+    draft = {"name": "Fjordbladet", "article_url_pattern": "", "feed_urls": [FEED], "sitemap_urls": [SITEMAP]}
+    spider = trial_spider.TrialSpider(draft=draft | {"teasers": True}, rule={}, found=found)
     # In a thread: a browser's event loop may be running in this one.
     with ThreadPoolExecutor() as pool:
-        pool.submit(asyncio.run, collect(trial_spider._TrialSpider(draft=draft, pause=0, found=found).start())).result()
+        pool.submit(asyncio.run, collect(spider.start())).result()
     assert asked == [FEED]
     [article] = found["articles"]
     assert [article[name] for name in ("headline", "text", "day")] == ["Last ferry", "It sailed.", "2024-05-03"]
@@ -135,9 +135,9 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
 ) -> None:
     asked: list[Any] = []
 
-    def answer(asked_for: Any) -> Any:
+    def answer(asked_for: Any, _rule: Any = None) -> Any:
         asked.append(asked_for)
-        return RESULTS if isinstance(asked_for, Draft) else FOUND
+        return RESULTS if isinstance(asked_for, dict) else FOUND
 
     monkeypatch.setattr(trials, "discover", answer)
     monkeypatch.setattr(trials, "try_newspaper", answer)
@@ -166,8 +166,9 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
     client.post(address, entered)
     assert do_next()
     assert not do_next()
-    tried = Draft("Fjordbladet", "/2024/", [FEED], [], ["https://fjordbladet.example/kultur"])
-    assert asked == ["https://fjordbladet.example", tried]
+    urls = {"feed_urls": [FEED], "sitemap_urls": [], "section_urls": ["https://fjordbladet.example/kultur"]}
+    fields = {"name": "Fjordbladet", "host": "fjordbladet.example", "article_url_pattern": "/2024/", "teasers": False}
+    assert asked == ["https://fjordbladet.example", fields | urls]
     page = client.get(address).content.decode()
     for text in (
         "1 of 2 articles would be stored",

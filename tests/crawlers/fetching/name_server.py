@@ -91,7 +91,7 @@ def main() -> None:
     from scrapy.crawler import AsyncCrawlerProcess  # noqa: PLC0415
 
     from crawlers.faults import reason_of  # noqa: PLC0415
-    from crawlers.fetching.bare_settings import bare_settings  # noqa: PLC0415
+    from crawlers.fetching.bare_spiders import bare_settings  # noqa: PLC0415
 
     asked = json.load(sys.stdin)
     found: dict[str, str] = {}

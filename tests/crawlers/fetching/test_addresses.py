@@ -19,7 +19,7 @@ from crawlers.fetching.addresses import (
     refused_through_proxy,
     written_address,
 )
-from crawlers.fetching.bare_settings import bare_settings
+from crawlers.fetching.bare_spiders import bare_settings
 from tests.crawlers.conftest import REPOSITORY
 
 # The blocks of IANA's two registries of special-purpose addresses, of multicast, and of IPv6 that is not given out.

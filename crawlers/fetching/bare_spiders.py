@@ -1,0 +1,66 @@
+"""Spiders that fetch a few pages, know no database and store nothing; each in the process of elsewhere.py."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+from typing import Any
+
+import scrapy
+from django.utils.module_loading import import_string
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.http import Response
+from scrapy.settings import Settings
+
+from crawlers.faults import reason_of
+
+_TIMEOUT = 10  # seconds for a response, at most: somebody is waiting
+
+
+class BareSpider(scrapy.Spider):
+    """Puts what it finds into `found`, as JSON."""
+
+    found: dict[str, Any]
+
+    async def ask(self, url: str, **meta: Any) -> Response | str:
+        """Return the response to a request, or the reason why there is none."""
+        try:
+            response = await self.crawler.engine.download_async(scrapy.Request(url, dont_filter=True, meta=meta))
+        except Exception as error:  # noqa: BLE001 - reason_of knows the many kinds
+            return reason_of(error)
+        return response if response.status == 200 else f"HTTP {response.status}"
+
+
+def bare_settings(networks: list[str], pause: float = 0.0) -> Settings:
+    """Return the settings; `pause` is in seconds between two requests to a site, and `networks` may be connected to."""
+    settings = Settings()
+    settings.setmodule("crawlers.settings", priority="project")
+    own: dict[str, Any] = {
+        "CRAWL_PRIVATE_ADDRESSES": networks,
+        "DOWNLOAD_TIMEOUT": min(_TIMEOUT, settings.getfloat("DOWNLOAD_TIMEOUT")),
+        "DOWNLOAD_DELAY": pause,
+        "AUTOTHROTTLE_ENABLED": False,
+        "RETRY_ENABLED": False,
+        "RETRY_AFTER_LONGEST": 0,
+        "SITES_REMEMBERED": False,
+        "ITEM_PIPELINES": {},
+        "LOG_ENABLED": False,
+    }
+    known = "crawlers.fetching.middlewares.KnownURLMiddleware"
+    own["DOWNLOADER_MIDDLEWARES"] = settings.getdict("DOWNLOADER_MIDDLEWARES") | {known: None}
+    for name, value in own.items():
+        settings.set(name, value, priority="cmdline")
+    return settings
+
+
+def main() -> None:
+    """Read from standard input what is asked of which spider; write what it found to standard output."""
+    request = json.load(sys.stdin)
+    signal.alarm(math.ceil(request["seconds"]))
+    found: dict[str, Any] = {}
+    process = AsyncCrawlerProcess(bare_settings(request["networks"], request["pause"]), install_root_handler=False)
+    process.crawl(import_string(request["spider"]), found=found, **request["asked"])
+    process.start()
+    sys.stdout.write(json.dumps(found or {"reason": "connection failed"}))
