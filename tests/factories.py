@@ -23,7 +23,7 @@ from dedup.models import (
     Profile,
     Series,
 )
-from dedup.research.support import directions
+from dedup.research.lessons import directions
 
 PASSWORD = "a-long-passphrase"  # noqa: S105 - of users that live as long as a test
 

@@ -51,7 +51,7 @@ KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind("report", "report", "dedup.reports.tasks.compute_report", _DECIDE),
-        Kind("lesson", "lesson", "dedup.research.tasks.learn_job", _RUN),
+        Kind("lesson", "lesson", "dedup.research.learning.learn_job", _RUN),
         Kind("run", "run", f"{_RUNS}.run_job", _RUN, ended=f"{_RUNS}.mark_run"),
         Kind("night", "nightly run", f"{_RUNS}.night_job", _RUN, is_cancellable=False, ended=f"{_RUNS}.mark_run"),
         Kind("corpus", "export", "dedup.reports.tasks.write_corpus_job", _RUN, unit="articles"),

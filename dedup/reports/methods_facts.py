@@ -24,10 +24,9 @@ from dedup.detection.types import VerdictKind
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
 from dedup.reports.base import of_both
 from dedup.reports.columns import NUMBER, SHARE, column
-from dedup.research.agreement import Agreement
 from dedup.research.answers import score_numbers
 from dedup.research.measure import Judged, judged_pairs
-from dedup.research.precision import precision, recall
+from dedup.research.precision import Agreement, precision, recall
 from dedup.research.samples import read_sample
 from dedup.research.strata import NOT_PROPOSED
 from dedup.review.readings.second_readings import agreements

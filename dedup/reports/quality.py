@@ -33,8 +33,7 @@ from dedup.reports.columns import (
     tables_of,
 )
 from dedup.reports.drawing import WIDTH, alt, drawn_name, precision_chart, time_axis
-from dedup.research.agreement import Agreement
-from dedup.research.precision import Measured, precision_of
+from dedup.research.precision import Agreement, Measured, precision_of
 from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
 from dedup.review.readings.second_readings import agreements
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup.detection.verdicts.model import Logistic, ModelError, VerdictModel, fit
-from dedup.research.metrics import COUNTED
+from dedup.research.answers import COUNTED
 from dedup.research.precision import Floats
 
 # The labels that say yes to a question, and those that say yes or no. For duplicates, versions are neither.

@@ -22,9 +22,9 @@ from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, ValidationSample
+from dedup.research.answers import COUNTED
 from dedup.research.decided import decided_pairs
 from dedup.research.labels import in_parts
-from dedup.research.metrics import COUNTED
 from dedup.research.precision import weighted_precision
 from dedup.research.samples import read_sample
 

@@ -1,18 +1,24 @@
-"""The numbers of a report, from the verdicts that labelled pairs got and the scores that passes give them. Pure."""
+"""How well verdicts and scores agree with labelled pairs: the numbers of a report, with their intervals. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from dedup.detection.types import VerdictKind
-from dedup.detection.verdicts.model import LABELS
-from dedup.research.metrics import COUNTED, precision_recall_f1, score
+from dedup.detection.verdicts.model import LABELS, fit
 from dedup.research.precision import Estimate, Floats, estimates, ratio
 
+# D is positive, T, E and N are negative; V is left out unless it is asked for.
+COUNTED = "DTEN"
+
+Indices = npt.NDArray[np.int64]
 # The default window of most passes. Pairs further apart are rarer and harder to find.
 NEAR_DAYS = 3
 MEASURES = (
@@ -33,6 +39,76 @@ _STEP = 0.05
 _TOLERANCE = 1e-9
 
 Numbers = dict[str, float | int | list[float] | None]
+
+
+# ---- scores -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPair:
+    """A labelled pair: its articles by any ids, the later one's day, its label, and how many pairs it represents."""
+
+    articles: tuple[str, str]
+    date: datetime.date
+    label: str
+    weight: float
+
+
+class Score(NamedTuple):
+    """How well the pairs called duplicates agree with the labels, weighted. `templates`: the share of T called so."""
+
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+    templates: Estimate
+
+
+def score(
+    labels: Sequence[str],
+    weights: Sequence[float],
+    called: Sequence[bool],
+    *,
+    positive: str = "D",
+    counted: str = COUNTED,
+) -> Score:
+    """Return the score of verdicts; `called` says which pairs were called duplicates.
+
+    Pairs whose label is not among those `counted` are left out. A pair that was never proposed counts as not called. A
+    share of nothing is 0. To score the version verdict, `positive` is V and `called` says which pairs were called
+    versions.
+    """
+    return Score(*estimates(_parts(labels, weights, called, positive, counted), _shares))
+
+
+def point_score(labels: Sequence[str], weights: Sequence[float], called: Sequence[bool]) -> tuple[float, float, float]:
+    """Return the precision, recall and F1 of score(), without intervals."""
+    sums = _parts(labels, weights, called, "D", COUNTED).sum(axis=1, keepdims=True)
+    precision, recall, f1, _ = map(float, _shares(sums)[:, 0])
+    return precision, recall, f1
+
+
+def _parts(
+    labels: Sequence[str], weights: Sequence[float], called: Sequence[bool], positive: str, counted: str
+) -> Floats:
+    """Return the rows that _shares explains, one column a counted pair."""
+    places = [place for place, label in enumerate(labels) if label in counted]
+    answers = np.asarray(labels)[places] if places else np.empty(0, dtype=np.str_)
+    amounts = np.asarray(weights, dtype=np.float64)[places]
+    calls = np.asarray(called, dtype=np.bool_)[places]
+    right, template = answers == positive, answers == "T"
+    return np.stack([right, calls, right & calls, template, template & calls]) * amounts
+
+
+def _shares(totals: Floats) -> Floats:
+    """Return precision, recall, F1 and templates called, from rows: duplicates, called, both, templates, both."""
+    duplicates, called, true, templates, false = totals
+    return np.stack([*precision_recall_f1(duplicates, called, true), ratio(false, templates)])
+
+
+def precision_recall_f1(duplicates: Floats, called: Floats, true: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the measures from weights: of the duplicates, of the pairs called so, and of those that are both."""
+    precision, recall = ratio(true, called), ratio(true, duplicates)
+    return precision, recall, ratio(2 * precision * recall, precision + recall)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +147,11 @@ def score_numbers(
     duplicates = sum(label == "D" for label, _ in kept)
     templates = sum(label == "T" for label, _ in kept)
     called = sum(call for _, call in kept)
-    measured = score(labels, weights, calls, counted=counted)
-    found = (measured.precision, measured.recall, measured.f1, measured.templates)
     wholes = (called, duplicates, duplicates or called, templates)
     result: Numbers = {"pairs": len(kept), "duplicates": duplicates, "called": called}
-    for (name, _), whole, estimate in zip(MEASURES, wholes, found, strict=True):
+    for (name, _), whole, estimate in zip(
+        MEASURES, wholes, score(labels, weights, calls, counted=counted), strict=True
+    ):
         result.update(with_interval(name, estimate, known=bool(whole)))
     return result
 
@@ -232,3 +308,41 @@ def _shares_of_thresholds(sums: Floats) -> Floats:
     """Return precision, recall and F1 of each threshold, from the sums: duplicates, then called, then both."""
     duplicates, (called, true) = sums[:1], np.split(sums[1:], 2)
     return np.concatenate(precision_recall_f1(np.broadcast_to(duplicates, true.shape), called, true))
+
+
+# ---- cross-validation that leaves dates out ------------------------------------------------------------
+
+
+def date_folds(pairs: Sequence[LabelledPair], count: int) -> Iterator[tuple[Indices, Indices]]:
+    """Yield training and test places for `count` blocks of dates with about the same number of pairs each.
+
+    Each block is the test set once. A pair that shares an article with the test set is not used for training. Folds
+    without training pairs are skipped.
+    """
+    order = np.array(sorted(range(len(pairs)), key=lambda place: pairs[place].date), dtype=np.int64)
+    starts = _starts([pairs[place].date for place in order], count)
+    for fold in range(count):
+        test = order[starts[fold] : starts[fold + 1]]
+        tested = {article for place in test for article in pairs[place].articles}
+        rest = np.concatenate([order[: starts[fold]], order[starts[fold + 1] :]])
+        train = np.array([place for place in rest if not tested & set(pairs[place].articles)], dtype=np.int64)
+        if len(train) and len(test):
+            yield train, test
+
+
+def _starts(days: Sequence[datetime.date], count: int) -> list[int]:
+    """Return where `count` blocks of about equal size start among ascending days, and the end; no day is split."""
+    bounds = [len(days) * block // count for block in range(1, count)]
+    return [0, *(bisect_left(days, days[bound]) for bound in bounds), len(days)] if days else [0] * (count + 1)
+
+
+def cross_validate(
+    pairs: Sequence[LabelledPair], rows: Sequence[Sequence[float]], *, folds: int = 6
+) -> dict[int, float]:
+    """Return, for each tested place, the duplicate probability given by a model that did not see its dates."""
+    found: dict[int, float] = {}
+    for train, test in date_folds(pairs, folds):
+        known = [pairs[place] for place in train]
+        model = fit([rows[place] for place in train], [pair.label for pair in known], [pair.weight for pair in known])
+        found |= {place: model.probabilities(rows[place]).duplicate for place in test.tolist()}
+    return found

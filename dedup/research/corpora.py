@@ -14,8 +14,7 @@ from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.model import ModelError, VerdictModel, fit
 from dedup.detection.verdicts.verdict import kind_of
 from dedup.research.adjusting import LEAST_OF_EACH, Extent, adjusted
-from dedup.research.answers import NEAR_DAYS, Answer, numbers_of
-from dedup.research.metrics import COUNTED, point_score
+from dedup.research.answers import COUNTED, NEAR_DAYS, Answer, numbers_of, point_score
 
 
 class FittedOn(StrEnum):
@@ -28,15 +27,14 @@ class FittedOn(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Answer):
     """A labelled pair of a corpus: the answer of the model in use, and what another model needs to answer.
 
     `asked` is False if no pass proposed the pair or a rule judged it: then its answer is the same by every model.
     """
 
-    answer: Answer
-    features: tuple[float, ...] | None
-    asked: bool
+    features: tuple[float, ...] | None = None
+    asked: bool = False
 
 
 Corpora = Mapping[str, Sequence[Sample]]
@@ -47,22 +45,22 @@ def fitted_on(corpora: Sequence[Sequence[Sample]]) -> VerdictModel:
     known = [sample for samples in corpora for sample in samples if sample.features is not None]
     return fit(
         [sample.features or () for sample in known],
-        [sample.answer.label for sample in known],
-        [sample.answer.weight for sample in known],
+        [sample.label for sample in known],
+        [sample.weight for sample in known],
     )
 
 
-def answers_by(model: VerdictModel, samples: Sequence[Sample]) -> list[Answer]:
+def answers_by(model: VerdictModel, samples: Sequence[Sample]) -> list[Sample]:
     """Return the answers that a model gives."""
     return [_answer_by(model, sample) for sample in samples]
 
 
-def _answer_by(model: VerdictModel, sample: Sample) -> Answer:
+def _answer_by(model: VerdictModel, sample: Sample) -> Sample:
     if not sample.asked or sample.features is None:
-        return sample.answer
+        return sample
     probabilities = model.probabilities(sample.features)
     kind, _ = kind_of(probabilities, model.threshold)
-    return replace(sample.answer, verdict=str(kind), probability=probabilities.duplicate)
+    return replace(sample, verdict=str(kind), probability=probabilities.duplicate)
 
 
 def cross_table(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
@@ -72,7 +70,7 @@ def cross_table(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
     models = {sources: _fitted([corpora[source] for source in sources]) for sources in wanted}
     return {
         name: [
-            _row(FittedOn.IN_USE, (), [sample.answer for sample in samples]),
+            _row(FittedOn.IN_USE, (), samples),
             *(_judged(kind, sources, models[sources], samples) for kind, sources in _trained_for(name, names)),
         ]
         for name, samples in corpora.items()
@@ -152,7 +150,7 @@ def _curve(prior: VerdictModel, samples: Sequence[Sample]) -> list[dict[str, Any
     open_pairs = [
         place
         for place, sample in enumerate(samples)
-        if sample.asked and sample.features is not None and sample.answer.label in COUNTED
+        if sample.asked and sample.features is not None and sample.label in COUNTED
     ]
     sizes = [size for size in SIZES if size <= len(open_pairs) * _MOST_DRAWN]
     return [
@@ -170,7 +168,7 @@ def _drawn(prior: VerdictModel, samples: Sequence[Sample], places: Sequence[int]
 
 def decided(prior: VerdictModel, samples: Sequence[Sample]) -> tuple[VerdictModel, Extent]:
     """Return the prior adjusted to decisions on these pairs; unchanged if they are too few, as in fit_verdicts."""
-    labels = ["D" if sample.answer.label == "D" else "N" for sample in samples]
+    labels = ["D" if sample.label == "D" else "N" for sample in samples]
     if min(labels.count("D"), labels.count("N")) < LEAST_OF_EACH:
         return prior, Extent.NOTHING
     found = adjusted(prior, [sample.features or () for sample in samples], labels, [1.0] * len(samples))

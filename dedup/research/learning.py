@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -13,6 +13,7 @@ from django.db.models import TextField, Value
 from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
+from articles.jobs.work import JobError, Work
 from articles.models import Article
 from articles.numbers import read_number
 from dedup.detection.runs.judging import features_of_pairs
@@ -20,14 +21,13 @@ from dedup.detection.runs.terms import model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
 from dedup.detection.verdicts.verdict import ChangedVerdict, VerdictChanges, kind_of, verdict_changes
-from dedup.models import FittedModel, Pair, ValidationSample
+from dedup.models import FittedModel, Lesson, Pair, ValidationSample
 from dedup.research.adjusting import LEAST_OF_EACH, Adjusted, adjusted
+from dedup.research.answers import LabelledPair, date_folds
 from dedup.research.decided import decided_pairs, drawn_ends
 from dedup.research.labels import FoundPair
-from dedup.research.lessons import CHANGES
-from dedup.research.metrics import LabelledPair, date_folds
+from dedup.research.lessons import ASKED_CHANGES, CHANGES, SHOWN_CHANGES, Support, directions, support_of
 from dedup.research.samples import read_sample
-from dedup.research.support import Support, support_of
 
 # Changes are measured on at most this many pairs, the same ones every time: about ten seconds of comparisons.
 MOST_COMPARED = 20_000
@@ -281,3 +281,46 @@ def _stored(which: str) -> FittedModel:
     except ModelError as error:
         raise LearningError(f"model {which} cannot be used: {error}") from error
     return fitted
+
+
+# ---- as a job -----------------------------------------------------------------------------------------
+
+
+def learn_job(work: Work) -> None:
+    """Learn from the decisions, and store the model without putting it into use. Raises JobError."""
+    try:
+        training = training_set()
+        learnt = learn(training)
+        result = _result(training, learnt, held_out(training), change_to(learnt.model))
+    except (LearningError, ModelError) as error:
+        raise JobError(str(error)) from error
+    with transaction.atomic():
+        fitted = store(learnt.model, training.decisions, in_use=False)
+        Lesson.objects.create(job=work.job, model=fitted, result=result)
+        work.finish(fitted.pk)
+
+
+def _result(
+    training: TrainingSet, learnt: Adjusted, verdicts: Sequence[HeldOut], change: ModelChange
+) -> dict[str, Any]:
+    labels = [pair.label for pair in training.pairs]
+    tested, before, after = agreement(training, verdicts)
+    counts = change_counts(change)
+    return {
+        "decisions": training.decisions,
+        "left_out": training.left_out,
+        "learnt_from": {label: labels.count(label) for label in LABELS},
+        "adjusted": str(learnt.extent),
+        "tested": tested,
+        "right_before": before,
+        "right_after": after,
+        "compared": change.compared,
+        "judged": change.judged,
+        "counts": counts,
+        "moves": directions({(row["old"], row["new"]): row["pairs"] for row in counts if row["old"] != row["new"]}),
+        "drawn": len(training.drawn),
+        "support": asdict(drawn_support(training, verdicts) + sample_support(learnt.model)),
+        "to_answer": drawn_changes(change, ASKED_CHANGES),
+        "changed": len(change.changes.changed),
+        "examples": described_changes(change, SHOWN_CHANGES),
+    }

@@ -1,8 +1,18 @@
-"""Lessons: what one needs to begin, who asks for one, and what the answers say about its model."""
+"""Lessons: what one needs to begin, who asks for one, and whether the answers support its model.
+
+By the pairs alone on which it and the one in use give different verdicts.
+This is the test of McNemar, "Note on the sampling error of the difference between correlated proportions or
+percentages" (Psychometrika 12, 1947), in its exact form: where both are right, or both wrong, a pair says nothing about
+which is better. The pairs must be drawn at random from those on which the two differ; which pairs taught the model, and
+how these were chosen, does not matter then.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any, LiteralString
 
 from django.db import connection
@@ -11,11 +21,12 @@ from django.urls import reverse
 from articles.jobs.work import ask
 from articles.models import Job
 from dedup.answers import PARTED_STATES
+from dedup.detection.types import VerdictKind
 from dedup.models import Lesson, Pair
 from dedup.models.querysets import PairQuerySet
 from dedup.research.adjusting import LEAST_OF_EACH
 from dedup.research.decided import labels_of
-from dedup.research.support import Support, support_of
+from dedup.research.precision import upper_bound
 
 # Pairs whose verdict would change, of which a lesson stores the largest changes.
 SHOWN_CHANGES = 20
@@ -24,8 +35,19 @@ SHOWN_CHANGES = 20
 ASKED_CHANGES = 60
 # What they are drawn with.
 CHANGES = "change "
-
-
+# The new model must be right on more than half of the pairs that it changes, with 95% certainty.
+_HALF = 0.5
+_MOST_ASKED = 1_000
+# The verdicts that agree with an answer. One who rejects a pair says only that it is not a duplicate (N), or, knowing
+# the other answers, that it is none of them (E); see decided.py.
+FITS: Mapping[str, frozenset[str]] = {
+    "D": frozenset({VerdictKind.DUPLICATE}),
+    "V": frozenset({VerdictKind.VERSION}),
+    "T": frozenset({VerdictKind.TEMPLATE}),
+    "E": frozenset({VerdictKind.SIMILAR}),
+    "N": frozenset({VerdictKind.VERSION, VerdictKind.TEMPLATE, VerdictKind.SIMILAR}),
+}
+_PLURAL = {"duplicate": "duplicates", "version": "versions", "template": "templates"}
 # Pairs that are not duplicates only because other decisions imply it teach nothing. Every question asks it: a statement
 # of Django's own takes longer to make than to run.
 _KNOWN_SQL: LiteralString = """
@@ -101,3 +123,91 @@ def check_use(model: int) -> None:
         raise HeldBackError(
             f"model {model} is held back: answer at least {found.support.missing} more of the pairs that it changes"
         )
+
+
+# ---- support ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """On how many changed pairs, drawn at random, the new verdict is right, the old one, or both or none of them."""
+
+    new_right: int = 0
+    old_right: int = 0
+    neither: int = 0
+
+    def __add__(self, other: Support) -> Support:
+        return Support(self.new_right + other.new_right, self.old_right + other.old_right, self.neither + other.neither)
+
+    @property
+    def answered(self) -> int:
+        """How many pairs say which model is better."""
+        return self.new_right + self.old_right
+
+    @property
+    def most_wrong(self) -> float:
+        """At most this share of the changes is wrong, 0..1, with 95% certainty."""
+        return upper_bound(self.answered, self.old_right)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the answers show that more changes are right than wrong."""
+        return self.most_wrong < _HALF
+
+    @property
+    def missing(self) -> int:
+        """How many more answers are needed at least, if all of them say that the new verdict is right."""
+        more = (Support(self.new_right + count, self.old_right) for count in range(_MOST_ASKED))
+        return next((count for count, found in enumerate(more) if found.is_enough), _MOST_ASKED)
+
+
+def support_of(answers: Iterable[tuple[str, str, str, float]]) -> Support:
+    """Count answers on changed pairs: label, old and new verdict, and weight.
+
+    Pairs of unlike weights count as fewer equal ones: the square of the sum, divided by the sum of the squares (Kish,
+    Survey Sampling, 1965).
+    """
+    weights: dict[str, list[float]] = {"new": [], "old": [], "neither": []}
+    for label, old, new, weight in answers:
+        fits = FITS[label]
+        right = {(True, False): "old", (False, True): "new"}.get((old in fits, new in fits), "neither")
+        weights[right].append(weight)
+    telling = weights["new"] + weights["old"]
+    if not telling:
+        return Support(neither=len(weights["neither"]))
+    equal = floor(sum(telling) ** 2 / sum(weight**2 for weight in telling) + 1e-9)
+    wrong = ceil(equal * sum(weights["old"]) / sum(telling) - 1e-9)
+    return Support(equal - wrong, wrong, len(weights["neither"]))
+
+
+def directions(changes: Mapping[tuple[str, str], int]) -> list[str]:
+    """Say which way a model moves, by its changed pairs of each old and new verdict; the largest move first."""
+    net: Counter[str] = Counter()
+    for (old, new), pairs in changes.items():
+        net[new] += pairs
+        net[old] -= pairs
+    told: set[tuple[str, str]] = set()
+    found = []
+    for kind in sorted((kind for kind in _PLURAL if net[kind]), key=lambda kind: -abs(net[kind])):
+        moves = {ends: pairs for ends, pairs in changes.items() if kind in ends and ends not in told}
+        found.append(_direction(kind, net[kind], moves))
+        told |= moves.keys()
+    return found
+
+
+def _direction(kind: str, net: int, moves: Mapping[tuple[str, str], int]) -> str:
+    ordered = sorted(moves.items(), key=lambda move: (-move[1], move[0]))
+    told = [f"{_counted(old, pairs)} would become {_new(new, pairs)}" for (old, new), pairs in ordered]
+    says = f"It finds {'more' if net > 0 else 'fewer'} {_PLURAL[kind]}"
+    return f"{says}: {', '.join(told)}." if told else f"{says}, too."
+
+
+def _counted(kind: str, pairs: int) -> str:
+    noun = kind if kind in _PLURAL else "merely similar pair"
+    return f"{pairs:,} {noun}{'' if pairs == 1 else 's'}"
+
+
+def _new(kind: str, pairs: int) -> str:
+    if kind not in _PLURAL:
+        return "merely similar"
+    return f"a {kind}" if pairs == 1 else _PLURAL[kind]

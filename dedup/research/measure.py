@@ -26,9 +26,11 @@ from dedup.detection.types import Window
 from dedup.detection.verdicts.model import LABELS, ModelError
 from dedup.models import DetectionRun, Evidence, Pair, Verdict
 from dedup.research.answers import (
+    COUNTED,
     NEAR_DAYS,
-    Answer,
+    LabelledPair,
     Numbers,
+    cross_validate,
     grid,
     numbers_of,
     score_numbers,
@@ -37,7 +39,6 @@ from dedup.research.answers import (
 from dedup.research.apart import Detected
 from dedup.research.corpora import Sample
 from dedup.research.labels import FoundPair, in_parts
-from dedup.research.metrics import COUNTED, LabelledPair, cross_validate
 
 _FOLDS = 6
 _LOOKED_UP_AT_ONCE = 2_000
@@ -83,19 +84,15 @@ class Judged:
         return self.found.label.label
 
     @property
-    def answer(self) -> Answer:
-        """Return the stored verdict on it."""
-        known = (self.pair.verdict, self.pair.duplicate_probability) if self.pair else (None, None)
-        return Answer(self.label, self.found.label.weight, self.days, *known)
-
-    @property
     def by_the_model(self) -> bool:
         """Return whether it was proposed and judged by the model, which never gives exactly 0; a rule does."""
         return self.pair is not None and self.pair.duplicate_probability != 0
 
     def sample(self, features: Mapping[Ends, Row]) -> Sample:
-        """Return it as a pair of a corpus, whose features are among these if they are known."""
-        return Sample(self.answer, features.get(self.ends), self.by_the_model)
+        """Return the stored verdict on it, and what another model needs, as far as that is among these features."""
+        verdict, probability = (self.pair.verdict, self.pair.duplicate_probability) if self.pair else (None, None)
+        own = features.get(self.ends)
+        return Sample(self.label, self.found.label.weight, self.days, verdict, probability, own, self.by_the_model)
 
     @property
     def labelled(self) -> LabelledPair:
@@ -217,7 +214,7 @@ def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
 
 def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
     return {
-        **numbers_of([pair.answer for pair in judged]),
+        **numbers_of([pair.sample({}) for pair in judged]),
         "passes": {name: _score_of(judged, partial(_proposes, name)) for name in passes},
     }
 

@@ -64,14 +64,6 @@ def find_sample(named: str) -> ValidationSample:
     return found
 
 
-def sample_labels(sample: ValidationSample) -> list[Label]:
-    """Return a label for each labelled pair: the settled one, else the readers' common one, else the first reader's.
-
-    `line` is the position of the pair, `file` the name of the sample. read_sample says where the labels come from.
-    """
-    return read_sample(sample).labels
-
-
 def read_sample(sample: ValidationSample) -> SampleReading:
     """Return the labelled pairs of a sample with their articles, and where their labels come from."""
     given: defaultdict[int, list[str]] = defaultdict(list)

@@ -18,7 +18,7 @@ from dedup.answers import BUTTONS, OF_LINK, Answer
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Link, Pair, SecondReading, Verdict
 from dedup.models.decisions import DRAWN_BY
-from dedup.research.agreement import Agreement, agreement
+from dedup.research.precision import Agreement, agreement
 from dedup.review.answers.decisions import (
     SENT_AGAIN_WITHIN,
     ReviewError,

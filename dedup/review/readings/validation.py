@@ -18,9 +18,8 @@ from django.utils import timezone
 
 from dedup.answers import PairLabel
 from dedup.models import Pair, SampledPair, SampleLabel, ValidationSample, Verdict
-from dedup.research.agreement import Agreement, agreement
-from dedup.research.metrics import COUNTED
-from dedup.research.precision import Estimate, Tally, estimated_total, precision, recall
+from dedup.research.answers import COUNTED
+from dedup.research.precision import Agreement, Estimate, Tally, agreement, estimated_total, precision, recall
 from dedup.research.samples import SampleReading, read_sample
 from dedup.research.strata import NOT_PROPOSED
 from dedup.review.answers.decisions import ReviewError, checked_note

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dedup.research.agreement import LEAST_READINGS, agreement, kappa
-from dedup.research.precision import upper_bound
+from dedup.research.precision import LEAST_READINGS, agreement, kappa, upper_bound
 
 
 def test_kappa_of_a_published_table() -> None:

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from dedup.research.answers import OUTCOMES, Answer, calibration, confusion, grid, threshold_curve
-from dedup.research.metrics import score
+from dedup.research.answers import OUTCOMES, Answer, calibration, confusion, grid, score, threshold_curve
 
 
 def test_the_shares_of_a_confusion_are_those_of_each_label_by_weight() -> None:

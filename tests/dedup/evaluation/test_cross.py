@@ -9,8 +9,8 @@ from tests.dedup.evaluation.made_up_rows import row
 
 def sample(label: str, contained: float, *, days: int = 0, weight: float = 1.0, asked: bool = True) -> Sample:
     """Return a pair that the model in use thinks similar, or that no pass proposed."""
-    answer = Answer(label, weight, days, "similar", 0.2) if asked else Answer(label, weight, days)
-    return Sample(answer, row(contained), asked)
+    known = ("similar", 0.2) if asked else (None, None)
+    return Sample(label, weight, days, *known, row(contained), asked)
 
 
 HALVES = [*(sample("D", 0.9) for _ in range(30)), *(sample("N", 0.1) for _ in range(30))]
@@ -60,10 +60,10 @@ def test_two_corpora_have_one_other_each_and_one_has_none() -> None:
 
 
 def test_pairs_that_the_model_is_not_asked_about_keep_their_answer() -> None:
-    ruled = Sample(Answer("D", 1.0, 0, "template", 0.0), row(1.0), asked=False)
-    unknown = Sample(Answer("D", 1.0, 0, "similar", 0.3), None, asked=True)
+    ruled = Sample("D", 1.0, 0, "template", 0.0, row(1.0))
+    unknown = Sample("D", 1.0, 0, "similar", 0.3, asked=True)
     model = fitted_on([HALVES])
-    assert answers_by(model, [ruled, unknown]) == [ruled.answer, unknown.answer]
+    assert answers_by(model, [ruled, unknown]) == [ruled, unknown]
     [changed] = answers_by(model, [sample("D", 0.9)])
     assert (changed.verdict, changed.label) == ("duplicate", "D")
     assert changed.probability == model.probabilities(row(0.9)).duplicate

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-from dedup.research.answers import Answer
 from dedup.research.corpora import Sample, learning_curve
 from tests.dedup.evaluation.made_up_rows import row
 
@@ -14,7 +13,7 @@ def corpus(count: int, least: float, seed: int) -> list[Sample]:
     dice = random.Random(seed)
     contained = [dice.random() for _ in range(count)]
     return [
-        Sample(Answer("D" if share >= least else "N", 1.0, 0, "similar", 0.2), row(share), asked=bool(place % 20))
+        Sample("D" if share >= least else "N", 1.0, 0, "similar", 0.2, row(share), asked=bool(place % 20))
         for place, share in enumerate(contained)
     ]
 
@@ -42,5 +41,5 @@ def test_the_draws_are_the_same_every_time() -> None:
 
 
 def test_a_corpus_without_usable_others_has_no_curve() -> None:
-    unlabelled = [Sample(Answer("V", 1.0, 0), row(0.5), asked=False)]
+    unlabelled = [Sample("V", 1.0, 0, features=row(0.5))]
     assert list(learning_curve({"strict": CORPORA["strict"], "other": unlabelled})) == ["other"]

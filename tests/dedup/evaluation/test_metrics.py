@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dedup.detection.verdicts.features import FEATURE_NAMES
-from dedup.research.metrics import Estimate, LabelledPair, cross_validate, date_folds, score
+from dedup.research.answers import Estimate, LabelledPair, cross_validate, date_folds, score
 from tests.dedup.evaluation.made_up_rows import FIRST
 
 MONDAY = datetime.date(2026, 3, 2)
@@ -52,10 +52,8 @@ def test_a_share_of_nothing_is_nothing(labels: list[str]) -> None:
     assert found.precision == found.recall == found.f1 == found.templates == Estimate(0.0, 0.0, 0.0)
 
 
-def folds(pairs: list[LabelledPair], count: int, *, forward: bool = False) -> list[tuple[list[int], list[int]]]:
-    return [
-        (sorted(train.tolist()), sorted(test.tolist())) for train, test in date_folds(pairs, count, forward=forward)
-    ]
+def folds(pairs: list[LabelledPair], count: int) -> list[tuple[list[int], list[int]]]:
+    return [(sorted(train.tolist()), sorted(test.tolist())) for train, test in date_folds(pairs, count)]
 
 
 def test_each_block_of_days_is_tested_once() -> None:
@@ -71,11 +69,6 @@ def test_a_day_is_not_divided() -> None:
 def test_an_article_is_never_in_training_and_test() -> None:
     pairs = pairs_of(("ab", 0, "D"), ("cd", 0, "T"), ("be", 1, "D"), ("gh", 1, "N"))
     assert folds(pairs, 2) == [([3], [0, 1]), ([1], [2, 3])]
-
-
-def test_forward_folds_train_on_earlier_days_alone() -> None:
-    pairs = pairs_of(*((f"{chr(97 + day)}{chr(65 + day)}", day, "D") for day in range(8)))
-    assert folds(pairs, 4, forward=True) == [([0, 1, 2, 3], [4, 5]), ([0, 1, 2, 3, 4, 5], [6, 7])]
 
 
 def test_no_pairs_make_no_folds() -> None:
@@ -116,4 +109,3 @@ def test_cross_validation_learns_what_holds_on_all_days() -> None:
     assert sorted(found) == list(range(120))
     right = [(probability >= 0.5) == (pairs[at].label == "D") for at, probability in found.items()]
     assert sum(right) > 100
-    assert sorted(cross_validate(pairs, rows.tolist(), folds=4, forward=True)) == list(range(60, 120))

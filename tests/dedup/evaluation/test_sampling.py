@@ -14,7 +14,7 @@ from dedup.detection.verdicts.model import LABELS
 from dedup.models import SampleLabel
 from dedup.research import sampling
 from dedup.research.precision import Tally, estimated_total, precision, recall
-from dedup.research.samples import read_sample, sample_labels
+from dedup.research.samples import read_sample
 from dedup.research.sampling import Plan, SampleError, draw
 from dedup.research.strata import PairsOfDays, shared_out
 from tests.factories import make_pair
@@ -215,4 +215,3 @@ def test_the_label_of_a_pair_is_the_settled_one_else_the_common_one_else_the_fir
         "Labels of 4 pairs: 1 by one reader, 1 by readers who agree, 1 settled after a disagreement, 1 by the first of "
         "readers who disagree; 1 without a label."
     )
-    assert sample_labels(sample) == reading.labels

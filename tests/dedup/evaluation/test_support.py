@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dedup.research.support import Support, directions, support_of
+from dedup.research.lessons import Support, directions, support_of
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,9 @@ from articles.models import Job
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.model import default_model
 from dedup.models import FittedModel, HeadlineForm, Lesson, Pair, SampleLabel, ValidationSample
+from dedup.research.answers import LabelledPair
 from dedup.research.learning import HeldOut, TrainingSet, drawn_support, sample_support
-from dedup.research.lessons import CHANGES
-from dedup.research.metrics import LabelledPair
-from dedup.research.support import Support
+from dedup.research.lessons import CHANGES, Support
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_lesson, make_pair, make_user
