@@ -146,17 +146,22 @@ class Play(Generic[World]):
     """Two writers on a world that is made anew for each schedule, and what a reader sees of it in the end.
 
     `refusals` are the exceptions that a writer may raise; any other is a failure. What is returned has to be equal when
-    it means the same: no numbers of rows.
+    it means the same: no numbers of rows. What must be true of the two serial endings: `results`, what the writers may
+    return; `ends`, of what is seen at each end; `in_turn`, of both together; `waits`, whether one waits for the other.
     """
 
     prepare: Callable[[], World]
     writers: tuple[Callable[[World], Any], Callable[[World], Any]]
-    seen: Callable[[World], Any]
+    seen: Callable[[World], Any] = lambda _world: None
     refusals: tuple[type[Exception], ...] = ()
+    results: set[tuple[Any, Any]] | None = None
+    ends: Callable[[Any], bool] = lambda _seen: True
+    in_turn: Callable[[list[Any]], bool] = lambda _seen: True
+    waits: bool | None = None
     waited: int = field(default=0, init=False)
 
-    def check(self) -> list[Ending]:
-        """Try the schedules; return the two serial endings. Fails for what neither of them gives."""
+    def check(self) -> None:
+        """Try the schedules; fail for what neither serial ending gives, or for these endings themselves."""
         with lanes() as both:
             traces: list[list[str]] = []
             serial = []
@@ -171,7 +176,10 @@ class Play(Generic[World]):
                         f"Writer {begins} was interrupted before its statement {stop}, {at}: {ending} is neither "
                         f"{serial[0]} nor {serial[1]}"
                     )
-        return serial
+        assert self.results is None or {ending[:2] for ending in serial} == self.results
+        assert all(self.ends(ending.seen) for ending in serial), serial
+        assert self.in_turn([ending.seen for ending in serial]), serial
+        assert self.waits in (None, bool(self.waited))
 
     def _run(self, lanes: Sequence[Lane], schedule: Schedule) -> Ending:
         world = self.prepare()
@@ -197,6 +205,15 @@ class Play(Generic[World]):
         if isinstance(result, BaseException):
             raise AssertionError(f"A writer failed: {result!r}") from result  # noqa: TRY004
         return result
+
+
+def either(one: Any, other: Any) -> set[tuple[Any, Any]]:
+    """Return the results of two writers of which whoever comes first gets `one`, and the second `other`."""
+    return {(one, other), (other, one)}
+
+
+def always(value: Any) -> Callable[[Any], bool]:
+    return lambda seen: seen == value
 
 
 def waits_before_it_writes(lane: Lane, work: Callable[[], Any]) -> bool:

@@ -1,4 +1,4 @@
-"""A writer that breaks off at any of its statements leaves the database as it was, every row of every table."""
+"""Two writers at once, in every order; one that breaks off; one that has to wait. The writers are in this folder."""
 
 from __future__ import annotations
 
@@ -8,61 +8,45 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from psycopg.sql import SQL, Identifier, Literal
 
-from dedup.detection.clustering.changes import update_clusters
-from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.clustering.constraints import lock_review
 from tests import initial_rows
-from tests.interleavings import test_reviews as reviews
-from tests.interleavings import test_rows as rows
-from tests.interleavings import test_runs as runs
-from tests.interleavings.world import desk, editors
+from tests.interleavings import reviews, rows, runs
+from tests.interleavings.schedule import Play, lanes, waits_before_it_writes
+from tests.interleavings.world import editors
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Of each writer, so many statements after the first that writes; all statements with INTERLEAVINGS=all.
 _BROKEN = 3
 
-# What each begins with, and the writer. Those that are several transactions by design are not here.
-WRITERS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
-    "decide_pair": (desk, reviews.decide(0, "reject")),
-    "undo": (reviews.decided, reviews.undo(0)),
-    "confirm_cluster": (desk, reviews.confirm),
-    "reject_cluster": (desk, reviews.reject),
-    "split_cluster": (desk, reviews.split),
-    "merge_clusters": (reviews.two_clusters, reviews.merge),
-    "take_out": (desk, reviews.take_out),
-    "keep_article": (desk, reviews.keep),
-    "declare_pair": (reviews.apart, reviews.declare(0, "confirm")),
-    "confirm_group": (reviews.grouped, reviews.confirm_group),
-    "make_group_rule": (reviews.grouped, reviews.rule_group(0)),
-    "end_group_rule": (reviews.ruled, reviews.end_group_rule),
-    "make_rule": (reviews.series, reviews.rule_series(0)),
-    "end_rule": (reviews.ruled_series, reviews.end_series_rule),
-    "answer_collision": (reviews.decided, reviews.contest),
-    "settle": (reviews.contested, reviews.settle(0, "reject")),
-    "begin a batch": (reviews.two_pairs, reviews.begin),
-    "decide a batch": (reviews.sampled, reviews.decide_batch(0)),
-    "write_block": (runs.in_a_new_run(desk), runs.found((1, 2))),
-    "store_rows": (desk, runs.judge("template")),
-    "update_clusters": (desk, lambda _world: update_clusters(only_changed=False)),
-    "update_groups": (runs.loose, lambda _world: update_groups()),
-    "store_crowded": (desk, runs.crowd(60)),
-    "store_articles": (rows.papers, rows.store_named),
-    "attach_urls": (rows.known, rows.attach),
-    "merge_newspapers": (rows.papers, rows.merge),
-    "undo_merge": (rows.merged, rows.undo_merging),
-    "save_rule": (rows.papers, rows.save_extraction),
-    "whitelist_sentence": (rows.sentence(whitelisted=False), rows.begin),
-    "end_whitelisting": (rows.sentence(whitelisted=True), rows.end),
-    "make_token": (lambda: rows.person("ines", "editor"), rows.make_a_token),
-    "change a role": (rows.two_admins, rows.demote),
-    "block": (rows.two_admins, rows.shut_out),
-    "request_run": (rows.no_requests, rows.ask_run),
-    "request_crawl": (rows.crawls(), rows.ask_crawl),
-    "set_schedule": (rows.crawls(), rows.schedule),
-    "save_newspaper": (rows.tried, rows.save_tried),
-}
+PLAYS: dict[str, Play[Any]] = rows.PLAYS | reviews.PLAYS | runs.PLAYS
+# Those that are several transactions by design are not here.
+ATOMIC = rows.WRITERS | reviews.WRITERS | runs.WRITERS
+LOCKED = reviews.WRITERS | runs.WRITERS | runs.ONLY_WAIT
+
+
+@pytest.mark.parametrize("name", PLAYS)
+def test_what_comes_out_is_what_one_after_the_other_gives(
+    name: str, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    for module, limit in rows.LIMITS:
+        monkeypatch.setattr(module, limit, 1)
+    settings.SECOND_READINGS = 1.0 if "read again" in name else settings.SECOND_READINGS
+    PLAYS[name].check()
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_whoever_writes_pairs_clusters_or_decisions_waits_before_the_first_write(name: str) -> None:
+    prepare, writer = LOCKED[name]
+    world = _ready(prepare)
+    with lanes() as (lane, _):
+        with transaction.atomic():
+            lock_review()
+            assert waits_before_it_writes(lane, lambda: writer(world))
+        lane.run_to_its_end()
+        assert not isinstance(lane.result, BaseException), lane.result
 
 
 class BrokenOffError(Exception):
@@ -89,9 +73,9 @@ class _Breaking:
         return execute(sql, params, many, context)
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", ATOMIC)
 def test_a_writer_that_breaks_off_has_written_nothing(name: str) -> None:
-    prepare, writer = WRITERS[name]
+    prepare, writer = ATOMIC[name]
     counting = _counted(prepare, writer)
     world = _ready(prepare)
     before = everything()
@@ -114,7 +98,7 @@ def _counted(prepare: Callable[[], Any], writer: Callable[[Any], Any]) -> _Break
 
 
 def _ready(prepare: Callable[[], Any]) -> Any:
-    """Return the world of a writer, with what its play makes by the way."""
+    """Return the world of a writer, with what its play makes by the way: the editors, and a run."""
     editors()
     runs.a_run()
     return prepare()

@@ -1,0 +1,270 @@
+"""A run writes pairs, evidence, verdicts and clusters while an editor decides: as if one came after the other."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+
+from articles.models import Article
+from dedup.detection.clustering.changes import changed_since_rebuilt, update_clusters
+from dedup.detection.clustering.implications import update_version_implications
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.judging.judge import JudgedRow
+from dedup.detection.passes import PASSES
+from dedup.detection.runs.dense_groups import forget_crowded, store_crowded, update_groups
+from dedup.detection.runs.earlier_runs import judged_by
+from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
+from dedup.detection.runs.judging import store_rows
+from dedup.detection.runs.scope import Scope
+from dedup.detection.types import Candidate, Tally, Window
+from dedup.models import CrowdedArticle, DenseGroup, DetectionRun, Evidence, Link, Pair, Profile
+from dedup.review.answers import decisions
+from dedup.review.answers.decisions import ReviewError
+from dedup.review.rules.rules import RuleError
+from tests.factories import make_run
+from tests.interleavings.reviews import apart, confirm, decide, grouped, is_sound, rule_group, versions
+from tests.interleavings.schedule import Play, always
+from tests.interleavings.world import Desk, desk, state_of
+
+DAY = datetime.date(2026, 3, 2)
+WINDOW = Window(DAY, DAY)
+
+# ---- what the writers begin with ----
+
+
+def a_run() -> DetectionRun:
+    """Return the latest run, or one if there is none."""
+    return DetectionRun.objects.order_by("pk").last() or make_run()
+
+
+def in_a_new_run(prepare: Callable[[], Desk]) -> Callable[[], Desk]:
+    """Return what prepares the same, and a run that has stored no block: no run stores one twice."""
+    return lambda: (make_run(), prepare())[1]
+
+
+def confirmed() -> Desk:
+    world = desk()
+    confirm(world)
+    return world
+
+
+def built() -> Desk:
+    """Build all clusters, so that none has changed."""
+    world = desk()
+    update_clusters(only_changed=False)
+    return world
+
+
+def changed() -> Desk:
+    """Build all clusters, then change one."""
+    update_clusters(only_changed=False)
+    world = desk()
+    Pair.objects.filter(pk=world.pairs[1].pk).update(joins=False, verdict="similar")
+    return world
+
+
+def joining() -> Desk:
+    world = apart()
+    Profile.objects.filter(is_default=True).update(versions_join=False)
+    decisions.decide_pair(world.pairs[0].pk, "version", user=world.editors[0])
+    return world
+
+
+def loose() -> Desk:
+    world = grouped()
+    Evidence.objects.filter(pair__left__in=world.ids).update(stale=True)
+    CrowdedArticle.objects.filter(article__in=world.ids).delete()
+    return world
+
+
+def found_earlier() -> Desk:
+    make_run()
+    world = desk()
+    found((1, 2))(world)
+    make_run()
+    return world
+
+
+def moved() -> Desk:
+    world = desk()
+    update_article_facts()
+    Article.objects.filter(pk=world.ids[2]).update(date=DAY + datetime.timedelta(days=2))
+    return world
+
+
+# ---- the writers ----
+
+
+def found(*places: tuple[int, int], score: float = 0.8) -> Any:
+    """Return a writer that stores these pairs of articles, as a pass proposes them."""
+
+    def writer(world: Desk) -> int:
+        pairs = [Candidate(world.ids[left], world.ids[right], "title", score) for left, right in places]
+        return write_block(a_run().pk, "title", pairs, WINDOW, Tally()).pairs
+
+    return writer
+
+
+def undo_latest(world: Desk) -> str:
+    latest = decisions.decisions_on(world.pairs[0]).latest("pk")
+    return decisions.undo(latest.pk, user=world.editors[1]).kind
+
+
+def build(*, only_changed: bool, questions: bool = True) -> Any:
+    def writer(_world: Desk) -> None:
+        update_clusters(only_changed=only_changed)
+        if questions:
+            update_questions(None)
+
+    return writer
+
+
+def rebuild(_world: Desk) -> None:
+    rebuild_clusters()
+
+
+def ask(_world: Desk) -> None:
+    update_questions(None)
+
+
+def judge(verdict: str) -> Any:
+    def writer(world: Desk) -> None:
+        row = JudgedRow(world.pairs[0].pk, verdict, 0.9, 0.1, json.dumps(["By words."]), verdict == "duplicate", 1, 1)
+        with transaction.atomic():
+            store_rows([row], {})
+
+    return writer
+
+
+def let_versions_join(_world: Desk) -> None:
+    with transaction.atomic():
+        Profile.objects.filter(is_default=True).update(versions_join=True)
+        update_version_implications()
+    rebuild_clusters()
+
+
+def bounds() -> dict[str, Any]:
+    """Return what a run of everything has covered by the headlines."""
+    covered = {"since": None, "until": None, "newspaper_ids": None, "newer_than": None}
+    return covered | judged_by("title", PASSES["title"].config_class(), Scope())
+
+
+def forget(_world: Desk) -> None:
+    mark_stale(make_run(), "title", bounds())
+    update_best_scores()
+
+
+def correct_facts(_world: Desk) -> None:
+    update_article_facts()
+
+
+def crowd(near: int) -> Any:
+    def writer(world: Desk) -> None:
+        with transaction.atomic():
+            store_crowded(a_run().pk, "trigram", dict.fromkeys(world.ids, near), only_new=True)
+
+    return writer
+
+
+def regroup(_world: Desk) -> None:
+    forget_crowded(make_run(), "trigram", only_new=False)
+    update_groups()
+
+
+def append_batch(world: Desk) -> None:
+    links = {(world.ids[0], world.ids[1]): Link.Kind.MUST}
+    decisions.append_batch(world.ids[:2], links, user=world.editors[0], note="")
+
+
+# ---- what a reader sees ----
+
+
+def with_scores(world: Desk) -> Any:
+    """Return the state of a desk, and what passes say of its pairs; whose questions follow at the end of the run."""
+    pairs = Pair.objects.among(world.ids).order_by("left", "right").values_list("best_score", "verdict", "joins")
+    evidence = Evidence.objects.filter(pair__left__in=world.ids).order_by("pair__left", "pair__right", "pass_name")
+    return state_of(world)[:3], tuple(pairs), tuple(evidence.values_list("pass_name", "score", "stale"))
+
+
+def left_to_do(world: Desk) -> Any:
+    return state_of(world)[1], len(changed_since_rebuilt() or ())
+
+
+def near_articles(world: Desk) -> Any:
+    return tuple(CrowdedArticle.objects.filter(article__in=world.ids).values_list("near", flat=True))
+
+
+def days_apart(world: Desk) -> Any:
+    return tuple(Pair.objects.among(world.ids).order_by("left", "right").values_list("days_apart", flat=True))
+
+
+def groups_of(world: Desk) -> Any:
+    rows = DenseGroup.objects.filter(members__article__in=world.ids).distinct()
+    return tuple((row.size, row.ruled_by is not None) for row in rows), state_of(world)[0]
+
+
+_REJECT = decide(0, "reject", seen=None)
+PLAYS = {
+    "a pair that is found while its cluster is confirmed is decided": Play(
+        in_a_new_run(desk), (found((1, 2)), confirm), with_scores, waits=True,
+        ends=lambda seen: seen[0][0][2][:3] == (1, 2, "confirmed"),
+    ),
+    "a pair that is found while what implies it is undone is undecided": Play(
+        in_a_new_run(confirmed), (found((1, 2)), undo_latest), with_scores,
+        ends=lambda seen: seen[0][0][2] == (1, 2, "undecided", False),
+    ),
+    "clusters are built with the decisions of the moment": Play(
+        desk, (build(only_changed=False), _REJECT), state_of, ends=is_sound
+    ),
+    "clusters that changed are built with the decisions of the moment": Play(
+        changed, (build(only_changed=True), confirm), state_of, (ReviewError,), ends=is_sound
+    ),
+    "a verdict that comes while clusters are built is not forgotten": Play(
+        built, (build(only_changed=True, questions=False), judge("similar")), left_to_do,
+        in_turn=lambda seen: [number for _, number in seen] == [2, 0],
+    ),
+    "all clusters and a decision give the clusters of both": Play(desk, (rebuild, _REJECT), state_of, ends=is_sound),
+    "all questions and a decision give the questions of both": Play(desk, (ask, _REJECT), state_of, ends=is_sound),
+    "whether versions join and a decision on versions give the same in either order": Play(
+        joining, (let_versions_join, decide(1, "version", pair=1, seen=None)),
+        lambda world: (state_of(world)[0], state_of(world)[3]), ends=lambda seen: "tied" not in seen[1],
+    ),
+    "a verdict and a rule on the same pair come one after the other": Play(
+        grouped, (judge("duplicate"), rule_group(0)), with_scores, in_turn=lambda seen: seen[0] != seen[1]
+    ),
+    "evidence is stale or found again": Play(found_earlier, (forget, found((1, 2), score=0.9)), with_scores),
+    "the facts of articles and a new pair agree": Play(
+        moved, (correct_facts, correct_facts), days_apart, ends=always((0, 2))
+    ),
+    "the highest number of near articles counts": Play(
+        desk, (crowd(60), crowd(90)), near_articles, ends=always((90, 90, 90))
+    ),
+    "groups are updated before or after they get a rule": Play(
+        loose, (regroup, rule_group(0)), groups_of, (RuleError,)
+    ),
+}  # fmt: skip
+
+# What each begins with, and the writer: those that both wait for the lock and are one transaction, then the others.
+WRITERS: dict[str, tuple[Any, Any]] = {
+    "write_block": (in_a_new_run(desk), found((1, 2))),
+    "store_rows": (desk, judge("template")),
+    "update_clusters": (desk, build(only_changed=False, questions=False)),
+    "update_groups": (loose, lambda _world: update_groups()),
+    "store_crowded": (desk, crowd(60)),
+}
+ONLY_WAIT: dict[str, tuple[Any, Any]] = {
+    "append_batch": (desk, append_batch),
+    "mark_stale": (desk, lambda _world: mark_stale(a_run(), "title", bounds())),
+    "update_best_scores": (desk, lambda _world: update_best_scores()),
+    "update_article_facts": (desk, correct_facts),
+    "forget_crowded": (desk, lambda _world: forget_crowded(a_run(), "trigram", only_new=False)),
+    "update_clusters of what changed": (built, build(only_changed=True, questions=False)),
+    "rebuild_clusters": (desk, rebuild),
+    "update_questions": (desk, ask),
+    "update_version_implications": (versions, lambda _world: update_version_implications()),
+}
