@@ -32,7 +32,7 @@ AREAS = (
             "tests/dedup/review",
             "tests/dedup/views",
             "tests/dedup/api/test_api.py",
-            "tests/dedup/evaluation/test_validation_files.py",
+            "tests/dedup/research/test_validation_files.py",
             "tests/dedup/test_merge_newspapers.py",
             "tests/interleavings",
             "tests/site/test_removal.py",

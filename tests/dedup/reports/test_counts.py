@@ -16,7 +16,7 @@ from lxml import etree
 from articles.models import Article, Newspaper
 from dedup.declarations import make_config
 from dedup.detection.runs.scope import Scope
-from dedup.models import Decision, Pair, SecondReading
+from dedup.models import ArticleShingles, Decision, Pair, SecondReading
 from dedup.reports import REPORTS
 from dedup.reports.columns import Linked, Table
 from dedup.reports.formats import Shown, presented
@@ -82,9 +82,11 @@ def test_sources_counts_whose_duplicates_they_are_and_of_which_day(archive: dict
         "newspapers have duplicates, and 2 combinations of two newspapers share a cluster."
     )
     # An article counts by its own day, even if the one that represents its cluster does not count.
-    later, [*_, last] = (table.rows for table in shown("sources", Scope(datetime.date(2026, 3, 3))).tables)
+    later, [first, *_, last] = (table.rows for table in shown("sources", Scope(datetime.date(2026, 3, 3))).tables)
     assert [row[1:4] for row in later] == [(2, 2, 1.0), (3, 1, 1 / 3), (2, 0, 0.0)]
     assert last[2:4] == (1, 1)
+    # Of the articles from then on, the one of the Courier is a day earlier.
+    assert first[2:] == (1, 1, 0, 1, 0)
     inland = Scope(newspaper_ids=(archive["i1"].newspaper_id,))
     assert [rows(table) for table in shown("sources", inland).tables] == [
         [["Inland Courier", 3, 3, 1.0, 0, 0, 2, 1]],
@@ -145,6 +147,10 @@ def test_passes_overlap_and_each_finds_some_alone(archive: dict[str, Article]) -
 
 
 def test_overview_has_shares_and_sizes(archive: dict[str, Article]) -> None:
+    for name, count in (("h1", 2), ("i1", 5)):
+        article = archive[name]
+        made = {"date": article.date, "revision": article.revision, "shingles": bytes(4 * count)}
+        ArticleShingles.objects.create(article=article, newspaper=article.newspaper, **made)
     found = shown("overview")
     months, newspapers, methods, sizes, histogram = map(rows, found.tables)
 
@@ -155,9 +161,13 @@ def test_overview_has_shares_and_sizes(archive: dict[str, Article]) -> None:
         ["Similar text", 4, 4 / 9, 2],
         ["Shared sentences", 0, 0.0, 0],
     ]
-    # 22, 22, 32, 22, 19, 19, 8, 7 and 5 characters; no run has made shingles.
-    assert sizes == [["characters", 9, pytest.approx(156 / 9), 5, 5, 8, 19, 22, 32, 32]]
-    assert [row[1:] for row in histogram] == [[4, 7, 2], [8, 15, 1], [16, 31, 5], [32, 63, 1]]
+    # 22, 22, 32, 22, 19, 19, 8, 7 and 5 characters; a run has made shingles of two articles, two and five of them.
+    assert sizes == [
+        ["characters", 9, pytest.approx(156 / 9), 5, 5, 8, 19, 22, 32, 32],
+        ["word shingles", 2, 3.5, 2, 2, 2, 2, 5, 5, 5],
+    ]
+    assert [row[1:] for row in histogram[:4]] == [[4, 7, 2], [8, 15, 1], [16, 31, 5], [32, 63, 1]]
+    assert [row[1:] for row in histogram[4:]] == [[2, 3, 1], [4, 7, 1]]
     assert found.summary.startswith("4 of 9 articles (44.44%) are duplicates. Half of the texts have at most 19 ")
 
 
@@ -216,6 +226,11 @@ def test_quality_counts_decisions_paces_agreement_and_precision(archive: dict[st
     )
     april = QualityReport().result(Scope(datetime.date(2026, 4, 1)), None)
     assert [(day.decisions, day.undone) for day in april.days] == [(2, 1)]
+    # What other decisions imply is no decision, and a template is not a duplicate.
+    Pair.objects.filter(pk=pairs[0].pk).update(implied=True)
+    Pair.objects.filter(pk=pairs[1].pk).update(state="template")
+    [whole] = [part for part in QualityReport().result(Scope(), None).precision if part.newspaper == part.pass_name]
+    assert (whole.decided, whole.confirmed) == (3, 1)
 
 
 def test_a_long_pause_ends_a_sitting_and_few_answers_have_no_pace() -> None:

@@ -20,7 +20,7 @@ from dedup.models import Membership, Pair, SampledPair, SampleLabel, ValidationS
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.readings.validation import results_of
 from tests.conftest import StoreArticle
-from tests.dedup.evaluation.small_corpus import ARTICLES
+from tests.dedup.research.small_corpus import ARTICLES
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

@@ -1,28 +1,18 @@
-"""The reports `thresholds` and `gaps`: by hand, and on real news against brute force and pandas."""
+"""The reports `thresholds` and `gaps`: every number counted by hand."""
 
 from __future__ import annotations
 
-import csv
 import datetime
-import gzip
-import html
-import io
 import re
 from dataclasses import asdict
-from itertools import combinations
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
 from articles.models import Article
-from articles.normalization.times import written_time
-from articles.storage.incoming import Details, IncomingArticle
-from articles.storage.ingest import store_articles
 from dedup.detection.passes.minhash import MinhashConfig
 from dedup.detection.runs.scope import Scope
 from dedup.models import CrowdedArticle, DetectionRun, Evidence, Pair, StoredReport
@@ -36,7 +26,6 @@ from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run
 
 pytestmark = pytest.mark.django_db
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 TEXT = "The ferry to Little Skerry sails again from Monday, as the harbour office said in a notice."
 
 
@@ -268,116 +257,3 @@ def test_pairs_that_a_lower_threshold_leaves_out_of_a_dense_group_are_not_missin
         Subset(0.9, 0.85, pairs=5, missing=0, dense=0, only_lower=0),
     ]
     assert {row.missing for row in thresholds(pass_="trigram", subset_check=True).subset} == {0}
-
-
-# ---- real news -------------------------------------------------------------------------------------
-
-
-def store_alerts(path: Path, first: int, last: int) -> None:
-    """Store a slice of the alerts, ordered by title: so that similar ones are in it."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = sorted(csv.DictReader(io.StringIO(lines.read())), key=lambda row: (row["title"], row["time"]))
-    plain = [{name: html.unescape(re.sub("<[^>]+>", "", cell)) for name, cell in row.items()} for row in rows]
-    store_articles(
-        [
-            IncomingArticle(
-                date=datetime.date.fromisoformat(row["time"][:10]),
-                headline=row["title"],
-                url=row["link"],
-                content=row["description"],
-                newspaper="",
-                details=Details().with_time(written_time(row["time"])),
-            )
-            for row in plain[first:last]
-        ]
-    )
-
-
-def brute_force(lowest: float) -> pd.DataFrame:
-    """Return every two articles with this similarity, by sets of strings, and what they have in common."""
-    articles = list(Article.objects.order_by("pk").values())
-    sets = [
-        {text[place : place + 5] for place in range(max(1, len(text) - 4))}
-        if (text := article["normalized_text"])
-        else set()
-        for article in articles
-    ]
-    rows = []
-    for (one, first), (two, second) in combinations(enumerate(articles), 2):
-        sizes = sorted((len(sets[one]), len(sets[two])))
-        if sizes[0] < lowest * sizes[1]:
-            continue
-        union = len(sets[one] | sets[two])
-        if not union or (score := len(sets[one] & sets[two]) / union) < lowest:
-            continue
-        title, text = (
-            [article[name] for article in (first, second)] for name in ("normalized_title", "normalized_text")
-        )
-        rows.append(
-            {
-                "left": first["id"],
-                "right": second["id"],
-                "score": score,
-                "days": abs(first["date"] - second["date"]).days,
-                "hours": abs((first["published_at"] - second["published_at"]).total_seconds()) / 3600,
-                "same": first["newspaper_id"] == second["newspaper_id"],
-                "headline": title[0] == title[1] != "",
-                "text": text[0] == text[1],
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-@pytest.mark.real_data
-def test_every_number_is_that_of_brute_force_and_pandas_on_real_news() -> None:
-    path = DATA / "snap_news.csv.gz"
-    if not path.exists():
-        pytest.skip("the alerts are not beside the checkout")
-    store_alerts(path, 900, 1_150)
-    pairs = brute_force(0.75)
-    articles = pd.DataFrame(Article.objects.values("id", "normalized_title", "normalized_text")).set_index("id")
-    again = {
-        "headline_again": articles.normalized_title.duplicated(keep=False) & (articles.normalized_title != ""),
-        "text_again": articles.normalized_text.duplicated(keep=False) & (articles.normalized_text != ""),
-    }
-    result, spread = thresholds(subset_check=True), gaps()
-
-    assert len(pairs) > 20
-    assert all(band.counts.pairs for band in result.bands)
-    ends = pd.concat([pairs.set_index(side).score for side in ("left", "right")])
-    best = ends.groupby(ends.index).max()
-    for band, one in zip(result.bands, result.thresholds, strict=True):
-        for counts, found, of in (
-            (band.counts, pairs[(pairs.score >= band.lowest) & ((pairs.score < band.highest) | (band.highest == 1))],
-             best[(best >= band.lowest) & ((best < band.highest) | (band.highest == 1))]),
-            (one.counts, pairs[pairs.score >= one.lowest], best[best >= one.lowest]),
-        ):  # fmt: skip
-            assert (counts.pairs, counts.exact, counts.partial) == (
-                len(found), (found.score == 1).sum(), (found.score < 1).sum()
-            )  # fmt: skip
-            assert (counts.same_headline, counts.same_text) == (found.headline.sum(), found.text.sum())
-            assert counts.same_both == (found.headline & found.text).sum()
-            assert counts.new == (~found.headline & ~found.text).sum()
-            assert counts.articles == len(of)
-            for name, repeated in again.items():
-                assert getattr(counts, name) == repeated[of.index].sum()
-    for check in result.subset:
-        assert (check.pairs, check.missing, check.dense, check.only_lower) == (
-            (pairs.score >= check.threshold).sum(), 0, 0, 0
-        )  # fmt: skip
-    for gap in spread.gaps:
-        found = pairs[(pairs.score >= gap.lowest) & ((pairs.score < gap.highest) | (gap.highest == 1))]
-        found = found[found.same == gap.same_newspaper]
-        later = found.days[found.days > 0]
-        assert (gap.pairs, gap.same_day, gap.later) == (len(found), (found.days == 0).sum(), len(later))
-        assert (gap.far, gap.timed) == ((found.days > 60).sum(), len(found))
-        if len(later):
-            assert gap.quantiles == pytest.approx(list(later.quantile([0.05, 0.25, 0.5, 0.75, 0.95])))
-            assert (gap.mean, gap.longest) == (pytest.approx(later.mean()), later.max())
-        if len(found):
-            assert gap.median_hours == pytest.approx(found.hours.median())
-    top = pairs[pairs.score >= 0.95].days
-    assert spread.advised is not None
-    assert spread.advised.days == top.quantile(0.98, interpolation="higher")
-    assert spread.far[-1].far == (pairs.days > 60).sum()
-    assert len(spread.examples) == sum(min(3, row.far) for row in spread.far[:-1])

@@ -14,7 +14,7 @@ from dedup.research import noise
 from dedup.research.labels import Label, LabelsError, Named
 from dedup.research.noise import NOISES, cropped, hyphenated, misread, moved, sides_of
 from tests.articles.rows import json_lines
-from tests.dedup.evaluation.small_corpus import ARTICLES, LABELS, RAIN, TRAM, WIRE, row
+from tests.dedup.research.small_corpus import ARTICLES, LABELS, RAIN, TRAM, WIRE, row
 
 PARTS = f"{WIRE}\n\n{TRAM}\n\n{RAIN}"
 

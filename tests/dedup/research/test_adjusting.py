@@ -11,7 +11,7 @@ import pytest
 from dedup.detection.verdicts.features import FEATURE_NAMES
 from dedup.detection.verdicts.model import Logistic, ModelError, VerdictModel, default_model
 from dedup.research.adjusting import Extent, adjusted
-from tests.dedup.evaluation.made_up_rows import FIRST, SECOND, row
+from tests.dedup.research.made_up_rows import FIRST, SECOND, row
 
 
 def prior_with(intercept: float, slope: float) -> VerdictModel:

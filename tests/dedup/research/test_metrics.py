@@ -8,7 +8,7 @@ import pytest
 
 from dedup.detection.verdicts.features import FEATURE_NAMES
 from dedup.research.answers import Estimate, LabelledPair, cross_validate, date_folds, score
-from tests.dedup.evaluation.made_up_rows import FIRST
+from tests.dedup.research.made_up_rows import FIRST
 
 MONDAY = datetime.date(2026, 3, 2)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from dedup.research.corpora import Sample, learning_curve
-from tests.dedup.evaluation.made_up_rows import row
+from tests.dedup.research.made_up_rows import row
 
 
 def corpus(count: int, least: float, seed: int) -> list[Sample]:

@@ -23,7 +23,7 @@ from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import DetectionRun, FittedModel, Pair, Profile
 from dedup.research import apart
 from tests.articles.rows import json_lines
-from tests.dedup.evaluation.small_corpus import (
+from tests.dedup.research.small_corpus import (
     ARTICLES,
     LABELS,
     RAIN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dedup.research.answers import Answer, numbers_of
 from dedup.research.corpora import Sample, answers_by, cross_table, fitted_on
-from tests.dedup.evaluation.made_up_rows import row
+from tests.dedup.research.made_up_rows import row
 
 
 def sample(label: str, contained: float, *, days: int = 0, weight: float = 1.0, asked: bool = True) -> Sample:

@@ -14,7 +14,7 @@ from dedup.detection.runs import terms
 from dedup.detection.verdicts.model import ModelError, VerdictModel, load_model
 from dedup.models import DetectionRun, FittedModel
 from tests.articles.rows import json_lines
-from tests.dedup.evaluation.small_corpus import ARTICLES, LABELS, RAIN, WIRE, row, schemas
+from tests.dedup.research.small_corpus import ARTICLES, LABELS, RAIN, WIRE, row, schemas
 
 # A schema cannot be used by half a transaction.
 pytestmark = pytest.mark.django_db(transaction=True)

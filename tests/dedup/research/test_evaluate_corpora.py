@@ -10,7 +10,7 @@ from articles.models import Article
 from dedup.models import DetectionRun
 from dedup.research import apart
 from tests.articles.rows import json_lines
-from tests.dedup.evaluation.small_corpus import (
+from tests.dedup.research.small_corpus import (
     ARTICLES,
     GLASS,
     LABELS,
