@@ -10,7 +10,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 
 from articles.normalization.logins import LogRecord
-from newsdedup_site import database_options, deployment, embedded, environment
+from newsdedup_site import deployment, embedded, environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 environment.read_file(BASE_DIR / ".env")
@@ -31,7 +31,7 @@ TRIAL = EMBEDDED_DATABASE and not SERVES_OTHERS
 trial_key = f"trial-on-one-machine-{embedded.trial_key()}" if TRIAL else ""
 SECRET_KEY = environment.secret_key("SECRET_KEY", default=trial_key)
 DATABASES = {"default": embedded.database_settings() if EMBEDDED_DATABASE else environment.database("DATABASE_URL")}
-DATABASES["default"] = database_options.with_options(DATABASES["default"], sys.argv)
+DATABASES["default"] = environment.with_options(DATABASES["default"], sys.argv)
 # Tests use a database created from template0, in the same UTF-8 locale as production.
 DATABASES["default"]["TEST"] = {"TEMPLATE": "template0", "CHARSET": "UTF8"}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -44,8 +44,8 @@ class Kind:
 
 
 _DECIDE, _RUN, _IMPORT = "dedup.add_decision", "dedup.add_detectionrun", "articles.add_fileimport"
-_RUNS, _REMOVALS = "dedup.detection.runs.tasks", "newsdedup_site.privacy.tasks"
 _CRAWL, _TRY, _REQUESTED = "crawlers.add_crawl", "articles.add_newspaper", "crawlers.requested"
+_RUNS, _REMOVALS = "dedup.detection.runs.tasks", "newsdedup_site.privacy.removal"
 
 KINDS: dict[str, Kind] = {
     kind.name: kind

@@ -11,12 +11,12 @@ from django.db.models import Model, QuerySet
 _SHOWN_CHARACTERS = 200  # of a row; the limit of the column
 
 
-def log_action(row: Model, flag: int, act: str, *, user: Any, object_id: str) -> None:
-    """Log that a user did this to a row. `flag` is ADDITION, CHANGE or DELETION; `object_id` identifies the row."""
+def log_action(row: Model, flag: int, act: str, *, user: Any, object_id: str | None = None) -> None:
+    """Log that a user did this to a row. `flag` is ADDITION, CHANGE or DELETION; `object_id`: if not its key."""
     LogEntry.objects.create(
         user=user,
         content_type=ContentType.objects.get_for_model(row),
-        object_id=object_id,
+        object_id=str(row.pk) if object_id is None else object_id,
         object_repr=str(row)[:_SHOWN_CHARACTERS],
         action_flag=flag,
         change_message=act,

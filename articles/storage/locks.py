@@ -17,7 +17,7 @@ from django.db.transaction import TransactionManagementError
 from psycopg import sql
 
 # A killed process holds its locks until its database process notices: within a second, as every connection asks for
-# (client_connection_check_interval in newsdedup_site/database_options.py), and undoing its work takes a moment.
+# (client_connection_check_interval in newsdedup_site/environment.py), and undoing its work takes a moment.
 ENDING_SECONDS = 5.0
 # Whoever waits for longer than this says for what.
 QUIET_SECONDS = 2.0

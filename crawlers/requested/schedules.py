@@ -50,7 +50,7 @@ def set_schedule(
     schedule = _schedule(newspaper, every_hours, daily_at)
     words = f"is crawled {schedule}" if schedule else "is no longer crawled by a schedule"
     act = f"{words} (before: {before or 'not by a schedule'})."
-    log_action(newspaper, CHANGE, act, user=user, object_id=str(newspaper.pk))
+    log_action(newspaper, CHANGE, act, user=user)
     return schedule
 
 

@@ -15,7 +15,7 @@ from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.problems import Fault, ProblemError
 from dedup.api.shapes import DeliveryRow, MadeWebhook, WebhookRow, delivery_row, made_webhook, webhook_row
 from dedup.api.values import Number, Text
-from dedup.integrations.hooks import (
+from dedup.integrations.webhooks import (
     MAX_URL_CHARACTERS,
     WebhookError,
     change_webhook,

@@ -17,8 +17,8 @@ from dedup.answers import CHOICES, Answer
 from dedup.declarations import Setting, Settings, make_config, option_name, settings_of
 from dedup.detection.runs.profiles import ProfileError, configs_of, enabled
 from dedup.detection.runs.scope import Scope
-from dedup.integrations.hooks import MAX_URL_CHARACTERS
 from dedup.integrations.tokens import NAME_CHARACTERS, scopes_of
+from dedup.integrations.webhooks import MAX_URL_CHARACTERS
 from dedup.models import Profile, Webhook
 from dedup.reports.base import Report
 from dedup.review.answers.batches import ANSWERS, SAMPLES

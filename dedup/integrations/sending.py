@@ -19,7 +19,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from dedup.integrations.signing import signed_headers
+from dedup.integrations.webhooks import signed_headers
 from dedup.models import Delivery, Webhook
 
 # Returns the status of the answer. Raises ValueError, which says why there was none.

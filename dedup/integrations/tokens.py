@@ -74,7 +74,7 @@ def make_token(owner: User, name: str, scopes: Collection[str], *, days: int | N
             scopes=[scope for scope in Token.Scope if scope in scopes],
             expires_at=timezone.now() + datetime.timedelta(days=days) if days else None,
         )
-        _log(token, f"made the token {token}: {', '.join(token.scopes)}.", ADDITION, by=owner)
+        log_action(token.owner, ADDITION, f"made the token {token}: {', '.join(token.scopes)}.", user=owner)
     return token, text
 
 
@@ -84,7 +84,7 @@ def revoke_token(token: Token, *, by: User) -> bool:
         left = Token.objects.filter(pk=token.pk, revoked_at=None)
         revoked = bool(left.update(revoked_at=timezone.now(), revoked_by=by))
         if revoked:
-            _log(token, f"no longer has the token {token}: it was revoked.", CHANGE, by=by)
+            log_action(token.owner, CHANGE, f"no longer has the token {token}: it was revoked.", user=by)
     return revoked
 
 
@@ -120,8 +120,3 @@ def _note_use(token: Token) -> None:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
-
-
-def _log(token: Token, act: str, flag: int, *, by: User) -> None:
-    """Log it with the owner, whose page under People shows it."""
-    log_action(token.owner, flag, act, user=by, object_id=str(token.owner_id))

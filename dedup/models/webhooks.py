@@ -12,7 +12,7 @@ from django.utils import timezone
 
 
 class Webhook(models.Model):
-    """An address that is sent news of clusters, or alarms. Written by dedup/integrations/hooks.py."""
+    """An address that is sent news of clusters, or alarms. Written by dedup/integrations/webhooks.py."""
 
     class Event(models.TextChoices):
         NEW = "cluster.new", "a cluster is new"

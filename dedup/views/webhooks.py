@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from articles.paging import page_of
 from dedup.detection.runs.requests import is_worker_alive
 from dedup.forms.base import WebhookForm
-from dedup.integrations.hooks import WebhookError, change_webhook, delete_webhook, make_webhook, send_test
+from dedup.integrations.webhooks import WebhookError, change_webhook, delete_webhook, make_webhook, send_test
 from dedup.models import Webhook
 from dedup.views.requests import EditorRequest
 from dedup.views.tokens import MANAGES

@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from articles.storage.locks import Lock, lock_transaction
-from dedup.integrations.queue import announce_alarms
+from dedup.integrations.webhooks import announce_alarms
 from newsdedup_site.alarms.finding import FORGOTTEN, find_all, is_elsewhere
 from newsdedup_site.alarms.kinds import KINDS, Found
 from newsdedup_site.alarms.mail import recipients, send_waiting

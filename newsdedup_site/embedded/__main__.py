@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 from newsdedup_site import environment
 from newsdedup_site.embedded.folders import CHECKOUT, EmbeddedServerError, home
-from newsdedup_site.embedded.keeper import keep
 from newsdedup_site.embedded.running import ensure_running
-from newsdedup_site.embedded.server import stop
+from newsdedup_site.embedded.server import keep, stop
 
 
 def main(arguments: list[str]) -> int:

@@ -8,8 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from newsdedup_site.embedded.folders import EmbeddedServerError, home, server_user
-from newsdedup_site.embedded.log import log_file
+from newsdedup_site.embedded.folders import EmbeddedServerError, home, log_file, server_user
 
 START_TIMEOUT_SECONDS = 60
 

@@ -4,6 +4,8 @@ Every folder is created here, below NEWSDEDUP_HOME, which defaults to /var/lib/n
 and to the user's data folder otherwise. Each checkout has a folder of its own in it.
 """
 
+from __future__ import annotations
+
 import fcntl
 import hashlib
 import os
@@ -11,7 +13,7 @@ import pwd
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import platformdirs
@@ -149,3 +151,49 @@ def hold_user_lock() -> None:
         descriptor = open_lock("users.lock")
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         _user_lock = (descriptor, os.getpid())
+
+
+LOG_SETTINGS = {
+    # Errors of statements name values in their first line: invalid input syntax for type integer: "...".
+    "log_min_messages": "log",
+    # No second lines: "Failed process was running: INSERT ...", "Key (url)=(...) already exists", a row of COPY.
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
+    "log_statement": "none",
+    "log_min_duration_statement": "-1",
+    "log_min_duration_sample": "-1",
+    "log_transaction_sample_rate": "0",
+    "log_parameter_max_length": "0",
+    "log_parameter_max_length_on_error": "0",
+    "log_lock_waits": "off",
+    "log_temp_files": "-1",
+    # A line or two every few minutes, of no use to whoever looks for the cause of a crash.
+    "log_checkpoints": "off",
+}
+MAXIMUM_BYTES = 1_000_000
+_KEPT_BYTES = 100_000
+
+
+def log_file() -> Path:
+    """Return the path of the log."""
+    return home() / "run" / "postgresql.log"
+
+
+def remove_former_log() -> None:
+    """Remove the log of earlier versions, in which statements were logged. Only before the server starts."""
+    (home() / "run" / "server.log").unlink(missing_ok=True)
+
+
+def keep_small() -> None:
+    """Shorten the log to its last lines if it is larger than MAXIMUM_BYTES.
+
+    The server appends to it, so it can go on meanwhile; lines that it writes during these milliseconds may be lost.
+    """
+    with suppress(FileNotFoundError), log_file().open("r+b") as log:
+        if log.seek(0, 2) <= MAXIMUM_BYTES:
+            return
+        log.seek(-_KEPT_BYTES, 2)
+        _, _, kept = log.read().partition(b"\n")
+        log.seek(0)
+        log.truncate()
+        log.write(kept)

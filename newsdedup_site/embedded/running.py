@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from newsdedup_site.database_options import CONNECT_SECONDS
 from newsdedup_site.embedded.binaries import START_TIMEOUT_SECONDS, install_binaries
 from newsdedup_site.embedded.folders import (
     SOCKET_NAME,
@@ -21,8 +20,8 @@ from newsdedup_site.embedded.folders import (
     make_folder,
     socket_folder,
 )
-from newsdedup_site.embedded.keeper import ensure_keeper
-from newsdedup_site.embedded.server import init_data, postmaster, start_server
+from newsdedup_site.embedded.server import ensure_keeper, init_data, postmaster, start_server
+from newsdedup_site.environment import CONNECT_SECONDS
 
 DATABASE = "newsdedup"
 # libpq gives the reason of a failed connection only as text; the server's locale keeps it English.

@@ -1,8 +1,11 @@
-"""The server itself: creating its data, starting, finding and stopping it."""
+"""The server itself: creating its data, starting, finding and stopping it, also when nobody uses it any more."""
 
+import fcntl
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -10,17 +13,23 @@ from typing import Any
 
 from newsdedup_site.embedded.binaries import START_TIMEOUT_SECONDS, is_our_program, run
 from newsdedup_site.embedded.folders import (
+    CHECKOUT,
+    LOG_SETTINGS,
     SOCKET_NAME,
     EmbeddedServerError,
     check_reachable,
     home,
+    is_current,
+    keep_small,
     locked,
+    log_file,
     make_folder,
     make_owned,
+    open_lock,
+    remove_former_log,
     server_user,
     socket_folder,
 )
-from newsdedup_site.embedded.log import SETTINGS, keep_small, log_file, remove_former_log
 
 # PostgreSQL itself gives its processes this long between SIGQUIT and SIGKILL (SIGKILL_CHILDREN_AFTER_SECS).
 QUIT_SECONDS = 5
@@ -139,7 +148,7 @@ def start_server() -> None:
         "shared_buffers": "256MB",
         "max_wal_size": "2GB",
         "timezone": "UTC",
-        **SETTINGS,
+        **LOG_SETTINGS,
     }
     settings = " ".join(f"-c {name}='{value}'" for name, value in options.items())
     log = log_file()
@@ -199,3 +208,55 @@ def postmaster() -> int | None:
     except (OSError, ValueError, IndexError, psutil.NoSuchProcess):
         return None
     return process.pid if running else None
+
+
+LINGER_SECONDS = 60.0
+
+
+def keep() -> None:
+    """Fork the keeper, which stops the server when nobody has used it for LINGER_SECONDS.
+
+    The calling process returns immediately. The keeper has a session of its own, so Ctrl-C does not stop it.
+    """
+    if os.fork():
+        return
+    os.setsid()
+    keeper = open_lock("keeper.lock")
+    try:
+        fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return  # another keeper is running
+    users = open_lock("users.lock")
+    idle_since: float | None = None
+    while is_current(users, "users.lock"):
+        time.sleep(1.0)
+        keep_small()
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            idle_since = None
+            continue
+        idle_since = idle_since or time.monotonic()
+        if time.monotonic() - idle_since >= LINGER_SECONDS and is_current(users, "users.lock"):
+            # The keeper still holds `users.lock`: a new user waits for it, then starts the server again.
+            stop()
+            return
+        fcntl.flock(users, fcntl.LOCK_UN)
+
+
+def ensure_keeper() -> None:
+    keeper = open_lock("keeper.lock")
+    try:
+        fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(keeper)
+    subprocess.run(
+        [sys.executable, "-m", "newsdedup_site.embedded", "keep"],
+        check=True,
+        cwd=CHECKOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )

@@ -50,7 +50,7 @@ def invite(name: str, email: str, role: str, *, by: User) -> User:
             raise PersonError(f"“{person.get_username()}” is taken. Choose another name.")
         person.set_unusable_password()
         set_role(person, role)
-        _log(person, f"was invited as {role}.", by=by, flag=ADDITION)
+        log_action(person, ADDITION, f"was invited as {role}.", user=by)
     return person
 
 
@@ -70,7 +70,7 @@ def change(person_id: int, *, email: str, role: str, by: User) -> list[str]:
             person.save(update_fields=["email"])
             changes.append(f"has the e-mail address {email} now" if email else "has no e-mail address now")
         if changes:
-            _log(person, f"{'; '.join(changes)}.", by=by)
+            log_action(person, CHANGE, f"{'; '.join(changes)}.", user=by)
     return changes
 
 
@@ -85,7 +85,7 @@ def block(person_id: int, *, by: User) -> int:
         person.is_active = False
         person.save(update_fields=["is_active"])
         ended = end_sessions(person)
-        _log(person, f"was blocked; {ended} session{'' if ended == 1 else 's'} ended.", by=by)
+        log_action(person, CHANGE, f"was blocked; {ended} session{'' if ended == 1 else 's'} ended.", user=by)
     return ended
 
 
@@ -97,20 +97,20 @@ def unblock(person_id: int, *, by: User) -> None:
         end_sessions(person)
         person.is_active = True
         person.save(update_fields=["is_active"])
-        _log(person, "was unblocked.", by=by)
+        log_action(person, CHANGE, "was unblocked.", user=by)
 
 
 def record_link(person: User, *, by: User) -> None:
     """Log that a one-time link was made. Raises PersonError for a blocked person, who could not use it."""
     if not person.is_active:
         raise PersonError(f"{person.get_username()} is blocked. Unblock them first.")
-    _log(person, "got a one-time link to set a password.", by=by)
+    log_action(person, CHANGE, "got a one-time link to set a password.", user=by)
 
 
 def record_password(person: User) -> None:
     """Log that a person set their password with a one-time link, and forget the wrong passwords before it."""
     forget(name=person.get_username())
-    _log(person, "set a password with a one-time link.", by=person)
+    log_action(person, CHANGE, "set a password with a one-time link.", user=person)
 
 
 def unlock(name: str, address: str, *, by: User) -> bool:
@@ -129,7 +129,7 @@ def unlock(name: str, address: str, *, by: User) -> bool:
 def record_on_server(person: User, role: str, *, made: bool) -> None:
     """Log that a login was made, or reset, on the command line, which knows no user: the entry is the person's own."""
     act = "was added" if made else "got a new password"
-    _log(person, f"{act} on the command line, with the role {role}.", by=person, flag=ADDITION if made else CHANGE)
+    log_action(person, ADDITION if made else CHANGE, f"{act} on the command line, with the role {role}.", user=person)
 
 
 def set_role(person: User, role: str) -> None:
@@ -164,10 +164,6 @@ def _refuse_oneself(person: User, by: User, what: str) -> None:
 def _refuse_last_admin(person: User) -> None:
     if person.is_active and not admins().exclude(pk=person.pk).exists():
         raise PersonError(f"{person.get_username()} is the last admin. Make somebody else an admin first.")
-
-
-def _log(person: User, act: str, *, by: User, flag: int = CHANGE) -> None:
-    log_action(person, flag, act, user=by, object_id=str(person.pk))
 
 
 SHOWN_CHANGES = 20

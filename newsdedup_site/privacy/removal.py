@@ -1,34 +1,37 @@
-"""Removes newspapers and articles, on an admin's word alone: in batches, and resumed wherever a process was killed.
+"""Removes newspapers and articles, and withholds articles, on an admin's word alone.
 
-First, in one transaction, the removal is logged, the names are gone from the newspaper and their digests kept, so that
-nothing comes to it any more. Then the texts are deleted, batch by batch: from there on no page shows them. Last, while
-no run is active, the articles go with their pairs, and the clusters of the others are rebuilt.
+A removal is done in batches, and resumed wherever a process was killed. First, in one transaction, it is logged, the
+names are gone from the newspaper and their digests kept, so that nothing comes to it any more. Then the texts are
+deleted, batch by batch: from there on no page shows them. Last, while no run is active, the articles go with their
+pairs, and the clusters of the others are rebuilt.
 """
 
 from __future__ import annotations
 
 import datetime
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, LiteralString
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
-from articles.models import Article, Newspaper, NewspaperAlias, NewspaperMerge, Removal, Withholding
+from articles.jobs.work import JobPostponedError, Work, ask
+from articles.models import Article, Job, Newspaper, NewspaperAlias, NewspaperMerge, Removal, Withholding
 from articles.storage.ingest import refresh_statistics, writing
 from articles.storage.removed import keep_names, keep_urls, lift
-from articles.storage.withholding import blank, put_back
+from articles.storage.withholding import blank, put_back, take_away
 from crawlers.models import Crawl, CrawlSchedule, SitePace, Visit
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.runs.dense_groups import update_groups
-from dedup.detection.runs.lock import run_lock
+from dedup.detection.runs.lock import RunActiveError, run_lock
 from dedup.detection.runs.shingle_samples import complete_samples
 from dedup.models import ChangedArticle, Series, ShingleSample
 from dedup.review.answers.removed_articles import forget
 from newsdedup_site.privacy import traces
-from newsdedup_site.privacy.derived import forget_texts
 
 PLACEHOLDER = "Removed"
 HIDDEN_AT_ONCE, REMOVED_AT_ONCE = 1_000, 500
@@ -44,7 +47,7 @@ Progress = Callable[[int], object]
 
 
 class RemovalError(ValueError):
-    """What cannot be removed, or not now; the message is for the admin."""
+    """What cannot be removed, withheld or released, or not now; the message is for the admin."""
 
 
 # -- Beginning --------------------------------------------------------------------------------------------------
@@ -94,12 +97,17 @@ def begin_articles(articles: Collection[int], *, reason: str, user: Any = None) 
 
 
 def _log(kind: Removal.Kind, label: str, reason: str, user: Any, **what: list[int]) -> Removal:
+    reason = _checked_reason(reason, of="the removal")
+    return Removal.objects.create(kind=kind, label=label, reason=reason, requested_by=user, **what)
+
+
+def _checked_reason(reason: str, *, of: str) -> str:
     reason = reason.replace("\0", "").strip()
     if not reason:
-        raise RemovalError("a reason is required; say who asked for the removal, and why")
+        raise RemovalError(f"a reason is required; say who asked for {of}, and why")
     if len(reason) > MAX_REASON_CHARACTERS:
         raise RemovalError(f"the reason has {len(reason):,} characters; at most {MAX_REASON_CHARACTERS:,} are allowed")
-    return Removal.objects.create(kind=kind, label=label, reason=reason, requested_by=user, **what)
+    return reason
 
 
 def _close(removal: Removal, family: list[Newspaper]) -> None:
@@ -155,7 +163,7 @@ def _hide_batch(removal: Removal, batch: list[int]) -> None:
     keep_urls(removal, batch)
     blank(batch, PLACEHOLDER)
     traces.scrub_log_of_articles(batch)
-    forget_texts(batch, for_good=True)
+    traces.forget_texts(batch, for_good=True)
     _seen(removal)
 
 
@@ -261,3 +269,78 @@ def allow_again(removal: Removal, *, user: Any = None) -> int:
         raise RemovalError("the articles are allowed to come again already")
     with writing():
         return lift(removal, lifted_at=timezone.now(), lifted_by=user)
+
+
+# -- Withholding ------------------------------------------------------------------------------------------------
+
+
+def withhold(article_id: int, *, reason: str, user: Any = None) -> Withholding:
+    """Take an article from all pages and exports until it is released. Raises RemovalError.
+
+    Its texts are moved away, so detection does not use it either; decisions on it stay in force.
+    """
+    reason = _checked_reason(reason, of="it")
+    with writing():
+        article = Article.objects.filter(pk=article_id).first()
+        if article is None:
+            raise RemovalError(f"there is no article {article_id}")
+        if article.withheld:
+            raise RemovalError(f"article {article_id} is withheld or being removed already")
+        made = Withholding.objects.create(article=article, reason=reason, withheld_by=user)
+        take_away(made)
+        traces.forget_texts([article_id], for_good=False)
+        traces.forget_results()
+    return made
+
+
+def release(article_id: int, *, user: Any = None) -> Withholding:
+    """Show an article again, exactly as it was; the next run finds its pairs again. Raises RemovalError."""
+    with writing():
+        found = Withholding.objects.filter(article=article_id, released_at=None).first()
+        if found is None:
+            raise RemovalError(f"article {article_id} is not withheld")
+        put_back(found)
+        found.released_at, found.released_by = timezone.now(), user
+        found.save(update_fields=["released_at", "released_by"])
+        traces.forget_results()
+    return found
+
+
+def withholdings() -> QuerySet[Withholding]:
+    """Return all withholdings, those in force first, the latest first."""
+    rows = Withholding.objects.select_related("article__newspaper", "withheld_by", "released_by")
+    return rows.order_by("-pk")
+
+
+# -- Jobs -------------------------------------------------------------------------------------------------------
+
+# After a run or a crawl that is in the way; and after a fault, because a removal must come to its end.
+_AGAIN = datetime.timedelta(minutes=1)
+_AFTER_FAULT = datetime.timedelta(minutes=5)
+
+log = logging.getLogger(__name__)
+
+
+def removal_job(work: Work) -> None:
+    """Carry out a removal; while a run or a crawl is in the way, and after a fault, later."""
+    removal = Removal.objects.get(pk=work.job.arguments["removal"])
+    try:
+        carry_out(removal)
+    except (RunActiveError, RemovalError) as error:
+        raise JobPostponedError(_AGAIN) from error
+    except Exception as error:
+        log.exception("%s failed and is taken up again.", removal)
+        raise JobPostponedError(_AFTER_FAULT) from error
+
+
+def take_up_again(job: Job, _reason: str) -> None:
+    """Queue a removal again that was given up."""
+    if job.state == Job.State.FAILED:
+        removal = Removal.objects.get(pk=job.arguments["removal"])
+        request_removal(removal, user=job.requested_by, not_before=timezone.now() + _AFTER_FAULT)
+
+
+def request_removal(removal: Removal, *, user: Any = None, not_before: datetime.datetime | None = None) -> None:
+    """Queue a removal for a worker."""
+    title, page = str(removal), reverse("removals")
+    ask("removal", {"removal": removal.pk}, title=title, user=user, page=page, not_before=not_before)

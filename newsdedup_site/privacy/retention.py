@@ -53,7 +53,7 @@ def set_page_days(newspaper: Newspaper, days: int | None, *, user: User) -> None
         if before != days:
             Newspaper.objects.filter(pk=newspaper.pk).update(page_days=days)
             act = f"has its fetched pages kept {kept_for(days)} (before: {kept_for(before)})."
-            log_action(newspaper, CHANGE, act, user=user, object_id=str(newspaper.pk))
+            log_action(newspaper, CHANGE, act, user=user)
 
 
 def kept_for(days: int | None) -> str:

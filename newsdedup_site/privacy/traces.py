@@ -1,16 +1,21 @@
-"""Words of removed articles outside the tables of articles and results: in logs, queues, previews and drafts."""
+"""What others say of removed and withheld articles: words in logs, queues and drafts, and what runs derived of texts.
+
+The next run derives the latter again, from the articles that are shown.
+"""
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Collection, Iterable
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
-from django.db.models import JSONField, Model, Q, TextField
+from django.db import connection
+from django.db.models import JSONField, Max, Min, Model, Q, TextField
 from django.db.models.functions import Cast
 from django_tasks_db.models import DBTaskResult
 
@@ -24,12 +29,28 @@ from articles.models import (
     LearntParameter,
     Newspaper,
     RejectedRow,
+    RepeatedSentence,
     UploadedPart,
     WhitelistedSentence,
 )
 from crawlers.models import PendingLink, Trial, Visit
-from dedup.models import Batch, Delivery, DetectionRun, Lesson, PageFetch, SavedView, Series, StoredReport
+from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.types import SERIES
+from dedup.models import (
+    Batch,
+    Delivery,
+    DetectionRun,
+    HeadlineForm,
+    Lesson,
+    NewspaperMonth,
+    PageFetch,
+    SavedView,
+    Series,
+    StoredReport,
+    UpToDate,
+)
 from dedup.reports.computing import not_waited_for
+from dedup.review.answers.removed_articles import unpropose
 from dedup.rows.corpus.kept import forget_corpora
 
 REMOVED = "removed"
@@ -199,3 +220,76 @@ def _scrub_sessions(spelled: Collection[str]) -> None:
         said = json.dumps(session.get_decoded(), ensure_ascii=False, default=str)
         if any(name in said for name in spelled):
             session.delete()
+
+
+# A month is learnt from the articles of so many days around it, see dedup/detection/comparison/recurring.py.
+_MONTH_DAYS = datetime.timedelta(days=100)
+
+# A series without an article goes, also one with a rule: its form is made of their headlines. If the articles are only
+# withheld, one with a rule stays.
+_NO_SERIES_SQL: LiteralString = """
+DELETE FROM dedup_series AS series
+USING unnest(%(newspapers)s::bigint[], %(forms)s::text[]) AS wanted (newspaper_id, form)
+WHERE series.newspaper_id = wanted.newspaper_id AND md5(series.form) = md5(wanted.form) AND series.form = wanted.form
+  AND (series.ruled_at IS NULL OR %(for_good)s)
+  AND NOT EXISTS (
+    SELECT FROM dedup_headlineform AS form
+    WHERE form.newspaper_id = series.newspaper_id AND md5(form.form) = md5(series.form) AND form.form = series.form
+)
+"""
+_SERIES_SQL: LiteralString = """
+UPDATE dedup_series AS series
+SET headline = coalesce(latest.headline, ''), articles = coalesce(latest.articles, 0), days = coalesce(latest.days, 0),
+    first_day = coalesce(latest.first_day, series.first_day), last_day = coalesce(latest.last_day, series.last_day)
+FROM unnest(%(newspapers)s::bigint[], %(forms)s::text[]) AS wanted (newspaper_id, form)
+LEFT JOIN LATERAL (
+    SELECT count(*) AS articles, count(DISTINCT form.date) AS days,
+        min(form.date) AS first_day, max(form.date) AS last_day,
+        (array_agg(article.headline ORDER BY form.date DESC, form.article_id DESC))[1] AS headline
+    FROM dedup_headlineform AS form
+    JOIN articles_article AS article ON article.id = form.article_id
+    WHERE form.newspaper_id = wanted.newspaper_id AND md5(form.form) = md5(wanted.form) AND form.form = wanted.form
+) AS latest ON true
+WHERE series.newspaper_id = wanted.newspaper_id AND md5(series.form) = md5(wanted.form) AND series.form = wanted.form
+"""
+
+
+def forget_texts(articles: Collection[int], *, for_good: bool) -> None:
+    """Take these articles, whose texts are gone, from all that runs derived of them; inside ingest.writing().
+
+    Unless they are gone `for_good`, what editors ruled about their headlines and sentences stays.
+    """
+    lock_review()
+    forms = set(HeadlineForm.objects.filter(article__in=articles).values_list("newspaper", "form"))
+    unpropose(articles)
+    _recount_series(forms - {form for form in forms if not form[1]}, for_good=for_good)
+    _forget_sentences(articles, for_good=for_good)
+    _forget_months(articles)
+
+
+def _recount_series(forms: Collection[tuple[int, str]], *, for_good: bool) -> None:
+    values: dict[str, Any] = {"newspapers": [one for one, _ in forms], "forms": [form for _, form in forms]}
+    values["for_good"] = for_good
+    with connection.cursor() as cursor:
+        cursor.execute(_NO_SERIES_SQL, values)
+        cursor.execute(_SERIES_SQL, values)
+    UpToDate.objects.filter(name=SERIES).delete()
+
+
+def _forget_sentences(articles: Collection[int], *, for_good: bool) -> None:
+    """Delete repeated sentences as these articles have them; the next run finds those of other articles again."""
+    newspapers = set(Article.objects.filter(pk__in=articles).values_list("newspaper", flat=True))
+    repeated = RepeatedSentence.objects.filter(newspaper__in=newspapers, article_ids__overlap=list(articles))
+    found = set(repeated.values_list("newspaper", "digest"))
+    repeated.delete()
+    others = RepeatedSentence.objects.filter(digest__in={digest for _, digest in found})
+    left = set(others.values_list("newspaper", "digest"))
+    for newspaper, digest in found - left if for_good else ():
+        WhitelistedSentence.objects.filter(newspaper=newspaper, digest=digest).delete()
+
+
+def _forget_months(articles: Collection[int]) -> None:
+    stored = Article.objects.filter(pk__in=articles)
+    for row in stored.order_by().values("newspaper").annotate(first=Min("date"), last=Max("date")):
+        around = (row["first"] - _MONTH_DAYS, row["last"] + _MONTH_DAYS)
+        NewspaperMonth.objects.filter(newspaper=row["newspaper"], month__range=around).delete()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -14,11 +16,9 @@ from articles.paging import page_of
 from dedup.detection.runs.requests import is_worker_alive
 from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.privacy import removal as removals_made
-from newsdedup_site.privacy import retention, withholding
-from newsdedup_site.privacy.previews import preview_articles, preview_newspaper
-from newsdedup_site.privacy.removal import MAX_REASON_CHARACTERS, RemovalError
-from newsdedup_site.privacy.tasks import request_removal
-from newsdedup_site.privacy.withholding import WithholdingError
+from newsdedup_site.privacy import retention
+from newsdedup_site.privacy.previews import Preview, preview_articles, preview_newspaper
+from newsdedup_site.privacy.removal import MAX_REASON_CHARACTERS, RemovalError, request_removal
 
 
 class ReasonForm(forms.Form):
@@ -74,7 +74,7 @@ WITHHELD_SHOWN = 200
 def removals(request: HttpRequest) -> HttpResponse:
     """Show the log of removals, and the articles that are withheld."""
     rows = Removal.objects.select_related("requested_by", "lifted_by").order_by("-pk")
-    withheld = withholding.withholdings()
+    withheld = removals_made.withholdings()
     context = {
         "page": page_of(rows, request.GET.get("page")),
         "withheld": withheld.filter(released_at=None)[:WITHHELD_SHOWN],
@@ -88,12 +88,39 @@ def newspaper_remove(request: UserRequest, newspaper_id: int) -> HttpResponse:
     """Show what the removal of a newspaper would take; remove it if its name is typed."""
     newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
     form = RemovalForm(request.POST or None, wanted=newspaper.name, what="the name of the newspaper")
-    context: dict[str, Any] = {"newspaper": newspaper, "wanted": newspaper.name}
+    return _remove(
+        request,
+        form,
+        {"newspaper": newspaper, "wanted": newspaper.name},
+        lambda: preview_newspaper(newspaper),
+        partial(removals_made.begin_newspaper, newspaper),
+    )
+
+
+def article_remove(request: UserRequest, article_id: int) -> HttpResponse:
+    """Show what the removal of an article would take; remove it if its number is typed."""
+    article = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
+    form = RemovalForm(request.POST or None, wanted=str(article.pk), what="the number of the article")
+    return _remove(
+        request,
+        form,
+        {"article": article, "wanted": str(article.pk)},
+        lambda: preview_articles([article_id]),
+        partial(removals_made.begin_articles, [article_id]),
+    )
+
+
+def _remove(
+    request: UserRequest,
+    form: RemovalForm,
+    context: dict[str, Any],
+    preview: Callable[[], Preview],
+    begin: Callable[..., Removal],
+) -> HttpResponse:
     try:
         if request.method == "POST" and form.is_valid():
-            begun = removals_made.begin_newspaper(newspaper, reason=form.cleaned_data["reason"], user=request.user)
-            return _begun(request, begun)
-        context["preview"] = preview_newspaper(newspaper)
+            return _begun(request, begin(reason=form.cleaned_data["reason"], user=request.user))
+        context["preview"] = preview()
     except RemovalError as error:
         context["fault"] = f"{error}."
     return render(request, "privacy/remove.html", {**context, "form": form}, status=400 if form.errors else 200)
@@ -112,21 +139,6 @@ def newspaper_pages(request: UserRequest, newspaper_id: int) -> HttpResponse:
             return redirect("newspaper_crawls", newspaper.pk)
         context |= {"previewed": True, "goes": retention.count_old(newspaper, days) if days else 0}
     return render(request, "privacy/pages.html", context, status=400 if form.errors else 200)
-
-
-def article_remove(request: UserRequest, article_id: int) -> HttpResponse:
-    """Show what the removal of an article would take; remove it if its number is typed."""
-    article = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
-    form = RemovalForm(request.POST or None, wanted=str(article.pk), what="the number of the article")
-    context: dict[str, Any] = {"article": article, "wanted": str(article.pk)}
-    try:
-        if request.method == "POST" and form.is_valid():
-            begun = removals_made.begin_articles([article_id], reason=form.cleaned_data["reason"], user=request.user)
-            return _begun(request, begun)
-        context["preview"] = preview_articles([article_id])
-    except RemovalError as error:
-        context["fault"] = f"{error}."
-    return render(request, "privacy/remove.html", {**context, "form": form}, status=400 if form.errors else 200)
 
 
 def _begun(request: UserRequest, begun: Removal) -> HttpResponse:
@@ -149,14 +161,8 @@ def removal_continue(request: UserRequest, removal_id: int) -> HttpResponse:
 def removal_lift(request: UserRequest, removal_id: int) -> HttpResponse:
     """Let what a removal took be stored again."""
     found = get_object_or_404(Removal, pk=removal_id)
-    if request.method == "POST":
-        try:
-            removals_made.allow_again(found, user=request.user)
-        except RemovalError as error:
-            messages.error(request, f"{str(error).capitalize()}.")
-        else:
-            messages.success(request, f"What removal {found.pk} took is no longer refused.")
-    return redirect("removals")
+    allow = partial(removals_made.allow_again, found, user=request.user)
+    return _do(request, allow, f"What removal {found.pk} took is no longer refused.", "removals")
 
 
 def article_withhold(request: UserRequest, article_id: int) -> HttpResponse:
@@ -165,8 +171,8 @@ def article_withhold(request: UserRequest, article_id: int) -> HttpResponse:
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            withholding.withhold(article_id, **form.cleaned_data, user=request.user)
-        except WithholdingError as error:
+            removals_made.withhold(article_id, **form.cleaned_data, user=request.user)
+        except RemovalError as error:
             form.add_error(None, f"{str(error).capitalize()}.")
         else:
             messages.success(request, f"Article {article_id} is withheld. The page Removals can release it.")
@@ -177,11 +183,18 @@ def article_withhold(request: UserRequest, article_id: int) -> HttpResponse:
 
 def article_release(request: UserRequest, article_id: int) -> HttpResponse:
     """Show a withheld article again."""
+    release = partial(removals_made.release, article_id, user=request.user)
+    done = f"Article {article_id} is shown again. The next run finds its pairs."
+    return _do(request, release, done, "article", article_id)
+
+
+def _do(request: UserRequest, act: Callable[[], object], done: str, page: str, *row: int) -> HttpResponse:
+    """Act on a POST, say how that ended, and return to the page."""
     if request.method == "POST":
         try:
-            withholding.release(article_id, user=request.user)
-        except WithholdingError as error:
+            act()
+        except RemovalError as error:
             messages.error(request, f"{str(error).capitalize()}.")
         else:
-            messages.success(request, f"Article {article_id} is shown again. The next run finds its pairs.")
-    return redirect("article", article_id)
+            messages.success(request, done)
+    return redirect(page, *row)

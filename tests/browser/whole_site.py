@@ -34,8 +34,7 @@ from dedup.models import Batch, BatchItem, Cluster, DetectionRun, FittedModel, P
 from dedup.review.answers.batches import SAMPLES, begin
 from dedup.review.answers.decisions import decide_pair
 from dedup.rows.corpus.kept import request_corpus
-from newsdedup_site.privacy.removal import begin_articles, carry_out
-from newsdedup_site.privacy.withholding import withhold
+from newsdedup_site.privacy.removal import begin_articles, carry_out, withhold
 from tests.browser.conftest import read_sample, small_archive
 from tests.conftest import StoreArticle
 from tests.dedup.api.test_schemathesis import one_connection

@@ -18,8 +18,8 @@ import pytest
 from client import newsdedup_client
 from client.newsdedup_client import APIError, ChangedError, Client, NotFoundError, TooManyRequestsError
 from dedup.api.app import api
-from dedup.integrations.signing import new_secret, signed_headers
 from dedup.integrations.tokens import make_token, scopes_of
+from dedup.integrations.webhooks import new_secret, signed_headers
 from dedup.models import Decision
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_user

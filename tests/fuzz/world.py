@@ -11,8 +11,8 @@ from articles.models import ArticlePage, ArticleRevision, FileImport, Job, Newsp
 from articles.storage.newspaper_merges import merge_newspapers
 from crawlers.models import Crawl, Trial, Visit
 from dedup.detection.runs.requests import Wanted, request_run
-from dedup.integrations.hooks import make_webhook
 from dedup.integrations.tokens import make_token, scopes_of
+from dedup.integrations.webhooks import make_webhook
 from dedup.models import Batch, Pair, Profile, ProfileRule, SavedView, SecondReading
 from dedup.research.sampling import Plan, draw
 from dedup.review.answers.decisions import decide_pair

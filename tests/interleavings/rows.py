@@ -35,7 +35,7 @@ from crawlers.requested.trials import save_newspaper
 from dedup.declarations import make_config
 from dedup.detection.runs.requests import Wanted, request_run
 from dedup.detection.runs.scope import Scope
-from dedup.integrations import hooks, sending, tokens
+from dedup.integrations import sending, tokens, webhooks
 from dedup.models import (
     Delivery,
     Lease,
@@ -73,7 +73,7 @@ def twice(
 
 # ---- what a user may have only one more of, with the limits of `LIMITS` ----
 
-LIMITS = ((tokens, "MOST_TOKENS"), (hooks, "MOST_WEBHOOKS"), (fetches, "MOST_AN_HOUR"))
+LIMITS = ((tokens, "MOST_TOKENS"), (webhooks, "MOST_WEBHOOKS"), (fetches, "MOST_AN_HOUR"))
 
 
 def person(name: str, role: str) -> User:
@@ -92,7 +92,7 @@ def make_a_token(user: User) -> str:
 
 
 def make_a_webhook(user: User) -> str:
-    return hooks.make_webhook(user, "https://receiver.example/", [Webhook.Event.NEW]).url
+    return webhooks.make_webhook(user, "https://receiver.example/", [Webhook.Event.NEW]).url
 
 
 def save_a_view(user: User) -> str:
@@ -285,9 +285,9 @@ def entries(world: SimpleNamespace) -> Any:
 def deliveries(count: int) -> Callable[[], Webhook]:
     def prepare() -> Webhook:
         Delivery.objects.all().delete()
-        hook = hooks.make_webhook(an_editor(), "https://receiver.example/", [Webhook.Event.NEW])
+        hook = webhooks.make_webhook(an_editor(), "https://receiver.example/", [Webhook.Event.NEW])
         for _ in range(count):
-            hooks.send_test(hook)
+            webhooks.send_test(hook)
         return hook
 
     return prepare
@@ -415,7 +415,7 @@ PLAYS: dict[str, Play] = {
         ends=always(1),
     ),
     "a user with one webhook left makes one": twice(
-        an_editor, make_a_webhook, lambda user: user.webhooks.count(), hooks.WebhookError, ends=always(1)
+        an_editor, make_a_webhook, lambda user: user.webhooks.count(), webhooks.WebhookError, ends=always(1)
     ),
     "a user saves a view under a name once": twice(
         an_editor, save_a_view, lambda user: user.saved_views.count(), saved_views.SavedViewError, ends=always(1)

@@ -21,7 +21,7 @@ from articles.models import FileImport, Job, Newspaper
 from articles.storage.locks import Lock
 from crawlers.models import Crawl, CrawlSchedule, Visit
 from dedup.detection.runs.requests import schedule_nightly
-from dedup.integrations.hooks import delete_webhook, make_webhook
+from dedup.integrations.webhooks import delete_webhook, make_webhook
 from dedup.models import DetectionRun, Profile, RunPhase, Worker
 from newsdedup_site.alarms import finding
 from newsdedup_site.alarms.finding import find_all

@@ -21,7 +21,7 @@ from django.test import Client
 from django.utils import timezone
 
 from articles.models import Newspaper
-from dedup.integrations.hooks import WebhookError, make_webhook
+from dedup.integrations.webhooks import WebhookError, make_webhook
 from dedup.models import Delivery, Profile, Worker
 from newsdedup_site.alarms import finding
 from newsdedup_site.alarms.finding import find_all

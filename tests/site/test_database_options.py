@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from newsdedup_site.database_options import application_name, with_options
+from newsdedup_site.environment import application_name, with_options
 from tests.databases import child_environment
 
 ASKED = ["client_connection_check_interval", "application_name"]

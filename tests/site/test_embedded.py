@@ -17,8 +17,9 @@ import psutil
 import psycopg
 import pytest
 
-from newsdedup_site.embedded import EmbeddedServerError, binaries, folders, keeper, running
+from newsdedup_site.embedded import EmbeddedServerError, binaries, folders, running
 from newsdedup_site.embedded import __main__ as program
+from newsdedup_site.embedded import server as keeper
 
 pytestmark = [
     pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="DATABASE_URL names a server: none is embedded"),
@@ -247,7 +248,7 @@ def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> Non
         assert user.stdout.readline() == "up\n"
         postmaster = server.postmaster()
         keeper = server.start(
-            "import os; from newsdedup_site.embedded import keeper as k; "
+            "import os; from newsdedup_site.embedded import server as k; "
             "os.fork = lambda: 0; os.setsid = lambda: None; k.LINGER_SECONDS = 0.1; k.keep()"
         )
         user.send_signal(signal.SIGKILL)

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
+from tests.marked_columns import columns_with
 
 from articles.extraction.extract import EXTRACTOR_VERSION
 from articles.files.uploads import keep_upload
@@ -74,7 +75,6 @@ from newsdedup_site.privacy.removal import (
 )
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
-from tests.marked_columns import columns_with
 
 pytestmark = pytest.mark.django_db
 

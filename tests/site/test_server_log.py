@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from newsdedup_site.embedded import log
+from newsdedup_site.embedded import folders
 from tests.site.test_embedded import ASK, CHECKOUT, MAKE_HOME, STOP, Home, open_folder, server
 
 __all__ = ["open_folder", "server"]
@@ -129,25 +129,25 @@ def test_no_statement_and_no_row_is_logged_and_the_log_of_earlier_versions_goes(
 
 def test_the_log_stays_below_its_bound_and_keeps_its_last_lines(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "postgresql.log"
-    monkeypatch.setattr(log, "log_file", lambda: path)
-    log.keep_small()
+    monkeypatch.setattr(folders, "log_file", lambda: path)
+    folders.keep_small()
     assert not path.exists()
     lines = [f"line {number:06d}\n" for number in range(90_000)]
     path.write_text("".join(lines))
     with path.open("a") as server:  # as the server has it open, to append
-        log.keep_small()
+        folders.keep_small()
         kept = path.read_text().splitlines(keepends=True)
         assert kept == lines[-len(kept) :]
         assert 90_000 < path.stat().st_size <= 100_000
         server.write("the next line\n")
     assert path.read_text().endswith("line 089999\nthe next line\n")
     before = path.read_bytes()
-    log.keep_small()
+    folders.keep_small()
     assert path.read_bytes() == before
 
 
 def test_the_settings_for_a_server_of_your_own_are_these() -> None:
     page = (CHECKOUT / "docs" / "running.md").read_text()
-    for name, value in log.SETTINGS.items():
+    for name, value in folders.LOG_SETTINGS.items():
         if name != "log_checkpoints":
             assert f"\n{name} = {value}\n" in page

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from tests.marked_columns import columns_with
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import exported_rows
@@ -19,11 +20,9 @@ from articles.storage.renormalization import outdated_forms
 from dedup.models import Cluster, Decision, OpenQuestion, Pair
 from dedup.review.answers import decisions
 from newsdedup_site.doctor import examine
-from newsdedup_site.privacy.removal import begin_articles, carry_out
-from newsdedup_site.privacy.withholding import WithholdingError, release, withhold
+from newsdedup_site.privacy.removal import RemovalError, begin_articles, carry_out, release, withhold
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
-from tests.marked_columns import columns_with
 from tests.site.test_removal import MARK, TEXT, URL, mark_everything
 
 pytestmark = pytest.mark.django_db
@@ -127,14 +126,14 @@ def test_what_brings_it_again_changes_nothing(marked: Article) -> None:
 
 
 def test_refusals_name_the_reason(marked: Article) -> None:
-    with pytest.raises(WithholdingError, match="a reason is required"):
+    with pytest.raises(RemovalError, match="a reason is required"):
         withhold(marked.pk, reason=" ")
-    with pytest.raises(WithholdingError, match="there is no article 987654321"):
+    with pytest.raises(RemovalError, match="there is no article 987654321"):
         withhold(987654321, reason="x")
-    with pytest.raises(WithholdingError, match="is not withheld"):
+    with pytest.raises(RemovalError, match="is not withheld"):
         release(marked.pk)
     withhold(marked.pk, reason="x")
-    with pytest.raises(WithholdingError, match="is withheld or being removed already"):
+    with pytest.raises(RemovalError, match="is withheld or being removed already"):
         withhold(marked.pk, reason="x")
 
 

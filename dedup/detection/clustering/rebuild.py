@@ -15,7 +15,7 @@ from dedup.detection.clustering.components import Apart, Clustering, Component, 
 from dedup.detection.clustering.constraints import Constraints, KnownConstraints, constraints_in_force, lock_review
 from dedup.detection.clustering.group_pairs import RANKS
 from dedup.detection.clustering.policies import Candidate, kept_by
-from dedup.integrations.queue import announce
+from dedup.integrations.webhooks import announce
 from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Webhook
 
 # After so many articles have come into clusters, the statistics of the table are out of date.

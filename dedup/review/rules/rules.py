@@ -100,7 +100,7 @@ class _Rules:
 
 
 def _log(series: Series, made: bool, user: Any) -> None:
-    log_action(series, CHANGE, MADE if made else ENDED, user=user, object_id=str(series.pk))
+    log_action(series, CHANGE, MADE if made else ENDED, user=user)
 
 
 def _append(group: DenseGroup, made: bool, user: Any) -> None:

@@ -8,14 +8,14 @@ from django.core.management.base import CommandParser
 
 from articles.management.base import ExitCode, ProjectCommand
 from newsdedup_site.management.commands._removing import find_user
-from newsdedup_site.privacy.withholding import WithholdingError, release, withhold
+from newsdedup_site.privacy.removal import RemovalError, release, withhold
 
 
 class Command(ProjectCommand):
     """Parse the options, withhold or release, print."""
 
     help = "Withhold an article from all pages, exports and runs, until --release shows it again as it was."
-    exit_codes = {WithholdingError: ExitCode.USAGE}
+    exit_codes = {RemovalError: ExitCode.USAGE}
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""

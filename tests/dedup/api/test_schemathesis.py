@@ -19,7 +19,7 @@ from schemathesis.config import (
     SchemathesisConfig,
 )
 
-from dedup.integrations.hooks import make_webhook
+from dedup.integrations.webhooks import make_webhook
 from dedup.review.answers.decisions import decide_pair
 from newsdedup_site.wsgi import application
 from tests.conftest import StoreArticle

@@ -37,8 +37,7 @@ from dedup.reports import REPORTS
 from dedup.reports.tasks import request_report
 from dedup.research.lessons import ask_for_lesson
 from dedup.rows.corpus.kept import request_corpus
-from newsdedup_site.privacy.removal import begin_articles
-from newsdedup_site.privacy.tasks import request_removal
+from newsdedup_site.privacy.removal import begin_articles, request_removal
 from tests.conftest import StoreArticle
 from tests.crash.ready import ReadyCommands
 from tests.databases import child_environment, database_url

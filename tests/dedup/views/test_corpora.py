@@ -23,8 +23,8 @@ from articles.jobs.work import do_job
 from articles.models import Article, Job
 from dedup.models import CorpusExport, CorpusPart
 from dedup.rows.corpus import kept
+from newsdedup_site.privacy.removal import withhold
 from newsdedup_site.privacy.retention import watch
-from newsdedup_site.privacy.withholding import withhold
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run, make_user
 

@@ -19,8 +19,9 @@ from django.test import Client
 from django.utils import timezone
 
 from dedup.detection.clustering.rebuild import rebuild_clusters
-from dedup.integrations import queue as queueing
-from dedup.integrations.hooks import (
+from dedup.integrations import webhooks as queueing
+from dedup.integrations.sending import RETRY_AFTER, send_due
+from dedup.integrations.webhooks import (
     MOST_WEBHOOKS,
     WebhookError,
     change_webhook,
@@ -28,7 +29,6 @@ from dedup.integrations.hooks import (
     make_webhook,
     send_test,
 )
-from dedup.integrations.sending import RETRY_AFTER, send_due
 from dedup.models import Cluster, Delivery, Pair, Webhook
 from dedup.review.answers.decisions import confirm_cluster, keep_article, take_out
 from tests.conftest import StoreArticle
