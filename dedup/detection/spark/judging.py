@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dedup.detection.judging.months import month_of, text_days
 from dedup.detection.spark.group_checks import Groups, check, deal_groups, write_groups
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.schema import Bundle
 from dedup.detection.spark.schema import month_of as month_name
-from dedup.detection.spark.stages import Counts, Done, Stage, Stages, files_of, perform_all
-from dedup.detection.spark.work import Unit, Work, judge, learn
+from dedup.detection.spark.stages import Counts, Stage, Stages, files_of, perform_all
+from dedup.detection.spark.work import ToJudge, ToLearn, Work, judge, learn
 
 # Articles around a month that one task learns from.
 _LEARNT_FROM = 100_000
@@ -42,7 +42,9 @@ class Judging:
         `evidence` has the folder of each pass with the pairs that are allowed.
         """
         pairs, _ = self.stages.perform("pairs", partial(self._write_pairs, evidence))
-        groups, found = self.stages.perform("groups", self._write_groups)
+        groups, found = self.stages.perform(
+            "groups", lambda stage: write_groups(self.spark, self.bundle, stage.folder, self.stages.fingerprint)
+        )
         learnt, _ = self.stages.perform("recurring", partial(self._learn, pairs))
         terms = self._terms(groups)
         _, verdicts = self.stages.perform("verdicts", partial(self._judge, terms, pairs, learnt))
@@ -55,40 +57,33 @@ class Judging:
         """Write every pair once, those of a unit in one folder."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
 
-        days, headlines = ("left_day", "right_day", "left_newspaper", "right_newspaper"), "$.leftover"
-        frames = []
-        for name, folder in evidence.items():
-            found = self.spark.read.parquet(str(folder))
-            noted = f.get_json_object("details", headlines).cast("bigint") if name == "exact" else f.lit(None)
-            leftover = f.coalesce(noted, f.lit(0)).cast("bigint").alias("leftover")
-            frames.append(found.select("left", "right", *days, leftover))
+        days = ("left_day", "right_day", "left_newspaper", "right_newspaper")
+        noted = f.get_json_object("details", "$.leftover").cast("bigint")
+        leftover = f.coalesce(noted, f.lit(0)).cast("bigint").alias("leftover")
+        frames = [
+            self.spark.read.parquet(str(folder)).select("left", "right", *days, leftover)
+            for folder in evidence.values()
+        ]
         every = reduce(lambda one, other: one.union(other), frames)
         first = [f.first(day).alias(day) for day in days]
         once = every.groupBy("left", "right").agg(*first, f.max("leftover").alias("leftover"))
-        units = self.spark.createDataFrame(list(self._units_of_days()), "day bigint, unit bigint, units bigint")
+        units_of_days = [(day.toordinal(), *units) for day, *units in _dealt(self.manifest.days, self.most_articles)]
+        units = self.spark.createDataFrame(units_of_days, "day bigint, unit bigint, units bigint")
         placed = once.join(f.broadcast(units), f.greatest("left_day", "right_day") == f.col("day"))
         placed = placed.withColumn("unit", f.col("unit") + f.pmod("left", "units")).drop("day", "units")
         placed.repartition("unit").write.mode("overwrite").partitionBy("unit").parquet(str(stage.folder / "units"))
         return {"pairs": self.spark.read.parquet(str(stage.folder / "units")).count()}
 
-    def _units_of_days(self) -> Iterator[tuple[int, int, int]]:
-        """Yield for each day the first unit of its pairs, and how many units these are."""
-        for day, unit, units in _dealt(self.manifest.days, self.most_articles):
-            yield day.toordinal(), unit, units
-
-    def _write_groups(self, stage: Stage) -> Counts:
-        return write_groups(self.spark, self.bundle, stage.folder, self.stages.fingerprint)
-
     def _learn(self, pairs: Stage, stage: Stage) -> Counts:
         """Learn what the newspapers of each month's pairs print repeatedly."""
         tasks = [
-            _Lesson(month, (bucket, buckets), _files(pairs, units))
+            ToLearn(month, (bucket, len(files)), _files(pairs, units), file)
             for month, units in self._units_of_months(pairs).items()
-            for buckets in [self._buckets(month)]
-            for bucket in range(buckets)
+            for files in [self._learnt_files(stage, month)]
+            for bucket, file in enumerate(files)
+            if not file.exists()
         ]
-        tasks = [task for task in tasks if not _lesson_file(stage.folder, task.month, task.bucket[0]).exists()]
-        return perform_all(self.spark, tasks, partial(_learn, self.work, stage.folder), stage.folder / "tallies")
+        return perform_all(self.spark, tasks, partial(learn, self.work), stage.folder / "tallies")
 
     def _terms(self, groups: Stage) -> dict[str, Any]:
         """Return what all verdicts rest on, apart from the articles: see work.verdicts."""
@@ -102,18 +97,15 @@ class Judging:
 
     def _judge(self, terms: dict[str, Any], pairs: Stage, learnt: Stage, stage: Stage) -> Counts:
         """Judge every unit of pairs."""
+        to = self.bundle.verdicts
         tasks = [
-            _Judged(
-                Unit(unit, month),
-                _files(pairs, [unit]),
-                [_lesson_file(learnt.folder, month, bucket) for bucket in range(self._buckets(month))],
-            )
+            ToJudge(_files(pairs, [unit]), self._learnt_files(learnt, month), file)
             for month, units in self._units_of_months(pairs).items()
             for unit in units
+            for file in [to / f"month={month_name(month)}" / f"{unit:06}.parquet"]
+            if not file.exists()
         ]
-        to = self.bundle.verdicts
-        tasks = [task for task in tasks if not _verdict_file(to, task.unit).exists()]
-        perform_all(self.spark, tasks, partial(_judge, self.work, terms, to), stage.folder / "tallies")
+        perform_all(self.spark, tasks, partial(judge, self.work, terms), stage.folder / "tallies")
         kinds = self.spark.read.schema(_VERDICTS).parquet(str(to)).groupBy("verdict").count().collect()
         return {"verdicts": {row["verdict"]: row["count"] for row in kinds}}
 
@@ -139,47 +131,16 @@ class Judging:
             units += [unit for unit in range(first, first + count) if unit not in units and _files(pairs, [unit])]
         return {month: units for month, units in found.items() if units}
 
-    def _buckets(self, month: datetime.date) -> int:
-        """Return into how many tasks the newspapers of a month are dealt."""
+    def _learnt_files(self, stage: Stage, month: datetime.date) -> list[Path]:
+        """Return the files of the tasks to which the newspapers of a month are dealt."""
         first, last = text_days(month)
         around = [count for day, count in self.manifest.days if first <= datetime.date.fromisoformat(day) <= last]
-        return -(-sum(around) // _LEARNT_FROM) or 1
-
-
-class _Lesson(NamedTuple):
-    """The newspapers of a month that one task learns from: see work.learn."""
-
-    month: datetime.date
-    bucket: tuple[int, int]
-    pairs: list[Path]
-
-
-class _Judged(NamedTuple):
-    """The pairs that one task judges: see work.judge."""
-
-    unit: Unit
-    pairs: list[Path]
-    learnt: list[Path]
-
-
-def _learn(work: Work, folder: Path, task: _Lesson) -> Done:
-    return learn(work, task.month, task.bucket, task.pairs, _lesson_file(folder, task.month, task.bucket[0]))
-
-
-def _judge(work: Work, terms: dict[str, Any], to: Path, task: _Judged) -> Done:
-    return judge(work, task.pairs, task.learnt, terms, _verdict_file(to, task.unit))
+        buckets = -(-sum(around) // _LEARNT_FROM) or 1
+        return [stage.folder / "newspapers" / f"{month_name(month)}-{bucket:04}.parquet" for bucket in range(buckets)]
 
 
 def _files(pairs: Stage, units: Iterable[int]) -> list[Path]:
     return [file for unit in units for file in files_of(pairs.folder / "units" / f"unit={unit}")]
-
-
-def _lesson_file(folder: Path, month: datetime.date, bucket: int) -> Path:
-    return folder / "newspapers" / f"{month_name(month)}-{bucket:04}.parquet"
-
-
-def _verdict_file(to: Path, unit: Unit) -> Path:
-    return to / f"month={month_name(unit.month)}" / f"{unit.number:06}.parquet"
 
 
 def _dealt(days: Sequence[tuple[str, int]], most: int) -> Iterator[tuple[datetime.date, int, int]]:

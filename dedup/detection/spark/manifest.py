@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 from articles.boilerplate.mode import Mode
 from articles.normalization import NORMALIZER_VERSION
 from dedup.declarations import ConfigError, make_config
+from dedup.detection.bounds import Rule, Rules
 from dedup.detection.comparison.recurring import RECURRING_TEXT_DAYS, SERIES_DAYS
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
@@ -116,6 +117,20 @@ class Manifest(_Stored):
         """The first day that the later article of a pair may have."""
         first = datetime.date.fromisoformat(self.days[0][0]) if self.days else datetime.date.min
         return first if self.since is None else max(first, datetime.date.fromisoformat(self.since))
+
+    def bounds(self) -> Rules:
+        """Return the rules of the profile."""
+        return tuple(
+            Rule(
+                rule["newspaper"],
+                rule["other"],
+                tuple(rule["names"]),
+                rule["settings"],
+                rule["left_out"],
+                rule["retired"],
+            )
+            for rule in self.rules
+        )
 
     def configs(self) -> Configs:
         """Return the settings of every pass, in the order of a run. Raises BundleError."""

@@ -18,7 +18,7 @@ from math import isqrt
 from pathlib import Path
 from typing import Any, cast
 
-from dedup.detection.bounds import Rule, Rules, widened
+from dedup.detection.bounds import widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig, Pass, PassConfig, Reach, Spread
 from dedup.detection.passes.near import NearPass
@@ -31,8 +31,8 @@ from dedup.detection.spark.members import find_by_members
 from dedup.detection.spark.pairs import allowed
 from dedup.detection.spark.parts import parts_of
 from dedup.detection.spark.schema import Bundle
-from dedup.detection.spark.stages import Counts, Done, Stage, Stages, files_of, perform_all
-from dedup.detection.spark.work import Tile, Work, find_in_tile, find_on_day, prepare, tiles_of
+from dedup.detection.spark.stages import Counts, Stage, Stages, files_of, perform_all
+from dedup.detection.spark.work import Work, find_in_tile, find_on_day, prepare, tiles_of
 from dedup.detection.types import VerdictKind
 
 # A part has at most so many articles, and at least so many if there are enough workers for more parts.
@@ -80,7 +80,7 @@ class _Run:
             self._stages.stage("prepared").folder / "articles",
         )
         self._judging = Judging(spark, bundle, manifest, self._work, self._stages, self._most)
-        self._rules: Rules = tuple(_rule(stored) for stored in manifest.rules)
+        self._rules = manifest.bounds()
         self._counts: dict[str, Counts] = {}
 
     def result(self) -> Result:
@@ -90,7 +90,9 @@ class _Run:
             self._counts[name] = self._find(name, config)
         evidence = {name: self._stages.stage(f"evidence-{name}").folder / "allowed" for name in enabled}
         verdicts = self._judging.verdicts(evidence)
-        _, clusters = self._stages.perform("clusters", self._cluster)
+        _, clusters = self._stages.perform(
+            "clusters", lambda stage: write_clusters(self._spark, self._bundle, stage.folder, self._stages.fingerprint)
+        )
         result = Result(
             manifest=self._manifest.fingerprint(),
             versions=versions(),
@@ -140,11 +142,11 @@ class _Run:
         """Compare tile by tile; then the days with dense groups, a window at a time."""
         by = cast("NearPass", detection_pass)
         tiles = list(tiles_of(work.parts, config.day_window, self._side))
-        counts = perform_all(self._spark, tiles, partial(_find_in_tile, work, by, config, folder), folder / "tallies")
+        counts = perform_all(self._spark, tiles, partial(find_in_tile, work, by, config, folder), folder / "tallies")
         days = sorted({*counts["days"], *self._crowded_days(folder / "pairs", config.dense_from)})
         if days:
             dense = perform_all(
-                self._spark, days, partial(_find_on_day, work, by, config, folder), folder / "tallies-of-dense-days"
+                self._spark, days, partial(find_on_day, work, by, config, folder), folder / "tallies-of-dense-days"
             )
             for count in ("candidates", "verified", "pairs"):
                 counts[count] += dense[count]
@@ -197,9 +199,6 @@ class _Run:
         count: int = self._spark.read.parquet(str(to)).count()
         return count
 
-    def _cluster(self, stage: Stage) -> Counts:
-        return write_clusters(self._spark, self._bundle, stage.folder, self._stages.fingerprint)
-
     def _summary(self, name: str) -> dict[str, float]:
         counts = self._counts[name]
         seconds = self._stages.seconds[name] + self._stages.seconds[f"evidence-{name}"]
@@ -219,32 +218,11 @@ _FINDERS: Mapping[Spread, Callable[..., Counts]] = {
 }
 
 
-def _find_in_tile(work: Work, by: NearPass, config: Any, folder: Path, tile: Tile) -> Done:
-    name = "-".join(f"{number:06}" for number in (tile.one, tile.other, tile.rows_of_one[0], tile.rows_of_other[0]))
-    return find_in_tile(work, tile, by, config, folder / "pairs" / f"{name}.parquet")
-
-
-def _find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -> Done:
-    crowded = folder / "crowded" / f"{day}.parquet"
-    return find_on_day(work, day, by, config, folder / "dense" / f"{day}.parquet", crowded)
-
-
 def _by_month(found: Any, later: Any) -> Any:
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     day = f.date_add(f.lit("1970-01-01").cast("date"), (later - 719_163).cast("int"))
     return found.withColumn("month", f.date_format(day, "yyyy-MM")).repartition("month")
-
-
-def _rule(stored: dict[str, Any]) -> Rule:
-    return Rule(
-        stored["newspaper"],
-        stored["other"],
-        tuple(stored["names"]),
-        stored["settings"],
-        stored["left_out"],
-        stored["retired"],
-    )
 
 
 def _report(name: str, seconds: float) -> None:

@@ -114,8 +114,11 @@ def _slices(articles: int, most: int) -> list[tuple[int, int]]:
     return [(articles * place // count, articles * (place + 1) // count) for place in range(count)]
 
 
-def find_in_tile(work: Work, tile: Tile, by: NearPass, config: Any, file: Path) -> Done:
-    """Write the pairs of a tile of a pass that compares sets."""
+def find_in_tile(work: Work, by: NearPass, config: Any, folder: Path, tile: Tile) -> Done:
+    """Write the pairs of a tile of a pass that compares sets into the folder `pairs`."""
+    file = (
+        folder / "pairs" / f"{tile.one:06}-{tile.other:06}-{tile.rows_of_one[0]:06}-{tile.rows_of_other[0]:06}.parquet"
+    )
     one = _rows_of(work, tile.one, tile.rows_of_one)
     alone = (tile.one, tile.rows_of_one) == (tile.other, tile.rows_of_other)
     other = one.slice(0, 0) if alone else _rows_of(work, tile.other, tile.rows_of_other)
@@ -153,8 +156,10 @@ def _sets_of(sides: Sequence[pa.Table], by: NearPass, config: Any, work: Work) -
     return by.sets_of([ArticleBatch(keys.ids, keys.days, None, texts)], config, lambda _texts: work.alphabet)
 
 
-def find_on_day(work: Work, day: int, by: NearPass, config: Any, file: Path, crowded: Path) -> Done:
-    """Write the pairs whose later article is of a day with dense groups, and its crowded articles."""
+def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -> Done:
+    """Write the pairs whose later article is of a day with dense groups into the folder `dense`; and its crowded
+    articles into `crowded`.
+    """
     first = max(1, day - 2 * config.day_window)
     tables = [
         table.filter(_among(table["day"], (first, day)))
@@ -167,25 +172,27 @@ def find_on_day(work: Work, day: int, by: NearPass, config: Any, file: Path, cro
     found = similar_of_day(sets, day, config, config.threshold, tally)
     pairs = scored_pairs(by, sets, Keys.of(articles), found.left, found.right, found.scores, config.threshold)
     near = pa.table({"article": list(tally.crowded), "near": list(tally.crowded.values())}, schema=CROWDED)
-    write(near, crowded)
-    write(pairs, file)
+    write(near, folder / "crowded" / f"{day}.parquet")
+    write(pairs, folder / "dense" / f"{day}.parquet")
     return Done(found.candidates, len(found.scores), pairs.num_rows)
 
 
-class Unit(NamedTuple):
-    """Some pairs of a month that are judged together. `month` is its first day."""
-
-    number: int
-    month: datetime.date
-
-
-def learn(work: Work, month: datetime.date, bucket: tuple[int, int], pairs: Sequence[Path], file: Path) -> Done:
-    """Write what recurs in the newspapers of a month's pairs: those whose number divided by `bucket[1]` leaves
-    `bucket[0]`. In `file`: RECURRING; in that with the suffix .forms: FORMS.
+class ToLearn(NamedTuple):
+    """The newspapers of a month's pairs that one task learns from: those whose number divided by `bucket[1]` leaves
+    `bucket[0]`. `month` is its first day; `file` gets RECURRING, and forms_file() of it FORMS.
     """
-    found = learnt_from(work, month, bucket, _read_pairs(pairs))
-    write(found.forms, forms_file(file))
-    write(found.recurring, file)
+
+    month: datetime.date
+    bucket: tuple[int, int]
+    pairs: Sequence[Path]
+    file: Path
+
+
+def learn(work: Work, task: ToLearn) -> Done:
+    """Write what recurs in some newspapers."""
+    found = learnt_from(work, task.month, task.bucket, _read_pairs(task.pairs))
+    write(found.forms, forms_file(task.file))
+    write(found.recurring, task.file)
     return Done()
 
 
@@ -197,7 +204,7 @@ class Learnt(NamedTuple):
 
 
 def learnt_from(work: Work, month: datetime.date, bucket: tuple[int, int], pairs: pa.Table) -> Learnt:
-    """Return what recurs in the newspapers of a month's pairs (TO_JUDGE); `bucket` is as in learn()."""
+    """Return what recurs in the newspapers of a month's pairs (TO_JUDGE); `bucket` is as in ToLearn."""
     newspapers = np.stack([pairs[f"{side}_newspaper"].to_numpy() for side in ("left", "right")])
     dealt = newspapers % bucket[1] == bucket[0]
     wanted = distinct(newspapers[dealt])
@@ -264,17 +271,19 @@ def _of_newspapers(
     return pa.concat_tables(tables).sort_by([("day", "ascending"), ("id", "ascending")])
 
 
-def judge(
-    work: Work,
-    pairs: Sequence[Path],
-    learnt: Sequence[Path],
-    terms: Mapping[str, Any],
-    file: Path,
-) -> Done:
-    """Write the verdicts on the pairs of a unit."""
-    known = Learnt(read_all(learnt, RECURRING), read_all([forms_file(path) for path in learnt], FORMS))
-    found = verdicts(work, _read_pairs(pairs), known, terms)
-    write(found, file)
+class ToJudge(NamedTuple):
+    """The files of the pairs of a month that one task judges, and of what was learnt for them; `file` gets VERDICTS."""
+
+    pairs: Sequence[Path]
+    learnt: Sequence[Path]
+    file: Path
+
+
+def judge(work: Work, terms: Mapping[str, Any], task: ToJudge) -> Done:
+    """Write the verdicts on some pairs."""
+    known = Learnt(read_all(task.learnt, RECURRING), read_all([forms_file(path) for path in task.learnt], FORMS))
+    found = verdicts(work, _read_pairs(task.pairs), known, terms)
+    write(found, task.file)
     return Done(pairs=found.num_rows)
 
 

@@ -74,8 +74,8 @@ def work(folder: Path, rows: list[dict[str, object]], *, a_file: int, a_group: i
 def found_in_tiles(store: Work, by: NearPass, config: Any, side: int, folder: Path) -> tuple[set[Row], set[int]]:
     """Return what the tiles and then the dense days find, and the crowded articles."""
     days: set[int] = set()
-    for number, tile in enumerate(tiles_of(store.parts, config.day_window, side)):
-        days |= set(find_in_tile(store, tile, by, config, folder / "pairs" / f"{number}.parquet").days)
+    for tile in tiles_of(store.parts, config.day_window, side):
+        days |= set(find_in_tile(store, by, config, folder, tile).days)
     rows = _rows(folder / "pairs")
     ending: dict[tuple[int, int], int] = {}
     for left, right, _, left_day, right_day in rows:
@@ -84,7 +84,7 @@ def found_in_tiles(store: Work, by: NearPass, config: Any, side: int, folder: Pa
                 ending[article, day] = ending.get((article, day), 0) + 1
     days |= {day for (_, day), count in ending.items() if count > config.dense_from}
     for day in days:
-        find_on_day(store, day, by, config, folder / "dense" / f"{day}.parquet", folder / "crowded" / f"{day}.parquet")
+        find_on_day(store, by, config, folder, day)
     kept = [row for row in rows if max(row[3:]) not in days]
     kept += _rows(folder / "dense") if days else []
     crowded = parquet.read_table(folder / "crowded")["article"].to_pylist() if days else []

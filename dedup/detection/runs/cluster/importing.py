@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -14,10 +14,8 @@ import pyarrow.dataset
 from django.db import connection, transaction
 
 from articles.models import Article
-from dedup.detection.bounds import Rule
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.judging.months import days_of
-from dedup.detection.passes.exact import ExactPass
 from dedup.detection.runs.cluster.exporting import last_day_read
 from dedup.detection.runs.cluster.tables import changed, changed_tables, links_have_changed, months_of
 from dedup.detection.runs.evidence import store_candidates, write_block
@@ -78,7 +76,7 @@ class Finished:
             None if manifest.newspaper_ids is None else tuple(manifest.newspaper_ids),
             self._passes(),
             boilerplate=manifest.mode,
-            rules=tuple(map(_rule, manifest.rules)),
+            rules=manifest.bounds(),
         )
 
     def _passes(self) -> tuple[str, ...] | None:
@@ -86,11 +84,6 @@ class Finished:
         if enabled(self.configs).keys() != enabled(self.manifest.configs()).keys():
             return tuple(enabled(self.configs))
         return None if self.manifest.passes is None else tuple(self.manifest.passes)
-
-
-def _rule(stored: Mapping[str, Any]) -> Rule:
-    newspapers = (stored["newspaper"], stored["other"], tuple(stored["names"]))
-    return Rule(*newspapers, stored["settings"], stored["left_out"], stored["retired"])
 
 
 def read_results(root: Path) -> Finished:
@@ -177,17 +170,11 @@ def start_import(finished: Finished) -> DetectionRun:
     )
 
 
-class _Noted:
-    """Notes the numbers of pairs as their rows are read."""
-
-    def __init__(self, rows: Iterable[JudgedRow]) -> None:
-        self._rows = rows
-        self.pairs: list[int] = []
-
-    def __iter__(self) -> Iterator[JudgedRow]:
-        for row in self._rows:
-            self.pairs.append(row.id)
-            yield row
+def _noted(rows: Iterable[JudgedRow], pairs: list[int]) -> Iterator[JudgedRow]:
+    """Yield the rows, and note the numbers of their pairs."""
+    for row in rows:
+        pairs.append(row.id)
+        yield row
 
 
 class StoredResults:
@@ -247,6 +234,7 @@ class StoredResults:
 
     def _store_verdicts(self, clock: RunClock, run: DetectionRun, month: str) -> list[int]:
         """Store the verdicts of a month in one transaction; return the numbers of the pairs."""
+        pairs: list[int] = []
         checked = (
             # More than nothing, which would mean that no pass proposes the pair.
             Candidate(*ends, DENSE_GROUPS, max(share, 0.001))
@@ -255,10 +243,10 @@ class StoredResults:
         )
         with transaction.atomic():
             store_candidates(run.pk, checked)
-            rows = _Noted(chain.from_iterable(read_verdicts(of_month(folder, month)) for folder in self._folders))
-            store_rows(rows, {})
-        clock.advance(VERDICTS, len(rows.pairs), len(rows.pairs))
-        return rows.pairs
+            rows = chain.from_iterable(read_verdicts(of_month(folder, month)) for folder in self._folders)
+            store_rows(_noted(rows, pairs), {})
+        clock.advance(VERDICTS, len(pairs), len(pairs))
+        return pairs
 
 
 def _are_near(days: Iterable[datetime.date], month: datetime.date) -> bool:
@@ -269,7 +257,7 @@ def _are_near(days: Iterable[datetime.date], month: datetime.date) -> bool:
 
 def _leftovers(run: DetectionRun) -> bool:
     """Return whether another run says of pairs that their text is a remnant of extraction: verdicts rest on it."""
-    said = Evidence.objects.filter(pass_name=ExactPass.name, stale=False, details__has_key="leftover")
+    said = Evidence.objects.filter(stale=False, details__has_key="leftover")
     return said.exclude(run=run).exists()
 
 
