@@ -7,9 +7,9 @@ own bounds do not allow are left out. Pure.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from dedup.declarations import Finds, settings_of
@@ -131,3 +131,9 @@ def bounded(config: PassConfig, bounds: Bounds) -> PassConfig:
     values = zip(names, (bounds.lowest_score, bounds.most_days), strict=True)
     changes: dict[str, Any] = {name: value for name, value in values if name}
     return dataclasses.replace(config, **changes)
+
+
+def bounds_between(pass_name: str, config: PassConfig, rules: Rules) -> Callable[[int, int], Bounds]:
+    """Return a function from two newspapers to the bounds of their pairs, which it remembers."""
+    bounds = cache(partial(bounds_of, pass_name, config, rules))
+    return lambda one, other: bounds(min(one, other), max(one, other))

@@ -22,7 +22,6 @@ from articles.models import Article
 from articles.processes import Pool
 from dedup.detection.clustering.changes import NOTE_JUDGED_SQL
 from dedup.detection.clustering.constraints import lock_review
-from dedup.detection.comparison.compare import Comparison
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
 from dedup.detection.judging.articles import JudgedArticle, without_collector
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, compared, judged, judgement_on
@@ -74,7 +73,6 @@ WHERE known.date BETWEEN %(first_day)s AND %(last_day)s
 
 # What recurs in these newspapers around a month, as far as these articles have it.
 TextsAround = Callable[[datetime.date, Collection[JudgedArticle]], Mapping[int, RecurringText]]
-Compared = tuple[JudgedPair, JudgedArticle, JudgedArticle, Comparison]
 
 
 def learn_recurring(outdated: Outdated, progress: Progress, pool: Pool) -> None:

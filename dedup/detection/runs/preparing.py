@@ -12,7 +12,7 @@ from django.db import connection
 
 from articles.models import Article, Newspaper
 from articles.processes import THIS_PROCESS, Pool
-from dedup.detection.bounds import Bounds, Rules, bounds_of, widened
+from dedup.detection.bounds import Bounds, Rules, bounds_between, bounds_of, widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import Connection, PassConfig, PreparedPass
 from dedup.detection.runs.phases import NO_PROGRESS, Progress
@@ -107,17 +107,14 @@ def find_pairs(
 def allowed(pass_name: str, config: PassConfig, rules: Rules, found: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield the candidates that are inside the bounds of their two newspapers, in the same order."""
     candidates = iter(found)
-    known: dict[tuple[int, int], Bounds] = {}
+    between = bounds_between(pass_name, config, rules)
     while batch := list(islice(candidates, _LOOKED_UP_AT_ONCE)):
         ids = {id_ for candidate in batch for id_ in (candidate.left, candidate.right)}
         rows = Article.objects.filter(pk__in=ids).order_by().values_list("pk", "newspaper", "date")
         articles = {pk: (newspaper, day) for pk, newspaper, day in rows}
         for candidate in batch:
             (first, day), (second, other_day) = articles[candidate.left], articles[candidate.right]
-            between = (min(first, second), max(first, second))
-            if between not in known:
-                known[between] = bounds_of(pass_name, config, rules, *between)
-            if known[between].allow(candidate.score, abs((day - other_day).days)):
+            if between(first, second).allow(candidate.score, abs((day - other_day).days)):
                 yield candidate
 
 

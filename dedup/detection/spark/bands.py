@@ -15,15 +15,13 @@ from dedup.detection.kernels import minhash
 from dedup.detection.kernels.tokens import IntArray, character_shingle_sets, jaccard_of
 from dedup.detection.passes.base import Pass
 from dedup.detection.passes.minhash import MinhashConfig, signatures_of, similar_in_groups
-from dedup.detection.spark.keyed import PAIRS_DDL, mapped, written
-from dedup.detection.spark.pairs import no_pairs, pair_table
+from dedup.detection.spark.keyed import mapped, written
+from dedup.detection.spark.pairs import PAIRS, no_pairs, pair_table
 from dedup.detection.spark.parts import KEYS, Keys, read_part, write
-from dedup.detection.spark.schema import CROWDED, needed
+from dedup.detection.spark.schema import CROWDED, ddl, needed
 from dedup.detection.spark.stages import Done, perform_all
 from dedup.detection.spark.work import Work
 from dedup.detection.types import Tally
-
-_KEYS = "id long, newspaper long, day long"
 
 
 def find_similar(
@@ -40,7 +38,7 @@ def find_similar(
     parts = [place for place, part in enumerate(work.parts) if part.overlaps(first_read, work.last_day)]
     perform_all(spark, parts, partial(_sign, work, config, folder), folder / "tallies")
     articles = spark.read.parquet(str(folder / "signed")).where(f.col("day") >= first_read)
-    banded = mapped(articles.drop("text"), lambda table: in_bands(table, config), f"key long, {_KEYS}")
+    banded = mapped(articles.drop("text"), lambda table: in_bands(table, config), ddl(IN_BAND))
     groups = banded.groupBy("key").agg(f.collect_list(f.struct("id", "newspaper", "day")).alias("members"))
     groups.where(f.size("members") > 1).write.mode("overwrite").parquet(str(folder / "groups"))
     groups = spark.read.parquet(str(folder / "groups"))
@@ -48,7 +46,7 @@ def find_similar(
     crowded = groups.where(large).select(f.explode("members.id").alias("id")).distinct()
     crowded.write.mode("overwrite").parquet(str(folder / "large"))
     crowded = spark.read.parquet(str(folder / "large"))
-    pairs = mapped(groups.where(~large), lambda table: met(table, config), _MET).distinct()
+    pairs = mapped(groups.where(~large), lambda table: met(table, config), ddl(MET)).distinct()
     later = f.greatest("one_day", "other_day")
     asked = _without_both(pairs.where(later >= first_day), crowded)
     asked.write.mode("overwrite").parquet(str(folder / "met"))
@@ -56,16 +54,13 @@ def find_similar(
     both = asked.join(_side(articles, "one"), "one").join(_side(articles, "other"), "other")
     columns = [f"{side}_{name}" for side in ("one", "other") for name in ("newspaper", "day", "signature", "text")]
     both = both.select(f.col("one").alias("one_id"), f.col("other").alias("other_id"), *columns)
-    apart = mapped(both, lambda table: verified(table, config), PAIRS_DDL)
+    apart = mapped(both, lambda table: verified(table, config), ddl(PAIRS))
     crowded_articles = articles.join(crowded, "id", "left_semi").select("id", "newspaper", "day", "signature", "text")
     together = crowded_articles.withColumn("task", f.lit(0)).groupBy("task")
-    grouped = together.applyInArrow(_of_groups(config, folder / "crowded"), PAIRS_DDL)
+    grouped = together.applyInArrow(_of_groups(config, folder / "crowded"), ddl(PAIRS))
     found = written(apart.union(grouped.where(f.greatest("left_day", "right_day") >= first_day)), folder / "pairs")
     candidates = asked.count()
     return {"candidates": candidates, "verified": candidates, "pairs": found, "days": []}
-
-
-_MET = "one long, other long, one_day long, other_day long"
 
 
 def _sign(work: Work, config: MinhashConfig, folder: Path, part: int) -> Done:

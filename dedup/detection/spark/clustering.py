@@ -12,13 +12,11 @@ import pyarrow as pa
 
 from dedup.detection.clustering.components import Apart, Clustering, Component, DisjointSets, Edge, Rank, cluster
 from dedup.detection.clustering.group_pairs import RANKS
-from dedup.detection.spark.schema import CLUSTERS, Bundle, needed
+from dedup.detection.spark.schema import CLUSTERS, Bundle, ddl, needed
 from dedup.detection.spark.stages import files_of
 
 # Edges of components that one task joins: 100 MB.
 _EDGES_ALONE = 500_000
-_EDGES = "first long, second long"
-_CLUSTERS = "article long, cluster long, lowest_score double, confirmed boolean"
 # The columns of verdicts and links that clusters rest on.
 _ROW = (
     "left", "right", "effect", "verdict", "probability", "duplicate_probability", "joins", "left_matched",
@@ -43,7 +41,7 @@ def write_clusters(spark: Any, bundle: Bundle, folder: Path, fingerprint: str) -
     inside = rows.join(left, "left").join(right, "right").where("left_first = right_first")
     buckets = max(spark.sparkContext.defaultParallelism, stars.count() // 20_000)
     bucket = f.pmod(f.xxhash64("left_first"), f.lit(buckets)).alias("bucket")
-    clusters = inside.groupBy(bucket).applyInArrow(_clusters_of, _CLUSTERS + ", contradictions int")
+    clusters = inside.groupBy(bucket).applyInArrow(_clusters_of, f"{ddl(CLUSTERS)}, contradictions int")
     clusters.write.mode("overwrite").parquet(str(folder / "clusters"))
     made = spark.read.parquet(str(folder / "clusters"))
     made.where("contradictions = 0").select(*CLUSTERS.names).write.mode("overwrite").parquet(str(bundle.clusters))
@@ -68,10 +66,10 @@ def components(edges: Any, folder: Path, fingerprint: str, *, alone: int = _EDGE
         some = [pa.Table.from_batches([batch]).cast(EDGES) for batch in batches]
         yield from local_stars(pa.concat_tables([EDGES.empty_table(), *some])).to_batches()
 
-    current = _kept(edges.mapInArrow(contract, _EDGES), folder, f"stars-{fingerprint}-0")
+    current = _kept(edges.mapInArrow(contract, ddl(EDGES)), folder, f"stars-{fingerprint}-0")
     state = _state(current)
     if state[0] <= alone:
-        return _kept(current.coalesce(1).mapInArrow(contract, _EDGES), folder, f"stars-{fingerprint}")
+        return _kept(current.coalesce(1).mapInArrow(contract, ddl(EDGES)), folder, f"stars-{fingerprint}")
     iteration = 0
     while True:
         iteration += 1

@@ -12,17 +12,13 @@ from typing import Any
 from dedup.detection.judging.months import month_of, text_days
 from dedup.detection.spark.group_checks import Groups, check, deal_groups, write_groups
 from dedup.detection.spark.manifest import Manifest
-from dedup.detection.spark.schema import Bundle
+from dedup.detection.spark.schema import VERDICTS, Bundle, ddl
 from dedup.detection.spark.schema import month_of as month_name
 from dedup.detection.spark.stages import Counts, Stage, Stages, files_of, perform_all
 from dedup.detection.spark.work import ToJudge, ToLearn, Work, judge, learn
 
 # Articles around a month that one task learns from.
 _LEARNT_FROM = 100_000
-_VERDICTS = (
-    "left long, right long, verdict string, probability double, duplicate_probability double, reasons string, "
-    "joins boolean, left_matched double, right_matched double"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +102,7 @@ class Judging:
             if not file.exists()
         ]
         perform_all(self.spark, tasks, partial(judge, self.work, terms), stage.folder / "tallies")
-        kinds = self.spark.read.schema(_VERDICTS).parquet(str(to)).groupBy("verdict").count().collect()
+        kinds = self.spark.read.schema(ddl(VERDICTS)).parquet(str(to)).groupBy("verdict").count().collect()
         return {"verdicts": {row["verdict"]: row["count"] for row in kinds}}
 
     def _check(self, terms: dict[str, Any], groups: Stage, stage: Stage) -> Counts:

@@ -18,19 +18,15 @@ from dedup.detection.passes.keyed import KeyedArticle, KeyedPass
 from dedup.detection.spark.manifest import BundleError
 from dedup.detection.spark.pairs import PAIRS, pair_table
 from dedup.detection.spark.parts import Keys, read_part
-from dedup.detection.spark.schema import Bundle
+from dedup.detection.spark.schema import Bundle, ddl
 from dedup.detection.spark.stages import Counts
 from dedup.detection.spark.work import Work
 from dedup.detection.types import Candidate, Window
 
-PAIRS_DDL = (
-    "left long, right long, score double, details string, left_day long, right_day long, left_newspaper long, "
-    "right_newspaper long"
-)
 _KEPT = tuple(PAIRS.names)
 # The articles of a newspaper under a key, and a key that is generic in a newspaper.
-_ASKED = ("id", "day", "newspaper", "key")
-_ASKED_DDL = "id long, day long, newspaper long, key string"
+_ASKED = pa.schema({"id": pa.int64(), "day": pa.int64(), "newspaper": pa.int64(), "key": pa.string()})
+_GENERIC = pa.schema({"newspaper": pa.int64(), "key": pa.string()})
 
 
 def mapped(frame: Any, convert: Callable[[pa.Table], pa.Table], schema: str) -> Any:
@@ -58,7 +54,7 @@ def find_keyed(spark: Any, work: Work, detection_pass: Pass, config: Any, _first
     if keyed.contents:
         groups.write.mode("overwrite").parquet(str(folder / "groups"))
         groups = spark.read.parquet(str(folder / "groups"))
-    every = mapped(groups, lambda table: pairs_of(keyed, table, config, window), f"{PAIRS_DDL}, key string")
+    every = mapped(groups, lambda table: pairs_of(keyed, table, config, window), f"{ddl(PAIRS)}, key string")
     candidates, kept = _filtered(spark, work, keyed, config, groups, every, folder)
     pairs = written(kept.select(*_KEPT), folder / "pairs")
     found = pairs if candidates is None else candidates
@@ -75,7 +71,7 @@ def _filtered(
     kept = spark.read.parquet(str(folder / "every"))
     if keyed.contents:
         window = Window(datetime.date.min, datetime.date.fromordinal(work.last_day))
-        asked = mapped(groups, lambda table: in_doubt(keyed, table, config, window), _ASKED_DDL)
+        asked = mapped(groups, lambda table: in_doubt(keyed, table, config, window), ddl(_ASKED))
         kept = _without_generic(spark, kept, _generic(spark, work, keyed, asked, config), folder)
     return candidates, _once(kept) if keyed.key.several else kept
 
@@ -127,11 +123,11 @@ def _generic(spark: Any, work: Work, keyed: KeyedPass, asked: Any, config: Any) 
         known = read_part(work.parts[number], ["normalized_text"], ids=table["id"].to_numpy())
         texts = [text[:READ_CHARACTERS] for text in known["normalized_text"].to_pylist()]
         read = pa.table({"id": known["id"], "text": pa.array(texts, pa.string())})
-        return table.select(_ASKED).join(read, "id", join_type="inner").select([*_ASKED, "text"])
+        return table.select(_ASKED.names).join(read, "id", join_type="inner").select([*_ASKED.names, "text"])
 
-    texts = placed.groupBy("part").applyInArrow(read, f"{_ASKED_DDL}, text string")
+    texts = placed.groupBy("part").applyInArrow(read, f"{ddl(_ASKED)}, text string")
     return texts.groupBy(f.pmod(f.xxhash64("newspaper", "key"), f.lit(64)).alias("bucket")).applyInArrow(
-        lambda table: generic_keys(keyed, table, config), "newspaper long, key string"
+        lambda table: generic_keys(keyed, table, config), ddl(_GENERIC)
     )
 
 
@@ -168,7 +164,7 @@ def in_doubt(keyed: KeyedPass, groups: pa.Table, config: Any, window: Window) ->
         for members in by_newspaper.values():
             if len(members) >= getattr(config, keyed.contents) and any(member["id"] in paired for member in members):
                 asked += [{**member, "key": group["key"]} for member in members]
-    return pa.Table.from_pylist(asked, pa.schema([*((name, pa.int64()) for name in _ASKED[:3]), ("key", pa.string())]))
+    return pa.Table.from_pylist(asked, _ASKED)
 
 
 def generic_keys(keyed: KeyedPass, articles: pa.Table, config: Any) -> pa.Table:
@@ -181,7 +177,7 @@ def generic_keys(keyed: KeyedPass, articles: pa.Table, config: Any) -> pa.Table:
         texts.setdefault((row["newspaper"], row["key"]), []).append(row["text"])
     found = [held for held, read in texts.items() if keyed.is_generic(iter(read), config)]
     columns = zip(*found, strict=True) if found else ((), ())
-    return pa.table([*columns], schema=pa.schema([("newspaper", pa.int64()), ("key", pa.string())]))
+    return pa.table([*columns], schema=_GENERIC)
 
 
 def _articles_of(group: Mapping[str, Any]) -> list[KeyedArticle]:

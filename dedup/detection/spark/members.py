@@ -21,7 +21,7 @@ from dedup.detection.passes.base import Pass
 from dedup.detection.passes.members import MemberPass
 from dedup.detection.spark.pairs import no_pairs, pair_table
 from dedup.detection.spark.parts import KEYS, Keys, compared_contents, read_part, write
-from dedup.detection.spark.schema import needed
+from dedup.detection.spark.schema import ddl, needed
 from dedup.detection.spark.stages import Done, files_of, perform_all
 from dedup.detection.spark.work import Work
 from dedup.detection.types import SHINGLES
@@ -67,9 +67,8 @@ def find_by_members(
                 values = members_in(sets_of(work, part, compared), compared.kind)
                 yield from sent_by(part, values, ranges).to_batches()
 
-    schema = "range int, part int, members binary, counts binary"
-    sent = spark.range(0, len(work.parts), 1, len(work.parts)).mapInArrow(send, schema)
-    counted = sent.groupBy("range").applyInArrow(lambda table: counted_in_range(table, width, least), schema)
+    sent = spark.range(0, len(work.parts), 1, len(work.parts)).mapInArrow(send, ddl(HELD))
+    counted = sent.groupBy("range").applyInArrow(lambda table: counted_in_range(table, width, least), ddl(HELD))
     counted.write.mode("overwrite").partitionBy("part").parquet(str(folder / "counted"))
     tasks = list(_tiles(work, config.day_window))
     return perform_all(spark, tasks, partial(_pairs_of_tile, work, compared), folder / "tallies")

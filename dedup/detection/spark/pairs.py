@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dedup.detection.bounds import Bounds, Rules, bounds_of
+from dedup.detection.bounds import Bounds, Rules, bounds_between
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.spark.parts import Keys
@@ -54,19 +54,6 @@ def allowed(pairs: pa.Table, pass_name: str, config: PassConfig, rules: Rules) -
     """Return the pairs that the rules of the profile allow."""
     columns = {name: pairs[name].to_numpy() for name in PAIRS.names if name != "details"}
     return pairs.filter(pa.array(_inside(columns, bounds_between(pass_name, config, rules)), pa.bool_()))
-
-
-def bounds_between(pass_name: str, config: PassConfig, rules: Rules) -> Callable[[int, int], Bounds]:
-    """Return a function from two newspapers to the bounds of their pairs."""
-    known: dict[tuple[int, int], Bounds] = {}
-
-    def between(one: int, other: int) -> Bounds:
-        both = (min(one, other), max(one, other))
-        if both not in known:
-            known[both] = bounds_of(pass_name, config, rules, *both)
-        return known[both]
-
-    return between
 
 
 def _inside(columns: dict[str, Any], between: Callable[[int, int], Bounds]) -> npt.NDArray[np.bool_]:

@@ -25,12 +25,12 @@ from dedup.detection.passes.near import NearPass
 from dedup.detection.spark.bands import find_similar
 from dedup.detection.spark.clustering import write_clusters
 from dedup.detection.spark.judging import Judging
-from dedup.detection.spark.keyed import PAIRS_DDL, find_keyed, mapped
+from dedup.detection.spark.keyed import find_keyed, mapped
 from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, check_versions, fingerprint, versions
 from dedup.detection.spark.members import find_by_members
-from dedup.detection.spark.pairs import allowed
+from dedup.detection.spark.pairs import PAIRS, allowed
 from dedup.detection.spark.parts import parts_of
-from dedup.detection.spark.schema import Bundle
+from dedup.detection.spark.schema import Bundle, ddl
 from dedup.detection.spark.stages import Counts, Stage, Stages, files_of, perform_all
 from dedup.detection.spark.work import Work, find_in_tile, find_on_day, prepare, tiles_of
 from dedup.detection.types import VerdictKind
@@ -156,7 +156,7 @@ class _Run:
         """Return the days of articles that have too many pairs that end on their day: the tiles know only some."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
 
-        found = self._spark.read.schema(PAIRS_DDL).parquet(str(pairs))
+        found = self._spark.read.schema(ddl(PAIRS)).parquet(str(pairs))
         later = f.greatest("left_day", "right_day")
         sides = [
             found.where(f.col(f"{side}_day") == later).select(f.col(side).alias("article"), later.alias("day"))
@@ -171,7 +171,7 @@ class _Run:
 
         folder = self._stages.stage(name).folder
         later = f.greatest("left_day", "right_day")
-        found = self._spark.read.schema(PAIRS_DDL).parquet(str(folder / "pairs"))
+        found = self._spark.read.schema(ddl(PAIRS)).parquet(str(folder / "pairs"))
         if dense_days:
             found = found.where(~later.isin(list(dense_days))).union(
                 self._spark.read.parquet(str(folder / "dense")).select(*found.columns)
@@ -180,7 +180,7 @@ class _Run:
         rules = self._rules
         found = found.where(later >= first_day)
         if rules:
-            found = mapped(found, lambda table: allowed(table, name, config, rules), PAIRS_DDL)
+            found = mapped(found, lambda table: allowed(table, name, config, rules), ddl(PAIRS))
         found.write.mode("overwrite").parquet(str(stage.folder / "allowed"))
         kept = self._spark.read.parquet(str(stage.folder / "allowed"))
         _by_month(kept, later).select("left", "right", "score", "details", "month").write.mode("overwrite").partitionBy(

@@ -46,6 +46,15 @@ def needed(**kinds: pa.DataType) -> pa.Schema:
     return pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds.items()])
 
 
+# How Spark names the types of columns.
+_DDL = {"int64": "long", "int32": "int", "double": "double", "string": "string", "bool": "boolean", "binary": "binary"}
+
+
+def ddl(schema: pa.Schema) -> str:
+    """Return a schema as Spark reads it."""
+    return ", ".join(f"{field.name} {_DDL[str(field.type)]}" for field in schema)
+
+
 _NUMBER, _SHARE, _FLAG, _TEXT, _DAY = pa.int64(), pa.float64(), pa.bool_(), pa.string(), pa.date32()
 
 
