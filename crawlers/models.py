@@ -117,6 +117,19 @@ class Visit(models.Model):
         INTERRUPTED = "interrupted", "interrupted"
         BROKEN_OFF = "broken off", "stopped unexpectedly"
 
+    # The counts that a crawl gives under these names; its failures are counted by reason.
+    COUNTS = (
+        "stored",
+        "known",
+        "unchanged",
+        "refused_earlier",
+        "left_out",
+        "paywalled",
+        "rechecked",
+        "changed",
+        "gone",
+    )
+
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="visits")
     spider = models.CharField(max_length=20)
     state = models.CharField(max_length=11, choices=State.choices, default=State.RUNNING)

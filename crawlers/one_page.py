@@ -16,6 +16,7 @@ from articles.extraction.rules import NO_RULE, ExtractionRule
 from crawlers.faults import reason_of
 from crawlers.fetching.bare_spiders import BareSpider
 from crawlers.fetching.elsewhere import ask_spider
+from crawlers.fetching.sites import content_type
 from crawlers.reasons import find_reason
 
 # Seconds, for which a thread of the pages waits.
@@ -49,9 +50,10 @@ class OnePage(BareSpider):
         if not isinstance(response, HtmlResponse):
             self.found.update(reason="no HTML page")
             return
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         try:
-            article = extract_article(response.body, response.url, content_type, rule=ExtractionRule.of(self.rule))
+            article = extract_article(
+                response.body, response.url, content_type(response), rule=ExtractionRule.of(self.rule)
+            )
         except ExtractionError as error:
             self.found.update(reason=error.reason)
             return

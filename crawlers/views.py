@@ -14,11 +14,10 @@ from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
 from crawlers.discovery.found import FoundNewspaper
 from crawlers.models import Trial
+from crawlers.reports import crawl_jobs, crawls_now, newspaper_report, newspapers_by_need, reports_of, tried
 from crawlers.requested import queue, trials
 from crawlers.requested.forms import DraftForm, HomePageForm, NewspapersForm, ScheduleForm
-from crawlers.requested.reports import crawl_jobs, crawls_now, tried
 from crawlers.requested.schedules import set_schedule
-from crawlers.visit_reports import newspaper_report, newspapers_by_need, reports_of
 
 VISITS_SHOWN = 60
 CHANGES_SHOWN = 10

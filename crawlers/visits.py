@@ -35,17 +35,7 @@ def begin_visit(newspaper_id: int, spider: str) -> Visit:
 def record_counts(visit: Visit, counts: Mapping[str, int], examples: Mapping[str, str]) -> None:
     """Save the counts so far, which is also a sign of life."""
     failures = {name.removeprefix("failed/"): number for name, number in counts.items() if name.startswith("failed/")}
-    for name in (
-        "stored",
-        "known",
-        "unchanged",
-        "refused_earlier",
-        "left_out",
-        "paywalled",
-        "rechecked",
-        "changed",
-        "gone",
-    ):
+    for name in Visit.COUNTS:
         setattr(visit, name, counts.get(name, 0))
     visit.failed = sum(failures.values())
     visit.failures = [

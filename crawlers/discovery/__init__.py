@@ -1,4 +1,1 @@
-"""From the address of a home page to the sources that a newspaper can be crawled by.
-
-`discover` in asking.py is the way in; found.py has what it returns.
-"""
+"""From the address of a home page to the sources that a newspaper can be crawled by; `discover` is the way in."""

@@ -26,7 +26,7 @@ from crawlers.discovery.reading import (
     with_entries,
 )
 from crawlers.fetching.bare_spiders import BareSpider
-from crawlers.fetching.sites import same_site
+from crawlers.fetching.sites import content_type, same_site
 from crawlers.listings.feeds import read_feed
 from crawlers.listings.sitemaps import Document, SitemapEntry, read_sitemap
 from crawlers.reasons import find_reason
@@ -137,7 +137,7 @@ class Explorer(BareSpider):
             page = _home_page(response) if isinstance(response, HtmlResponse) else HomePage("", "", (), ())
             return section_source(page, link, found_in, self._pattern())
         if kind == "feed":
-            feed = await asyncio.to_thread(read_feed, response.body, response.url, _content_type(response))
+            feed = await asyncio.to_thread(read_feed, response.body, response.url, content_type(response))
             self.articles += [entry.url for entry in feed.entries if entry.url]
             return feed_source(feed, link, found_in)
         document = _document(response)
@@ -180,14 +180,10 @@ class Explorer(BareSpider):
 
 def _home_page(response: Response) -> HomePage:
     try:
-        return hints.read_home_page(response.body, response.url, _content_type(response))
+        return hints.read_home_page(response.body, response.url, content_type(response))
     except ValueError:
         return HomePage("", "", (), ())
 
 
 def _document(response: Response) -> Document:
     return read_sitemap(response.body, response.url, MAX_SITEMAP_BYTES)
-
-
-def _content_type(response: Response) -> str:
-    return (response.headers.get("Content-Type") or b"").decode("latin-1")

@@ -1,10 +1,16 @@
 """Which URLs belong to one site, and which can be an article's."""
 
+from __future__ import annotations
+
 import re
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
 
 from articles.normalization.known_sites import suffixes
 from articles.storage.incoming import url_fault
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
 
 
 def site_of(url: str) -> str:
@@ -39,6 +45,19 @@ def shared_site(url: str) -> str:
 def is_visitable(url: str) -> bool:
     """Return whether a URL is a web URL under which an article could be stored."""
     return bool(site_of(url)) and not url_fault(url)
+
+
+def absolute(base: str, url: str) -> str:
+    """Return a URL that a page names as an absolute one; as it is if it is not valid, such as http://[undefined]/."""
+    try:
+        return urljoin(base, url) if url else ""
+    except ValueError:
+        return url
+
+
+def content_type(response: Response) -> str:
+    """Return the Content-Type header; empty if there is none."""
+    return (response.headers.get("Content-Type") or b"").decode("latin-1")
 
 
 def same_site(left: str, right: str) -> bool:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Any
-from urllib.parse import urljoin
 
 import feedparser
 
@@ -23,6 +22,7 @@ from articles.models import ArticleURL
 from articles.normalization.text import letters
 from articles.normalization.values import plain_text
 from articles.storage.incoming import ListedDate
+from crawlers.fetching.sites import absolute
 from crawlers.items import ArticleLink, Source
 from crawlers.listings.dates import changed_moment, headline, language_code, listed_date, summary
 
@@ -116,14 +116,14 @@ def _entry(entry: Any, url: str) -> Entry:
     title, text = (str(entry.get(name) or "") for name in ("title", "summary"))
     changed_at = changed_moment(str(entry["updated"])) if "updated" in entry else None
     date = next(filter(None, dates), None)
-    return Entry(_absolute(url, link), date, changed_at, headline(title), summary(text), carried_text(entry))
+    return Entry(absolute(url, link), date, changed_at, headline(title), summary(text), carried_text(entry))
 
 
 def _older(links: Iterable[Any], url: str) -> str:
     """Return the address of the page with older entries: the next page, or the archive before (RFC 5005, 3 and 4)."""
     by_relation = {str(link.get("rel")).lower(): str(link.get("href") or "") for link in links}
     older = by_relation.get("next") or by_relation.get("prev-archive") or ""
-    return _absolute(url, older)
+    return absolute(url, older)
 
 
 def _json_feed(body: bytes, url: str) -> Feed:
@@ -137,7 +137,7 @@ def _json_feed(body: bytes, url: str) -> Feed:
     if items and not entries:
         return Feed([], readable=False)
     title, language, older = (_text(feed, name) for name in ("title", "language", "next_url"))
-    return Feed(entries, title=headline(title), language=language_code(language), next_url=_absolute(url, older))
+    return Feed(entries, title=headline(title), language=language_code(language), next_url=absolute(url, older))
 
 
 def _json_entry(item: dict[str, Any], url: str) -> Entry:
@@ -147,7 +147,7 @@ def _json_entry(item: dict[str, Any], url: str) -> Entry:
     title = headline(_text(item, "title"))
     changed_at = changed_moment(_text(item, "date_modified"))
     date = next(filter(None, dates), None)
-    return Entry(_absolute(url, link), date, changed_at, title, summary(text), json_carried_text(item))
+    return Entry(absolute(url, link), date, changed_at, title, summary(text), json_carried_text(item))
 
 
 def _text(values: dict[str, Any], name: str) -> str:
@@ -159,13 +159,6 @@ def _web_address(identifier: Any) -> str:
     """Return an id if it is a web address; else an empty text."""
     text = str(identifier or "").strip()
     return text if text.lower().startswith(("http://", "https://")) else ""
-
-
-def _absolute(base: str, url: str) -> str:
-    try:
-        return urljoin(base, url) if url else ""
-    except ValueError:  # such as http://[undefined]/
-        return url
 
 
 # A description is a teaser, unless it is as long as an article.

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urljoin
 
 import lxml.etree
 from scrapy.utils.gz import gunzip
@@ -17,6 +16,7 @@ from scrapy.utils.sitemap import Sitemap
 from articles.models import ArticleURL
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.gzipped import GZIP, is_cut_off
+from crawlers.fetching.sites import absolute
 from crawlers.items import ArticleLink, Source
 from crawlers.listings.dates import changed_day, changed_moment, headline, language_code, listed_date, periods
 from crawlers.listings.feeds import Entry, read_feed
@@ -110,7 +110,7 @@ def _of_another_format(body: bytes, url: str) -> list[SitemapEntry]:
     """Return the entries of a sitemap that is a text file of URLs or a feed, as the protocol allows; else none."""
     beginning = body[:1_000].lstrip(codecs.BOM_UTF8 + b" \t\r\n").lower()
     if beginning.startswith((b"http://", b"https://")):
-        return [SitemapEntry(_absolute(url, line.strip())) for line in body.decode(errors="replace").split()]
+        return [SitemapEntry(absolute(url, line.strip())) for line in body.decode(errors="replace").split()]
     if not _FEED.search(beginning):
         return []
     feed = read_feed(body, url, "application/xml")
@@ -142,17 +142,10 @@ def _is_empty(body: bytes, entries: list[SitemapEntry]) -> bool:
 
 def _entry(base: str, entry: dict[str, Any]) -> SitemapEntry:
     return SitemapEntry(
-        url=_absolute(base, entry["loc"]),
+        url=absolute(base, entry["loc"]),
         changed=changed_day(entry.get("lastmod", "")),
         changed_at=changed_moment(entry.get("lastmod", "")),
         published=listed_date(entry["published"], in_sitemap=True),
         title=headline(entry["title"]),
         language=language_code(entry["language"]),
     )
-
-
-def _absolute(base: str, url: str) -> str:
-    try:
-        return urljoin(base, url)
-    except ValueError:  # such as http://[undefined]/
-        return url

@@ -20,13 +20,13 @@ from crawlers.discovery.found import FIELDS, SourceKind
 from crawlers.faults import reason_of
 from crawlers.fetching.bare_spiders import BareSpider
 from crawlers.fetching.elsewhere import NO_ANSWER
-from crawlers.fetching.sites import is_visitable
+from crawlers.fetching.sites import content_type, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source
 from crawlers.listings.dates import newest_first
 from crawlers.listings.feeds import entry_link, read_feed
 from crawlers.listings.sitemaps import SitemapEntry, page_link, read_sitemap
 from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
-from crawlers.spiders.base import content_type, page_fault
+from crawlers.spiders.base import page_fault
 from crawlers.spiders.section import article_urls
 
 ARTICLES = 10

@@ -19,9 +19,8 @@ from articles.models import Job, Newspaper
 from articles.normalization.url_patterns import pattern_fault
 from articles.storage.audit_log import log_action
 from articles.storage.extraction_rules import rule_of
-from crawlers.discovery.asking import discover
 from crawlers.discovery.found import FIELDS as KINDS
-from crawlers.discovery.found import FoundNewspaper
+from crawlers.discovery.found import FoundNewspaper, discover
 from crawlers.fetching.elsewhere import NO_ANSWER, ask_spider
 from crawlers.models import Trial
 

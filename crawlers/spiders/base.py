@@ -26,7 +26,7 @@ from crawlers import frontier, rechecks
 from crawlers.database import LOST, in_database
 from crawlers.faults import reason_of
 from crawlers.fetching.middlewares import KnownURLError, needed_cookies
-from crawlers.fetching.sites import is_front_page, is_visitable
+from crawlers.fetching.sites import content_type, is_front_page, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
 from crawlers.listings.dates import is_before, newest_first
 from crawlers.reasons import DATABASE_LOST, SLOW_PATTERN, UNCHANGED, feed_serves, find_reason
@@ -162,7 +162,9 @@ class NewspaperSpider(PagedArticles):
         error = failure.value
         if isinstance(error, HttpError) and error.response.status == UNCHANGED:
             self.count("unchanged")
-            await self.source_unchanged(failure.request)
+            # The pages before this one were read; this one and those after it have not changed.
+            given = failure.request.cb_kwargs
+            await self.store_states(given["source"], given.get("read", ()))
         else:
             self.count_failure(failure.request.meta["source_url"], reason_of(error))
         async for request in self.after_source():
@@ -172,9 +174,6 @@ class NewspaperSpider(PagedArticles):
         """Yield what remains to be requested after a source that was not read."""
         return
         yield
-
-    async def source_unchanged(self, request: Request) -> None:
-        """React to a source that has not changed."""
 
     def validator_of(self, response: Response) -> Validator:
         """Return the state that the response declares; empty after a redirect that may lead elsewhere next time."""
@@ -368,11 +367,6 @@ class NewspaperSpider(PagedArticles):
         if isinstance(error, SlowPatternError):
             reason = SLOW_PATTERN
         self.count_failure(getattr(response, "url", ""), reason)
-
-
-def content_type(response: Response) -> str:
-    """Return the Content-Type header; empty if there is none."""
-    return (response.headers.get("Content-Type") or b"").decode("latin-1")
 
 
 def header(response: Response, name: str) -> str:

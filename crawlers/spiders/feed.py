@@ -13,12 +13,12 @@ from articles.extraction.extract import ExtractionError
 from articles.storage import ingest
 from articles.storage.incoming import IncomingArticle
 from crawlers.database import in_database
-from crawlers.fetching.sites import same_site
+from crawlers.fetching.sites import content_type, same_site
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.listings.dates import is_before
 from crawlers.listings.feeds import entry_link, read_feed
 from crawlers.page_articles import teaser_article
-from crawlers.spiders.base import NewspaperSpider, content_type
+from crawlers.spiders.base import NewspaperSpider
 
 TEASERS_AT_ONCE = 100
 
@@ -87,7 +87,3 @@ class FeedSpider(NewspaperSpider):
         wanted = any(not is_before(link, self.since) for link in links) and not self.full
         new = url not in {page, *(validator.url for validator in read)}
         return wanted and new and same_site(url, page) and len(read) < self.settings.getint("FEED_MAX_PAGES")
-
-    async def source_unchanged(self, request: Request) -> None:
-        """Store the states of the pages before this one; this one and those after it have not changed."""
-        await self.store_states(request.cb_kwargs["source"], request.cb_kwargs.get("read", ()))

@@ -14,6 +14,7 @@ from scrapy.http import HtmlResponse, Response
 from articles.extraction.kept_pages import RawPage
 from articles.extraction.page_series import next_page, page_number
 from crawlers.faults import reason_of
+from crawlers.fetching.sites import content_type
 from crawlers.items import ArticleLink, FetchedPage
 from crawlers.reasons import find_reason
 
@@ -60,8 +61,7 @@ class PagedArticles(Spider):
         if not isinstance(response, HtmlResponse) or not response.body or not is_page:
             yield self._without(page, response.url, instead)
             return
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        page = _with(page, RawPage(response.body, response.url, content_type))
+        page = _with(page, RawPage(response.body, response.url, content_type(response)))
         yield page if instead else await self.with_following(page)
 
     async def following_failed(self, failure: Any) -> AsyncIterator[Any]:  # Scrapy adds the request to the Failure

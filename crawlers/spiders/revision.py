@@ -18,10 +18,10 @@ from articles.storage.revisions import Finding, SeenAgain, Version
 from crawlers import rechecks
 from crawlers.database import in_database
 from crawlers.faults import reason_of
-from crawlers.fetching.sites import is_front_page, is_visitable
+from crawlers.fetching.sites import content_type, is_front_page, is_visitable
 from crawlers.reasons import UNCHANGED
 from crawlers.rechecks import DueArticle
-from crawlers.spiders.base import NewspaperSpider, content_type, header
+from crawlers.spiders.base import NewspaperSpider, header
 
 GONE = frozenset({404, 410})
 

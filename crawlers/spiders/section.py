@@ -48,11 +48,6 @@ class SectionSpider(NewspaperSpider):
         else:
             await self.store_states(source, read)
 
-    async def source_unchanged(self, request: Request) -> None:
-        """Store the states of the pages before this one; this one and those after it have not changed."""
-        source, read = request.cb_kwargs["source"], request.cb_kwargs.get("read", ())
-        await self.store_states(source, read)
-
 
 def _next_url(response: HtmlResponse) -> str:
     """Return the URL of the next page; empty if there is none or it is not valid."""

@@ -26,8 +26,8 @@ from django_tasks_db.models import DBTaskResult
 from articles.jobs.work import is_at_work as is_doing
 from articles.models import Job
 from crawlers.models import Crawl, CrawlSchedule
+from crawlers.reports import FAILING_DAYS
 from crawlers.requested.queue import KIND
-from crawlers.visit_reports import FAILING_DAYS
 from dedup.detection.runs.requests import is_at_work, last_sign
 from dedup.models import DetectionRun, Profile, Webhook
 from newsdedup_site import embedded
@@ -50,7 +50,7 @@ _PLENTY = 50 * GIGABYTE
 FORGOTTEN = datetime.timedelta(days=1)
 
 # By the index visit_newspaper, from the latest visit of each newspaper back to its last good one. A visit is good if
-# something on it worked, as in crawlers/visit_reports.py; one that was stopped on purpose says nothing.
+# something on it worked, as in crawlers/reports.py; one that was stopped on purpose says nothing.
 _FAILING_SQL = """
 SELECT paper.id, paper.name, failed.since
 FROM articles_newspaper AS paper

@@ -10,8 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles.models import Newspaper
-from crawlers.discovery.asking import NothingFoundError, discover
-from crawlers.discovery.found import FoundNewspaper, FoundSource
+from crawlers.discovery.found import FoundNewspaper, FoundSource, NothingFoundError, discover
 from crawlers.discovery.hints import propose_pattern, read_home_page, robots_sitemaps, sections
 from crawlers.discovery.reading import recommended
 from crawlers.management.commands import discover_newspaper

@@ -11,8 +11,7 @@ from django.core.management.base import CommandError
 
 from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.models import Newspaper
-from crawlers.discovery.asking import NothingFoundError, discover
-from crawlers.discovery.found import FIELDS, FoundNewspaper, FoundSource
+from crawlers.discovery.found import FIELDS, FoundNewspaper, FoundSource, NothingFoundError, discover
 
 
 class Command(ProjectCommand):

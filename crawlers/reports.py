@@ -1,19 +1,22 @@
-"""Read-only queries for the pages about visits."""
+"""Read-only queries for the pages: the visits of newspapers, the crawls of the worker, and what trials gave."""
 
 from __future__ import annotations
 
 import datetime
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.db.models import Case, F, Max, Min, Q, QuerySet, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from articles.models import Job, Newspaper
-from crawlers.models import Crawl, CrawlSchedule, PendingLink, Visit
+from articles.storage.locks import Lock, held_numbers
+from crawlers.models import Crawl, CrawlSchedule, PendingLink, Trial, Visit
 from crawlers.reasons import Reason, find_reason
+from crawlers.requested.queue import KIND, is_attended, visits_of
 from crawlers.visits import SILENCE
 
 # A newspaper is marked as failing after this many days of failed visits.
@@ -155,3 +158,99 @@ def _failing_since(newspaper: Newspaper) -> datetime.datetime | None:
         return None
     since: datetime.datetime = good or newspaper.first_visit  # type: ignore[attr-defined]
     return since if timezone.now() - since >= datetime.timedelta(days=FAILING_DAYS) else None
+
+
+# -- The crawls of the worker, and trials -------------------------------------------------------------------
+
+_COUNTED = ("stored", "known", "unchanged", "refused_earlier", "paywalled", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlProgress:
+    """A newspaper in a crawl, with its visits by that crawl so far, and the sums of their counts."""
+
+    crawl: Crawl
+    visits: list[Visit]
+
+    @property
+    def state(self) -> str:
+        """In words."""
+        if any(visit.state == Visit.State.RUNNING for visit in self.visits):
+            return "running"
+        return "visited" if self.visits else "not yet"
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter({name: sum(getattr(visit, name) for visit in self.visits) for name in _COUNTED})
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersCrawls:
+    """The crawls of the worker now: the job that runs or is stopping, and the newspapers that wait.
+
+    `attended`: whether a worker does crawls.
+    """
+
+    running: Job | None
+    waiting: list[Crawl]
+    attended: bool
+    progress: list[CrawlProgress] = field(default_factory=list)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the crawl was cancelled, and finishes the pages that it is fetching."""
+        return self.running is not None and not self.running.is_active
+
+    @property
+    def state(self) -> str:
+        """Changes whenever the page has to say something else than how far the crawl is."""
+        parts = [f"{self.running.pk}-{self.running.state}" if self.running else "none"]
+        parts += sorted({str(crawl.job_id) for crawl in self.waiting}) or ["none"]
+        return "-".join([*parts, "attended" if self.attended else "unattended"])
+
+    @property
+    def counts(self) -> Counter[str]:
+        """The sums over all newspapers."""
+        return sum((progress.counts for progress in self.progress), Counter())
+
+    @property
+    def visited(self) -> int:
+        """How many newspapers were visited, or are being visited."""
+        return sum(bool(progress.visits) for progress in self.progress)
+
+
+def crawls_now() -> WorkersCrawls:
+    """Return the crawl that runs, with its newspapers and their visits, and the newspapers that wait."""
+    stopping = Q(state=Job.State.CANCELLED, pk__in=held_numbers(Lock.JOBS))
+    running = crawl_jobs().filter(Q(state=Job.State.RUNNING) | stopping).first()
+    waiting = Crawl.objects.filter(job__state=Job.State.WAITING).select_related("job", "newspaper", "asked_by")
+    return WorkersCrawls(running, list(waiting), is_attended(), _progress(running) if running else [])
+
+
+def crawl_jobs() -> QuerySet[Job]:
+    """Return the crawls of the worker with their newspapers and who asked for them, the latest first."""
+    jobs = Job.objects.filter(kind=KIND).select_related("cancelled_by").order_by("-pk")
+    return jobs.prefetch_related("crawls__newspaper", "crawls__asked_by")
+
+
+def tried(trial: Trial) -> dict[str, Any] | None:
+    """Return the sources and articles that a trial gave, each with the entry of its reason; None if there are none yet.
+
+    `good` is how many articles would be stored.
+    """
+    if trial.results is None:
+        return None
+    rows = {name: list(map(_with_entry, trial.results[name])) for name in ("sources", "articles")}
+    return rows | {"good": sum(not article["entry"] for article in rows["articles"])}
+
+
+def _with_entry(row: dict[str, Any]) -> dict[str, Any]:
+    day = datetime.date.fromisoformat(row["day"]) if row.get("day") else None
+    return row | {"day": day, "entry": find_reason(row["reason"]) if row.get("reason") else None}
+
+
+def _progress(job: Job) -> list[CrawlProgress]:
+    visits: defaultdict[int, list[Visit]] = defaultdict(list)
+    for visit in visits_of(job).order_by("pk"):
+        visits[visit.newspaper_id].append(visit)
+    return [CrawlProgress(crawl, visits[crawl.newspaper_id]) for crawl in job.crawls.all()]
