@@ -21,12 +21,12 @@ from articles.models import Newspaper
 from articles.storage.title_affixes import affixes_line, update_affixes_and_forms
 from crawlers import frontier, visits
 from crawlers.fetching.addresses import allowed_networks
-from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
 from crawlers.link_lists import save_list
 from crawlers.listings.lists import read_list
 from crawlers.reasons import DATABASE_LOST, find_reason
 from crawlers.spiders.base import NewspaperSpider
 from crawlers.spiders.revision import RevisionSpider, WaitingSpider
+from crawlers.visiting import SPIDERS, VisitingProcess, VisitPlan, plan_visits
 from crawlers.visits import newspapers_to_crawl
 
 MAX_LIMIT = 1_000_000
@@ -91,26 +91,26 @@ class Command(LongCommand):
             newspapers, spiders = self._listed(options["urls"]) if options["urls"] else _chosen(options)
             if options["urls"] and not newspapers:
                 return
-            jobs = plan_jobs(newspapers, spiders, site_settings.CRAWL_STATE_DIR, scrapy_settings)
-            if not jobs:
+            plans = plan_visits(newspapers, spiders, site_settings.CRAWL_STATE_DIR, scrapy_settings)
+            if not plans:
                 raise CommandError(_nothing_to_visit(newspapers, options["spider"]))
             if options["fresh"]:
                 frontier.forget([newspaper.pk for newspaper in newspapers])
-            interrupted = self._run(scrapy_settings, jobs, options)
-        self._report(scrapy_settings, jobs)
+            interrupted = self._run(scrapy_settings, plans, options)
+        self._report(scrapy_settings, plans)
         if interrupted:
             raise KeyboardInterrupt
-        _check(jobs)
-        self._learn(newspapers, jobs)
-        failed = [newspaper.name for newspaper in newspapers if _only_failed(_counts(newspaper, jobs))]
+        _check(plans)
+        self._learn(newspapers, plans)
+        failed = [newspaper.name for newspaper in newspapers if _only_failed(_counts(newspaper, plans))]
         # Of a list, some links are always dead.
         if failed and (not options["urls"] or len(failed) == len(newspapers)):
             raise CommandError(f"only failures, listed above: {', '.join(failed)}; --verbosity 3 shows each request")
 
-    def _report(self, scrapy_settings: Settings, jobs: list[Job]) -> None:
-        for newspaper in {job.newspaper.pk: job.newspaper for job in jobs}.values():
-            self.stdout.write(_summary(newspaper, _counts(newspaper, jobs)))
-        for line in _explained(jobs, scrapy_settings):
+    def _report(self, scrapy_settings: Settings, plans: list[VisitPlan]) -> None:
+        for newspaper in {plan.newspaper.pk: plan.newspaper for plan in plans}.values():
+            self.stdout.write(_summary(newspaper, _counts(newspaper, plans)))
+        for line in _explained(plans, scrapy_settings):
             self.stdout.write(f"    {line}")
 
     def _listed(self, name: str) -> tuple[list[Newspaper], list[type[NewspaperSpider]]]:
@@ -130,18 +130,18 @@ class Command(LongCommand):
             raise CommandError(f"{name} has no URLs; write one a line, or name a column of CSV or JSON lines url")
         return newspapers, [WaitingSpider]
 
-    def _learn(self, newspapers: list[Newspaper], jobs: list[Job]) -> None:
+    def _learn(self, newspapers: list[Newspaper], plans: list[VisitPlan]) -> None:
         for newspaper in update_affixes_and_forms(
-            newspaper for newspaper in newspapers if _counts(newspaper, jobs)["stored"]
+            newspaper for newspaper in newspapers if _counts(newspaper, plans)["stored"]
         ):
             self.stdout.write(affixes_line(newspaper))
 
-    def _run(self, scrapy_settings: Settings, jobs: list[Job], options: dict[str, Any]) -> bool:
+    def _run(self, scrapy_settings: Settings, plans: list[VisitPlan], options: dict[str, Any]) -> bool:
         # The reactor's thread needs no database: its connections are closed, so that none idles during the crawl.
         connections.close_all()
         with self.progress(options) as progress:
-            task = progress.add_task("sources", total=len(jobs))
-            process = JobProcess(scrapy_settings, jobs, on_job_done=lambda: progress.advance(task))
+            task = progress.add_task("sources", total=len(plans))
+            process = VisitingProcess(scrapy_settings, plans, on_visit_done=lambda: progress.advance(task))
             process.start()
         return process.interrupted
 
@@ -152,11 +152,11 @@ def _chosen(options: Mapping[str, Any]) -> tuple[list[Newspaper], list[type[News
     return newspapers_to_crawl(options["newspapers"]), spiders
 
 
-def _check(jobs: list[Job]) -> None:
-    """Raise CommandError if a job broke off or lost the database."""
-    if broken := [f"{job.newspaper} ({job.spider.name})" for job in jobs if job.broke_off]:
+def _check(plans: list[VisitPlan]) -> None:
+    """Raise CommandError if a visit broke off or lost the database."""
+    if broken := [f"{plan.newspaper} ({plan.spider.name})" for plan in plans if plan.broke_off]:
         raise CommandError(f"stopped unexpectedly, for the reason above: {', '.join(broken)}")
-    if lost := sum(job.counts[f"failed/{DATABASE_LOST}"] for job in jobs):
+    if lost := sum(plan.counts[f"failed/{DATABASE_LOST}"] for plan in plans):
         raise CommandError(f"{lost} failed because the database was lost; run the same command again to fetch them")
 
 
@@ -209,8 +209,8 @@ def _only_crawl(states: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _counts(newspaper: Newspaper, jobs: list[Job]) -> Counter[str]:
-    return sum((job.counts for job in jobs if job.newspaper.pk == newspaper.pk), Counter())
+def _counts(newspaper: Newspaper, plans: list[VisitPlan]) -> Counter[str]:
+    return sum((plan.counts for plan in plans if plan.newspaper.pk == newspaper.pk), Counter())
 
 
 def _only_failed(counts: Counter[str]) -> bool:
@@ -227,11 +227,11 @@ def _summary(newspaper: Newspaper, counts: Counter[str]) -> str:
     return f"{newspaper.name}: {', '.join([*parts, failed])}"
 
 
-def _explained(jobs: list[Job], settings: Settings) -> Iterator[str]:
+def _explained(plans: list[VisitPlan], settings: Settings) -> Iterator[str]:
     """Yield a line about what was left out, and one for each reason of failures: its meaning and its remedy."""
-    if any(job.counts["left_out"] for job in jobs):
+    if any(plan.counts["left_out"] for plan in plans):
         yield f"left out: {_left_out(settings)}"
-    counted = {name.removeprefix("failed/") for job in jobs for name in job.counts if name.startswith("failed/")}
+    counted = {name.removeprefix("failed/") for plan in plans for name in plan.counts if name.startswith("failed/")}
     for name in sorted({reason.partition(": ")[0] for reason in counted}):
         reason = find_reason(name)
         yield f"{name}: {reason.meaning} {reason.remedy}".rstrip()

@@ -1,4 +1,4 @@
-"""Several crawls in one process: a recorded job for each newspaper and spider, polite to shared hosts."""
+"""Several visits in one process: a recorded one of each newspaper by each spider, polite to shared hosts."""
 
 import asyncio
 import logging
@@ -31,17 +31,17 @@ from crawlers.spiders.sitemap import SitemapSpider
 SPIDERS: dict[str, type[NewspaperSpider]] = {
     spider.name: spider for spider in (FeedSpider, SitemapSpider, SectionSpider, RevisionSpider)
 }
-# Jobs that run at the same time: a list of URLs may name thousands of sites.
+# Visits at the same time: a list of URLs may name thousands of sites.
 MAX_AT_ONCE = 50
 Arguments = ParamSpec("Arguments")
 logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Job:
-    """A visit of one newspaper by one spider, with its counts by outcome, including `failed/<reason>`.
+class VisitPlan:
+    """A visit to one newspaper by one spider, with its counts by outcome, including `failed/<reason>`.
 
-    `folder` holds the queue while the job runs; the queue of a large sitemap would fill the memory.
+    `folder` holds the queue during the visit; the queue of a large sitemap would fill the memory.
     """
 
     newspaper: Newspaper
@@ -52,35 +52,35 @@ class Job:
 
     @property
     def turns(self) -> set[str]:
-        """What no other job may use at the same time: the sites, and the newspaper's links."""
+        """What no other visit may use at the same time: the sites, and the newspaper's links."""
         urls = self.spider.addresses(self.newspaper)
         sites_used = {shared_site(url) for url in urls if site_of(url)}
         return sites_used | {f"newspaper {self.newspaper.pk}"}
 
 
-def plan_jobs(
+def plan_visits(
     newspapers: list[Newspaper], spiders: list[type[NewspaperSpider]], folder: Path, settings: Settings
-) -> list[Job]:
-    """Return a job for each newspaper and each spider that has something to visit there."""
+) -> list[VisitPlan]:
+    """Return a visit for each newspaper and each spider that has something to do there."""
     return [
-        Job(newspaper, spider, folder / str(newspaper.pk) / spider.name)
+        VisitPlan(newspaper, spider, folder / str(newspaper.pk) / spider.name)
         for newspaper in newspapers
         for spider in spiders
         if spider.has_work(newspaper, settings)
     ]
 
 
-class JobProcess(AsyncCrawlerProcess):
-    """Runs jobs in parallel, except that those with a common site take turns.
+class VisitingProcess(AsyncCrawlerProcess):
+    """Makes visits in parallel, except that those with a common site take turns.
 
     They would only wait for each other, crawlers/fetching/pacing.py. The first interrupt stops gracefully and
     finishes the current pages. Links that wait are in the database, see crawlers/frontier.py.
     """
 
-    def __init__(self, settings: Settings, jobs: list[Job], *, on_job_done: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, plans: list[VisitPlan], *, on_visit_done: Callable[[], None]) -> None:
         super().__init__(settings)
-        self.jobs = jobs
-        self._on_job_done = on_job_done
+        self.plans = plans
+        self._on_visit_done = on_visit_done
         self.interrupted = False
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._finished = asyncio.Event()
@@ -89,10 +89,10 @@ class JobProcess(AsyncCrawlerProcess):
         self._taken: Counter[int] = Counter()
 
     async def join(self) -> None:
-        """Run the jobs; Scrapy then stops the reactor."""
+        """Make the visits; Scrapy then stops the reactor."""
         article_store.enter(self.settings)
         try:
-            await asyncio.gather(*map(self._run_apart, self.jobs))
+            await asyncio.gather(*map(self._run_apart, self.plans))
         finally:
             await article_store.leave()
             self._finished.set()
@@ -106,45 +106,45 @@ class JobProcess(AsyncCrawlerProcess):
         await super().stop()
         await self._finished.wait()
 
-    async def _run_apart(self, job: Job) -> None:
-        """Run a job, so that an error in it does not end the others."""
+    async def _run_apart(self, plan: VisitPlan) -> None:
+        """Make a visit, so that an error in it does not end the others."""
         try:
-            await self._run_in_turn(job)
+            await self._run_in_turn(plan)
         except Exception:
-            logger.exception("%s: %s broke off", job.newspaper, job.spider.name)
-            job.broke_off = True
-        self._on_job_done()
+            logger.exception("%s: %s broke off", plan.newspaper, plan.spider.name)
+            plan.broke_off = True
+        self._on_visit_done()
 
-    async def _run_in_turn(self, job: Job) -> None:
+    async def _run_in_turn(self, plan: VisitPlan) -> None:
         async with AsyncExitStack() as turns:
-            for turn in sorted(job.turns):  # always in the same order, so that no two jobs wait for each other
+            for turn in sorted(plan.turns):  # always in the same order, so that no two visits wait for each other
                 await turns.enter_async_context(self._turns[turn])
             async with self._places:
                 if not self.interrupted:
-                    await self._run(job)
+                    await self._run(plan)
 
-    async def _run(self, job: Job) -> None:
-        logger.info("%s: %s", job.newspaper, job.spider.name)
+    async def _run(self, plan: VisitPlan) -> None:
+        logger.info("%s: %s", plan.newspaper, plan.spider.name)
         # Scrapy cannot resume from the queue of a crawl that was killed.
-        shutil.rmtree(job.folder, ignore_errors=True)
+        shutil.rmtree(plan.folder, ignore_errors=True)
         settings = self.settings.copy()
         # One request at a time, so that each is checked against what the one before it stored. And one page at a
         # time from request to storage, so that a kill costs one fetch at most.
         one_at_a_time = {"CONCURRENT_REQUESTS": 1, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1}
-        settings.setdict({"JOBDIR": str(job.folder), **one_at_a_time}, priority="cmdline")
-        crawler = Crawler(job.spider, settings)
-        visit = await in_database(visits.begin_visit, job.newspaper.pk, job.spider.name)
+        settings.setdict({"JOBDIR": str(plan.folder), **one_at_a_time}, priority="cmdline")
+        crawler = Crawler(plan.spider, settings)
+        visit = await in_database(visits.begin_visit, plan.newspaper.pk, plan.spider.name)
         state = Visit.State.BROKEN_OFF
         try:
-            number = job.newspaper.pk
+            number = plan.newspaper.pk
             await self._watch(self.crawl(crawler, newspapers=str(number), taken=self._taken[number]), crawler, visit)
             stopped = crawler.stats.get_value("finish_reason") == "shutdown"
             state = Visit.State.INTERRUPTED if stopped else Visit.State.FINISHED
         finally:
-            self._taken[job.newspaper.pk] = getattr(crawler.spider, "taken", 0)
-            job.counts.update(_counts(crawler))
-            await _record(visits.end_visit, visit, state, job.counts, _examples(crawler))
-            shutil.rmtree(job.folder, ignore_errors=True)
+            self._taken[plan.newspaper.pk] = getattr(crawler.spider, "taken", 0)
+            plan.counts.update(_counts(crawler))
+            await _record(visits.end_visit, visit, state, plan.counts, _examples(crawler))
+            shutil.rmtree(plan.folder, ignore_errors=True)
 
     async def _watch(self, task: asyncio.Task[None], crawler: Crawler, visit: Visit) -> None:
         """Record the counts of a crawl while it runs; raise what it raises."""
