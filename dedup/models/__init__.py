@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from dedup.models.corpora import CorpusExport, CorpusPart
+from dedup.models.caches import ArticleSentences, ArticleShingles, ChangedArticle, ShingleSample, UpToDate
 from dedup.models.decisions import Batch, BatchItem, ConfirmedArticle, Decision, Link, SeparateArticles
-from dedup.models.fetches import PageFetch
-from dedup.models.lessons import Lesson
-from dedup.models.marks import ChangedArticle, UpToDate
 from dedup.models.pairs import Cluster, Evidence, Membership, Pair
 from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
 from dedup.models.readings import SampledPair, SampleLabel, SecondReading, ValidationSample
-from dedup.models.reports import StoredReport
+from dedup.models.reports import CorpusExport, CorpusPart, StoredReport
 from dedup.models.runs import DetectionRun, RunBlock, RunPhase, Worker
-from dedup.models.saved_views import SavedView
 from dedup.models.series_and_groups import CrowdedArticle, DenseGroup, GroupMember, HeadlineForm, Series
-from dedup.models.shingles import ArticleSentences, ArticleShingles, ShingleSample
-from dedup.models.tokens import Token, TokenUse
-from dedup.models.verdicts import FittedModel, NewspaperMonth, Verdict
-from dedup.models.webhooks import Delivery, Webhook
+from dedup.models.users import Delivery, PageFetch, SavedView, Token, TokenUse, Webhook
+from dedup.models.verdicts import FittedModel, Lesson, NewspaperMonth, Verdict
 
 __all__ = [
     "ArticleSentences",

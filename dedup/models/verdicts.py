@@ -1,4 +1,4 @@
-"""Verdicts, the months that are judged, and the models learnt here."""
+"""Verdicts, the months that are judged, the models learnt here, and the lessons that they were learnt in."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from articles.models import Job
 from dedup.detection.types import VerdictKind
 
 
@@ -53,3 +54,17 @@ class FittedModel(models.Model):
 
     def __str__(self) -> str:
         return f"Model {self.pk}"
+
+
+class Lesson(models.Model):
+    """What came out of one act of learning, a job of a worker."""
+
+    job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="lesson")
+    result = models.JSONField(default=dict, help_text="What was learnt, and what it would change.")
+    model = models.ForeignKey(FittedModel, null=True, on_delete=models.SET_NULL, related_name="lessons")
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"Lesson {self.pk}"

@@ -15,7 +15,7 @@ from articles.files.records import FileFormat
 from articles.models import Article
 from dedup.forms.exports import CorpusForm
 from dedup.models import Cluster, CorpusExport, Pair
-from dedup.models.corpora import KEPT
+from dedup.models.reports import KEPT
 from dedup.review.questions.tabs import TABS, tab_named
 from dedup.rows.corpus.writing import corpus_pieces
 from dedup.rows.exporting import EVERYTHING, EXPORTS, list_filter

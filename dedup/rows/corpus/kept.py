@@ -35,7 +35,7 @@ from articles.storage.newspapers import current_ids
 from articles.storage.workers import database_pool
 from dedup.detection.clustering.policies import Policy
 from dedup.models import CorpusExport, CorpusPart
-from dedup.models.corpora import KEPT
+from dedup.models.reports import KEPT
 from dedup.rows.corpus.members import Part
 from dedup.rows.corpus.parquet import check_parquet
 from dedup.rows.corpus.places import Asked

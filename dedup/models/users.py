@@ -1,0 +1,163 @@
+"""What belongs to a user: tokens and webhooks for programs, saved views, and the pages that were fetched."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class Token(models.Model):
+    """A token of a user: what it may do, and until when. Only its hash is stored (integrations/tokens.py)."""
+
+    class Scope(models.TextChoices):
+        READ = "read", "read articles, pairs, clusters, stories, decisions and runs, and check texts"
+        STORE = "store", "store articles"
+        DECIDE = "decide", "decide on pairs, and undo decisions"
+        RUN = "run", "start runs"
+        WEBHOOKS = "webhooks", "make, change and delete your webhooks"
+        FEED = "feed", "read feeds, with the token in the address"
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=60)
+    start = models.CharField(max_length=16, help_text="Its first characters, by which its owner recognises it.")
+    digest = models.CharField(max_length=64, unique=True, help_text="The SHA-256 of the token, in hexadecimal.")
+    scopes = ArrayField(models.CharField(max_length=10, choices=Scope.choices))
+    made_at = models.DateTimeField(default=timezone.now)
+    used_at = models.DateTimeField(null=True, help_text="When it was last used, to the minute.")
+    expires_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    revoked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"“{self.name}” ({self.start}…)"
+
+    @property
+    def state(self) -> str:
+        """Whether it works, as a word for a page."""
+        if self.revoked_at:
+            return "revoked"
+        if self.expires_at and self.expires_at <= timezone.now():
+            return "expired"
+        return "active" if self.owner.is_active else "owner blocked"
+
+    @property
+    def scope_labels(self) -> list[str]:
+        """What it may do, in words."""
+        return [str(self.Scope(scope).label) for scope in self.scopes]
+
+
+class TokenUse(models.Model):
+    """How many requests a token made in the last minute in which it made any. Counted by dedup/api/auth.py."""
+
+    token = models.OneToOneField(Token, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    minute = models.IntegerField(help_text="Minutes since 1970.")
+    used = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.used} requests in minute {self.minute}"
+
+
+class Webhook(models.Model):
+    """An address that is sent news of clusters, or alarms. Written by dedup/integrations/webhooks.py."""
+
+    class Event(models.TextChoices):
+        NEW = "cluster.new", "a cluster is new"
+        CHANGED = "cluster.changed", "the articles of a cluster, or the one to keep, change"
+        CONFIRMED = "cluster.confirmed", "editors confirm a cluster"
+        ALARM = "alarm", "something needs an admin: an alarm begins, lasts or is over"
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.TextField()
+    secret = models.CharField(max_length=80, help_text="With it, the receiver checks the signature.")
+    events = ArrayField(models.CharField(max_length=20, choices=Event.choices))
+    active = models.BooleanField(default=True)
+    fault = models.TextField(blank=True, help_text="Why the program has switched it off; empty if it has not.")
+    made_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def event_labels(self) -> list[str]:
+        """What it is sent, in words."""
+        return [str(self.Event(event).label) for event in self.events]
+
+
+class Delivery(models.Model):
+    """What is sent to a webhook: one request, tried until it is accepted or given up."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        DELIVERED = "delivered", "delivered"
+        GIVEN_UP = "given up", "given up"
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    message = models.UUIDField(default=uuid.uuid4, help_text="Its id for the receiver, the same at every attempt.")
+    event = models.CharField(max_length=20)
+    body = models.TextField()
+    state = models.CharField(max_length=9, choices=State.choices, default=State.WAITING)
+    made_at = models.DateTimeField(default=timezone.now)
+    due_at = models.DateTimeField(default=timezone.now, help_text="When it is tried next.")
+    tried_at = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    answer = models.TextField(blank=True, help_text="What came back last: a status, or why there was none.")
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "deliveries"
+        indexes = [models.Index(fields=["due_at", "id"], condition=Q(state="waiting"), name="delivery_due")]
+
+    def __str__(self) -> str:
+        return f"{self.event} of {self.made_at:%Y-%m-%d %H:%M}"
+
+
+class SavedView(models.Model):
+    """The filter and the order of a list, under a name of the user's choice."""
+
+    class Page(models.TextChoices):
+        QUEUE = "queue", "Queue"
+        CLUSTERS = "clusters", "Clusters"
+        SERIES = "series_list", "Series"
+        GROUPS = "groups", "Dense groups"
+        BOILERPLATE = "boilerplate_list", "Boilerplate"
+        ARTICLES = "articles", "Articles"
+        HISTORY = "history", "History"
+        DISAGREEMENTS = "disagreements", "Disagreements"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_views")
+    page = models.CharField(max_length=20, choices=Page.choices, help_text="The name of its address.")
+    name = models.CharField(max_length=60)
+    query = models.CharField(max_length=1000, help_text="What the address has behind its question mark.")
+
+    class Meta:
+        ordering = ["page", "name"]
+        constraints = [models.UniqueConstraint(fields=["user", "page", "name"], name="one_view_a_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PageFetch(models.Model):
+    """A page that an editor had fetched to check it. Kept for a day, to bound how many a user fetches."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    url = models.TextField()
+    fetched_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "page fetches"
+        indexes = [models.Index(fields=["user", "fetched_at"], name="page_fetches_of_user")]
+
+    def __str__(self) -> str:
+        return self.url
