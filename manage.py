@@ -27,6 +27,8 @@ UNDEFINED_TABLE_OR_COLUMN = ("42P01", "42703")
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # What serves others for as long as it runs, and so refuses settings that are insecure.
 SERVING = (["runserver"], ["db_worker"])
+# Commands that are exports of a list now; the old names go with the next release.
+OLD_EXPORTS = {f"export_{name}": name for name in ("pairs", "clusters", "decisions", "lineage", "validation")}
 HERE = f"{Path(__file__).resolve().parent}{os.sep}"
 
 
@@ -89,8 +91,18 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def with_new_name(arguments: list[str]) -> list[str]:
+    """Return the arguments with the name that a command has now; an old one says so."""
+    if (old := "".join(arguments[1:2])) not in OLD_EXPORTS:
+        return arguments
+    name = OLD_EXPORTS[old]
+    sys.stderr.write(f"{old} is now called: export {name}. The old name goes with the next release.\n")
+    return [arguments[0], "export", name, *arguments[2:]]
+
+
 def execute(arguments: list[str]) -> None:
     """Run a command. Django itself would answer `version` with only its own version."""
+    arguments = with_new_name(arguments)
     utility = ManagementUtility(arguments)
     if arguments[1:2] in SERVING and not {"-h", "--help"}.intersection(arguments):
         refuse_insecure(serving=False)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
-from django.core.management.base import CommandParser
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError, CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
+from articles.management.base import usage_error
 from dedup.detection.passes import PASSES
+from dedup.detection.passes.trigram import TrigramConfig
+from dedup.detection.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
 from dedup.detection.runs.profiles import (
     Configs,
     ProfileError,
@@ -21,7 +25,8 @@ from dedup.detection.runs.profiles import (
     profile_named,
     rules_of,
 )
-from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.progress import print_audit, run_progress
+from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.models import Profile
 from dedup.research.apart import Detection
 
@@ -74,6 +79,20 @@ def add_override_options(parser: CommandParser) -> None:
             metavar=f"[PASS=]{value}",
             help=f"{helps[setting]}; with PASS= in this pass only, such as trigram={example}; may be repeated",
         )
+
+
+def add_user_option(parser: CommandParser) -> None:
+    """Add --user, which chosen_user reads."""
+    parser.add_argument("--user", metavar="NAME", help="the user to record as the one who did it")
+
+
+def chosen_user(options: Mapping[str, Any]) -> User | None:
+    """Return the user of --user, None for none. Raises CommandError if there is no such user."""
+    name = options["user"]
+    user = User.objects.filter(username=name).first() if name else None
+    if name and user is None:
+        raise usage_error(f"there is no user {name!r}")
+    return user
 
 
 def add_run_options(parser: CommandParser) -> None:
@@ -167,3 +186,45 @@ def _overridden(configs: Configs, setting: str, text: str) -> Configs:
 
 def _option(setting: str) -> str:
     return f"--{setting.replace('_', '-')}"
+
+
+# An audit that takes longer, in seconds, says so before it starts.
+_SAID_FROM = 60
+
+
+def add_audit_option(parser: CommandParser) -> None:
+    """Add --audit."""
+    parser.add_argument(
+        "--audit",
+        type=int,
+        default=0,
+        metavar="N",
+        help="afterwards re-check N random days with the plain SQL join and report whether the pairs are the same",
+    )
+
+
+def check_audit(options: dict[str, Any], configs: Configs) -> None:
+    """Raise ScopeError for an audit that is impossible."""
+    if options["audit"] < 0:
+        raise ScopeError(f"--audit is {options['audit']}; it must be at least 1 day")
+    if options["audit"] and (options["dry_run"] or not configs["trigram"].enabled):
+        raise ScopeError("--audit checks what the trigram pass has stored; run that pass, without --dry-run")
+
+
+def audit_run(configs: Configs, scope: Scope, options: dict[str, Any], stdout: Any, stderr: Any) -> None:
+    """Audit as many days as --audit says and print the result. Raises CommandError if pairs differ."""
+    days = random_days(options["audit"], scope)
+    config = cast("TrigramConfig", configs["trigram"])
+    pairs = audited_pairs(days, config, scope)
+    if pairs * SECONDS_PER_PAIR > _SAID_FROM:
+        minutes = round(pairs * SECONDS_PER_PAIR / 60)
+        stderr.write(f"The audit compares {pairs:,} pairs one by one, which takes about {minutes:,} minutes.")
+    with run_progress(show=not options["no_progress"]) as progress:
+        audited = []
+        progress.start("audit", sum(articles for _, articles in days))
+        for day in audit(days, config, scope):
+            audited.append(day)
+            progress.advance("audit", day.articles, len(day.plain))
+    print_audit(audited, stderr if options["format"] != "text" else stdout)
+    if not all(day.agrees for day in audited):
+        raise CommandError("the trigram pass and the plain join differ; please report this with the table above")

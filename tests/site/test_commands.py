@@ -20,9 +20,9 @@ OWN = {
     if app in {"articles", "dedup", "crawlers", "newsdedup_site"} and name != "migrate"  # whose help is Django's
 }
 LONG = {
-    "backup", "crawl", "evaluate", "evaluate_extraction", "export", "export_articles", "export_clusters",
-    "export_corpus", "export_decisions", "export_detection", "export_lineage", "export_pairs", "export_revisions",
-    "export_validation", "export_warc",
+    "backup", "crawl", "evaluate", "evaluate_extraction", "export", "export_articles",
+    "export_corpus", "export_detection", "export_revisions",
+    "export_warc",
     "find_boilerplate", "find_duplicates", "fit_verdicts", "import_articles", "import_detection", "import_warc",
     "measure_noise", "reextract", "remove_article", "remove_newspaper", "remove_pages", "renormalize", "restore",
 }  # fmt: skip

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import secrets
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from django.core.management.base import CommandParser
+from django.template.defaultfilters import pluralize
 from rich.progress import TextColumn, TimeElapsedColumn
 
 from articles.management.arguments import add_output_options, chosen_output
 from articles.management.base import ExitCode, LongCommand, opened_output, usage_error
-from dedup.management.validation_options import add_validation_options, any_given, validation_rows
+from dedup.detection.passes import PASSES
+from dedup.models import ValidationSample
 from dedup.research.labels import LabelsError
-from dedup.research.sampling import SampleError
+from dedup.research.samples import find_sample
+from dedup.research.sampling import BANDS, DIMENSIONS, NEAR_DAYS, SEEDS, SIZE, Plan, SampleError, draw
 from dedup.rows.exporting import WRITTEN, FilterError, strict_filter
 from dedup.rows.files import FORMATS
+from dedup.rows.validation import Names, columns_of, labelled_rows, rows_to_label
 
 # How many there will be is not counted beforehand: that would take as long as much of the export.
 _COLUMNS = (TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"), TimeElapsedColumn())
@@ -23,9 +30,8 @@ VALIDATION = "validation"
 
 
 class Command(LongCommand):
-    """Parse the options and write. An old command, such as export_pairs, exports one list."""
+    """Parse the options and write."""
 
-    old_name_of: ClassVar[str] = ""
     help = (
         "Exports a list as JSON lines or CSV: "
         f"{'; '.join(f'{name}: {export.help}' for name, export in WRITTEN.items())}; {VALIDATION}: pairs drawn at "
@@ -41,41 +47,26 @@ class Command(LongCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
-        if not self.old_name_of:
-            names = [*WRITTEN, VALIDATION]
-            parser.add_argument("export", metavar="NAME", choices=names, help=f"one of {', '.join(names)}")
-        if self.old_name_of != VALIDATION:
-            parser.add_argument(
-                "--filter",
-                default="",
-                metavar="QUERY",
-                help=f"only these, as the address of the page writes its "
-                f"filter: NAME=VALUE&NAME=VALUE, {self._fields()}",
-            )
-        if self.old_name_of in ("", VALIDATION):
-            add_validation_options(parser)
-        add_output_options(parser)
-
-    def _fields(self) -> str:
-        """Return the fields of the filters, for the help."""
-        names = [self.old_name_of] if self.old_name_of else list(WRITTEN)
-        fields = {name: [field for field in strict_filter(name, "").form.fields if field != "sort"] for name in names}
-        return "; ".join(
-            f"{'' if self.old_name_of else f'{name}: '}out of {', '.join(found)}" for name, found in fields.items()
+        names = [*WRITTEN, VALIDATION]
+        parser.add_argument("export", metavar="NAME", choices=names, help=f"one of {', '.join(names)}")
+        parser.add_argument(
+            "--filter",
+            default="",
+            metavar="QUERY",
+            help=f"only these, as the address of the page writes its filter: NAME=VALUE&NAME=VALUE, {_fields()}",
         )
+        add_validation_options(parser)
+        add_output_options(parser)
 
     def handle(self, **options: Any) -> None:
         """Write the rows."""
-        name = self.old_name_of or options["export"]
-        if self.old_name_of:
-            self.stderr.write(f"export_{name} is now called: export {name}. The old name goes with the next release.")
-        if name == VALIDATION:
+        if options["export"] == VALIDATION:
             self._write_validation(options)
         else:
-            self._write_list(name, options)
+            self._write_list(options["export"], options)
 
     def _write_validation(self, options: dict[str, Any]) -> None:
-        if options.get("filter"):
+        if options["filter"]:
             raise usage_error(f"--filter is no option of export {VALIDATION}.")
         path, form = chosen_output(options)
         columns, rows = validation_rows(options, self.stderr.write)
@@ -106,3 +97,140 @@ class Command(LongCommand):
             for piece in FORMATS[form](export.columns, rows()):
                 write(piece)
         self.stderr.write(f"Rows written: {written:,}.")
+
+
+def _fields() -> str:
+    """Return the fields of the filters, for the help."""
+    fields = {name: [field for field in strict_filter(name, "").form.fields if field != "sort"] for name in WRITTEN}
+    return "; ".join(f"{name}: out of {', '.join(found)}" for name, found in fields.items())
+
+
+_DRAWING = (*(field.name for field in fields(Plan)), "seed", "name")
+_WRITING = ("sample", "labels", "blind", "texts", "names")
+
+
+def add_validation_options(parser: CommandParser) -> None:
+    """Declare the options."""
+    drawing = parser.add_argument_group("drawing")
+    sizes = drawing.add_mutually_exclusive_group()
+    sizes.add_argument(
+        "--size", type=int, help=f"draw so many pairs in all, as evenly as the strata allow (default: {SIZE})"
+    )
+    sizes.add_argument("--per-stratum", type=int, metavar="N", help="draw so many pairs from each stratum")
+    drawing.add_argument(
+        "--not-proposed",
+        type=int,
+        metavar="N",
+        help="also draw so many of the pairs that no pass proposes, so that recall can be estimated (default: 0)",
+    )
+    drawing.add_argument(
+        "--window",
+        type=int,
+        dest="window_days",
+        metavar="DAYS",
+        help=f"pairs that no pass proposes are at most so many days apart (default: {NEAR_DAYS})",
+    )
+    drawing.add_argument(
+        "--by",
+        type=_names,
+        metavar="NAMES",
+        help=f"what strata differ in, separated by commas, out of {','.join(DIMENSIONS)} (default: all)",
+    )
+    drawing.add_argument(
+        "--pass",
+        dest="pass_name",
+        metavar="PASS",
+        help=f"bands of the score of this pass, out of {', '.join(PASSES)} (default: of the best score of all)",
+    )
+    drawing.add_argument(
+        "--bands",
+        type=_numbers,
+        metavar="SCORES",
+        help=f"lower bounds of the score bands (default: {','.join(map(str, BANDS))})",
+    )
+    drawing.add_argument(
+        "--near",
+        type=int,
+        dest="near_days",
+        metavar="DAYS",
+        help=f"pairs at most so many days apart are near (default: {NEAR_DAYS})",
+    )
+    drawing.add_argument("--readers", type=int, metavar="N", help="people who are to read each pair (default: 1)")
+    drawing.add_argument(
+        "--seed",
+        type=int,
+        help=f"the same archive and seed give the same pairs; 0 to {SEEDS - 1} (default: random)",
+    )
+    drawing.add_argument("--name", default="", help="the name of the new sample (default: its number)")
+    writing = parser.add_argument_group("writing")
+    writing.add_argument("--sample", metavar="SAMPLE", help="draw nothing; write this sample, by name or number")
+    writing.add_argument(
+        "--labels", action="store_true", help="with --sample: only labelled pairs, with their labels, for evaluate"
+    )
+    writing.add_argument(
+        "--blind", action="store_true", help="leave out weight and stratum, for people who label in the file"
+    )
+    writing.add_argument("--texts", action="store_true", help="with the texts of the articles")
+    writing.add_argument(
+        "--names",
+        choices=("newsdedup", "splink"),
+        help="names of the columns; splink: those of its clerical labels (default: newsdedup)",
+    )
+
+
+def validation_rows(
+    options: Mapping[str, Any], say: Callable[[str], object]
+) -> tuple[dict[str, str], Iterator[dict[str, Any]]]:
+    """Draw if asked to, and return the columns and the rows; `say` is told what was drawn."""
+    _check(options)
+    sample = find_sample(options["sample"]) if options["sample"] else _drawn(options, say)
+    names: Names = options["names"] or "newsdedup"
+    blind, texts = options["blind"], options["texts"]
+    columns = columns_of(names, blind=blind, texts=texts)
+    if options["labels"]:
+        return columns, labelled_rows(sample, names)
+    return columns, rows_to_label(sample, names, blind=blind, texts=texts)
+
+
+def any_given(options: Mapping[str, Any]) -> bool:
+    """Return whether any of these options was given."""
+    return any(options.get(name) not in (None, "", False) for name in (*_DRAWING, *_WRITING))
+
+
+def _drawn(options: Mapping[str, Any], say: Callable[[str], object]) -> ValidationSample:
+    given = {field.name: options[field.name] for field in fields(Plan) if options.get(field.name) is not None}
+    if "per_stratum" in given:
+        given["size"] = None
+    seed = secrets.randbelow(SEEDS) if options["seed"] is None else options["seed"]
+    sample = draw(Plan(**given), seed=seed, name=options["name"].strip())
+    say(
+        f"Drew {sample.size:,} pair{pluralize(sample.size)} as “{sample.name}” "
+        f"(number {sample.pk}, seed {sample.seed})."
+    )
+    for stratum in sample.strata:
+        short = f" of {stratum['asked']:,} asked for: it has no more" if stratum["drawn"] < stratum["asked"] else ""
+        pairs = f"{stratum['pairs']:,} pair{pluralize(stratum['pairs'])}"
+        say(f"  {stratum['name']}: {pairs}, {stratum['drawn']:,} drawn{short}")
+    return sample
+
+
+def _check(options: Mapping[str, Any]) -> None:
+    if options["labels"] and not options["sample"]:
+        raise usage_error("--labels writes the labels of a stored sample; name it with --sample.")
+    if options["labels"] and (options["blind"] or options["texts"]):
+        raise usage_error("--labels writes weights and no texts; leave out --blind and --texts.")
+    if options["names"] == "splink" and options["texts"]:
+        raise usage_error("Splink's labels have no texts; leave out --texts.")
+    if options["sample"] and any(options.get(name) not in (None, "") for name in _DRAWING):
+        raise usage_error("--sample writes a sample that was drawn before; leave out the options of drawing.")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split(","))))
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(name) for name in _names(text))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a list of numbers such as 0.6,0.8") from None

@@ -18,7 +18,7 @@ from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.progress import print_run, run_progress
 from dedup.detection.runs.scope import ScopeError
 from dedup.detection.spark.manifest import BundleError, ChangedArticlesError, VersionsError
-from dedup.management.auditing import add_audit_option, audit_run, check_audit
+from dedup.management.arguments import add_audit_option, audit_run, check_audit
 from dedup.models import DetectionRun
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from articles.models import Newspaper
 from articles.storage.newspaper_merges import MergeError, last_merge
 from articles.storage.newspapers import newspaper_itself
 from dedup.detection.runs.lock import RunActiveError
+from dedup.management.arguments import add_user_option, chosen_user
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, preview_merge, undo_merge
 
 
@@ -33,13 +34,13 @@ class Command(ProjectCommand):
         )
         parser.add_argument("--undo", action="store_true", help="undo the merge of FROM")
         parser.add_argument("--dry-run", action="store_true", help="print what would happen; change nothing")
-        parser.add_argument("--user", metavar="NAME", help="the user to record as the one who did it")
+        add_user_option(parser)
 
     def handle(self, **options: Any) -> None:
         """Merge or undo."""
         merged = newspaper_itself(options["merged"])
         into = newspaper_itself(options["into"]) if options["into"] else None
-        user = _user(options["user"])
+        user = chosen_user(options)
         if options["undo"]:
             self._undo(merged, into, user, dry_run=options["dry_run"])
         elif into is None:
@@ -64,12 +65,3 @@ class Command(ProjectCommand):
             self.stdout.write(f"articles that move back: {merge.articles:,}\nDry run, nothing was changed.")
             return
         self.stdout.write(undo_merge(merge, user=user))
-
-
-def _user(name: str | None) -> User | None:
-    if not name:
-        return None
-    user = User.objects.filter(username=name).first()
-    if user is None:
-        raise usage_error(f"there is no user {name!r}")
-    return user

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
 from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.models import Removal
 from dedup.detection.runs.lock import RunActiveError
+from dedup.management.arguments import add_user_option, chosen_user
 from newsdedup_site.privacy.previews import Preview
 from newsdedup_site.privacy.removal import RemovalError, carry_out
 
@@ -24,17 +24,34 @@ class RemovingCommand(LongCommand):
     }
     resuming = "Run the command again with --resume to finish."
 
-    def add_removal_arguments(self, parser: CommandParser, what: str) -> None:
+    confirmed_by: ClassVar[str]  # what is typed again
+
+    def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options that every removal takes."""
-        parser.add_argument("--confirm", metavar="TEXT", help=f"{what}, typed again; without it, nothing is removed")
-        parser.add_argument("--reason", metavar="TEXT", help="who asked for it, and why; it stays in the log")
-        parser.add_argument("--user", metavar="NAME", help="the user to record as the one who did it")
+        parser.add_argument(
+            "--confirm", metavar="TEXT", help=f"{self.confirmed_by}, typed again; without it, nothing is removed"
+        )
+        add_reason_options(parser)
         parser.add_argument(
             "--resume", metavar="N", type=int, help="finish removal N of the log, which was interrupted"
         )
 
-    def remove(
-        self, options: dict[str, Any], wanted: str, preview: Preview, begin: Callable[[str, User | None], Removal]
+    def handle(self, **options: Any) -> None:
+        """Remove, or resume."""
+        if not options["resume"]:
+            self.remove(options)
+            return
+        found = Removal.objects.filter(pk=options["resume"]).first()
+        if found is None:
+            raise usage_error(f"there is no removal {options['resume']}; the page Removals lists them")
+        self.finish(found, options)
+
+    def remove(self, options: dict[str, Any]) -> None:
+        """Find what is named, and hand it to remove_if_confirmed."""
+        raise NotImplementedError
+
+    def remove_if_confirmed(
+        self, options: dict[str, Any], wanted: str, preview: Preview, begin: Callable[..., Removal]
     ) -> None:
         """Print what goes; begin the removal and carry it out if it is confirmed."""
         for label, number in (*preview.goes, *preview.changes):
@@ -44,14 +61,7 @@ class RemovingCommand(LongCommand):
             return
         if options["confirm"] != wanted:
             raise usage_error(f"--confirm is {options['confirm']!r}, not {wanted!r}; nothing was removed")
-        self.finish(begin(options["reason"] or "", find_user(options["user"])), options)
-
-    def resume(self, options: dict[str, Any]) -> None:
-        """Finish a removal that was interrupted."""
-        found = Removal.objects.filter(pk=options["resume"]).first()
-        if found is None:
-            raise usage_error(f"there is no removal {options['resume']}; the page Removals lists them")
-        self.finish(found, options)
+        self.finish(begin(reason=options["reason"] or "", user=chosen_user(options)), options)
 
     def finish(self, removal: Removal, options: dict[str, Any]) -> None:
         """Carry out a removal, and print what went."""
@@ -63,11 +73,7 @@ class RemovingCommand(LongCommand):
         self.stdout.write("PostgreSQL keeps the space of removed rows until VACUUM FULL; backups still have the texts.")
 
 
-def find_user(name: str | None) -> User | None:
-    """Return the user of this name, None for none."""
-    if not name:
-        return None
-    user = User.objects.filter(username=name).first()
-    if user is None:
-        raise usage_error(f"there is no user {name!r}")
-    return user
+def add_reason_options(parser: CommandParser) -> None:
+    """Add --reason and --user."""
+    parser.add_argument("--reason", metavar="TEXT", help="who asked for it, and why; it stays in the log")
+    add_user_option(parser)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
+from rich.progress import Progress
 
 from articles.management.base import ExitCode, LongCommand
 from newsdedup_site.backup.manifest import BackupError, DamagedBackupError, Format
 from newsdedup_site.backup.saving import back_up
 from newsdedup_site.embedded import EmbeddedServerError
-from newsdedup_site.management.commands._backups import reported, size_of
 
 
 class Command(LongCommand):
@@ -49,3 +50,30 @@ class Command(LongCommand):
             f"{path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {size_of(path)}, "
             f"in the format {manifest.format}. Read again and complete."
         )
+
+
+_STEPS = {
+    "count": "Counting rows",
+    "write": "Writing",
+    "check": "Reading the file",
+    "restore": "Restoring",
+    "compare": "Comparing rows",
+}
+
+
+def reported(bars: Progress) -> Callable[[str, int], None]:
+    """Return what shows the progress of each step; how much there is to do is not known before."""
+    tasks = {}
+
+    def report(step: str, done: int) -> None:
+        if step not in tasks:
+            tasks[step] = bars.add_task(_STEPS[step], total=None)
+        bars.advance(tasks[step], done)
+
+    return report
+
+
+def size_of(path: Path) -> str:
+    """Return the size of a file in words."""
+    size = path.stat().st_size
+    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -21,18 +22,16 @@ class Command(RemovingCommand):
         "texts. Without --confirm, it only prints what would go."
     )
 
+    confirmed_by = "the number of the article"
+
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("article", metavar="N", nargs="?", type=int, help="number of the article")
-        self.add_removal_arguments(parser, "the number of the article")
+        super().add_arguments(parser)
 
-    def handle(self, **options: Any) -> None:
-        """Remove, or resume."""
+    def remove(self, options: dict[str, Any]) -> None:
+        """Remove the article."""
         number = options["article"]
-        if options["resume"]:
-            self.resume(options)
-            return
         if not number or not Article.objects.filter(pk=number).exists():
             raise usage_error(f"there is no article {number}" if number else "name the number of the article")
-        preview = preview_articles([number])
-        self.remove(options, str(number), preview, lambda why, user: begin_articles([number], reason=why, user=user))
+        self.remove_if_confirmed(options, str(number), preview_articles([number]), partial(begin_articles, [number]))

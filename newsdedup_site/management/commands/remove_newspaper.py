@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -21,18 +22,16 @@ class Command(RemovingCommand):
         "without texts. Without --confirm, it only prints what would go."
     )
 
+    confirmed_by = "the name of the newspaper"
+
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("newspaper", metavar="NAME", nargs="?", help="name or id of the newspaper")
-        self.add_removal_arguments(parser, "the name of the newspaper")
+        super().add_arguments(parser)
 
-    def handle(self, **options: Any) -> None:
-        """Remove, or resume."""
-        if options["resume"]:
-            self.resume(options)
-            return
+    def remove(self, options: dict[str, Any]) -> None:
+        """Remove the newspaper."""
         if not options["newspaper"]:
             raise usage_error("name the newspaper that is to be removed")
         found = newspaper_itself(options["newspaper"])
-        preview = preview_newspaper(found)
-        self.remove(options, found.name, preview, lambda why, user: begin_newspaper(found, reason=why, user=user))
+        self.remove_if_confirmed(options, found.name, preview_newspaper(found), partial(begin_newspaper, found))

@@ -11,7 +11,7 @@ from articles.management.base import ExitCode, LongCommand
 from newsdedup_site.backup.manifest import DamagedBackupError, RestoreError
 from newsdedup_site.backup.restoring import check, missing_migrations, restore
 from newsdedup_site.embedded import EmbeddedServerError
-from newsdedup_site.management.commands._backups import reported, size_of
+from newsdedup_site.management.commands.backup import reported, size_of
 
 
 class Command(LongCommand):

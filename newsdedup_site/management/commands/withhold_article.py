@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from articles.management.base import ExitCode, ProjectCommand
-from newsdedup_site.management.commands._removing import find_user
+from dedup.management.arguments import chosen_user
+from newsdedup_site.management.commands._removing import add_reason_options
 from newsdedup_site.privacy.removal import RemovalError, release, withhold
 
 
@@ -21,12 +22,11 @@ class Command(ProjectCommand):
         """Declare the options."""
         parser.add_argument("article", metavar="N", type=int, help="number of the article")
         parser.add_argument("--release", action="store_true", help="show the article again")
-        parser.add_argument("--reason", metavar="TEXT", help="who asked for it, and why; it stays in the log")
-        parser.add_argument("--user", metavar="NAME", help="the user to record as the one who did it")
+        add_reason_options(parser)
 
     def handle(self, **options: Any) -> None:
         """Withhold or release."""
-        number, user = options["article"], find_user(options["user"])
+        number, user = options["article"], chosen_user(options)
         if options["release"]:
             release(number, user=user)
             self.stdout.write(f"Article {number} is shown again. The next run finds its pairs.")

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.management import call_command, get_commands, load_command_class
 from django.test import Client
 
+import manage
 from dedup.models import Membership, Pair, SampledPair, SampleLabel, ValidationSample
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.readings.validation import results_of
@@ -119,7 +120,7 @@ def test_measured_numbers_are_those_of_evaluate_and_the_commands_exist(stored: N
         for name in ("called", "duplicates", "precision", "recall", "f1"):
             assert numbers[name] == pytest.approx(expected[name], abs=1e-4)
     for command in result["commands"]:
-        program, name, *options = shlex.split(command)
+        program, name, *options = manage.with_new_name(shlex.split(command))
         assert program == "manage.py"
         load_command_class(get_commands()[name], name).create_parser(program, name).parse_args(options)
     assert result["commands"][3].endswith("--by band --bands 0.6,0.8 --seed 11 --output again.csv")

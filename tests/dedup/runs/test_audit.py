@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from articles.models import Article
 from dedup.detection.runs.dense_groups import store_crowded, update_groups
-from dedup.management import auditing
+from dedup.management import arguments
 from dedup.management.commands import find_duplicates as command
 from dedup.models import DenseGroup, Evidence, Pair
 
@@ -122,7 +122,7 @@ def test_pairs_inside_a_dense_group_are_left_out_and_no_fault(corpus, monkeypatc
 
 
 def test_a_long_audit_says_how_long_it_takes(corpus, monkeypatch) -> None:
-    monkeypatch.setattr(auditing, "SECONDS_PER_PAIR", 120.0)
+    monkeypatch.setattr(arguments, "SECONDS_PER_PAIR", 120.0)
     _, said = find_duplicates("--audit=50", "--day-window=2")
     # Each day has two articles: one pair within the day, and four with each of the two days before.
     assert "compares 42 pairs one by one, which takes about 84 minutes" in said
