@@ -1,5 +1,7 @@
 """What the pages answer while the database is away: 503 with Retry-After, and what was typed, to send again.
 
+The check of a load balancer says so too.
+
 Django calls `handler500` for every error that nothing else has handled, in a view or in a middleware. A middleware of
 our own would not see them all: each error becomes a response before an outer middleware gets it.
 """
@@ -11,11 +13,12 @@ import sys
 from collections.abc import Callable
 
 import psycopg
-from django.db import Error, InterfaceError, OperationalError, connection
+from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 from django.views import defaults
+from django.views.decorators.cache import never_cache
 
 from newsdedup_site import embedded
 
@@ -141,3 +144,15 @@ def typed_fields(request: HttpRequest) -> list[tuple[str, str]] | None:
     ]
     secret = any(word in name.lower() for name, _ in fields for word in _SECRET)
     return None if secret or hasattr(request, "sensitive_post_parameters") else fields
+
+
+@never_cache
+def healthz(_request: HttpRequest) -> HttpResponse:
+    """Answer 200 if the database answers, otherwise 503 within a few seconds."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (DatabaseError, InterfaceError, embedded.EmbeddedServerError):
+        retry = {"Retry-After": str(RETRY_SECONDS)}
+        return HttpResponse("the database does not answer\n", content_type="text/plain", status=503, headers=retry)
+    return HttpResponse("ok\n", content_type="text/plain")

@@ -6,13 +6,17 @@ Who may open them: newsdedup_site/access/addresses.py.
 
 from django.contrib import admin
 from django.contrib.auth import views as auth
+from django.templatetags.static import static
 from django.urls import include, path
+from django.utils.functional import lazy
+from django.views.generic import RedirectView
 
-from newsdedup_site import guides, keys, views
+from newsdedup_site import guides, keys
 from newsdedup_site.alarms.views import alarms
 from newsdedup_site.metrics import metrics
 from newsdedup_site.people import views as people
 from newsdedup_site.privacy import views as privacy
+from newsdedup_site.unavailable import healthz
 
 admin.autodiscover()
 admin.site.site_header = admin.site.site_title = "newsdedup settings"
@@ -22,8 +26,9 @@ handler500 = "newsdedup_site.unavailable.server_error"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("favicon.ico", views.favicon, name="favicon"),
-    path("healthz", views.healthz, name="healthz"),
+    # A browser asks here if a page names no icon, as on the admin's pages.
+    path("favicon.ico", RedirectView.as_view(url=lazy(static, str)("newsdedup/icon.svg")), name="favicon"),
+    path("healthz", healthz, name="healthz"),
     path("metrics", metrics, name="metrics"),
     # Django's views with this site's templates.
     path(

@@ -21,53 +21,47 @@ from newsdedup_site.doctor.invariant import FULL_RUN, RESTORE, Found, Invariant,
 
 _AT_ONCE = 500
 _OWN_URLS_SQL: LiteralString = """
-SELECT count(*) OVER (), format('article %s has the URL %s, which is not among its URLs', article.id, article.url)
+SELECT format('article %s has the URL %s, which is not among its URLs', article.id, article.url)
 FROM articles_article AS article
 WHERE NOT article.withheld AND NOT EXISTS (
     SELECT FROM articles_articleurl AS known WHERE known.article_id = article.id AND known.url = article.url
 )
-LIMIT 10
 """
 _REVISIONS_SQL: LiteralString = """
 WITH counted AS (
     SELECT revision, count(*) AS articles, min(id) AS first FROM articles_article GROUP BY revision
 )
-SELECT count(*) OVER (), format('%s articles have the revision %s, the first is %s', articles, revision, first)
+SELECT format('%s articles have the revision %s, the first is %s', articles, revision, first)
 FROM counted
 WHERE articles > 1 OR revision < 1
-LIMIT 10
 """
 _MERGED_SQL: LiteralString = """
-SELECT count(*) OVER (), format('newspaper %s was merged into %s, and has %s articles', newspaper.id,
+SELECT format('newspaper %s was merged into %s, and has %s articles', newspaper.id,
     newspaper.merged_into_id, count(article.id))
 FROM articles_newspaper AS newspaper
 JOIN articles_article AS article ON article.newspaper_id = newspaper.id
 WHERE newspaper.merged_into_id IS NOT NULL
 GROUP BY newspaper.id
-LIMIT 10
 """
 _MERGES_SQL: LiteralString = """
-SELECT count(*) OVER (), format('newspaper %s is merged into %s, and its last merge says %s', newspaper.id,
+SELECT format('newspaper %s is merged into %s, and its last merge says %s', newspaper.id,
     coalesce(newspaper.merged_into_id::text, 'none'), coalesce(made.into_id::text, 'none'))
 FROM articles_newspaper AS newspaper
 LEFT JOIN articles_newspapermerge AS made ON made.merged_id = newspaper.id AND made.undone_at IS NULL
 WHERE newspaper.merged_into_id IS DISTINCT FROM made.into_id
-LIMIT 10
 """
 _VERSIONS_SQL: LiteralString = """
-SELECT count(*) OVER (), format('article %s has %s later versions, and the last one is number %s', article_id,
+SELECT format('article %s has %s later versions, and the last one is number %s', article_id,
     count(*), max(number))
 FROM articles_articlerevision
 GROUP BY article_id
 HAVING max(number) <> count(*)
-LIMIT 10
 """
 _REPEATED_SQL: LiteralString = """
-SELECT count(*) OVER (), format('sentence %s is in %s articles, and %s are named', id, articles,
+SELECT format('sentence %s is in %s articles, and %s are named', id, articles,
     cardinality(article_ids))
 FROM articles_repeatedsentence
 WHERE articles <> cardinality(article_ids)
-LIMIT 10
 """
 
 
@@ -187,14 +181,13 @@ WITH best AS (
 ), last_run AS (
     SELECT state FROM dedup_detectionrun ORDER BY id DESC LIMIT 1
 )
-SELECT count(*) OVER (), format('pair %s has the score %s, and its evidence %s', id, best_score, score)
+SELECT format('pair %s has the score %s, and its evidence %s', id, best_score, score)
 FROM best
 WHERE best_score < score OR best_score > score AND (SELECT state FROM last_run) = 'done'
-LIMIT 10
 """
 # The next run corrects what has changed since the mark.
 _FACTS_SQL: LiteralString = """
-SELECT count(*) OVER (), format('pair %s: %s days apart%s, and its articles %s%s', pair.id, pair.days_apart,
+SELECT format('pair %s: %s days apart%s, and its articles %s%s', pair.id, pair.days_apart,
     CASE WHEN pair.same_newspaper THEN ' in one newspaper' ELSE '' END, abs(one.date - other.date),
     CASE WHEN one.newspaper_id = other.newspaper_id THEN ' in one newspaper' ELSE '' END)
 FROM dedup_pair AS pair
@@ -204,10 +197,9 @@ WHERE (pair.days_apart, pair.same_newspaper)
         IS DISTINCT FROM (abs(one.date - other.date), one.newspaper_id = other.newspaper_id)
     AND greatest(one.revision, other.revision)
         <= coalesce((SELECT revision FROM dedup_uptodate WHERE name = 'article facts'), 0)
-LIMIT 10
 """
 _VERDICTS_SQL: LiteralString = """
-SELECT count(*) OVER (), format('pair %s: verdict "%s", probability %s, of duplicates %s, joins: %s', id, verdict,
+SELECT format('pair %s: verdict "%s", probability %s, of duplicates %s, joins: %s', id, verdict,
     coalesce(probability::text, 'none'), coalesce(duplicate_probability::text, 'none'), joins)
 FROM dedup_pair
 WHERE (verdict = '') <> (probability IS NULL)
@@ -217,7 +209,6 @@ WHERE (verdict = '') <> (probability IS NULL)
     OR verdict NOT IN ('', 'duplicate', 'version', 'template', 'similar')
     OR probability NOT BETWEEN 0 AND 1 OR duplicate_probability NOT BETWEEN 0 AND 1
     OR left_matched NOT BETWEEN 0 AND 1 OR right_matched NOT BETWEEN 0 AND 1
-LIMIT 10
 """
 # A block's evidence and its mark are one transaction. Checks of dense groups belong to no block. Later runs take
 # evidence over that they find again, so an earlier run may have less than its blocks say, and never more.
@@ -230,12 +221,11 @@ WITH found AS (
 ), marked AS (
     SELECT run_id, pass_name, sum(pairs) AS pairs FROM dedup_runblock GROUP BY run_id, pass_name
 )
-SELECT count(*) OVER (), format('run %s has %s pairs of the pass %s, and its blocks %s', found.run_id, found.pairs,
+SELECT format('run %s has %s pairs of the pass %s, and its blocks %s', found.run_id, found.pairs,
     found.pass_name, coalesce(marked.pairs, 0))
 FROM found
 LEFT JOIN marked USING (run_id, pass_name)
 WHERE found.pairs > coalesce(marked.pairs, 0)
-LIMIT 10
 """
 # Of the last run alone, whose evidence no later run has taken over, and only if it ended. An admin's removal takes
 # evidence with it, and counts it.
@@ -254,7 +244,7 @@ WITH last_run AS (
     JOIN last_run ON last_run.id = block.run_id
     GROUP BY block.run_id, block.pass_name
 )
-SELECT count(*) OVER (), format('run %s has %s pairs of the pass %s, and its blocks %s', marked.run_id, found.pairs,
+SELECT format('run %s has %s pairs of the pass %s, and its blocks %s', marked.run_id, found.pairs,
     marked.pass_name, marked.pairs)
 FROM marked
 CROSS JOIN removed
@@ -264,15 +254,13 @@ CROSS JOIN LATERAL (
 ) AS found
 WHERE found.pairs > marked.pairs
     OR found.pairs < marked.pairs - removed.evidence AND NOT removed.under_way
-LIMIT 10
 """
 _RUNS_SQL: LiteralString = """
-SELECT count(*) OVER (), format('run %s is %s, %s', id, state,
+SELECT format('run %s is %s, %s', id, state,
     CASE WHEN finished_at IS NULL THEN 'and has no end'
         WHEN state = 'running' THEN 'and has an end' ELSE 'and ended before it started' END)
 FROM dedup_detectionrun
 WHERE (state = 'running') <> (finished_at IS NULL) OR finished_at < started_at
-LIMIT 10
 """
 
 INVARIANTS = (

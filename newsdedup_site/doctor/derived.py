@@ -41,19 +41,17 @@ _JUDGE = "Set rests_on of these pairs to NULL with SQL; then run `manage.py find
 # The table of each index of the texts, by the name of its mark: up to there, every article has its row.
 _INDEXES = {SHINGLES: "dedup_articleshingles", SENTENCES: "dedup_articlesentences", SERIES: "dedup_headlineform"}
 _MISSING_SQL = SQL("""
-SELECT count(*) OVER (), 'article ' || article.id || ' has no row of today in ' || {name}
+SELECT 'article ' || article.id || ' has no row of today in ' || {name}
 FROM articles_article AS article
 LEFT JOIN {index} AS known ON known.article_id = article.id
 WHERE known.revision IS DISTINCT FROM article.revision
     AND article.revision <= (SELECT revision FROM dedup_uptodate WHERE name = %(name)s)
-LIMIT 10
 """)
 _HEADLINE_FORMS_SQL: LiteralString = """
-SELECT count(*) OVER (), format('the headline form of article %s has another day or newspaper', article.id)
+SELECT format('the headline form of article %s has another day or newspaper', article.id)
 FROM articles_article AS article
 JOIN dedup_headlineform AS known ON known.article_id = article.id AND known.revision = article.revision
 WHERE (known.date, known.newspaper_id) IS DISTINCT FROM (article.date, article.newspaper_id)
-LIMIT 10
 """
 _PAIRS_SQL = """
 SELECT pair.id, pair.left_id, pair.right_id, coalesce((evidence.details ->> 'leftover')::bigint, 0),

@@ -9,7 +9,7 @@ from typing import Any, LiteralString, NamedTuple
 
 from django.apps import apps
 from django.db import connection, models
-from psycopg.sql import SQL, Composed
+from psycopg.sql import SQL, Composed, Literal
 
 # The doctor names so many of the rows that break a promise.
 NAMED = 10
@@ -57,13 +57,14 @@ FULL_RUN = "Run `manage.py find_duplicates`, without --new: it derives them agai
 RESTORE = "Nothing in newsdedup repairs it. Restore a backup, or report it with these lines."
 
 
-def rows(statement: LiteralString | SQL | Composed | str, parameters: dict[str, Any] | None = None) -> Found:
-    """Return what a statement finds.
+_FAULTS_SQL = SQL("SELECT count(*) OVER (), sentence FROM ({faults}) AS fault (sentence) LIMIT {named}")
 
-    Its rows have the number of all faults (`count(*) OVER ()`) and a sentence; it has LIMIT 10.
-    """
+
+def rows(statement: LiteralString | SQL | Composed, parameters: dict[str, Any] | None = None) -> Found:
+    """Return what a statement finds, whose rows are a sentence on each fault."""
+    faults = statement if isinstance(statement, Composed | SQL) else SQL(statement)
     with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
+        cursor.execute(_FAULTS_SQL.format(faults=faults, named=Literal(NAMED)), parameters)
         found = cursor.fetchall()
     return Found(found[0][0] if found else 0, tuple(sentence for _, sentence in found))
 

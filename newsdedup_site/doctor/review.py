@@ -20,13 +20,12 @@ from newsdedup_site.doctor.invariant import FULL_RUN, RESTORE, Found, Invariant,
 
 _STATES_SQL = with_pair_state(
     """
-SELECT count(*) OVER (), format('pair %s is %s%s, and by the decisions in force %s%s', pair.id,
+SELECT format('pair %s is %s%s, and by the decisions in force %s%s', pair.id,
     pair.state, CASE WHEN pair.implied THEN ' (implied)' ELSE '' END,
     {state}, CASE WHEN {implied} THEN ' (implied)' ELSE '' END)
 FROM dedup_pair AS pair
 {state_joins}
 WHERE (pair.state, pair.implied) IS DISTINCT FROM ({state}, {implied})
-LIMIT 10
 """,
     of="pair",
 )
@@ -35,7 +34,7 @@ _LINKS_SQL: LiteralString = """
 WITH said (kind, link) AS (
     SELECT * FROM unnest(%(answers)s::text[], %(links)s::text[])
 )
-SELECT count(*) OVER (), format('decision %%s (%%s) on pair %%s has no link that says so', decision.id, decision.kind,
+SELECT format('decision %%s (%%s) on pair %%s has no link that says so', decision.id, decision.kind,
     decision.pair_id)
 FROM dedup_decision AS decision
 JOIN said ON said.kind = decision.kind
@@ -45,34 +44,30 @@ WHERE NOT EXISTS (
     WHERE link.decision_id = decision.id AND link.kind = said.link
         AND link.left_id = pair.left_id AND link.right_id = pair.right_id
 )
-LIMIT 10
 """
 _ANSWERS = {"answers": list(Answer), "links": [answer.link for answer in Answer]}
 _LINKED_SQL: LiteralString = """
-SELECT count(*) OVER (), format('decision %s links articles %s and %s, and is not about both', link.decision_id,
+SELECT format('decision %s links articles %s and %s, and is not about both', link.decision_id,
     link.left_id, link.right_id)
 FROM dedup_link AS link
 JOIN dedup_decision AS decision ON decision.id = link.decision_id
 WHERE decision.undoes_id IS NOT NULL
     OR cardinality(decision.articles) > 0 AND NOT decision.articles @> ARRAY[link.left_id, link.right_id]
-LIMIT 10
 """
 _UNDONE_SQL: LiteralString = """
-SELECT count(*) OVER (), format('decision %%s undoes decision %%s, which %%s', undo.id, undone.id,
+SELECT format('decision %%s undoes decision %%s, which %%s', undo.id, undone.id,
     CASE WHEN undone.kind = 'undo' THEN 'is an undo' WHEN undone.id > undo.id THEN 'is a later one'
     ELSE 'is of a kind that is never undone' END)
 FROM dedup_decision AS undo
 JOIN dedup_decision AS undone ON undone.id = undo.undoes_id
 WHERE undo.kind <> 'undo' OR undone.kind = ANY (%(never_undone)s::text[]) OR undone.id > undo.id
-LIMIT 10
 """
 _BATCHES_SQL: LiteralString = """
-SELECT count(*) OVER (), format('batch %s has %s questions, and %s are stored', batch.id, batch.size, count(item.id))
+SELECT format('batch %s has %s questions, and %s are stored', batch.id, batch.size, count(item.id))
 FROM dedup_batch AS batch
 LEFT JOIN dedup_batchitem AS item ON item.batch_id = batch.id
 GROUP BY batch.id
 HAVING count(item.id) <> batch.size OR count(item.place) <> batch.drawn
-LIMIT 10
 """
 _NOT_SETTLED = "Settings of the default profile have changed; the next run renews what they imply."
 
@@ -126,11 +121,10 @@ WITH counted AS (
     LEFT JOIN dedup_membership AS member ON member.cluster_id = cluster.id
     GROUP BY cluster.id
 )
-SELECT count(*) OVER (), format('cluster %s has %s articles and the size %s%s', id, members, size,
+SELECT format('cluster %s has %s articles and the size %s%s', id, members, size,
     CASE WHEN has_kept IS TRUE THEN '' ELSE ', and its article to keep is not one of them' END)
 FROM counted
 WHERE members <> size OR members < 2 OR has_kept IS NOT TRUE
-LIMIT 10
 """
 _CHANGED = "The next run rebuilds all clusters and questions: there was none yet, or a setting has changed."
 

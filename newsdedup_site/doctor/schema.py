@@ -27,19 +27,17 @@ from newsdedup_site.doctor.invariant import (
 )
 
 _INDEXES_SQL: LiteralString = """
-SELECT count(*) OVER (), format('index %s of %s', indexed.indexrelid::regclass, indexed.indrelid::regclass)
+SELECT format('index %s of %s', indexed.indexrelid::regclass, indexed.indrelid::regclass)
 FROM pg_index AS indexed
 JOIN pg_class AS class ON class.oid = indexed.indexrelid
 WHERE class.relnamespace = current_schema()::regnamespace AND NOT (indexed.indisvalid AND indexed.indisready)
 ORDER BY indexed.indexrelid
-LIMIT 10
 """
 _CONSTRAINTS_SQL: LiteralString = """
-SELECT count(*) OVER (), format('constraint %s of %s', checked.conname, checked.conrelid::regclass)
+SELECT format('constraint %s of %s', checked.conname, checked.conrelid::regclass)
 FROM pg_constraint AS checked
 WHERE checked.connamespace = current_schema()::regnamespace AND NOT checked.convalidated
 ORDER BY checked.oid
-LIMIT 10
 """
 _NAMES_SQL: LiteralString = """
 SELECT conname FROM pg_constraint WHERE connamespace = current_schema()::regnamespace
@@ -182,18 +180,16 @@ _MIGRATE = "Run `manage.py migrate`, of the version that wrote this database las
 
 # One pass over each table: PostgreSQL hashes the keys that are referred to.
 _ORPHANS_SQL = SQL("""
-SELECT count(*) OVER (), format('%s: %s is %s, which is not in %s', {table}, {column}, orphan.{name}, {target})
+SELECT format('%s: %s is %s, which is not in %s', {table}, {column}, orphan.{name}, {target})
 FROM {orphans} AS orphan
 WHERE orphan.{name} IS NOT NULL
     AND NOT EXISTS (SELECT FROM {targets} AS found WHERE found.{key} = orphan.{name})
-LIMIT 10
 """)
 _ORPHANS_IN_ARRAYS_SQL = SQL("""
-SELECT count(*) OVER (), format('%s %s: %s has %s, which is not in %s', {table}, orphan.{own_key}, {column},
+SELECT format('%s %s: %s has %s, which is not in %s', {table}, orphan.{own_key}, {column},
     number, {target})
 FROM {orphans} AS orphan CROSS JOIN unnest(orphan.{name}) AS number
 WHERE {concerned} AND NOT EXISTS (SELECT FROM {targets} AS found WHERE found.{key} = number)
-LIMIT 10
 """)
 # Columns that hold the id of a row, or several, and are not foreign keys for Django.
 _NUMBERS = {
@@ -209,13 +205,12 @@ _NUMBERS = {
 # Decisions on articles that an admin removed keep the numbers.
 _UNLESS = {"dedup_decision.articles": "tombstone"}
 _CONTENT_TYPES_SQL: LiteralString = """
-SELECT count(*) OVER (), format('permission %s of group %s has a content type without a model', permission.codename,
+SELECT format('permission %s of group %s has a content type without a model', permission.codename,
     granted.group_id)
 FROM auth_group_permissions AS granted
 JOIN auth_permission AS permission ON permission.id = granted.permission_id
 LEFT JOIN django_content_type AS kind ON kind.id = permission.content_type_id
 WHERE kind.id IS NULL
-LIMIT 10
 """
 
 
