@@ -16,9 +16,8 @@ from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
 from dedup.rows.decisions import DECISION
 from dedup.rows.filtering import MOST_CHARACTERS
 from dedup.rows.pairs import EVIDENCE, PAIR
-from dedup.rows.runs import REQUEST, RUN
+from dedup.rows.runs import DELIVERY, REQUEST, RUN, WEBHOOK
 from dedup.rows.stories import STORY
-from dedup.rows.webhooks import DELIVERY, WEBHOOK
 
 AnyQuery = TypeVar("AnyQuery", bound=type[Schema])
 _SHAPES: dict[Rows, Any] = {}

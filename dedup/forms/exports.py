@@ -11,8 +11,7 @@ from django.http import QueryDict
 from articles.boilerplate.mode import Mode
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.forms.base import ScopeForm
-from dedup.rows.corpus.members import Part
-from dedup.rows.corpus.places import Asked
+from dedup.rows.corpus.places import Asked, Part
 
 _FORMATS = (("parquet", "Parquet"), ("csv.gz", "CSV"), ("jsonl.gz", "JSON lines"))
 _DEFAULTS = {"policy": Policy.KEEP_SYNDICATION.value, "boilerplate": Mode.KEEP.value, "format": "parquet"}

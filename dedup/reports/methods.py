@@ -18,7 +18,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.reports.base import File, Report
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, drawn, listed
 from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts, facts_of
-from dedup.rows.corpus.members import Part
+from dedup.rows.corpus.places import Part
 
 _MANAGE = "manage.py"
 _ANY_DAYS = 36_500  # more is no limit

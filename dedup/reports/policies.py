@@ -18,7 +18,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, share
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, column, listed, table, tables_of
 from dedup.reports.drawing import WIDTH, alt
-from dedup.rows.corpus.members import Part, WholeCluster, whole_clusters
+from dedup.rows.corpus.places import Part, WholeCluster, whole_clusters
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import django_filters as filters
-from django import forms
 from django.db.models import F, Q, QuerySet
 
 from articles.fields import FOUND
 from articles.models import Article
 from articles.querysets import ArticleQuerySet
-from dedup.review.queries.articles import MAX_CHARACTERS, is_address, matching
+from dedup.review.queries.articles import is_address, matching
 from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
-from dedup.rows.filtering import ListFilter, filters_of, newspaper_filter
+from dedup.rows.filtering import SearchedFilter, filters_of, newspaper_filter
 
 # Of articles and of stories.
 PUBLISHED = (
@@ -103,11 +102,9 @@ LOOK_AT = {
 
 
 @filters_of(ARTICLE, after="newspaper")
-class ArticleFilter(ListFilter):
+class ArticleFilter(SearchedFilter):
     """Filters articles by what was typed into the search box, newspaper, day and group."""
 
-    # Typed into a box of its own, above the filter.
-    q = filters.CharFilter(method="by_text", label="Search", max_length=MAX_CHARACTERS, widget=forms.HiddenInput())
     newspaper = newspaper_filter()
     look = filters.ChoiceFilter(
         choices=[(name, label) for name, (label, _) in LOOK_AT.items()],
@@ -117,17 +114,11 @@ class ArticleFilter(ListFilter):
     )
 
     @property
-    def searched(self) -> str:
-        """What was typed into the search box."""
-        typed: str = self._values().get("q") or ""
-        return typed
-
-    @property
     def searched_url(self) -> str:
         """The same if it is a URL or a part of one, else empty."""
         return self.searched if is_address(self.searched) else ""
 
-    def by_text(self, queryset: ArticleQuerySet, _name: str, value: str) -> QuerySet[Article]:
+    def by_words(self, queryset: ArticleQuerySet, _name: str, value: str) -> QuerySet[Article]:
         """Return the articles with this number, URL or part of one, or with these words in the headline."""
         return matching(queryset, value)
 

@@ -16,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from articles.models import Newspaper
+from dedup.review.queries.articles import MAX_CHARACTERS
 from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
 
 MOST_CHARACTERS = 200
@@ -90,6 +91,18 @@ class ListFilter(filters.FilterSet):
     def _values(self) -> dict[str, Any]:
         self.form.is_valid()  # fills cleaned_data with the valid fields
         return self.form.cleaned_data
+
+
+class SearchedFilter(ListFilter):
+    """A filter with a search box of its own above it; a subclass says what `by_words` finds."""
+
+    q = filters.CharFilter(method="by_words", label="Search", max_length=MAX_CHARACTERS, widget=forms.HiddenInput())
+
+    @property
+    def searched(self) -> str:
+        """What was typed into the search box."""
+        typed: str = self._values().get("q") or ""
+        return typed
 
 
 SomeFilter = TypeVar("SomeFilter", bound=type[ListFilter])

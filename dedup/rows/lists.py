@@ -30,11 +30,7 @@ SERIES = Rows(
 GROUP = Rows(
     "Articles that look like very many others.",
     (
-        Column(
-            "size",
-            type=ColumnType.COUNT,
-            filters=(Filter("size_from", "gte", "Minimum articles", least=2, most=10**9),),
-        ),
+        Column("size", type=ColumnType.COUNT, filters=(_SIZE,)),
         _RULED,
     ),
 )

@@ -166,14 +166,6 @@ ORDERINGS = {
 }
 
 
-def _series(*_args: Any) -> QuerySet[Series]:
-    return Series.objects.all()
-
-
-def _groups(*_args: Any) -> QuerySet[DenseGroup]:
-    return DenseGroup.objects.all()
-
-
 def _score(label: str) -> filters.NumberFilter:
     widget = forms.NumberInput(attrs={"min": 0, "max": 1, "step": "any", "placeholder": "0 … 1"})
     return filters.NumberFilter(method=read_together, label=label, min_value=0, max_value=1, widget=widget)
@@ -213,8 +205,12 @@ class PairFilter(ListFilter):
     )
 
     # Set by links on the page of a series or of a dense group; the queue then names it.
-    series = filters.ModelChoiceFilter(queryset=_series, method="by_series", label="Series", widget=forms.HiddenInput())
-    group = filters.ModelChoiceFilter(queryset=_groups, method="by_group", label="Group", widget=forms.HiddenInput())
+    series = filters.ModelChoiceFilter(
+        queryset=Series.objects.all(), method="by_series", label="Series", widget=forms.HiddenInput()
+    )
+    group = filters.ModelChoiceFilter(
+        queryset=DenseGroup.objects.all(), method="by_group", label="Group", widget=forms.HiddenInput()
+    )
 
     def __init__(self, data: Any) -> None:
         super().__init__(data, Pair.objects.with_doubt())

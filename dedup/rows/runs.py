@@ -1,10 +1,10 @@
-"""Runs of the detection and requests for them: their columns."""
+"""What only the API lists: runs of the detection, requests for them, webhooks and what is sent to them."""
 
 from __future__ import annotations
 
 from articles.models import Job
-from dedup.models import DetectionRun, Profile
-from dedup.rows.columns import Column, ColumnType, Rows
+from dedup.models import Delivery, DetectionRun, Profile, Webhook
+from dedup.rows.columns import Column, ColumnType, Place, Rows
 
 RUN = Rows(
     "A run of the detection.",
@@ -35,5 +35,37 @@ REQUEST = Rows(
         Column("new", type=ColumnType.BOOLEAN, source=lambda job: job.arguments["new"]),
         Column("requested_at", type=ColumnType.MOMENT),
         Column("run", type=ColumnType.INTEGER, source=_run_of, optional=True),
+    ),
+)
+WEBHOOK = Rows(
+    "A webhook.",
+    (
+        Column("id", type=ColumnType.INTEGER),
+        Column("url"),
+        Column("events", type=ColumnType.TEXTS, choices=tuple(Webhook.Event.choices)),
+        Column("active", type=ColumnType.BOOLEAN),
+        Column("fault", help="Why newsdedup has switched it off; empty if it has not."),
+        Column("made_at", type=ColumnType.MOMENT),
+        Column("secret", help="To check signatures with; the API shows it only now.", places=Place.FULL),
+    ),
+)
+DELIVERY = Rows(
+    "A request to a webhook.",
+    (
+        Column("id", type=ColumnType.INTEGER),
+        Column("message", help="The id in its header webhook-id.", source=lambda delivery: str(delivery.message)),
+        Column("event"),
+        Column("state", choices=tuple(Delivery.State.choices)),
+        Column("attempts", type=ColumnType.COUNT),
+        Column("answer", help="What came back last, or why nothing did."),
+        Column("made_at", type=ColumnType.MOMENT),
+        Column("tried_at", type=ColumnType.MOMENT, optional=True),
+        Column(
+            "due_at",
+            type=ColumnType.MOMENT,
+            help="When it is tried next, if it waits.",
+            source=lambda delivery: delivery.due_at if delivery.state == Delivery.State.WAITING else None,
+            optional=True,
+        ),
     ),
 )

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import django_filters as filters
-from django import forms
 from django.db.models import QuerySet
 
 from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, DEAR_CEILING
-from dedup.review.queries.articles import MAX_CHARACTERS, matching
+from dedup.review.queries.articles import matching
 from dedup.review.queries.stories import Story, having, in_several_newspapers
 from dedup.rows.articles import ARTICLE, PUBLISHED
 from dedup.rows.columns import Column, ColumnType, Place, Rows
-from dedup.rows.filtering import ListFilter, filters_of, newspaper_filter
+from dedup.rows.filtering import SearchedFilter, filters_of, newspaper_filter
 
 _article = ARTICLE.api_values()
 
@@ -47,10 +46,9 @@ STORY = Rows(
 
 
 @filters_of(STORY, after="newspaper")
-class StoryFilter(ListFilter):
+class StoryFilter(SearchedFilter):
     """Filters stories by words of a headline, newspaper, day and number of newspapers; any of their articles counts."""
 
-    q = filters.CharFilter(method="by_words", label="Search", max_length=MAX_CHARACTERS, widget=forms.HiddenInput())
     newspaper = newspaper_filter(method="by_newspaper")
     papers = filters.ChoiceFilter(
         choices=[("2", "two or more"), ("3", "three or more"), ("5", "five or more")],
@@ -58,12 +56,6 @@ class StoryFilter(ListFilter):
         label="Newspapers that have it",
         empty_label="any number",
     )
-
-    @property
-    def searched(self) -> str:
-        """What was typed into the search box."""
-        typed: str = self._values().get("q") or ""
-        return typed
 
     @property
     def ceiling(self) -> int:

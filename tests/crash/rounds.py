@@ -12,9 +12,9 @@ from django.core.management import CommandError
 
 from tests.crash.faults import Plan, fill
 from tests.crash.installation import Installation
-from tests.crash.stored_rows import Differences, Rows, compared, stored_rows
 from tests.crash.subjects import DATABASE, FILES, Subject
 from tests.forked import Ended
+from tests.stored_rows import Differences, Rows, compared, stored_rows
 
 # A user who sees an error runs the command again; after a crash of the server, it may still be recovering.
 _TRIES = 3

@@ -15,9 +15,9 @@ from psycopg.sql import SQL, Identifier
 from tests.crash.installation import Installation
 from tests.crash.plan import Round, UnknownRoundError, chosen_rounds, seed_of
 from tests.crash.rounds import crash, faults_of, undisturbed
-from tests.crash.stored_rows import Differences, compared, stored_rows
 from tests.crash.subjects import Subject, subjects
 from tests.databases import child_environment, database_url
+from tests.stored_rows import Differences, compared, stored_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

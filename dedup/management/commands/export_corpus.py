@@ -16,11 +16,10 @@ from dedup.detection.clustering.policies import RULES, Policy
 from dedup.models import Cluster
 from dedup.reports.methods import methods_of
 from dedup.rows.corpus.description import Counts
-from dedup.rows.corpus.members import Part
 from dedup.rows.corpus.other import OtherCorpus, OtherCorpusError, other_corpus
-from dedup.rows.corpus.parquet import check_parquet
-from dedup.rows.corpus.places import Asked
+from dedup.rows.corpus.places import Asked, Part
 from dedup.rows.corpus.writing import CorpusFormat, Target, target_named, write_corpus
+from dedup.rows.files import check_parquet
 
 
 class Command(LongCommand):

@@ -15,8 +15,8 @@ from dedup.detection.clustering.policies import RULES
 from dedup.detection.runs.facts import run_summary
 from dedup.models import Cluster, Decision, DetectionRun, Profile
 from dedup.rows.columns import Column
-from dedup.rows.corpus.columns import CORPUS, REMOVED
 from dedup.rows.corpus.places import Asked
+from dedup.rows.corpus.rows import CORPUS, REMOVED
 
 # The format of the description. Raise it if a member changes its meaning.
 FORMAT = 1

@@ -36,10 +36,9 @@ from articles.storage.workers import database_pool
 from dedup.detection.clustering.policies import Policy
 from dedup.models import CorpusExport, CorpusPart
 from dedup.models.reports import KEPT
-from dedup.rows.corpus.members import Part
-from dedup.rows.corpus.parquet import check_parquet
-from dedup.rows.corpus.places import Asked
+from dedup.rows.corpus.places import Asked, Part
 from dedup.rows.corpus.writing import Streams, Target, target_named, write_corpus
+from dedup.rows.files import check_parquet
 
 # Bytes of a row of the table.
 PART_BYTES = 1_000_000
@@ -110,7 +109,7 @@ def _write(work: Work, export: CorpusExport, methods_of: Callable[[Part], str]) 
     work.advance(0, total)
     if asked.boilerplate is not Mode.KEEP:
         with database_pool(os.cpu_count() or 1) as pool:
-            for _ in mark_weeks(outdated_weeks(bounds["newspaper_ids"], **_days(bounds)), pool=pool):
+            for _ in mark_weeks(outdated_weeks(**bounds), pool=pool):
                 work.advance(0, total)
     with work.from_a_transaction() as meter, transaction.atomic():
         kept = _Kept(export)
@@ -120,10 +119,6 @@ def _write(work: Work, export: CorpusExport, methods_of: Callable[[Part], str]) 
         export.files, export.description = kept.files(target), written.description
         export.save(update_fields=["files", "description"])
         work.finish(done=written.counts.chosen)  # if it was cancelled, the parts are gone
-
-
-def _days(bounds: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: bounds[name] for name in ("since", "until")}
 
 
 def asked_of(export: CorpusExport) -> Asked:

@@ -20,7 +20,7 @@ from articles.querysets import given
 from articles.storage.incoming import MAX_URL_CHARACTERS, story_url, text_fault, url_fault
 from articles.storage.newspapers import newspapers_named
 from dedup.models import DetectionRun
-from dedup.rows.corpus.parquet import check_parquet
+from dedup.rows.files import check_parquet
 
 # Rows that are looked up at a time.
 _AT_ONCE = 1_000

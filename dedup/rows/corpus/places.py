@@ -5,22 +5,27 @@ The tables keep memory bounded: it holds one cluster and a batch of decisions at
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 
 from articles.boilerplate.mode import Mode
 from articles.models import Newspaper
+from articles.normalization.times import Precision, PublicationTime
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.policies import Member, Policy, in_order, removals
-from dedup.rows.corpus.members import Part, WholeCluster, whole_clusters
+from dedup.models import Cluster, Membership
 
 NOTHING_LEFT = "nothing but boilerplate"
 
-# Articles of clusters whose places are stored at a time.
+# Articles of clusters that are read, or whose places are stored, at a time.
 _AT_ONCE = 5_000
 
 _TABLES_SQL = """
@@ -43,9 +48,7 @@ _ALONE_IN_OTHER_SQL = article_sql(
 INSERT INTO corpus_place (article_id, reason, represented_by)
 SELECT article.id, %(reason)s, article.id
 FROM corpus_other JOIN {articles} AS article ON article.id = corpus_other.article_id
-WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
-  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
-  AND {article.in_newspapers}
+WHERE {article.in_scope}
 ON CONFLICT DO NOTHING
 """,
     "article",
@@ -56,13 +59,83 @@ INSERT INTO corpus_place (article_id, reason)
 SELECT article.id, %(reason)s
 FROM {articles} AS article
 WHERE (CASE %(mode)s WHEN 'story' THEN article.story_text WHEN 'topic' THEN article.topic_text END) = ''
-  AND (%(since)s::date IS NULL OR article.date >= %(since)s)
-  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
-  AND {article.in_newspapers}
+  AND {article.in_scope}
 ON CONFLICT DO NOTHING
 """,
     "article",
 )
+# What is left of a text without boilerplate has neither letters nor digits.
+_NOTHING_LEFT = {Mode.STORY: Q(article__story_text=""), Mode.TOPIC: Q(article__topic_text="")}
+_COLUMNS = (
+    *("cluster", "cluster__state", "cluster__kept", "article", "article__newspaper"),
+    *("article__date", "article__published_at", "article__published_offset", "article__published_precision"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The articles that a corpus is made of: those of these days and newspapers; None: no bound."""
+
+    since: datetime.date | None = None
+    until: datetime.date | None = None
+    newspaper_ids: tuple[int, ...] | None = None
+
+    def has(self, article: Member) -> bool:
+        """Return whether an article is one of them."""
+        return (
+            (self.since is None or article.date >= self.since)
+            and (self.until is None or article.date <= self.until)
+            and (self.newspaper_ids is None or article.newspaper_id in self.newspaper_ids)
+        )
+
+    def bounds(self) -> dict[str, Any]:
+        """Return the bounds by name, also as the parameters of an SQL statement."""
+        ids = None if self.newspaper_ids is None else list(self.newspaper_ids)
+        return {"since": self.since, "until": self.until, "newspaper_ids": ids}
+
+
+@dataclass(frozen=True, slots=True)
+class WholeCluster:
+    """A cluster with all its articles, by id; `empty` are those with nothing but boilerplate, `times` as written."""
+
+    pk: int
+    state: str
+    kept: int
+    members: list[Member]
+    empty: frozenset[int]
+    times: dict[int, str]
+
+
+def whole_clusters(*, confirmed_only: bool, boilerplate: Mode = Mode.KEEP) -> Iterator[WholeCluster]:
+    """Yield the proposed and confirmed clusters by id, or the confirmed ones alone. Memory: one cluster."""
+    found = (
+        Membership.objects.filter(cluster__state=Cluster.State.CONFIRMED)
+        if confirmed_only
+        else Membership.objects.all()
+    )
+    empty = _NOTHING_LEFT.get(boilerplate, Value(value=False))
+    rows = found.annotate(empty=ExpressionWrapper(empty, output_field=BooleanField()))
+    ordered = rows.order_by("cluster_id", "article_id").values_list(*_COLUMNS, "empty")
+    with transaction.atomic():  # so that the rows are streamed
+        for _, of_cluster in groupby(ordered.iterator(_AT_ONCE), key=itemgetter(0)):
+            yield _whole(list(of_cluster))
+
+
+def _whole(rows: list[tuple[Any, ...]]) -> WholeCluster:
+    pk, state, kept = rows[0][:3]
+    return WholeCluster(
+        pk,
+        state,
+        kept,
+        [Member(*row[3:7]) for row in rows],
+        frozenset(row[3] for row in rows if row[9]),
+        {row[3]: _written(*row[5:9]) for row in rows},
+    )
+
+
+def _written(date: datetime.date, at: datetime.datetime | None, offset: int | None, precision: str) -> str:
+    """Return when an article was published, in ISO 8601: the time if it is known, else the day."""
+    return date.isoformat() if at is None else str(PublicationTime(at, offset, Precision(precision)))
 
 
 @dataclass(frozen=True, slots=True)

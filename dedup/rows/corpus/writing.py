@@ -15,13 +15,19 @@ from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_ou
 from articles.files.records import FileFormat
 from articles.files.whole_files import text_into, whole_bytes
 from articles.files.write_faults import writing
-from dedup.rows.corpus.columns import CORPUS, CORPUS_NAMES, REMOVED, REMOVED_NAMES
 from dedup.rows.corpus.description import Counts, Digested, WrittenFile, description
 from dedup.rows.corpus.other import OtherCorpus
-from dedup.rows.corpus.parquet import write_parquet
 from dedup.rows.corpus.places import Asked, corpus_tables, decide_places
-from dedup.rows.corpus.rows import corpus_rows, removed_by_reason, removed_rows
-from dedup.rows.files import FORMATS
+from dedup.rows.corpus.rows import (
+    CORPUS,
+    CORPUS_NAMES,
+    REMOVED,
+    REMOVED_NAMES,
+    corpus_rows,
+    removed_by_reason,
+    removed_rows,
+)
+from dedup.rows.files import FORMATS, write_parquet
 
 CorpusFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
 AnyRow = TypeVar("AnyRow")

@@ -40,7 +40,7 @@ from dedup.forms.base import ReportForm
 from dedup.models import Cluster, Membership
 from dedup.reports import REPORTS
 from dedup.rows.corpus import rows as corpus_rows_module
-from dedup.rows.corpus.columns import CORPUS_NAMES, REMOVED_NAMES
+from dedup.rows.corpus.rows import CORPUS_NAMES, REMOVED_NAMES
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run
 
