@@ -12,8 +12,8 @@ from articles.boilerplate.mode import Mode
 from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
 from articles.management.base import usage_error
 from dedup.detection.passes import PASSES
-from dedup.detection.passes.trigram import TrigramConfig
-from dedup.detection.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
+from dedup.detection.passes.base import NearConfig
+from dedup.detection.runs.audit import AUDITED, SECONDS_PER_PAIR, audit, audited_pairs, random_days
 from dedup.detection.runs.profiles import (
     Configs,
     ProfileError,
@@ -207,14 +207,14 @@ def check_audit(options: dict[str, Any], configs: Configs) -> None:
     """Raise ScopeError for an audit that is impossible."""
     if options["audit"] < 0:
         raise ScopeError(f"--audit is {options['audit']}; it must be at least 1 day")
-    if options["audit"] and (options["dry_run"] or not configs["trigram"].enabled):
+    if options["audit"] and (options["dry_run"] or not configs[AUDITED.name].enabled):
         raise ScopeError("--audit checks what the trigram pass has stored; run that pass, without --dry-run")
 
 
 def audit_run(configs: Configs, scope: Scope, options: dict[str, Any], stdout: Any, stderr: Any) -> None:
     """Audit as many days as --audit says and print the result. Raises CommandError if pairs differ."""
     days = random_days(options["audit"], scope)
-    config = cast("TrigramConfig", configs["trigram"])
+    config = cast("NearConfig", configs[AUDITED.name])
     pairs = audited_pairs(days, config, scope)
     if pairs * SECONDS_PER_PAIR > _SAID_FROM:
         minutes = round(pairs * SECONDS_PER_PAIR / 60)

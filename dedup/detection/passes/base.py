@@ -153,6 +153,8 @@ class Pass:
     cites: ClassVar[tuple[str, ...]] = ()
     # The phase of a run (detection/types.py) that makes the index it reads, if any.
     index: ClassVar[str] = ""
+    # The same by SQL that scores every pair of a day, for audits of some days (runs/audit.py).
+    plain_join: ClassVar[str] = ""
     # None: a run on a cluster cannot have the pass. The seconds are those of one core for the sets of an article.
     spread: ClassVar[Spread | None] = None
     seconds_an_article: ClassVar[float] = 0.0

@@ -64,6 +64,26 @@ ORDER BY place
     "right_article",
 )
 
+# The join of the Skoli study: PostgreSQL scores every pair of the window, then filters. The later article of each pair
+# is from the day. MATERIALIZED, or the planner would score each pair again to compare it with the threshold.
+_PLAIN_JOIN_SQL = article_sql(
+    """
+WITH scored AS MATERIALIZED (
+    SELECT least(a.id, b.id) AS left_id, greatest(a.id, b.id) AS right_id,
+           similarity(left({a.text}, %(prefix)s), left({b.text}, %(prefix)s)) AS score
+    FROM {articles} AS a
+    JOIN {articles} AS b ON b.date = %(day)s AND a.date BETWEEN b.date - %(day_window)s AND b.date
+    WHERE (a.date < b.date OR a.id < b.id)
+      AND {a.in_newspapers} AND {b.in_newspapers}
+)
+SELECT left_id, right_id, score
+FROM scored
+WHERE score >= %(threshold)s::float4
+""",
+    "a",
+    "b",
+)
+
 Scores = npt.NDArray[np.float32]
 
 _PG_TRGM = r"""@misc{pgtrgm,
@@ -116,6 +136,7 @@ class TrigramPass(NearPass):
     mark: ClassVar[Mark] = Mark.BEGINNING
     marked_note: ClassVar[str] = "the beginnings that were compared: {prefix:,} characters, without punctuation."
     cites: ClassVar[tuple[str, ...]] = (_PG_TRGM,)
+    plain_join: ClassVar[str] = _PLAIN_JOIN_SQL
     seconds_an_article: ClassVar[float] = 0.0001
 
     def find(

@@ -9,15 +9,15 @@ import datetime
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from django.db import connection
 from django.db.models import Count
 
 from articles.models import Article
-from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import widened
-from dedup.detection.passes.trigram import TrigramConfig, TrigramPass
+from dedup.detection.passes import PASSES
+from dedup.detection.passes.base import NearConfig
 from dedup.detection.runs.earlier_runs import earlier_runs
 from dedup.detection.runs.preparing import allowed
 from dedup.detection.runs.scope import Scope
@@ -30,25 +30,8 @@ Pairs = dict[tuple[int, int], float]
 SECONDS_PER_PAIR = 0.0002
 _ONE_DAY = datetime.timedelta(days=1)
 
-# The join of the Skoli study: PostgreSQL scores every pair of the window, then filters. The later article of each pair
-# is from the day. MATERIALIZED, or the planner would score each pair again to compare it with the threshold.
-_PLAIN_JOIN_SQL = article_sql(
-    """
-WITH scored AS MATERIALIZED (
-    SELECT least(a.id, b.id) AS left_id, greatest(a.id, b.id) AS right_id,
-           similarity(left({a.text}, %(prefix)s), left({b.text}, %(prefix)s)) AS score
-    FROM {articles} AS a
-    JOIN {articles} AS b ON b.date = %(day)s AND a.date BETWEEN b.date - %(day_window)s AND b.date
-    WHERE (a.date < b.date OR a.id < b.id)
-      AND {a.in_newspapers} AND {b.in_newspapers}
-)
-SELECT left_id, right_id, score
-FROM scored
-WHERE score >= %(threshold)s::float4
-""",
-    "a",
-    "b",
-)
+# The pass that can be repeated.
+AUDITED = next(detection_pass for detection_pass in PASSES.values() if detection_pass.plain_join)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +78,18 @@ class AuditedDay:
         return left is not None and left == right
 
 
-def audit(days: Iterable[tuple[datetime.date, int]], config: TrigramConfig, scope: Scope) -> Iterator[AuditedDay]:
+def audit(days: Iterable[tuple[datetime.date, int]], config: NearConfig, scope: Scope) -> Iterator[AuditedDay]:
     """Yield each day's pairs by the plain join and by current evidence of runs with these settings and rules.
 
     Takes about 0.2 ms per pair in the window.
     """
-    runs = earlier_runs(TrigramPass.name, config, scope).same
+    runs = earlier_runs(AUDITED.name, config, scope).same
     for day, articles in days:
         plain, stored = _plain_join(day, config, scope), _stored(day, scope, runs)
         yield AuditedDay(day, articles, plain, stored, _groups_of(plain.keys() - stored.keys()))
 
 
-def audited_pairs(days: Iterable[tuple[datetime.date, int]], config: TrigramConfig, scope: Scope) -> int:
+def audited_pairs(days: Iterable[tuple[datetime.date, int]], config: NearConfig, scope: Scope) -> int:
     """Return how many pairs the plain join of these days scores; each takes about SECONDS_PER_PAIR."""
     before = datetime.timedelta(days=_widened(config, scope).day_window)
     return sum(
@@ -123,11 +106,11 @@ def random_days(count: int, scope: Scope) -> list[tuple[datetime.date, int]]:
     return sorted(random.SystemRandom().sample(days, min(count, len(days))))
 
 
-def _widened(config: TrigramConfig, scope: Scope) -> TrigramConfig:
-    return cast("TrigramConfig", widened(TrigramPass.name, config, scope.rules))
+def _widened(config: NearConfig, scope: Scope) -> Any:
+    return widened(AUDITED.name, config, scope.rules)
 
 
-def _plain_join(day: datetime.date, config: TrigramConfig, scope: Scope) -> Pairs:
+def _plain_join(day: datetime.date, config: NearConfig, scope: Scope) -> Pairs:
     """Return the pairs of the plain join at the loosest bounds that the rules of the scope allow."""
     loosest = _widened(config, scope)
     newspaper_ids = None if scope.newspaper_ids is None else list(scope.newspaper_ids)
@@ -140,22 +123,22 @@ def _plain_join(day: datetime.date, config: TrigramConfig, scope: Scope) -> Pair
         "boilerplate": scope.boilerplate.value,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_PLAIN_JOIN_SQL, parameters)
-        found = [Candidate(left, right, TrigramPass.name, score) for left, right, score in cursor]
-    kept = allowed(TrigramPass.name, config, scope.rules, found) if scope.rules else found
+        cursor.execute(AUDITED.plain_join, parameters)
+        found = [Candidate(left, right, AUDITED.name, score) for left, right, score in cursor]
+    kept = allowed(AUDITED.name, config, scope.rules, found) if scope.rules else found
     return {(candidate.left, candidate.right): candidate.score for candidate in kept}
 
 
 def _groups_of(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
     """Return the dense group of each of these articles that the pass found crowded."""
     articles = {article for pair in pairs for article in pair}
-    crowded = CrowdedArticle.objects.filter(pass_name=TrigramPass.name, article__group_member__isnull=False)
+    crowded = CrowdedArticle.objects.filter(pass_name=AUDITED.name, article__group_member__isnull=False)
     rows = crowded.values_list("article", "article__group_member__group").iterator()
     return {article: group for article, group in rows if article in articles}
 
 
 def _stored(day: datetime.date, scope: Scope, runs: Collection[int]) -> Pairs:
-    rows = Evidence.objects.filter(pass_name=TrigramPass.name, stale=False, run__in=runs).ending_on(day)
+    rows = Evidence.objects.filter(pass_name=AUDITED.name, stale=False, run__in=runs).ending_on(day)
     if scope.newspaper_ids is not None:
         rows = rows.filter(
             pair__left__newspaper__in=scope.newspaper_ids, pair__right__newspaper__in=scope.newspaper_ids
