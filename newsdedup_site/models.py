@@ -38,7 +38,7 @@ class Alarm(models.Model):
     found_at = models.DateTimeField(help_text="When a check first found it.")
     seen_at = models.DateTimeField(help_text="When a check last found it.")
     gone_at = models.DateTimeField(null=True, help_text="When a check found it gone; it may come back soon.")
-    told_at = models.DateTimeField(null=True, help_text="When it was last told.")
+    notified_at = models.DateTimeField(null=True, help_text="When people were last notified.")
     over_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -46,7 +46,7 @@ class Alarm(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["kind", "subject"], condition=Q(over_at=None), name="one_active_alarm")
         ]
-        indexes = [models.Index(fields=["kind", "subject", "-told_at"], name="alarm_told")]
+        indexes = [models.Index(fields=["kind", "subject", "-notified_at"], name="alarm_notified")]
         triggers = [
             pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
             pgtrigger.Protect(

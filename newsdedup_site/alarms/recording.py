@@ -45,11 +45,11 @@ def _seen(found: Found, row: Alarm | None, now: datetime.datetime) -> Told | Non
     row = row or Alarm(kind=found.kind, subject=found.subject, since=found.since or now, found_at=now)
     row.what, row.detail, row.remedy, row.address = found.what, found.detail, found.help, found.address
     row.seen_at, row.gone_at = now, None
-    if row.told_at is None:
+    if row.notified_at is None:
         event = None if _told_lately(found, now) else AlarmNotice.Event.BEGAN
     else:
-        event = AlarmNotice.Event.LASTS if now - row.told_at >= _repeat() else None
-    row.told_at = now if event else row.told_at
+        event = AlarmNotice.Event.LASTS if now - row.notified_at >= _repeat() else None
+    row.notified_at = now if event else row.notified_at
     row.save()
     return (row, event) if event else None
 
@@ -59,7 +59,7 @@ def _repeat() -> datetime.timedelta:
 
 
 def _told_lately(found: Found, now: datetime.datetime) -> bool:
-    same = Alarm.objects.filter(kind=found.kind, subject=found.subject, told_at__gt=now - QUIET)
+    same = Alarm.objects.filter(kind=found.kind, subject=found.subject, notified_at__gt=now - QUIET)
     return same.exists()
 
 
@@ -72,8 +72,8 @@ def _not_seen(row: Alarm, now: datetime.datetime) -> Told | None:
     event = None
     if kind is None or now - row.gone_at >= kind.calm:
         row.over_at = row.gone_at
-        event = AlarmNotice.Event.OVER if row.told_at else None
-        row.told_at = now if event else None
+        event = AlarmNotice.Event.OVER if row.notified_at else None
+        row.notified_at = now if event else None
     row.save()
     return (row, event) if event else None
 
