@@ -10,12 +10,13 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, LiteralString
 
 from django.db import connection
 from psycopg import sql
 
 from benchmarks.corpus import pairs_in_window
-from benchmarks.measuring import CHECKOUT, MeasuringError, Server
+from benchmarks.measuring import CHECKOUT, Server, Usage, measure
 from tests.databases import child_environment
 
 NAME = "newsdedup_benchmark"
@@ -99,7 +100,8 @@ def scratch_database(*, again: bool = False, keep: bool = False) -> Iterator[Non
     connection.close()
     connection.settings_dict["NAME"] = NAME
     try:
-        manage("migrate", "--verbosity", "0")
+        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+        subprocess.run(command, cwd=CHECKOUT, env={**os.environ, **child_environment()}, check=True)
         yield
     finally:
         connection.close()
@@ -108,68 +110,53 @@ def scratch_database(*, again: bool = False, keep: bool = False) -> Iterator[Non
             _admin("DROP DATABASE IF EXISTS {} WITH (FORCE)")
 
 
-def _admin(statement: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(sql.SQL(statement).format(sql.Identifier(NAME)))
+def _admin(statement: LiteralString) -> None:
+    rows(sql.SQL(statement).format(sql.Identifier(NAME)))
 
 
-def manage(*arguments: str) -> str:
-    """Run a management command on the scratch database without measuring it, and return its output."""
-    done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=CHECKOUT,
-        env={**os.environ, **child_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise MeasuringError(
-            f"manage.py {' '.join(arguments)} failed with exit status {done.returncode}:\n{done.stderr[-2000:]}"
-        )
-    return done.stdout
+def measured(server: Server, *arguments: str, repeat: int = 1) -> Usage:
+    """Run a management command on the scratch database, and return what it cost."""
+    return measure([sys.executable, "manage.py", *arguments], server, child_environment(), repeat=repeat)[0]
 
 
 def settle() -> None:
     """Vacuum and write a checkpoint now, so that neither starts during a measurement."""
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM (ANALYZE)")
-        cursor.execute("CHECKPOINT")
+    rows("VACUUM (ANALYZE)")
+    rows("CHECKPOINT")
 
 
 def forget() -> None:
     """Remove all results of passes, so that each starts from scratch."""
-    with connection.cursor() as cursor:
-        cursor.execute(_FORGET_SQL)
+    rows(_FORGET_SQL)
 
 
 def empty() -> None:
     """Remove all articles, newspapers, results and users."""
     forget()
+    rows(_EMPTY_SQL)
+
+
+def rows(statement: LiteralString | sql.Composed, values: Any = None) -> list[tuple[Any, ...]]:
+    """Return what a statement gives."""
     with connection.cursor() as cursor:
-        cursor.execute(_EMPTY_SQL)
+        cursor.execute(statement, values)
+        return cursor.fetchall() if cursor.description else []
 
 
 def counted(table: str) -> int:
     """Return the number of rows of a table."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
-        (number,) = cursor.fetchone()
+    [(number,)] = rows(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
     return number
 
 
 def evidence(pass_name: str) -> Pairs:
     """Return the pairs that a pass has found, with their scores."""
-    with connection.cursor() as cursor:
-        cursor.execute(_EVIDENCE_SQL, {"pass_name": pass_name})
-        return {(left, right): score for left, right, score in cursor.fetchall()}
+    return {(left, right): score for left, right, score in rows(_EVIDENCE_SQL, {"pass_name": pass_name})}
 
 
 def articles_by_day() -> dict[int, int]:
     """Return the number of articles of each day, by its day number."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT date, count(*) FROM articles_article GROUP BY date")
-        return {day.toordinal(): count for day, count in cursor.fetchall()}
+    return {day.toordinal(): count for day, count in rows("SELECT date, count(*) FROM articles_article GROUP BY date")}
 
 
 def by_chance(pairs: int) -> list[int]:
@@ -177,9 +164,7 @@ def by_chance(pairs: int) -> list[int]:
     by_day = articles_by_day()
     total, number = pairs_in_window(by_day, DAY_WINDOW), sum(by_day.values())
     wanted = min(number, math.ceil(pairs * number / max(total, 1)))
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT id FROM articles_article ORDER BY md5(id::text) LIMIT %s", [wanted])
-        return [row[0] for row in cursor.fetchall()]
+    return [pk for (pk,) in rows("SELECT id FROM articles_article ORDER BY md5(id::text) LIMIT %s", [wanted])]
 
 
 def plain_join(server: Server, ids: Sequence[int], *, threshold: float) -> PlainJoin:
@@ -200,26 +185,18 @@ def plain_join(server: Server, ids: Sequence[int], *, threshold: float) -> Plain
 
 def texts(ids: Sequence[int], prefix: int) -> list[str]:
     """Return the beginnings of the normalised texts of these articles, in this order."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id, left(normalized_text, %s) FROM articles_article WHERE id = ANY (%s)", [prefix, list(ids)]
-        )
-        by_id = dict(cursor.fetchall())
+    by_id = dict(rows("SELECT id, left(normalized_text, %s) FROM articles_article WHERE id = ANY (%s)", [prefix, ids]))
     return [by_id[id_] for id_ in ids]
 
 
 def within(pairs: Collection[tuple[int, int]], days: int) -> frozenset[tuple[int, int]]:
     """Return the pairs of articles that are at most this many days apart."""
-    with connection.cursor() as cursor:
-        wanted = sorted({article for pair in pairs for article in pair})
-        cursor.execute("SELECT id, date FROM articles_article WHERE id = ANY (%s)", [wanted])
-        dates = dict(cursor.fetchall())
+    wanted = sorted({article for pair in pairs for article in pair})
+    dates = dict(rows("SELECT id, date FROM articles_article WHERE id = ANY (%s)", [wanted]))
     return frozenset(pair for pair in pairs if abs((dates[pair[0]] - dates[pair[1]]).days) <= days)
 
 
 def likeness_of_copies() -> tuple[float, float] | None:
     """Return the mean and the highest similarity of articles and their first copies; None without copies."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COPIES_SQL, {"prefix": PREFIX})
-        mean, highest = cursor.fetchone()
+    [(mean, highest)] = rows(_COPIES_SQL, {"prefix": PREFIX})
     return None if mean is None else (mean, highest)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import random
-import sys
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from django.db import connection, transaction
 
 from benchmarks import database
 from benchmarks.corpus import SEED, Row, load
-from benchmarks.measuring import MeasuringError, Server, measure
+from benchmarks.measuring import MeasuringError, Server
 
 DAY = datetime.date(2026, 3, 2)
 NEWSPAPERS = 10
@@ -108,8 +107,7 @@ def _measured(source: Input) -> str:
     with transaction.atomic():
         load(rows(source), connection)
     database.settle()
-    command = [sys.executable, "manage.py", "find_duplicates"]
-    usage, _ = measure(command, Server(connection), database.child_environment())
+    usage = database.measured(Server(connection), "find_duplicates")
     numbers = (usage.wall, usage.cpu, usage.command_memory, usage.server_memory)
     measured = " | ".join(f"{number:,.1f}" for number in numbers)
     return f"| {source.what} | {source.articles:,} | {measured} | {database.counted('dedup_pair'):,} |"

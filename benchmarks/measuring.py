@@ -7,9 +7,11 @@ including those that have ended.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -194,3 +196,24 @@ def _processor() -> str:
         return platform.machine()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+# Linux only: prctl(2), PR_SET_CHILD_SUBREAPER.
+_SET_CHILD_SUBREAPER = 36
+
+
+def wait_for_all(command: Sequence[str]) -> int:
+    """Run a command and wait for all processes that it leaves, so that the kernel adds up their CPU seconds too.
+
+    Java outlives the Python process that started it, which does not wait for it. Return the command's exit code.
+    """
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    code = subprocess.run(command, check=False).returncode
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(wait_for_all(sys.argv[1:]))

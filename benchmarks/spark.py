@@ -20,16 +20,15 @@ from pyarrow import parquet
 from rich.console import Console
 
 from benchmarks import database
-from benchmarks.comparing import numbers
 from benchmarks.corpus import Source, corpus, load, read_sources
 from benchmarks.measuring import MeasuringError, Server, Usage, measure
+from benchmarks.passes import numbers
 from benchmarks.report import show
 from benchmarks.results import Columns, Sheet, sheet
 from dedup.detection.spark.command import TILE_PAIRS
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.plan import Plan, planned
 from dedup.detection.spark.schema import Bundle
-from tests.databases import child_environment
 
 PER_DAY = 500
 
@@ -79,8 +78,7 @@ def measured(sources: Sequence[Source], articles: int, masters: Sequence[str], s
 
 def _managed(server: Server, command: str, *arguments: str) -> Usage:
     database.settle()
-    line = [sys.executable, "manage.py", command, *arguments, "--no-progress"]
-    return measure(line, server, child_environment())[0]
+    return database.measured(server, command, *arguments, "--no-progress")
 
 
 def _run(folder: Path, master: str, server: Server) -> SparkRun:
@@ -88,7 +86,7 @@ def _run(folder: Path, master: str, server: Server) -> SparkRun:
         wanted = {"enabled": "true", "dir": f"file://{events}", "compress": "false", "rolling.enabled": "false"}
         settings = [f"--conf=spark.eventLog.{name}={value}" for name, value in wanted.items()]
         line = ["-m", "dedup.detection.spark", "run", str(folder), f"--master={master}", *settings]
-        usage, _ = measure([sys.executable, "-m", "benchmarks.waiting", sys.executable, *line], server, {})
+        usage, _ = measure([sys.executable, "-m", "benchmarks.measuring", sys.executable, *line], server, {})
         shuffled = sum(shuffle_bytes(path.read_text().splitlines()) for path in Path(events).iterdir())
     stages = json.loads(Bundle(folder).result.read_text())["seconds"]
     return SparkRun(usage, _highest(Bundle(folder).stages), shuffled, stages)

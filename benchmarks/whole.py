@@ -1,16 +1,9 @@
-"""The whole way of articles: imported from a file, compared, judged, clustered, and shown on pages.
-
-Each command runs as users run it, on a new database, one corpus after the other: import_articles of a file,
-find_duplicates with the default profile, and find_duplicates --new, once with nothing new and once after an import of
-new articles. Then come the pages, and other tools on the same articles. With --repeat, the measurement whose
-find_duplicates took the median time is kept.
-"""
+"""The whole way of articles, from a file to the pages."""
 
 from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
@@ -18,7 +11,6 @@ from django.test import Client
 
 from benchmarks import database, pages
 from benchmarks.corpus import articles, write_files
-from benchmarks.measuring import measure
 from benchmarks.passes import PassBenchmark, add_contest_options
 from benchmarks.results import IMPORT, IMPORT_NEW, NEW, NOTHING_NEW, RUN, PageTime, Step, WholeResult
 from dedup.detection.runs.facts import phase_seconds
@@ -33,10 +25,23 @@ _REQUESTS = 20
 
 
 class WholeBenchmark(PassBenchmark):
-    """All commands, the pages, and other tools."""
+    """The whole way of articles: imported from a file, compared, judged, clustered, and shown on pages.
+
+    Each command runs as users run it, on a new database, one corpus after the other: import_articles of a file,
+    find_duplicates with the default profile, and find_duplicates --new, once with nothing new and once after an import
+    of new articles. Then come the pages, and other tools on the same articles. With --repeat, the measurement whose
+    find_duplicates took the median time is kept.
+    """
 
     sizes = [33_000, 100_000, 1_000_000]
     name = "whole"
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        """Declare the options."""
+        super(PassBenchmark, cls).add_options(parser)
+        parser.add_argument("--alone", action="store_true", help="leave out the other tools")
+        add_contest_options(parser, RIVALS)
 
     def measure(self, size: int) -> None:
         """Measure a corpus."""
@@ -73,8 +78,7 @@ class WholeBenchmark(PassBenchmark):
         self.console.print(f"  {name}")
         database.settle()
         before = database.counted("articles_article")
-        line = [sys.executable, "manage.py", command, *arguments, "--no-progress"]
-        usage, _ = measure(line, self.server, database.child_environment())
+        usage = database.measured(self.server, command, *arguments, "--no-progress")
         phases = dict(phase_seconds(DetectionRun.objects.latest("pk"))) if command == "find_duplicates" else {}
         result.steps.append(Step(name, database.counted("articles_article") - before, usage, phases))
 
@@ -92,13 +96,3 @@ def page_times() -> list[PageTime]:
     asked = [pages.of_address(client, name, address, _REQUESTS) for name, address in pages.addresses().items()]
     asked.append(pages.decisions(client, _REQUESTS))
     return [PageTime(page.name, statistics.median(page.milliseconds), page.queries) for page in asked]
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    WholeBenchmark.add_options(parser)
-    parser.add_argument("--alone", action="store_true", help="leave out the other tools")
-    add_contest_options(parser, RIVALS)
-
-
-run = WholeBenchmark.start

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import size_classes
+from benchmarks import contestants
 from dedup.detection.kernels import parity_join
 from dedup.detection.kernels.tokens import Ragged, character_shingles
 from tests.dedup.kernels.test_parity_join import brute_force, ragged, related_sets
@@ -15,7 +15,7 @@ from tests.dedup.kernels.test_parity_join import brute_force, ragged, related_se
 
 @given(st.lists(st.text("abcdé ", max_size=60), max_size=6), st.sampled_from([2, 5]))
 def test_sets_of_hashes_have_a_member_for_each_distinct_shingle(texts: list[str], size: int) -> None:
-    sets = size_classes.hash_sets(character_shingles(texts, size))
+    sets = contestants.hash_sets(character_shingles(texts, size))
     expected = [len({text[place : place + size] for place in range(max(1, len(text) - size + 1))}) for text in texts]
     assert sets.sizes.tolist() == [count if text else 0 for count, text in zip(expected, texts, strict=True)]
     for start, stop in pairwise(sets.offsets):
@@ -24,7 +24,7 @@ def test_sets_of_hashes_have_a_member_for_each_distinct_shingle(texts: list[str]
 
 
 def test_equal_texts_have_equal_sets_of_hashes_at_any_position() -> None:
-    sets = size_classes.hash_sets(character_shingles(["the ferry", "", "the bridge", "the ferry"], 5))
+    sets = contestants.hash_sets(character_shingles(["the ferry", "", "the bridge", "the ferry"], 5))
     first, _, _, last = (sets.values[start:stop].tolist() for start, stop in pairwise(sets.offsets))
     assert first == last
     assert sets.sizes.tolist() == [5, 0, 6, 5]
@@ -62,13 +62,13 @@ def test_a_pair_that_collisions_bring_below_the_threshold_is_found_if_they_are_a
 
 def test_candidates_by_size_rule_out_other_sizes_without_the_sketches() -> None:
     full = parity_join.Sketches(np.zeros((1, 3), dtype=np.uint64), np.array([75, 100, 54]))
-    left, right = size_classes.candidate_pairs_by_size(full, np.zeros(3, dtype=np.int64), day_window=0, threshold=0.75)
+    left, right = contestants.candidate_pairs_by_size(full, np.zeros(3, dtype=np.int64), day_window=0, threshold=0.75)
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 1)]
 
 
 @pytest.mark.parametrize(("bits", "foldable"), [(64, 64), (704, 704), (1088, 1152), (3392, 3584), (4096, 4096)])
 def test_many_bits_are_rounded_up_to_a_foldable_number(bits: int, foldable: int) -> None:
-    assert size_classes.foldable(bits) == foldable
+    assert contestants.foldable(bits) == foldable
 
 
 def test_no_sets_and_empty_ones_have_no_candidates_by_size() -> None:
@@ -80,7 +80,7 @@ def by_size(
     sets: Ragged, days: list[int], day_window: int, threshold: float, bits: int, *, collisions: int = 0
 ) -> list[tuple[int, int]]:
     sketched = parity_join.sketch(sets, parity_join.deal_buckets(sets.head(20), bits), bits)
-    left, right = size_classes.candidate_pairs_by_size(
+    left, right = contestants.candidate_pairs_by_size(
         sketched, np.array(days, dtype=np.int64), day_window=day_window, threshold=threshold, collisions=collisions
     )
     return list(zip(left.tolist(), right.tolist(), strict=True))

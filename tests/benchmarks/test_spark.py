@@ -36,6 +36,6 @@ def test_the_table_relates_a_run_to_one_machine_and_to_its_plan() -> None:
 def test_processes_that_outlive_a_command_are_waited_for(tmp_path: Path) -> None:
     left = tmp_path / "left"
     outlives = f"import os; os.fork() or open({str(left)!r}, 'w').close()"
-    command = [sys.executable, "-m", "benchmarks.waiting", sys.executable, "-c", outlives]
+    command = [sys.executable, "-m", "benchmarks.measuring", sys.executable, "-c", outlives]
     assert subprocess.run(command, cwd=CHECKOUT, check=False).returncode == 0
     assert left.exists()
