@@ -1,12 +1,14 @@
-"""Each promise is broken once by SQL, in an archive after a run and decisions; the doctor finds exactly that."""
+"""The doctor finds each promise that SQL breaks, exactly that, and nothing in a healthy archive."""
 
 from __future__ import annotations
 
 import io
+import json
 import random
+from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
 from articles.models import Newspaper
@@ -15,7 +17,9 @@ from dedup.models import Cluster, Pair
 from dedup.review.answers.decisions import confirm_cluster, decide_pair, members_of, undo
 from newsdedup_site.doctor import INVARIANTS, examine
 from tests.conftest import StoreArticle
-from tests.factories import make_user
+from tests.factories import make_cluster, make_user
+
+pytestmark = pytest.mark.django_db
 
 # What breaks a promise, and what else is then no longer true.
 BREAKS: dict[str, tuple[str, set[str]]] = {
@@ -127,7 +131,6 @@ def found() -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.django_db
 def test_a_healthy_archive_has_no_finding_and_each_break_exactly_its_own(archive: dict[str, int]) -> None:
     looked = examine(sample=None)
     assert {check.invariant.name: check.found for check in looked if check.found.faults or check.found.waiting} == {}
@@ -153,3 +156,49 @@ def _key_of_evidence() -> str:
 
 def test_every_promise_is_broken_once() -> None:
     assert {invariant.name for invariant in INVARIANTS} == BREAKS.keys() | NOT_BROKEN_HERE
+
+
+def doctor(*arguments: str) -> tuple[int, str]:
+    """Return the exit code of the command and what it prints."""
+    output = io.StringIO()
+    try:
+        call_command("doctor", *arguments, stdout=output)
+    except SystemExit as end:
+        return int(end.code or 0), output.getvalue()
+    return 0, output.getvalue()
+
+
+def test_an_empty_database_is_healthy() -> None:
+    code, printed = doctor()
+    assert code == 0
+    assert printed.endswith(f"\nAll {len(INVARIANTS)} checks passed.\n")
+
+
+def test_a_state_that_no_decision_gives_is_found_named_and_repaired_by_nobody(store: StoreArticle) -> None:
+    make_cluster(store(), store())
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE dedup_pair SET state = 'confirmed' RETURNING id")
+        [(pair,)] = cursor.fetchall()
+    code, printed = doctor("pair-states")
+    assert code == 1
+    assert f"         pair {pair} is confirmed, and by the decisions in force undecided\n" in printed
+    assert printed.endswith("1 of 1 checks found something.\n")
+
+
+def test_programs_read_the_result_as_json(store: StoreArticle) -> None:
+    make_cluster(store(), store())
+    code, printed = doctor("scores", "forms", "--format", "json")
+    result: dict[str, Any] = json.loads(printed)
+    assert (code, result["healthy"]) == (0, True)
+    assert [check["name"] for check in result["checks"]] == ["forms", "scores"]
+
+
+def test_an_unknown_check_is_an_error_of_usage_that_names_all() -> None:
+    with pytest.raises(CommandError, match="There is no check named hearts; there are tables, server, ") as raised:
+        doctor("hearts")
+    assert raised.value.returncode == 2
+
+
+def test_roles_and_users_are_no_fault() -> None:
+    make_user("anna", "editor")
+    assert found() == set()

@@ -1,4 +1,4 @@
-"""The figures at /metrics: behind a token, in the format of Prometheus, and true."""
+"""What machines ask: the icon, the check of a balancer, and the figures at /metrics behind a token."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
@@ -156,3 +156,23 @@ def test_the_figures_cost_a_fixed_number_of_queries_and_no_session(
         Worker.objects.update_or_create(name="w", defaults={"seen_at": timezone.now()})
         with django_assert_num_queries(29):
             read(admin)
+
+
+def test_a_browser_finds_the_icon_without_a_login(client: Client) -> None:
+    assert client.get("/favicon.ico")["Location"] == "/static/newsdedup/icon.svg"
+
+
+def test_healthz_needs_no_login(client: Client) -> None:
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.content) == (200, b"ok\n")
+
+
+def test_healthz_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise DatabaseError("gone")
+
+    monkeypatch.setattr(connection, "cursor", refuse)
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.content) == (503, b"the database does not answer\n")

@@ -1,5 +1,9 @@
-"""The scripts: an unfinished environment is made again, and a taken port is found before anything is installed."""
+"""Scripts and programs: what they make again, name with the remedy, need, and put into the image."""
 
+from __future__ import annotations
+
+import os
+import re
 import shutil
 import socket
 import subprocess
@@ -8,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from tests.image import CHECKOUT, Image, ignored, instructions, is_ignored
 
 
 def virtual_environment(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -56,3 +60,117 @@ def test_what_is_no_port_is_refused(tmp_path: Path, port: str) -> None:
     done = demo(tmp_path, port)
     assert done.returncode == 1
     assert done.stderr.startswith(f"Port {port} cannot be used: ")
+
+
+PROGRAMS = ["benchmarks", *sorted(f"tests.{path.parent.name}" for path in CHECKOUT.glob("tests/*/__main__.py"))]
+# What Python loads first: each package that requirements.txt does not list is missing, or takes all memory.
+BARE = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if {missing}:
+            raise {error}
+        return None
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def listed(name: str) -> set[str]:
+    """Return the packages of a list, as they are imported."""
+    text = (CHECKOUT / name).read_text(encoding="utf-8")
+    return {found.lower().replace("-", "_") for found in re.findall(r"^([\w.-]+)==", text, re.MULTILINE)}
+
+
+def run(program: str, folder: Path, error: str) -> subprocess.CompletedProcess[str]:
+    missing = {*(listed("requirements-dev.txt") - listed("requirements.txt")), "pytest", "_pytest"}
+    code = BARE.format(missing=f"name.partition('.')[0] in {missing}", error=error)
+    (folder / "sitecustomize.py").write_text(code, encoding="utf-8")
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), "NEWSDEDUP_HOME": str(folder / "home")}
+    command = [sys.executable, "-m", program, *(["--minutes", "0"] if program == "tests.fuzz" else [])]
+    return subprocess.run(
+        [*command, *([] if program == "tests.fuzz" else ["--help"])],
+        cwd=CHECKOUT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_the_programs_are_known() -> None:
+    assert {f"tests.{name}" for name in ("crash", "fuzz", "load", "mutations", "upgrades")} <= set(PROGRAMS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_says_which_package_it_needs(program: str, tmp_path: Path) -> None:
+    ended = run(program, tmp_path, "ModuleNotFoundError(name=name)")
+    if ended.returncode:
+        [sentence] = ended.stderr.splitlines()
+        assert re.search(rf"is not installed, which {program} needs\. Install it: pip install -r req", sentence)
+    else:
+        assert ended.stdout.startswith("usage: ")  # its help needs none
+
+
+def test_a_program_says_that_memory_ran_out(tmp_path: Path) -> None:
+    ended = run("tests.fuzz", tmp_path, "MemoryError")
+    assert (ended.returncode, ended.stderr) == (
+        1,
+        "Memory ran out during tests.fuzz. Free some, or run it where there is more.\n",
+    )
+
+
+PATTERNS = ignored((CHECKOUT / ".dockerignore").read_text())
+
+
+def test_the_instructions_of_a_file_are_read_with_continued_lines_and_without_comments() -> None:
+    text = "# first\nFROM debian\n\nRUN one \\\n    # between\n    && two\nUSER 10001:10001\n"
+    assert list(instructions(text)) == [("FROM", "debian"), ("RUN", "one     && two"), ("USER", "10001:10001")]
+    with pytest.raises(ValueError, match="Dockerfile: ADD is not known here"):
+        list(instructions("ADD x y"))
+
+
+def test_every_instruction_of_ours_is_known() -> None:
+    names = [name for name, _ in instructions((CHECKOUT / "Dockerfile").read_text())]
+    assert (names[0], names[-1], names.count("USER")) == ("FROM", "CMD", 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "kept_out"),
+    [
+        (".env", True),
+        (".git/config", True),
+        (".venv/bin/python", True),
+        ("var/crawl/queue", True),
+        ("tests/image.py", True),
+        ("dedup/__pycache__/apps.pyc", True),
+        ("newsdedup.egg-info", True),
+        ("dedup/apps.py", False),
+        ("docs/var.md", False),
+        (".env.example", False),
+    ],
+)
+def test_secrets_and_waste_stay_out_of_the_image(path: str, kept_out: bool) -> None:
+    assert is_ignored(path, PATTERNS) is kept_out
+
+
+def test_files_are_copied_where_the_instruction_says_and_ignored_ones_are_not(tmp_path: Path) -> None:
+    image = Image(tmp_path)
+    image.do("WORKDIR", "/app")
+    image.do("COPY", "manage.py LICENSE ./")
+    image.do("COPY", "articles articles")
+    assert {path.name for path in (tmp_path / "app").iterdir()} == {"manage.py", "LICENSE", "articles"}
+    assert (tmp_path / "app" / "articles" / "apps.py").read_bytes() == (CHECKOUT / "articles/apps.py").read_bytes()
+    assert not list(tmp_path.rglob("__pycache__"))
+    with pytest.raises(ValueError, match=r"COPY tests: \.dockerignore keeps it out"):
+        image.do("COPY", "tests tests")
+
+
+def test_what_runs_in_the_image_has_its_user_and_no_capability(tmp_path: Path) -> None:
+    image = Image(tmp_path)
+    image.do("ENV", "A=1 B='two words'")
+    assert (image.environment["A"], image.environment["B"]) == ("1", "two words")
+    assert "--bounding-set=-all" not in image.inside(["id"])
+    image.do("USER", "10001:10001")
+    assert {"--reuid=10001", "--regid=10001", "--no-new-privs", "--bounding-set=-all"} < set(image.inside(["id"]))
