@@ -6,6 +6,7 @@ is killed. Nothing is noted before all clusters were built once.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import LiteralString
 
 from django.db import connection, transaction
@@ -67,7 +68,7 @@ def update_clusters(*, only_changed: bool) -> Rebuilt:
     newest, rests_on = newest_revision(), _rests_on()
     with transaction.atomic():
         lock_review()
-        changed = _changed(rests_on) if only_changed else None
+        changed = _changed(rests_on, FEW) if only_changed else None
         rebuilt = Rebuilt(set(), []) if changed == set() else rebuild_clusters(changed)
         ChangedArticle.objects.all().delete()
         UpToDate.objects.update_or_create(name=CLUSTERS, defaults={"revision": newest, "rests_on": rests_on})
@@ -88,13 +89,7 @@ def renew_questions(rebuilt: Rebuilt) -> None:
 
 def changed_since_rebuilt() -> set[int] | None:
     """Return the articles whose clusters the next run rebuilds; None: all clusters, or they were never built."""
-    mark = UpToDate.objects.filter(name=CLUSTERS, rests_on=_rests_on()).first()
-    if mark is None:
-        return None
-    with connection.cursor() as cursor:
-        cursor.execute(_STORED_AGAIN_SQL, {"revision": mark.revision})
-        stored_again = {article for (article,) in cursor}
-    return stored_again | set(ChangedArticle.objects.values_list("article", flat=True))
+    return _changed(_rests_on())
 
 
 def contradictions() -> int:
@@ -105,16 +100,17 @@ def contradictions() -> int:
     return count
 
 
-def _changed(rests_on: str) -> set[int] | None:
-    """Return the articles whose clusters are to be rebuilt; None: all clusters."""
+def _changed(rests_on: str, most: int | None = None) -> set[int] | None:
+    """Return the articles whose clusters are to be rebuilt; None: all clusters, also if there are more than `most`."""
     mark = UpToDate.objects.filter(name=CLUSTERS, rests_on=rests_on).first()
     if mark is None:
         return None
-    changed = set(ChangedArticle.objects.values_list("article", flat=True).distinct()[: FEW + 1])
+    limit = None if most is None else most + 1
+    changed = set(ChangedArticle.objects.values_list("article", flat=True).distinct()[:limit])
     with connection.cursor() as cursor:
         cursor.execute(_STORED_AGAIN_SQL, {"revision": mark.revision})
-        changed |= {article for (article,) in cursor.fetchmany(FEW + 1)}
-    return None if len(changed) > FEW else changed
+        changed |= {article for (article,) in islice(cursor, limit)}
+    return None if most is not None and len(changed) > most else changed
 
 
 def _rests_on() -> str:

@@ -105,10 +105,11 @@ class DisjointSets:
     def added(self, number: int) -> None:
         """Note a number that is seen for the first time."""
 
-    def unite(self, one: int, other: int) -> None:
-        """Make one set of those of two numbers, named by the lower of both names."""
+    def unite(self, one: int, other: int) -> bool:
+        """Make one set of those of two numbers, named by the lower of both names; return whether they were two."""
         lower, higher = sorted((self.root(one), self.root(other)))
         self.parent[higher] = lower
+        return lower != higher
 
 
 class _Forest(DisjointSets):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import LiteralString, NamedTuple
 
 from django.db import connection
@@ -64,13 +64,17 @@ def lock_review() -> None:
 
 def constraints_in_force(articles: Collection[int] | None = None) -> Constraints:
     """Return the constraints of all decisions that are not undone; only those on these articles, if given."""
-    constraints = Constraints([], [], [])
-    lists = constraints._asdict()
     with connection.cursor() as cursor:
         cursor.execute(_IN_FORCE_SQL, {"articles": None if articles is None else list(articles)})
-        for left, right, effect in cursor:
-            if effect in lists:
-                lists[effect].append((left, right))
+        return _by_effect(cursor)
+
+
+def _by_effect(links: Iterable[tuple[int, int, str]]) -> Constraints:
+    constraints = Constraints([], [], [])
+    lists = constraints._asdict()
+    for left, right, effect in links:
+        if effect in lists:
+            lists[effect].append((left, right))
     return constraints
 
 
@@ -92,11 +96,7 @@ class KnownConstraints:
                     self._of[left].add((left, right, effect))
                     self._of[right].add((left, right, effect))
             self._read |= unread
-        constraints = Constraints([], [], [])
-        lists = constraints._asdict()
-        for left, right, effect in sorted({said for article in articles for said in self._of.get(article, ())}):
-            lists[effect].append((left, right))
-        return constraints
+        return _by_effect(sorted({said for article in articles for said in self._of.get(article, ())}))
 
 
 def with_pair_state(statement: LiteralString, *, of: str, few: bool = False) -> str:

@@ -31,14 +31,6 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class ArticleDoubt:
-    """A field of an article that says that something about it is uncertain."""
-
-    field: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class PairDoubt:
     """A condition on the row `pair` of dedup_pair. An empty `title`: the page says it in other words."""
 
@@ -57,11 +49,8 @@ class ClusterDoubt:
     says: Callable[[int], str]
 
 
-ARTICLE_DOUBTS = (
-    ArticleDoubt("date_doubt", "Uncertain date"),
-    ArticleDoubt("text_doubt", "Uncertain text"),
-    ArticleDoubt("paywalled", "Paywall"),
-)
+# The fields of an article that say that something about it is uncertain.
+ARTICLE_DOUBTS = {"date_doubt": "Uncertain date", "text_doubt": "Uncertain text", "paywalled": "Paywall"}
 PAIR_DOUBTS = (
     PairDoubt("verdict", "Not judged to be duplicates.", "pair.verdict <> 'duplicate'"),
     PairDoubt(
@@ -191,7 +180,7 @@ def _any(conditions: list[Composable]) -> Composable:
 
 def _article_doubt() -> Composable:
     """Return whether a row `article` is in doubt."""
-    fields = {doubt.field: Article._meta.get_field(doubt.field) for doubt in ARTICLE_DOUBTS}  # noqa: SLF001 - public
+    fields = {name: Article._meta.get_field(name) for name in ARTICLE_DOUBTS}  # noqa: SLF001 - public
     holds = {True: SQL("article.{}"), False: SQL("NOT (article.{} = '')")}
     return _any(
         [holds[found.empty_strings_allowed is False].format(Identifier(name)) for name, found in fields.items()]
@@ -261,4 +250,4 @@ def doubts_of_cluster(cluster_id: int) -> list[Doubt]:
 
 def doubts_of_article(article: Article) -> list[str]:
     """Return what is uncertain about an article, in two words each."""
-    return [doubt.title for doubt in ARTICLE_DOUBTS if getattr(article, doubt.field)]
+    return [title for name, title in ARTICLE_DOUBTS.items() if getattr(article, name)]

@@ -8,6 +8,7 @@ from typing import LiteralString, NamedTuple
 from django.db import connection, transaction
 
 from dedup.answers import LINKS_BY_PROFILE
+from dedup.detection.clustering.components import DisjointSets
 from dedup.detection.clustering.constraints import KnownConstraints, constraints_in_force, lock_review, with_pair_state
 from dedup.models import ConfirmedArticle, Link, SeparateArticles
 
@@ -106,20 +107,12 @@ def _tied_to(articles: Collection[int], known: KnownConstraints) -> tuple[set[in
     return reached, stored
 
 
-def _groups(pairs: Iterable[tuple[int, int]]) -> list[set[int]]:
-    """Return the connected components of these pairs."""
-    group_of: dict[int, set[int]] = {}
-    for pair in pairs:
-        fewer, more = sorted((group_of.setdefault(article, {article}) for article in pair), key=len)
-        if fewer is not more:
-            more |= fewer
-            group_of.update(dict.fromkeys(fewer, more))
-    return list({id(group): group for group in group_of.values()}.values())
-
-
 def _firsts(must: Iterable[tuple[int, int]]) -> dict[int, int]:
     """Return the first article of the group of each article that these must-links tie to others."""
-    return {article: min(group) for group in _groups(must) for article in group}
+    sets = DisjointSets()
+    for left, right in must:
+        sets.unite(left, right)
+    return {article: sets.root(article) for article in list(sets.parent)}
 
 
 def _separate(firsts: Mapping[int, int], cannot: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:

@@ -143,40 +143,22 @@ ON CONFLICT (tab) DO UPDATE SET number = counted.number + excluded.number
 Subject: TypeAlias = tuple[int | None, int | None]
 
 
-class Question(NamedTuple):
-    """The columns of an OpenQuestion, apart from its id."""
-
-    pair_id: int | None
-    cluster_id: int | None
-    number: int
-    article: int | None
-    size: int
-    asked: bool
-    certain: bool
-    conflict: bool
-    change: float
-    doubt: float
-
-
 class Questions(NamedTuple):
-    """All questions, by the pair or else the cluster that they are about."""
+    """All questions, by the pair or else the cluster that they are about: the columns of each, apart from its id."""
 
-    stored: dict[Subject, Question]
-    expected: dict[Subject, Question]
+    stored: dict[Subject, tuple[Any, ...]]
+    expected: dict[Subject, tuple[Any, ...]]
 
 
 def all_questions() -> Questions:
     """Return all questions as they are stored, and as update_questions(None) would store them; nothing is stored."""
     asked = {"articles": None, "few": False, "certain_from": CERTAIN_FROM}
+    found = []
     with connection.cursor() as cursor:
-        return Questions(
-            *(_by_subject(cursor, *query) for query in ((_STORED_SQL, None), (_QUESTIONS_SQL.as_string(), asked)))
-        )
-
-
-def _by_subject(cursor: Any, statement: str, parameters: dict[str, Any] | None) -> dict[Subject, Question]:
-    cursor.execute(statement, parameters)
-    return {row[:2]: Question(*row) for row in cursor}
+        for statement, parameters in ((_STORED_SQL, None), (_QUESTIONS_SQL.as_string(), asked)):
+            cursor.execute(statement, parameters)
+            found.append({row[:2]: row for row in cursor})
+    return Questions(*found)
 
 
 def expected_counts() -> dict[str, int]:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dedup.detection.clustering.components import DisjointSets
+
 
 class Tie(NamedTuple):
     """Two nodes that belong together, and how strongly, 0..1; a decision is stronger than any verdict."""
@@ -26,14 +28,9 @@ class Bridge:
 
 def strongest_tree(ties: Iterable[Tie]) -> list[Tie]:
     """Return the maximum spanning forest, the strongest tie first (Kruskal 1956); equal ties by their nodes."""
-    leader: dict[int, int] = {}
-    tree = []
-    for tie in sorted(ties, key=lambda tie: (not tie.decided, -tie.strength, tie.left, tie.right)):
-        left, right = _leader(leader, tie.left), _leader(leader, tie.right)
-        if left != right:
-            leader[left] = right
-            tree.append(tie)
-    return tree
+    ordered = sorted(ties, key=lambda tie: (not tie.decided, -tie.strength, tie.left, tie.right))
+    sets = DisjointSets()
+    return [tie for tie in ordered if sets.unite(tie.left, tie.right)]
 
 
 def weakest_bridge(nodes: Collection[int], ties: Iterable[Tie]) -> Bridge | None:
@@ -57,18 +54,10 @@ def parts_of(nodes: Collection[int], ties: Iterable[Tie], *, at_most: int) -> li
 
 
 def _joined(nodes: Collection[int], ties: Iterable[Tie]) -> list[tuple[int, ...]]:
-    leader: dict[int, int] = {}
+    sets = DisjointSets()
     for tie in ties:
-        leader[_leader(leader, tie.left)] = _leader(leader, tie.right)
+        sets.unite(tie.left, tie.right)
     parts: dict[int, list[int]] = {}
     for node in sorted(nodes):
-        parts.setdefault(_leader(leader, node), []).append(node)
+        parts.setdefault(sets.root(node), []).append(node)
     return sorted(tuple(part) for part in parts.values())
-
-
-def _leader(leader: dict[int, int], node: int) -> int:
-    """Return the node that leads the set of this one (Tarjan 1975)."""
-    while (above := leader.setdefault(node, node)) != node:
-        leader[node] = leader[above]
-        node = leader[node]
-    return node
