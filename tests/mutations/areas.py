@@ -46,7 +46,7 @@ AREAS = (
             "tests/dedup/clustering",
             "tests/dedup/review",
             "tests/dedup/runs/test_evidence.py",
-            "tests/dedup/runs/test_group_checks.py",
+            "tests/dedup/runs/test_dense_run.py",
             "tests/dedup/runs/test_incremental.py",
             "tests/dedup/views",
             "tests/dedup/webhooks/test_webhooks.py",

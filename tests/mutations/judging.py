@@ -16,9 +16,8 @@ from pathlib import Path
 from newsdedup_site import embedded
 from tests.mutations.areas import area_of, module_name
 from tests.mutations.covering import Covering, covering_of
-from tests.mutations.equivalents import reason_for
 from tests.mutations.mutants import Mutant
-from tests.mutations.scores import Judged
+from tests.mutations.scores import Judged, equivalents
 from tests.mutations.workshop import Bench, Outcome, WorkshopError, benches
 
 # A run of tests may take so many seconds more, and so many times as long, as the same tests took one by one: the
@@ -133,7 +132,7 @@ class _Tries:
             module=module_name(mutant.path),
             kind=outcome.kind,
             killer=outcome.killer,
-            equivalent=reason_for(mutant),
+            equivalent=equivalents().get((module_name(mutant.path), *mutant.change), ""),
             diff=mutant.diff,
             seconds=outcome.seconds,
         )

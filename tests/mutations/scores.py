@@ -1,28 +1,24 @@
-"""How many mutants were killed, and how sure that is: Wilson's interval (Wilson 1927), as in Agresti and Coull 1998."""
+"""How many mutants were killed, how sure that is, and those that no test can tell from the code."""
 
 from __future__ import annotations
 
-import math
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
-_Z = 1.959963984540054  # 95 %
+from dedup.research.precision import interval
+
+# Listed by hand, each with its reason.
+EQUIVALENTS = Path(__file__).with_name("equivalents.toml")
+Change = tuple[str, str, str]
 
 
-class Interval(NamedTuple):
-    low: float
-    high: float
-
-
-def wilson(hits: int, trials: int) -> Interval:
-    """Return the 95 % interval of a share; 0 to 1 for no trials."""
-    if not trials:
-        return Interval(0.0, 1.0)
-    share, square = hits / trials, _Z * _Z
-    middle = (share + square / (2 * trials)) / (1 + square / trials)
-    half = _Z / (1 + square / trials) * math.sqrt(share * (1 - share) / trials + square / (4 * trials * trials))
-    return Interval(max(0.0, middle - half), min(1.0, middle + half))
+def equivalents() -> dict[Change, str]:
+    """Return the reasons by module, removed lines and added lines."""
+    listed = tomllib.loads(EQUIVALENTS.read_text()).get("equivalent", [])
+    return {(row["module"], row["removed"].strip(), row["added"].strip()): row["reason"] for row in listed}
 
 
 @dataclass(frozen=True)
@@ -67,5 +63,5 @@ class Score(NamedTuple):
         trials = self.mutants - (self.equivalent if without_equivalent else 0)
         if not trials:
             return "–"
-        low, high = wilson(self.killed, trials)
+        low, high = interval(trials, self.killed)
         return f"{100 * self.killed / trials:.1f} % ({100 * low:.1f}–{100 * high:.1f})"

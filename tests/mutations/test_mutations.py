@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from dedup.research.precision import interval
 from tests.mutations.__main__ import report
 from tests.mutations.areas import AREAS, CHECKOUT, area_of, files_of_tests
 from tests.mutations.covering import Covering, covered_by
-from tests.mutations.equivalents import equivalents
-from tests.mutations.scores import Interval, Judged, Score, wilson
+from tests.mutations.scores import Judged, Score, equivalents
 
 CODE = '''\
 """Pays."""
@@ -45,13 +45,12 @@ BOUND = 3
 '''
 
 
-def test_the_interval_is_wilsons() -> None:
+def test_the_interval_of_a_score_is_wilsons() -> None:
     # Newcombe 1998 (Statistics in Medicine 17, 857), table I, method 3.
-    assert wilson(81, 263) == pytest.approx(Interval(0.2553, 0.3662), abs=5e-5)
-    assert wilson(15, 148) == pytest.approx(Interval(0.0624, 0.1605), abs=5e-5)
-    assert wilson(0, 20) == pytest.approx(Interval(0.0000, 0.1611), abs=5e-5)
-    assert wilson(1, 29) == pytest.approx(Interval(0.0061, 0.1718), abs=5e-5)
-    assert wilson(0, 0) == (0, 1)
+    assert interval(263, 81) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert interval(148, 15) == pytest.approx((0.0624, 0.1605), abs=5e-5)
+    assert interval(20, 0) == pytest.approx((0.0000, 0.1611), abs=5e-5)
+    assert interval(29, 1) == pytest.approx((0.0061, 0.1718), abs=5e-5)
 
 
 def test_loops_are_killed_and_what_hangs_is_not() -> None:

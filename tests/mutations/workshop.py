@@ -21,8 +21,7 @@ from newsdedup_site import embedded
 from newsdedup_site.embedded.folders import make_folder
 from tests.mutations.areas import CHECKOUT
 from tests.mutations.mutants import Mutant
-from tests.mutations.ready import RESULT, SELECTED
-from tests.mutations.recording import RECORD
+from tests.mutations.ready import RECORD, RESULT, SELECTED
 
 # A process that is waiting uses next to nothing of a core; one in a loop gets its share even of a busy machine.
 _LOOPS_FROM = 0.05
@@ -58,8 +57,7 @@ class Bench:
         """Run test files with every line recorded. Raises WorkshopError if that fails as a whole."""
         record = self.files / "record.json"
         record.unlink(missing_ok=True)
-        plugins = ["-p", "tests.mutations.ready", "-p", "tests.mutations.recording"]
-        run = self._pytest([*plugins, *map(str, tests)], {RECORD: str(record)})
+        run = self._pytest([*map(str, tests)], {RECORD: str(record)})
         said, _ = run.communicate()
         if not record.exists() or run.returncode not in (0, 1):
             raise WorkshopError(f"The tests cannot be run (exit status {run.returncode}):\n{said[-4000:]}")
@@ -81,9 +79,7 @@ class Bench:
         result.unlink(missing_ok=True)
         began = time.monotonic()
         files = list(dict.fromkeys(test.split("::")[0] for test in tests))
-        run = self._pytest(
-            ["-x", "-p", "tests.mutations.ready", *files], {SELECTED: str(selected), RESULT: str(result)}
-        )
+        run = self._pytest(["-x", *files], {SELECTED: str(selected), RESULT: str(result)})
         try:
             said, _ = run.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
@@ -112,7 +108,7 @@ class Bench:
             name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "PYTEST_ADDOPTS")
         }
         return subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-q", "--hypothesis-seed=0", *arguments],
+            [sys.executable, "-m", "pytest", "-q", "--hypothesis-seed=0", "-p", "tests.mutations.ready", *arguments],
             cwd=self.tree,
             env=inherited | own,
             stdin=subprocess.DEVNULL,
