@@ -206,12 +206,13 @@ def _with_tab(request: HttpRequest, query: str) -> str:
 def cluster_card(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Ask whether all articles of a cluster are the same, and show in what they differ."""
     shown = find_cluster(cluster_id)
-    if shown is None or shown.state == Cluster.State.CONFIRMED:
+    card = card_of(shown) if shown and shown.state != Cluster.State.CONFIRMED else None
+    if shown is None or card is None:
         return redirect(reverse("cluster", args=[cluster_id]) + carried_query(request, skipped(request)))
     question = Question("cluster", cluster_id)
     context = {
         "cluster": shown,
-        "card": card_of(shown),
+        "card": card,
         "steps": steps_around(request, question),
         "query": query_of(request),
         "note": refused_note(request),

@@ -95,9 +95,11 @@ class Card:
     doubts: list[Doubt]  # with any, an editor should look inside before confirming
 
 
-def card_of(cluster: Cluster) -> Card:
-    """Return the card of a cluster that exists."""
+def card_of(cluster: Cluster) -> Card | None:
+    """Return the card of a cluster; None if somebody has changed or dissolved it since it was read."""
     articles = _articles(cluster)
+    if cluster.kept_id not in articles:
+        return None
     ids = sorted(articles)
     order = publication_order((article.pk, article.date, article.published_at) for article in articles.values())
     kept = articles[cluster.kept_id]

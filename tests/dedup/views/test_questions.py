@@ -137,6 +137,14 @@ def test_a_card_shows_what_differs_and_one_answer_settles_it(
     assert undone["Location"] == f"/clusters/{copies.pk}/card/?tab=certain"
 
 
+def test_a_cluster_that_changes_while_its_card_is_read_is_shown_as_it_is_now(
+    editor_client: Client, copies: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Cluster(pk=copies.pk, kept_id=-1, state=copies.state)  # with an article that was taken out since
+    monkeypatch.setattr("dedup.views.questions.find_cluster", lambda _number: before)
+    assert followed(editor_client, f"/clusters/{copies.pk}/card/?tab=certain") == f"/clusters/{copies.pk}/?tab=certain"
+
+
 def test_two_editors_get_different_questions_and_see_each_other(
     editor_client: Client, other: Client, doubtful: list[Pair], visitor: Client
 ) -> None:
