@@ -1,18 +1,22 @@
 """All rows of a database by what identifies them, and what is lost, doubled or different compared with another one.
 
 Numbers that sequences give differ after a kill. So a row is known by its natural key, and what refers to a row by its
-number is replaced by the key of that row.
+number is replaced by the key of that row. `columns_with` looks for a text in every column of every table.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
 import re
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from django.db import connection as django_connection
 from psycopg.rows import dict_row
 from psycopg.sql import SQL, Identifier
 
@@ -29,8 +33,15 @@ JOIN pg_class AS target ON target.oid = bound.confrelid
 JOIN pg_attribute AS attribute ON attribute.attrelid = own.oid AND attribute.attnum = bound.conkey[1]
 WHERE bound.contype = 'f' AND cardinality(bound.conkey) = 1
 """
+_COLUMNS = """
+SELECT table_name, column_name, data_type FROM information_schema.columns
+WHERE table_schema = 'public' AND is_generated = 'NEVER'
+    AND table_name IN (SELECT tablename FROM pg_tables WHERE schemaname = 'public')
+    AND data_type IN ('text', 'character varying', 'json', 'jsonb', 'bytea', 'ARRAY', 'uuid', 'character')
+ORDER BY table_name, ordinal_position
+"""
 # What identifies a row, where its number does not.
-_KEYS: dict[str, tuple[str, ...]] = {
+KEYS: dict[str, tuple[str, ...]] = {
     "articles_article": ("url",),
     "articles_articlerevision": ("article_id", "number"),
     "articles_articleurl": ("article_id", "url"),
@@ -56,24 +67,30 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "dedup_newspapermonth": ("newspaper_id", "month"),
     "dedup_openquestion": ("pair_id", "cluster_id"),
     "dedup_pair": ("left_id", "right_id"),
+    "dedup_runblock": ("run_id", "pass_name", "first_day"),
     "dedup_sampledpair": ("sample_id", "left_id", "right_id"),
     "dedup_samplelabel": ("pair_id", "reader"),
     "dedup_separatearticles": ("one", "other"),
     "dedup_series": ("newspaper_id", "form"),
-    "dedup_standing_link": ("left_id", "right_id"),
     "dedup_validationsample": ("name",),
 }
 # The books of the processes, which differ when there were several: runs, visits, signs of life, and counted results.
-_BOOKS = frozenset(
+BOOKS = frozenset(
     {
-        *("articles_fileimport", "articles_uploadedpart", "crawlers_crawl", "crawlers_recheck"),
+        *(
+            "articles_fileimport",
+            "articles_job",
+            "articles_uploadedpart",
+            "crawlers_crawl",
+            "crawlers_recheck",
+        ),
         *("crawlers_sitepace", "crawlers_sourcevalidator", "crawlers_visit", "dedup_delivery", "dedup_detectionrun"),
-        *("dedup_runblock", "dedup_runphase", "dedup_runrequest", "dedup_shinglesample", "dedup_storedreport"),
+        *("dedup_runblock", "dedup_runphase", "dedup_shinglesample", "dedup_storedreport"),
         *("dedup_uptodate", "dedup_worker"),
     }
 )
 # Numbers, moments, and which of several runs it was.
-_PASSING = frozenset(
+PASSING = frozenset(
     {
         *("id", "revision", "number", "run_id", "stored_at", "seen_at", "found_at", "fetched_at", "merged_at"),
         *("fitted_at", "drawn_at", "labelled_at", "uploaded_at", "learnt_at", "updated_at", "article_ids", "carried"),
@@ -82,7 +99,7 @@ _PASSING = frozenset(
 )
 
 # A digest of the revisions of articles.
-_PASSING_OF = {"dedup_newspapermonth": {"digest"}}
+_PASSING_OF = {"dedup_newspapermonth": frozenset({"digest"})}
 # The version of a learnt model is the minute in which it was learnt.
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
 
@@ -101,27 +118,43 @@ class Differences:
         return bool(self.lost or self.doubled or self.inconsistent)
 
 
-def stored_rows(connection: psycopg.Connection[Any]) -> Rows:
-    """Return the rows of all tables by their natural keys, as text to the last digit."""
+@dataclass
+class Tables:
+    """The rows of all tables, and which columns of each refer to which table."""
+
+    rows: dict[str, list[dict[str, Any]]]
+    references: Mapping[str, Mapping[str, str]]
+
+    def without(self, *tables: str) -> Tables:
+        return Tables({name: rows for name, rows in self.rows.items() if name not in tables}, self.references)
+
+    def by_keys(self, passing: Callable[[str], Container[str]]) -> Rows:
+        """Return the rows by their natural keys, as text to the last digit, without columns that pass, by table."""
+        keys = _Keys(self, passing)
+        found: Rows = {}
+        for name, rows in self.rows.items():
+            by_key: defaultdict[Any, list[str]] = defaultdict(list)
+            for row in rows:
+                by_key[keys.of(name, row)].append(keys.plain(name, row))
+            found[name] = dict(by_key)
+        return found
+
+
+def read_tables(connection: psycopg.Connection[Any]) -> Tables:
+    """Read all tables of articles, of the detection and of crawls."""
     with connection.cursor(row_factory=dict_row) as cursor:
         names = [row["name"] for row in cursor.execute(_TABLES).fetchall()]
-        tables = {
-            name: cursor.execute(SQL("SELECT * FROM {}").format(Identifier(name))).fetchall()
-            for name in names
-            if name not in _BOOKS
-        }
+        tables = {name: cursor.execute(SQL("SELECT * FROM {}").format(Identifier(name))).fetchall() for name in names}
         references: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for row in cursor.execute(_REFERENCES).fetchall():
             references[row["name"]][row["column"]] = row["target"]
     _name_clusters(tables)
-    keys = _Keys(tables, references)
-    found: Rows = {}
-    for name, rows in tables.items():
-        by_key: defaultdict[Any, list[str]] = defaultdict(list)
-        for row in rows:
-            by_key[keys.of(name, row)].append(keys.plain(name, row))
-        found[name] = dict(by_key)
-    return found
+    return Tables(tables, references)
+
+
+def stored_rows(connection: psycopg.Connection[Any]) -> Rows:
+    """Return the rows of all tables but the books, without what may differ after a kill."""
+    return read_tables(connection).without(*BOOKS).by_keys(lambda table: PASSING | _PASSING_OF.get(table, frozenset()))
 
 
 def _name_clusters(tables: Mapping[str, list[dict[str, Any]]]) -> None:
@@ -136,22 +169,22 @@ def _name_clusters(tables: Mapping[str, list[dict[str, Any]]]) -> None:
 class _Keys:
     """The natural keys of rows, also of those that other rows refer to."""
 
-    def __init__(self, tables: Mapping[str, list[dict[str, Any]]], references: Mapping[str, dict[str, str]]) -> None:
-        self._references = references
-        self._rows = {name: {next(iter(row.values())): row for row in rows} for name, rows in tables.items()}
+    def __init__(self, tables: Tables, passing: Callable[[str], Container[str]]) -> None:
+        self._references, self._passing = tables.references, passing
+        self._rows = {name: {next(iter(row.values())): row for row in rows} for name, rows in tables.rows.items()}
         self._known: dict[tuple[str, Any], Any] = {}
 
     def of(self, table: str, row: Mapping[str, Any]) -> Any:
         """Return the key of a row: of its own columns, or its number."""
         number = next(iter(row.values()))
         if (table, number) not in self._known:
-            columns = _KEYS.get(table, (next(iter(row)),))
+            columns = KEYS.get(table, (next(iter(row)),))
             self._known[table, number] = tuple(self._value(table, column, row[column]) for column in columns)
         return self._known[table, number]
 
     def plain(self, table: str, row: Mapping[str, Any]) -> str:
         """Return a row as text, without what may differ."""
-        passing = _PASSING | _PASSING_OF.get(table, set())
+        passing = self._passing(table)
         kept = {name: self._value(table, name, value) for name, value in row.items() if name not in passing}
         return _MOMENT.sub("(a moment)", repr(kept))
 
@@ -178,6 +211,39 @@ def compared(expected: Rows, found: Rows) -> Differences:
             elif Counter(before) != Counter(after):
                 result.inconsistent.append(f"{table} {key!r}: {_first_difference(before, after)}")
     return result
+
+
+def columns_with(*markers: str) -> set[str]:
+    """Return the columns, as table.column, with a value that has one of these texts, whatever its case or packing."""
+    wanted = [marker.casefold() for marker in markers]
+    found = set()
+    with django_connection.cursor() as cursor:
+        cursor.execute(_COLUMNS)
+        for table, column, kind in cursor.fetchall():
+            name = Identifier(column)
+            value = name if kind == "bytea" else SQL("{}::text").format(name)
+            cursor.execute(SQL("SELECT {} FROM {} WHERE {} IS NOT NULL").format(value, Identifier(table), name))
+            texts = [text for (stored,) in cursor.fetchall() for text in _texts(stored)]
+            if any(marker in text for marker in wanted for text in texts):
+                found.add(f"{table}.{column}")
+    return found
+
+
+def _texts(stored: Any) -> list[str]:
+    """Return a value as text, in all ways in which this program packs texts."""
+    if isinstance(stored, str):
+        return [stored.casefold(), *_session(stored)]
+    raw = bytes(stored)
+    packed = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else b""
+    return [form.decode("utf-8", "replace").casefold() for form in (raw, packed)]
+
+
+def _session(stored: str) -> list[str]:
+    """Return what a session holds: JSON, compressed, in base 64, before its signature."""
+    if not stored.startswith("."):
+        return []
+    data = stored[1:].partition(":")[0]
+    return [zlib.decompress(base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))).decode().casefold()]
 
 
 def _first_difference(before: list[str], after: list[str]) -> str:

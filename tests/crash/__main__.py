@@ -1,4 +1,4 @@
-"""`python -m tests.crash [--minutes N] [--rounds N] [--seed N] [--only COMMAND]`: kill everything, and compare.
+"""`python -m tests.crash [--minutes N] [--rounds N] [--seed N] [--only NAME]`: kill everything, and compare.
 
 It makes an installation of its own in a temporary folder, and exits with 1 if anything is lost, doubled or
 inconsistent after a command was run again.
@@ -12,16 +12,14 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import count, islice, takewhile
 
 from rich.console import Console
 from rich.table import Table
 
 from tests.crash.installation import Installation, own_server
-from tests.crash.plan import Round, UnknownRoundError, chosen_rounds, rounds_of, seed_of
-from tests.crash.rounds import Outcome, Undisturbed, crash, undisturbed
-from tests.crash.site import served
+from tests.crash.rounds import Outcome, Round, Undisturbed, crash, rounds_of, undisturbed
+from tests.crash.site import newspaper
 from tests.crash.subjects import Subject, make_states
 
 _SEEDS = 1_000_000
@@ -30,23 +28,20 @@ _SEEDS = 1_000_000
 def main() -> int:
     """Do what the options say; return the exit status."""
     options = _options()
-    seed = secrets.randbelow(_SEEDS) if options.seed is None else options.seed
-    until = time.monotonic() + 60 * options.minutes if options.minutes else None
+    named = options.only.rpartition("/")[2]
+    seed = options.seed if options.seed is not None else int(named) if named.isdecimal() else secrets.randbelow(_SEEDS)
     console = Console(width=None if sys.stdout.isatty() else 150)
-    if options.round and options.seed is None:
-        seed = seed_of(options.round, seed)
-    with own_server() as installation, served() as url:
-        planned = rounds_of(installation, seed)
-        try:
-            chosen = chosen_rounds(planned, only=options.only, name=options.round)
-        except UnknownRoundError as error:
-            console.print(str(error), markup=False, highlight=False)
+    with own_server() as installation, newspaper() as url:
+        planned = rounds_of(installation, seed, options.only)
+        if not planned:
+            known = "\n".join(f"  {round_.name}" for round_ in rounds_of(installation, seed))
+            console.print(f"There is no round {options.only!r}. There are, with this seed:\n{known}", markup=False)
             return 2
-        commands = {round_.subject.name: round_.subject for round_ in chosen}
+        commands = {round_.subject.name: round_.subject for round_ in planned}
         console.print(f"Seed {seed}. Making the states that {len(commands)} commands begin in …")
         _prepare(installation, url, list(commands.values()))
         outcomes = []
-        for outcome in _outcomes(installation, _repeated(chosen, len(planned), options, until)):
+        for outcome in _outcomes(installation, _repeated(installation, seed, options, len(planned))):
             outcomes.append(outcome)
             for line in outcome.wrong:
                 console.print(f"{outcome.seed}: {line}", highlight=False, markup=False, soft_wrap=True)
@@ -66,13 +61,8 @@ def _options() -> argparse.Namespace:
     length.add_argument("--minutes", type=float, help="go on for so long")
     length.add_argument("--rounds", type=int, default=0, help="so many rounds in all (default: one of each)")
     parser.add_argument("--seed", type=int, help="the same seed draws the same faults (default: random)")
-    parser.add_argument("--only", default="", metavar="COMMAND", help="only commands whose name has this in it")
-    parser.add_argument(
-        "--round",
-        default="",
-        metavar="NAME",
-        help="only this round, by the name that a failure was printed with, or its beginning",
-    )
+    help_of_only = "only rounds that have this in their name, as a failure is printed with it: a command, or all of it"
+    parser.add_argument("--only", default="", metavar="NAME", help=help_of_only)
     return parser.parse_args()
 
 
@@ -84,14 +74,13 @@ def _prepare(installation: Installation, url: str, chosen: Sequence[Subject]) ->
     make_states(installation, url, {subject.state for subject in chosen} | {subject.reads for subject in chosen})
 
 
-def _repeated(
-    chosen: Sequence[Round], planned: int, options: argparse.Namespace, until: float | None
-) -> Iterator[Round]:
-    """Yield the rounds again and again, until the time is over or there were as many as were asked for."""
-    again = (replace(round_, number=round_.number + turn * planned) for turn in count() for round_ in chosen)
-    if until is None:
-        again = islice(again, options.rounds or len(chosen))
-    return takewhile(lambda _round: until is None or time.monotonic() < until, again)
+def _repeated(installation: Installation, seed: int, options: argparse.Namespace, planned: int) -> Iterator[Round]:
+    """Yield the rounds of one seed after the other until the time is over, or as many as were asked for."""
+    rounds = (round_ for turn in count() for round_ in rounds_of(installation, seed + turn, options.only))
+    if not options.minutes:
+        return islice(rounds, options.rounds or planned)
+    until = time.monotonic() + 60 * options.minutes
+    return takewhile(lambda _round: time.monotonic() < until, rounds)
 
 
 def _outcomes(installation: Installation, rounds: Iterable[Round]) -> Iterator[Outcome]:

@@ -12,7 +12,7 @@ from django.core.management import CommandError
 
 from tests.crash.faults import Plan, fill
 from tests.crash.installation import Installation
-from tests.crash.subjects import DATABASE, FILES, Subject
+from tests.crash.subjects import DATABASE, FILES, Subject, subjects
 from tests.forked import Ended
 from tests.stored_rows import Differences, Rows, compared, stored_rows
 
@@ -21,6 +21,31 @@ _TRIES = 3
 _OLD = b"from before"
 _SOON_SECONDS = 0.03
 _PAGE = 4_096
+
+
+@dataclass(frozen=True)
+class Round:
+    """A command and what happens to it. The name of a round is also the seed of when it happens."""
+
+    subject: Subject
+    fault: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """What a failure is printed with."""
+        return f"{self.subject.name}/{self.fault}/{self.seed}"
+
+
+def rounds_of(installation: Installation, seed: int, only: str = "") -> list[Round]:
+    """Return one round of each command and fault in the order of this seed, if `only` is in its name."""
+    rounds = [
+        Round(subject, fault, seed)
+        for subject in subjects(installation.folder / "files")
+        for fault in faults_of(installation, subject)
+    ]
+    Random(seed).shuffle(rounds)
+    return [round_ for round_ in rounds if only in round_.name]
 
 
 @dataclass

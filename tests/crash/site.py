@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from contextlib import contextmanager
+from random import Random
 
-from tests.crash.states import story
+from tests.crawlers.conftest import served
 from tests.crawlers.pages import article_page, rss
 
 _ARTICLES = 40
+# Letters of words that no stop list knows.
+_LETTERS = "abdeghiklmnoprstuw"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    pages: dict[str, tuple[str, bytes]]
+def story(place: int) -> tuple[str, str]:
+    """Return the headline and the text of an invented article."""
+    dice = Random(place)
 
-    def do_GET(self) -> None:
-        kind, body = self.pages.get(self.path, ("text/plain", b""))
-        # The crawl that asked may be dead.
-        with suppress(BrokenPipeError, ConnectionResetError):
-            self.send_response(200 if body else 404)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def sentence() -> str:
+        words = ["".join(dice.choices(_LETTERS, k=dice.randint(3, 8))) for _ in range(14)]
+        return f"{' '.join(words).capitalize()}."
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
-        pass
+    return sentence()[:40], " ".join(sentence() for _ in range(6))
 
 
 @contextmanager
-def served() -> Iterator[str]:
+def newspaper() -> Iterator[str]:
     """Serve a newspaper; give its URL."""
-    pages: dict[str, tuple[str, bytes]] = {}
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"pages": pages}))
-    url = f"http://127.0.0.1:{server.server_port}"
-    paths = [f"/2024/05/story-{place}" for place in range(_ARTICLES)]
-    for place, path in enumerate(paths):
-        pages[path] = ("text/html; charset=utf-8", article_page(*story(1_000 + place)).encode())
-    pages["/feed"] = ("application/rss+xml", rss(*(url + path for path in paths)).encode())
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
-        yield url
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with served() as site:
+        paths = [f"/2024/05/story-{place}" for place in range(_ARTICLES)]
+        for place, path in enumerate(paths):
+            site.add(path, article_page(*story(1_000 + place)))
+        site.add("/feed", rss(*(site.url + path for path in paths)), "application/rss+xml")
+        yield site.url

@@ -13,11 +13,10 @@ from django.db import connection
 from psycopg.sql import SQL, Identifier
 
 from tests.crash.installation import Installation
-from tests.crash.plan import Round, UnknownRoundError, chosen_rounds, seed_of
-from tests.crash.rounds import crash, faults_of, undisturbed
+from tests.crash.rounds import crash, faults_of, rounds_of, undisturbed
 from tests.crash.subjects import Subject, subjects
 from tests.databases import child_environment, database_url
-from tests.stored_rows import Differences, compared, stored_rows
+from tests.stored_rows import BOOKS, KEYS, Differences, compared, stored_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -58,9 +57,7 @@ def installation(
         connection.close()  # a database in use cannot be copied
     made.drop()
     try:
-        with made.connected("postgres") as server:
-            copy = SQL("CREATE DATABASE {} TEMPLATE {}")
-            server.execute(copy.format(Identifier(made.database), Identifier(original)))
+        made._copy(original, made.database)
         made.keep("empty")
         (made.folder / "files").mkdir()
         made.prepare("file_of_articles", str(made.folder / "files" / "articles.jsonl"), "90")
@@ -114,18 +111,16 @@ def test_rows_that_are_lost_doubled_or_different_are_found(installation: TestSer
     assert [line.partition(" ")[0] for line in found.inconsistent] == ["articles_article"]
 
 
-def test_a_round_is_found_by_its_name_or_the_beginning_of_it_and_the_others_are_listed() -> None:
-    subject, other = Subject("crawl", "empty", ()), Subject("import", "empty", ())
-    planned = [Round(subject, "kill", 7, 0), Round(subject, "kill soon", 7, 1), Round(other, "kill", 7, 2)]
-    assert chosen_rounds(planned) == planned
-    assert chosen_rounds(planned, only="imp") == planned[2:]
-    for name in ("import/kill/7-2", "imp"):
-        assert chosen_rounds(planned, name=name) == planned[2:]
-    assert chosen_rounds(planned, name="crawl/kill/7-3") == [Round(subject, "kill", 7, 3)]  # of a second turn
-    for name, problem in (("crawl/kill", "More than one round begins"), ("export", "No round begins")):
-        with pytest.raises(UnknownRoundError, match=problem) as raised:
-            chosen_rounds(planned, name=name)
-        assert "  crawl/kill soon/7-1" in str(raised.value)
-    with pytest.raises(UnknownRoundError, match="There is no command 'export'; there are crawl, import"):
-        chosen_rounds(planned, only="export")
-    assert (seed_of("crawl/kill/7-2", 1), seed_of("crawl/kill", 1)) == (7, 1)
+def test_every_table_that_is_named_is_there() -> None:
+    assert {*KEYS, *BOOKS} <= set(connection.introspection.table_names())
+
+
+def test_a_round_is_found_by_what_is_in_its_name_and_drawn_with_its_seed(installation: TestServer) -> None:
+    planned = rounds_of(installation, 7)
+    assert [planned, rounds_of(installation, 8)] == [rounds_of(installation, seed) for seed in (7, 8)]
+    assert {round_.name for round_ in rounds_of(installation, 7, "crawl/")} == {
+        f"crawl/{fault}/7" for fault in ("kill", "kill soon", "terminate")
+    }
+    assert [round_.name for round_ in rounds_of(installation, 7, "crawl/kill/7")] == ["crawl/kill/7"]
+    assert not rounds_of(installation, 7, "crawl/kill/8")
+    assert rounds_of(installation, 7, "crawl/kill/7")[0] in planned

@@ -111,18 +111,27 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def site() -> Iterator[Site]:
+@contextmanager
+def served() -> Iterator[Site]:
+    """Serve a site without pages on loopback."""
     site = Site()
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))
     site.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
-    yield site
-    site.release.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield site
+    finally:
+        site.release.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with served() as site:
+        yield site
 
 
 class Crawled(subprocess.CompletedProcess[str]):

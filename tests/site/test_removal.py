@@ -75,6 +75,7 @@ from newsdedup_site.privacy.removal import (
 )
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
+from tests.stored_rows import columns_with
 
 pytestmark = pytest.mark.django_db
 

@@ -24,6 +24,7 @@ from newsdedup_site.privacy.removal import RemovalError, begin_articles, carry_o
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
 from tests.site.test_removal import MARK, TEXT, URL, mark_everything
+from tests.stored_rows import columns_with
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
+from django.contrib.auth import get_user_model
+
 from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_articles
+from benchmarks.dense import words
+from dedup.models import Cluster, Pair, Profile, Series
+from dedup.review.answers import decisions
+from dedup.review.rules.rules import make_rule
+from tests.dedup.runs.running import command
 
 FIRST_DAY = datetime.date(2026, 2, 9)
 DAYS = 70
@@ -31,6 +39,7 @@ _PAPERS = {
     "ท่าเรือ": ("กขคงจชดตทนบปพมยรลวสห", "", " ", 0.2),
 }
 _COMMON_WORDS, _RARE_WORDS = 150, 4_000
+WORDS = words(3_000)
 _FOOTER = "write to the newsroom of {paper} or visit us at the old customs house"
 
 
@@ -158,3 +167,74 @@ def _article(writer: _Writer, day: int, headline: str, sentences: list[str], *, 
         content=" ".join(sentences) + "\n\n" + _FOOTER.format(paper=writer.paper),
         newspaper=writer.paper,
     )
+
+
+def forms_with_copies(seed: int, count: int) -> list[str]:
+    """Return texts of one form with other words in eight places, each published one to six times with small changes."""
+    dice = Random(seed)
+    form, texts = dice.choices(WORDS, k=100), []
+    while len(texts) < count:
+        own = dict.fromkeys(dice.sample(range(100), 8))
+        own |= {place: dice.choice(WORDS) for place in own}
+        for _ in range(dice.choice([1, 1, 1, 2, 3, 6])):
+            text = [own.get(place) or word for place, word in enumerate(form)]
+            for _ in range(dice.choice([0, 1, 2])):
+                text[dice.randrange(100)] = dice.choice(WORDS)
+            texts.append(" ".join(text))
+    dice.shuffle(texts)
+    return texts[:count]
+
+
+def store_copies(texts: list[str]) -> None:
+    """Store these texts, of three days and five newspapers."""
+    store_articles(
+        [
+            IncomingArticle(
+                date=datetime.date(2026, 3, 2) + datetime.timedelta(days=number % 3),
+                headline=f"Report {number} of the day",
+                url=f"https://paper.example/{number}",
+                content=text,
+                newspaper=f"Paper {number % 5}",
+            )
+            for number, text in enumerate(texts)
+        ]
+    )
+
+
+# ---- an archive of made-up news in which all that a run rests on has happened before ----
+
+# So few similar articles make a dense group that the made-up news have some.
+SETTINGS = {
+    "sentence": {"weighted": True},
+    "trigram": {"dense_from": 3, "retired": True},
+    "stopword": {"dense_from": 4},
+}
+
+
+def store_archive(seed: int, *, days: int = DAYS) -> None:
+    """Store news of the first days with an earlier run, decisions and a rule; some articles came after it."""
+    Profile.objects.filter(is_default=True).update(settings=SETTINGS)
+    last = FIRST_DAY + datetime.timedelta(days=days - 1)
+    articles = [article for article in made_up_news(seed) if article.date <= last]
+    late = set(range(5, len(articles), 9))
+    _store([article for place, article in enumerate(articles) if place not in late])
+    command("find_duplicates", "--threshold=trigram=0.4")
+    _decide()
+    _store([articles[place] for place in sorted(late)])
+
+
+def _store(articles: list[IncomingArticle]) -> None:
+    for start in range(0, len(articles), 100):
+        assert {article.outcome for article in store_articles(articles[start : start + 100])} == {"created"}
+
+
+def _decide() -> None:
+    editor = get_user_model().objects.create_user("mara")
+    pairs = list(Pair.objects.proposed().order_by("left", "right"))
+    for pair in pairs[::23]:
+        decisions.decide_pair(pair.pk, "confirm", user=editor)
+    for pair in pairs[7::23]:
+        decisions.decide_pair(pair.pk, "reject", user=editor)
+    largest = Cluster.objects.order_by("-size", "pk")[0]
+    decisions.take_out(largest.pk, largest.memberships.order_by("article").last().article_id, user=editor)
+    make_rule(Series.objects.order_by("-articles", "pk")[0].pk, user=editor)

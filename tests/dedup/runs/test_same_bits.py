@@ -10,24 +10,21 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import psycopg
 import pytest
 from django.db import connection
-from psycopg.rows import dict_row
-from psycopg.sql import SQL, Identifier
 
 from dedup.detection.passes import PASSES
 from dedup.detection.types import DENSE_GROUPS
-from tests.databases import child_environment, database_url
-from tests.dedup.runs.made_up_archive import store_archive
+from tests.databases import child_environment, own_database, url_of
+from tests.dedup.runs.made_up_news import store_archive
+from tests.stored_rows import Differences, Tables, compared, read_tables
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -56,22 +53,9 @@ NUMBERS = {
     "dedup_openquestion": ("id", "number"),
     "dedup_runphase": ("total", "done", "found"),  # of a run that was resumed: what was still ahead
 }
-# What these rows are known by instead.
-KEYS = {
-    "dedup_pair": ("left_id", "right_id"),
-    "dedup_evidence": ("pair_id", "pass_name"),
-    "dedup_crowdedarticle": ("pass_name", "article_id"),
-    "dedup_openquestion": ("pair_id", "cluster_id"),
-    "dedup_newspapermonth": ("newspaper_id", "month"),
-    "dedup_runblock": ("run_id", "pass_name", "first_day"),
-}
 # The marks of blocks and their quick filters, where the blocks themselves are different.
 BLOCKS = "dedup_runblock"
 OF_BLOCKS = ("candidates", "verified")
-
-Rows = dict[Any, dict[str, Any]]
-Store = dict[str, Rows]
-
 
 # ---- the runs --------------------------------------------------------------------------------------
 
@@ -121,88 +105,37 @@ def another_processor() -> dict[str, str]:
     return {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": " ".join(features)}
 
 
-# ---- the databases ---------------------------------------------------------------------------------
+# ---- what is compared ------------------------------------------------------------------------------
 
 
-def url_of(database: str) -> str:
-    return urlsplit(database_url())._replace(path=f"/{database}").geturl()
-
-
-@contextmanager
-def copies(*names: str) -> Iterator[list[str]]:
-    """Copy the test database under these names; drop the copies at the end."""
-    original = connection.settings_dict["NAME"]
-    databases = [f"{original}_{name}" for name in names]
-    connection.close()  # a database in use cannot be copied
-    with psycopg.connect(url_of("postgres"), autocommit=True) as server:
-        try:
-            # A test that lost its database on purpose may have left a session.
-            server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [original])
-            for database in databases:
-                server.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(database)))
-                template = Identifier(original)
-                server.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(database), template))
-            yield databases
-        finally:
-            for database in databases:
-                server.execute(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(database)))
-
-
-def everything(database: str) -> Store:
-    """Return all rows of all tables of articles and of the detection, by what identifies them in any database."""
-    with closing(psycopg.connect(url_of(database), row_factory=dict_row)) as stored:
-        tables = stored.execute(
-            "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'"
-            " AND table_type = 'BASE TABLE' AND table_name ~ '^(articles|dedup)_' ORDER BY 1"
-        ).fetchall()
-        rows = {
-            table["name"]: stored.execute(SQL("SELECT * FROM {}").format(Identifier(table["name"]))).fetchall()
-            for table in tables
-        }
-    ends = {row["id"]: (row["left_id"], row["right_id"]) for row in rows["dedup_pair"]}
-    found: Store = {}
-    for table, some in rows.items():
-        for row in some:
-            if row.get("pair_id") is not None:
-                row["pair_id"] = ends[row["pair_id"]]
-        found[table] = {_key(table, row): row for row in some}
-        assert len(found[table]) == len(some)
-    for run in found["dedup_detectionrun"].values():
+def everything(database: str) -> Tables:
+    """Return all rows of a database, without how long a run took."""
+    with psycopg.connect(url_of(database)) as stored:
+        found = read_tables(stored)
+    for run in found.rows["dedup_detectionrun"]:
         run["counts"].pop("phases", None)
         for measured in run["counts"].get("passes", {}).values():
             del measured["seconds"]
     return found
 
 
-def _key(table: str, row: dict[str, Any]) -> Any:
-    if table in KEYS:
-        return tuple(row[column] for column in KEYS[table])
-    return next(iter(row.values()))  # the first column of each table is its primary key
+def are_the_same(one: Tables, other: Tables, *passing: dict[str, tuple[str, ...]]) -> Differences:
+    """Compare all rows of two databases, but for these columns."""
+    first, second = (
+        tables.by_keys(lambda table: [name for columns in passing for name in columns.get(table, ())])
+        for tables in (one, other)
+    )
+    assert all(len(rows) == 1 for of_table in (*first.values(), *second.values()) for rows in of_table.values())
+    return compared(first, second)
 
 
-def differences(one: Store, other: Store, *, except_for: dict[str, tuple[str, ...]]) -> dict[str, Any]:
-    """Return, by table and column, how many rows differ and the first two values, as text to the last digit."""
-    assert one.keys() == other.keys()
-    found: dict[str, Any] = {}
-    for table, rows in one.items():
-        if rows.keys() != other[table].keys():
-            found[table] = sorted(rows.keys() ^ other[table].keys(), key=repr)[:5]
-        for key in rows.keys() & other[table].keys():
-            for column, value in rows[key].items():
-                their = other[table][key][column]
-                if column not in except_for.get(table, ()) and repr(value) != repr(their):
-                    name = f"{table}.{column}"
-                    found[name] = (found.get(name, (0,))[0] + 1, value, their)
-    return found
-
-
-def without_blocks(store: Store) -> Store:
+def without_blocks(tables: Tables) -> Tables:
     """Return the same rows without what describes the blocks of a run."""
-    for run in store["dedup_detectionrun"].values():
+    for run in tables.rows["dedup_detectionrun"]:
         for counted in run["counts"].get("passes", {}).values():
             for block in OF_BLOCKS:
                 counted.pop(block)
-    return {table: rows for table, rows in store.items() if table != BLOCKS}
+    return tables.without(BLOCKS)
 
 
 # ---- the test --------------------------------------------------------------------------------------
@@ -211,8 +144,14 @@ def without_blocks(store: Store) -> Store:
 @pytest.mark.slow
 @pytest.mark.timeout(900)  # a dozen processes, on a machine that may be busy
 def test_runs_of_the_same_articles_end_with_the_same_bits(news) -> None:
-    with copies("seed_1", "seed_2", "two_workers", "killed") as databases, ThreadPoolExecutor(2) as pool:
-        first, second, workers, killed = databases
+    original = connection.settings_dict["NAME"]
+    connection.close()  # a database in use cannot be copied
+    first, second, workers, killed = names = [
+        f"{original}_{name}" for name in ("seed_1", "seed_2", "two_workers", "killed")
+    ]
+    with ExitStack() as stack, ThreadPoolExecutor(2) as pool:
+        for name in names:
+            stack.enter_context(own_database(name, template=original, options=""))
         runs = [
             pool.submit(killed_and_resumed, killed, 4),
             pool.submit(manage, first, 1),
@@ -221,18 +160,17 @@ def test_runs_of_the_same_articles_end_with_the_same_bits(news) -> None:
         ]
         for run in runs:
             run.result()
-        stores = {name: everything(name) for name in databases}
-    has_everything(stores[first])
-    assert differences(stores[first], stores[second], except_for=TIMES) == {}
-    times_and_numbers = {table: TIMES.get(table, ()) + NUMBERS.get(table, ()) for table in TIMES | NUMBERS}
-    assert differences(stores[workers], stores[killed], except_for=times_and_numbers) == {}
-    whole, in_blocks = without_blocks(stores[first]), without_blocks(stores[workers])
-    assert differences(whole, in_blocks, except_for=times_and_numbers) == {}
+        tables = {name: everything(name) for name in names}
+    has_everything(tables[first].rows)
+    assert are_the_same(tables[first], tables[second], TIMES) == Differences()
+    assert are_the_same(tables[workers], tables[killed], TIMES, NUMBERS) == Differences()
+    whole, in_blocks = without_blocks(tables[first]), without_blocks(tables[workers])
+    assert are_the_same(whole, in_blocks, TIMES, NUMBERS) == Differences()
 
 
-def has_everything(store: Store) -> None:
+def has_everything(rows: dict[str, list[dict[str, Any]]]) -> None:
     """Check that all that a verdict rests on occurs, so that equal rows mean something."""
-    pairs, evidence = store["dedup_pair"].values(), store["dedup_evidence"].values()
+    pairs, evidence = rows["dedup_pair"], rows["dedup_evidence"]
     assert {pair["verdict"] for pair in pairs} >= {"duplicate", "version", "template", "similar"}
     assert {pair["state"] for pair in pairs} >= {"undecided", "confirmed", "rejected"}
     assert {row["pass_name"] for row in evidence if not row["stale"]} == {*PASSES, DENSE_GROUPS}
@@ -240,12 +178,10 @@ def has_everything(store: Store) -> None:
     reasons = " ".join(reason for pair in pairs for reason in pair["reasons"])
     for part in ("replaced", "again and again", "Headlines of this form", "An editor ruled"):
         assert part in reasons
-    assert len({row["month"] for row in store["dedup_newspapermonth"].values()}) >= 3
-    assert store["dedup_series"]
-    assert store["dedup_groupmember"]
-    assert store["dedup_cluster"]
-    assert {row["pass_name"] for row in store["dedup_crowdedarticle"].values()} == {"trigram", "stopword"}
-    assert store["articles_repeatedsentence"]
-    [run] = [row for row in store["dedup_detectionrun"].values() if row["scope"]["boilerplate"] == "story"]
+    assert len({row["month"] for row in rows["dedup_newspapermonth"]}) >= 3
+    for table in ("dedup_series", "dedup_groupmember", "dedup_cluster", "articles_repeatedsentence"):
+        assert rows[table], table
+    assert {row["pass_name"] for row in rows["dedup_crowdedarticle"]} == {"trigram", "stopword"}
+    [run] = [row for row in rows["dedup_detectionrun"] if row["scope"]["boilerplate"] == "story"]
     assert run["state"] == "done"
     assert run["counts"]["stale"] > 0

@@ -1,0 +1,63 @@
+"""What tests of runs share: the command, the texts of a story, and the rows that a run leaves."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from django.core.management import call_command
+
+from dedup.models import (
+    Cluster,
+    CrowdedArticle,
+    DenseGroup,
+    DetectionRun,
+    Evidence,
+    Membership,
+    NewspaperMonth,
+    Pair,
+    RunBlock,
+    Series,
+    UpToDate,
+)
+
+WIRE = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
+)
+_OF_RUNS = (CrowdedArticle, DenseGroup, Membership, Cluster, Evidence, Pair, RunBlock, DetectionRun, NewspaperMonth)
+
+
+def command(name: str, *options: str) -> tuple[str, str]:
+    """Run a command without progress bars; return what it printed, and what it said besides."""
+    output, errors = io.StringIO(), io.StringIO()
+    call_command(name, *options, "--no-progress", stdout=output, stderr=errors)
+    return output.getvalue(), errors.getvalue()
+
+
+def find_duplicates(*options: str) -> dict[str, Any]:
+    """Run the detection in this process; return its JSON, and what it said besides as `said`."""
+    printed, said = command("find_duplicates", *options, "--format=json", "--workers=1")
+    return {**json.loads(printed), "said": said}
+
+
+def live_rows() -> dict[str, Any]:
+    """Return the evidence that is not stale, the pairs that it proposes, clusters and dense groups, without numbers."""
+    ends = ("pair__left", "pair__right", "pass_name")
+    evidence = Evidence.objects.filter(stale=False).order_by(*ends).values_list(*ends, "score", "details")
+    pairs = Pair.objects.proposed().order_by("left", "right")
+    clusters = (sorted(cluster.memberships.values_list("article", flat=True)) for cluster in Cluster.objects.all())
+    groups = (sorted(group.members.values_list("article", flat=True)) for group in DenseGroup.objects.all())
+    return {
+        "evidence": list(evidence),
+        "pairs": list(pairs.values_list("left", "right", "best_score", "state", "verdict", "joins")),
+        "clusters": sorted(clusters),
+        "groups": sorted(groups),
+    }
+
+
+def forget_runs() -> None:
+    """Remove all that runs have stored."""
+    for model in (*_OF_RUNS, Series, UpToDate):
+        model.objects.all().delete()
