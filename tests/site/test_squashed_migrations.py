@@ -12,10 +12,8 @@ from django.db.migrations.loader import MigrationLoader
 
 from newsdedup_site.backup.dump import program_for
 from newsdedup_site.backup.tables import server_version
-from tests.databases import database_url
-from tests.upgrades.databases import own_database, start
-from tests.upgrades.restoring import restore
-from tests.upgrades.states import STATES
+from tests.databases import database_url, own_database, start
+from tests.upgrades.states import STATES, restore
 
 pytestmark = pytest.mark.django_db
 
@@ -43,13 +41,12 @@ def schema_of(url: str) -> list[str]:
 
 @pytest.mark.slow
 def test_a_new_database_has_the_tables_and_roles_of_one_upgraded_from_an_earlier_version() -> None:
-    server = database_url()
-    fresh = schema_of(server)
+    fresh = schema_of(database_url())
     assert sum(line.startswith("CREATE TABLE") for line in fresh) > 90
     with connection.cursor() as cursor:
         cursor.execute(_RIGHTS_SQL)
         rights = cursor.fetchall()
-    with own_database(server, f"{server.split('/')[3].split('?')[0]}_chain") as url:
+    with own_database(f"{connection.settings_dict['NAME']}_chain") as url:
         restore(STATES[-1], url)
         process = start(url, "manage.py", "migrate", "--verbosity", "1")
         said, errors = process.communicate()

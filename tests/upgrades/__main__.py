@@ -15,12 +15,8 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from tests.upgrades.comparing import differences
-from tests.upgrades.databases import own_database, start, use
-from tests.upgrades.restoring import Rows, all_rows, restore
-from tests.upgrades.states import STATES, State
-
-MIGRATE = ("manage.py", "migrate", "--verbosity", "0")
+from tests.databases import own_database, start
+from tests.upgrades.states import MIGRATE, STATES, Rows, State, all_rows, differences, restore, use
 
 
 @dataclass
@@ -37,7 +33,7 @@ class Trial:
 def try_state(state: State, server: str, afresh: list[object]) -> Trial:
     """Restore, upgrade and use one state."""
     trial = Trial(state)
-    with own_database(server, f"upgrade_{state.name}") as url:
+    with own_database(f"upgrade_{state.name}", server=server) as url:
         restore(state, url)
         began = time.monotonic()
         tried = use(url, state.name)
@@ -61,7 +57,7 @@ def kill_migrations(trial: Trial, server: str, kills: int, numbers: random.Rando
 
 def migrated(state: State, server: str, kills: list[float]) -> tuple[Rows, float]:
     """Restore a state and migrate it, after killing a first migrate; return all rows, and the seconds of the last."""
-    with own_database(server, f"upgrade_{state.name}") as url:
+    with own_database(f"upgrade_{state.name}", server=server) as url:
         restore(state, url)
         for moment in kills:
             first = start(url, *MIGRATE)
@@ -112,7 +108,7 @@ def main() -> int:
         )
     print(f"seed {options.seed}")
     numbers = random.Random(options.seed)
-    with own_database(server, "upgrade_fresh") as url:
+    with own_database("upgrade_fresh", server=server) as url:
         fresh = use(url, "fresh")
     faults = list(fresh["faults"])
     print(json.dumps({"fresh": len(fresh["pairs"]), "faults": faults}), flush=True)

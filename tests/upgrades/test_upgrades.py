@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import os
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
-from tests.databases import database_url
-from tests.upgrades import comparing, trying
-from tests.upgrades.databases import own_database, use
-from tests.upgrades.restoring import restore
-from tests.upgrades.states import FOLDER, STATES
+from newsdedup_site.backup.dump import program_for
+from newsdedup_site.backup.tables import server_version
+from tests.databases import database_url, own_database
+from tests.upgrades import trying
+from tests.upgrades.make_states import make_state
+from tests.upgrades.states import FOLDER, STATES, State, differences, restore, use
 
 # The first release has the longest way; `python -m tests.upgrades` tries all.
 TRIED = [STATES[0], pytest.param(STATES[-1], marks=pytest.mark.soak)]
@@ -29,8 +33,7 @@ def afresh() -> dict[str, Any]:
 @pytest.mark.django_db
 def test_a_state_is_upgraded_and_loses_nothing(state) -> None:
     assert afresh()["faults"] == []
-    server = database_url()
-    with own_database(server, f"{server.split('/')[3].split('?')[0]}_{state.name}") as url:
+    with own_database(f"{connection.settings_dict['NAME']}_{state.name}") as url:
         restore(state, url)
         tried = use(url, state.name)
     assert tried["faults"] == []
@@ -38,15 +41,30 @@ def test_a_state_is_upgraded_and_loses_nothing(state) -> None:
     assert tried["pairs"] == afresh()["pairs"]
 
 
+@pytest.mark.soak
+@pytest.mark.django_db
+def test_the_state_of_the_next_release_can_be_made_and_upgraded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = program_for("pg_dump", server_version() // 10_000)
+    assert program is not None
+    monkeypatch.setenv("PATH", os.pathsep.join((str(Path(program.path).parent), os.environ["PATH"])))
+    monkeypatch.setattr(State, "path", tmp_path / "next.sql.gz")
+    make_state(tmp_path / "next.sql.gz", database_url())
+    with own_database(f"{connection.settings_dict['NAME']}_next") as url:
+        restore(STATES[-1], url)
+        assert use(url, "next")["faults"] == []
+
+
 def test_every_difference_is_named() -> None:
     before = {"pair": {"1": {"id": 1, "state": "confirmed"}, "2": {"id": 2, "state": "rejected"}}, "old": {}}
     after = {"pair": {"1": {"id": 1, "state": "undecided", "new": True}}, "more": {}}
-    assert comparing.differences(before, after) == [
+    assert differences(before, after) == [
         "pair 1: state was 'confirmed' and is 'undecided'",
         "pair 2 is gone: {'id': 2, 'state': 'rejected'}",
         "old is gone",
     ]
-    assert comparing.differences(before, before | {"more": {}}) == []
+    assert differences(before, before | {"more": {}}) == []
 
 
 def test_the_dumps_are_small_and_full() -> None:

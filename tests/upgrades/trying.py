@@ -1,9 +1,6 @@
-"""Upgrading one state and using it; what is wrong afterwards, in sentences.
+"""Upgrading one state and using it, in `manage.py shell`; what is wrong afterwards, in sentences.
 
-    DATABASE_URL=... python -m tests.upgrades.trying NAME    upgrades a restored state
-    DATABASE_URL=... python -m tests.upgrades.trying fresh   imports the same articles into an empty database
-
-Prints one JSON object: `faults`, a list of sentences, and `pairs`, what a run finds.
+`main` prints one JSON object: `faults`, a list of sentences, and `pairs`, what a run finds.
 """
 
 from __future__ import annotations
@@ -18,11 +15,18 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-import django
+from django.contrib.auth.models import Group, User
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
 
-from tests.upgrades.comparing import differences
-from tests.upgrades.corpus import write_articles
-from tests.upgrades.restoring import Rows, all_rows
+from articles.models import Article
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_article
+from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile
+from newsdedup_site.doctor import examine
+from tests.upgrades.fill import FERRY, write_articles
+from tests.upgrades.states import Rows, all_rows, differences
 
 PAGES = (
     "/",
@@ -60,18 +64,13 @@ def try_state() -> dict[str, Any]:
 
 def import_afresh(*, in_test: bool = False) -> dict[str, Any]:
     """Import the articles of the states into an empty database, as each of them did."""
-    from articles.storage.incoming import IncomingArticle  # noqa: PLC0415 - Django is set up only now
-    from articles.storage.ingest import store_article  # noqa: PLC0415
-    from dedup.models import Profile  # noqa: PLC0415
-
     if not in_test:
         _command("migrate", verbosity=0)
     with tempfile.TemporaryDirectory() as folder:
         write_articles(Path(folder, "articles.jsonl"))
         _command("import_articles", str(Path(folder, "articles.jsonl")), no_progress=True)
-    url = "https://herald.example/2026/03/05/the-ferry"
     store_article(
-        IncomingArticle(datetime.date(2026, 3, 5), "The ferry", url, "The ferry left late again.", "Selby Herald")
+        IncomingArticle(datetime.date(2026, 3, 5), "The ferry", FERRY, "The ferry left late again.", "Selby Herald")
     )
     _command("find_duplicates", no_progress=True)
     faults = [] if Profile.objects.get(is_default=True).settings == NEW_SETTINGS else ["NEW_SETTINGS are out of date"]
@@ -79,16 +78,12 @@ def import_afresh(*, in_test: bool = False) -> dict[str, Any]:
 
 
 def _command(name: str, *arguments: str, **options: Any) -> str:
-    from django.core.management import call_command  # noqa: PLC0415
-
     out = io.StringIO()
     call_command(name, *arguments, stdout=out, stderr=out, **options)
     return out.getvalue()
 
 
 def _decided() -> dict[int, str]:
-    from django.db import connection  # noqa: PLC0415
-
     with connection.cursor() as cursor:
         cursor.execute(DECIDED)
         return dict(cursor.fetchall())
@@ -100,18 +95,10 @@ def _lost_decisions(before: Rows, after: Rows) -> list[str]:
 
 
 def _doctor() -> list[str]:
-    from newsdedup_site.doctor import examine  # noqa: PLC0415
-
     return [f"doctor: {finding}" for finding in examine(sample=None) if finding.found.faults]
 
 
 def _pages() -> list[str]:
-    from django.contrib.auth.models import Group, User  # noqa: PLC0415
-    from django.test import Client  # noqa: PLC0415
-
-    from articles.models import Article  # noqa: PLC0415
-    from dedup.models import Cluster, Pair  # noqa: PLC0415
-
     admin = User.objects.create(username="who-looks", password="!")
     admin.groups.add(Group.objects.get(name="admin"))
     client = Client(raise_request_exception=False, SERVER_NAME="localhost")
@@ -126,8 +113,6 @@ def _pages() -> list[str]:
 
 def _pairs() -> list[list[Any]]:
     """Return what a run with the settings of a new installation finds, by what names articles to people."""
-    from dedup.models import DetectionRun, Evidence, Profile  # noqa: PLC0415
-
     Profile.objects.create(name="as in a new installation", settings=NEW_SETTINGS)
     _command("find_duplicates", no_progress=True, profile="as in a new installation")
     run = DetectionRun.objects.latest("pk")
@@ -141,13 +126,8 @@ def _name(row: tuple[Any, ...]) -> str:
 
 
 def main(name: str) -> None:
-    """Try, and print the result."""
-    django.setup()
+    """Try a state, or an import into an empty database if that is called fresh, and print the result."""
     # Migrations and commands print what they have done.
     with redirect_stdout(sys.stderr):
         result = import_afresh() if name == "fresh" else try_state()
     json.dump(result, sys.stdout, ensure_ascii=False, default=str)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
