@@ -31,8 +31,7 @@ def main() -> int:
     given = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
     django.setup()
-    from tests.load.loading import Load, put_under_load  # noqa: PLC0415 - their models need a Django that is set up
-    from tests.load.report import summary, table  # noqa: PLC0415
+    from tests.load.loading import Load, put_under_load, summary, table  # noqa: PLC0415 - Django is set up only now
 
     seconds = 60 * given.minutes
     load = Load(seconds, seconds / 10, given.editors, given.readers, given.pause, given.seed, given.workers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import socket
@@ -11,31 +10,21 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
 import httpx
 
-from tests.databases import child_environment
+from tests.databases import CHECKOUT, child_environment
 from tests.dedup.runs.made_up_news import made_up_news
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 # A run or a crawl that finds another one active: not a fault here.
 _BUSY = 3
 # How long the pages may take until they answer for the first time, and a process until it has ended, in seconds.
 _PATIENCE = 180
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Ended:
-    """One command: how it ended, after how many seconds, and its last lines."""
-
-    command: str
-    status: int
-    seconds: float
-    output: str
 
 
 class Installation:
@@ -49,45 +38,32 @@ class Installation:
             "SERVE_COLLECTED_STATIC": "false",
             "CRAWL_STATE_DIR": str(folder / "crawl"),
         }
-        self.commands: list[Ended] = []
+        self.commands: Counter[str] = Counter()
 
-    def manage(self, *arguments: str, given: str = "") -> Ended:
-        """Run a management command to its end, and remember how it ended."""
-        began = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=CHECKOUT,
-            env=self.environment,
-            input=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        ended = Ended(arguments[0], done.returncode, time.perf_counter() - began, done.stdout[-1500:])
-        self.commands.append(ended)
-        return ended
+    def manage(self, *arguments: str, given: str = "", statuses: Sequence[int] = (0,)) -> str:
+        """Run a management command to its end; return what is wrong in a sentence if that is none of the statuses."""
+        self.commands[arguments[0]] += 1
+        command = [sys.executable, "manage.py", *arguments]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        done = subprocess.run(command, cwd=CHECKOUT, env=self.environment, input=given, check=False, **pipes)
+        if done.returncode in statuses:
+            return ""
+        return f"{arguments[0]} ended with {done.returncode}: {done.stdout[-1500:]}"
 
-    def import_news(self, seed: int) -> tuple[Ended, list[str]]:
-        """Import some 700 made-up articles that no other seed has. Returns also their URLs."""
-        news = [
-            dataclasses.replace(article, url=article.url.replace(".example/", f".example/{seed}/"))
-            for article in made_up_news(seed)
-        ]
-        lines = (
-            json.dumps(
-                {name: str(getattr(article, name)) for name in ("date", "headline", "url", "content", "newspaper")}
-            )
-            for article in news
-        )
-        imported = self.manage("import_articles", "-", "--format=jsonl", "--no-progress", given="\n".join(lines))
-        return imported, [article.url for article in news]
+    def import_news(self, seed: int) -> tuple[str, list[str]]:
+        """Import some 700 made-up articles that no other seed has; return what is wrong, and their URLs."""
+        names, rows = ("date", "headline", "url", "content", "newspaper"), []
+        for article in made_up_news(seed):
+            row = {name: str(getattr(article, name)) for name in names}
+            rows.append(row | {"url": row["url"].replace(".example/", f".example/{seed}/")})
+        given = "\n".join(map(json.dumps, rows))
+        wrong = self.manage("import_articles", "-", "--format=jsonl", "--no-progress", given=given)
+        return wrong, [row["url"] for row in rows]
 
     @contextmanager
     def pages(self, workers: int) -> Iterator[str]:
         """Serve the pages as in production while the block runs; yield their address."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
+        with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         gunicorn = [sys.executable, "-m", "gunicorn", f"--bind=127.0.0.1:{port}", f"--workers={workers}"]
         with self._process([*gunicorn, "--log-level=warning", "newsdedup_site.wsgi"], "pages"):
@@ -144,35 +120,34 @@ class Chores:
         turn = 0
         while not self.stop.is_set():
             # In turn, only what is new, and everything.
-            self._done(self.installation.manage("find_duplicates", "--no-progress", *(["--new"] if turn % 2 else [])))
+            new = ["--new"] if turn % 2 else []
+            self._done(self.installation.manage("find_duplicates", "--no-progress", *new, statuses=(0, _BUSY)))
             turn += 1
             self.stop.wait(self.pause)
 
     def _crawls(self) -> None:
         while not self.stop.is_set():
-            self._done(self.installation.manage("demo_newspapers", "--crawl"))
+            self._done(self.installation.manage("demo_newspapers", "--crawl", statuses=(0, _BUSY)))
             self.stop.wait(self.pause)
 
     def _imports(self) -> None:
         seed = self.seed
         while not self.stop.is_set():
             seed += 1
-            ended, urls = self.installation.import_news(seed)
-            self._done(ended)
+            wrong, urls = self.installation.import_news(seed)
+            self._done(wrong)
             self.urls += urls
             self.stop.wait(20 * self.pause)
 
-    def _done(self, ended: Ended) -> None:
-        if ended.status not in (0, _BUSY):
-            self.faults.append(f"{ended.command} ended with {ended.status}: {ended.output}")
+    def _done(self, wrong: str) -> None:
+        self.faults += [wrong] if wrong else []
 
 
 @contextmanager
 def installation() -> Iterator[Installation]:
     """Yield an installation on the connected database, with a folder of its own."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="newsdedup-load-")))
-        yield Installation(folder)
+    with tempfile.TemporaryDirectory(prefix="newsdedup-load-") as folder:
+        yield Installation(Path(folder))
 
 
 def _wait_for(address: str) -> None:

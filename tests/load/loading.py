@@ -1,23 +1,30 @@
-"""Lets everybody at an installation, and checks every row at the end. Needs Django to be set up."""
+"""Lets everybody at an installation, checks every row at the end, and prints the figures. Needs Django to be set up."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.test import Client, override_settings
 
-from dedup.models import Pair
-from tests.load.checks import deadlocks, lost_or_doubled, missing_articles
+from articles.models import ArticleURL
+from dedup.models import Decision, Pair
 from tests.load.installation import Chores, Installation, installation
-from tests.load.people import Diary, Editor, Person, Reader, Request
+from tests.load.people import Answer, Diary, Editor, Person, Reader, Request
 
 STARTS = ("/", "/queue/", "/articles/", "/clusters/", "/history/", "/runs/", "/reports/", "/stories/", "/compare/")
 # So many pairs are shown to all editors again and again, so that they meet.
 MEETING_PAIRS = 12
+
+_DEADLOCKS = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+# Each URL once, though imports and crawls met; no article without one.
+_TWICE = "SELECT url FROM articles_articleurl GROUP BY url HAVING count(*) > 1"
+_TOLD = {"stored": "stored", "refused": "refused, because somebody was first", "nothing": "without a reply"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +54,18 @@ class Outcome:
 def put_under_load(load: Load) -> Outcome:
     """Fill the connected database, let everybody at it, and check what is left."""
     with installation() as site:
-        imported, urls = site.import_news(load.seed * 1_000)
-        found = site.manage("find_duplicates", "--no-progress")
-        if imported.status or found.status:
-            raise RuntimeError(imported.output + found.output)
+        wrong, urls = site.import_news(load.seed * 1_000)
+        if wrong := wrong or site.manage("find_duplicates", "--no-progress"):
+            raise RuntimeError(wrong)
         outcome = Outcome()
         with site.worker(), Chores(site, outcome.load.stop, seed=load.seed * 1_000, pause=load.pause) as chores:
             let_in(site, load, outcome, chores.start)
         outcome.faults += [*chores.faults, *missing_articles([*urls, *chores.urls])]
         # A run that nobody disturbs sees what the others left.
         for arguments in (("find_duplicates", "--no-progress"), ("doctor",)):
-            ended = site.manage(*arguments)
-            outcome.faults += [f"{ended.command} ended with {ended.status}: {ended.output}"] if ended.status else []
+            outcome.faults += filter(None, [site.manage(*arguments)])
         outcome.faults += [f"the worker logged: {traceback}" for traceback in tracebacks(site.log("worker"))]
-        outcome.commands = Counter(command.command for command in site.commands)
+        outcome.commands = site.commands
     return outcome
 
 
@@ -124,3 +129,89 @@ def tracebacks(log: str) -> list[str]:
     """Return each traceback of a log, without its middle."""
     found = re.findall(r"(^.*\n)?(^Traceback .*\n)((?:^ .*\n)*)(^\S.*)", log, re.MULTILINE)
     return [f"{before}{''.join(lines.splitlines(keepends=True)[-4:])}{error}" for before, _, lines, error in found]
+
+
+# ---- what people were told, compared with the rows ----
+
+
+def lost_or_doubled(answers: Iterable[Answer]) -> Iterator[str]:
+    """Yield a sentence for each answer whose row is missing, is there twice, or should not be there.
+
+    An answer that got no reply may be stored or not, but only once.
+    """
+    fields = ("note", "kind", "decided_by__username", "pair", "undoes")
+    rows: dict[str, list[tuple[object, ...]]] = {}
+    for note, *rest in Decision.objects.exclude(note="").values_list(*fields):
+        rows.setdefault(note, []).append(tuple(rest))
+    for answer in answers:
+        found = rows.pop(answer.note, [])
+        meant = (answer.kind, answer.editor, answer.pair, answer.undoes)
+        wanted = {"stored": (1,), "refused": (0,), "nothing": (0, 1)}[answer.told]
+        if len(found) not in wanted:
+            yield f"“{answer.note}” ({answer.kind}) was {answer.told}, and there are {len(found)} rows of it"
+        elif found and found != [meant]:
+            yield f"“{answer.note}” was stored as {found[0]} instead of {meant}"
+    yield from (f"“{note}” is stored, and nobody sent it" for note in rows)
+
+
+def missing_articles(urls: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each imported URL that is not stored, and for each that is stored twice."""
+    stored = Counter(ArticleURL.objects.filter(url__in=urls).values_list("url", flat=True))
+    yield from (f"{url} was imported and is not stored" for url in urls if not stored[url])
+    with connection.cursor() as cursor:
+        cursor.execute(_TWICE)
+        yield from (f"{url} is stored more than once" for (url,) in cursor)
+
+
+def deadlocks() -> int:
+    """Return how many deadlocks PostgreSQL has ended in this database."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DEADLOCKS)
+        (number,) = cursor.fetchone()
+    return int(number)
+
+
+# ---- the figures ----
+
+
+def table(outcome: Outcome, rows: int = 16) -> str:
+    """Return the seconds of each kind of request, alone and under load, as Markdown."""
+    idle, load = _by_name(outcome.idle), _by_name(outcome.load.requests)
+    lines = [
+        "| request | number | median ms | p95 ms | alone: number | median ms | p95 ms |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    names = sorted(load, key=lambda name: -len(load[name]))
+    lines += [f"| {name} | {_cells(load[name])} | {_cells(idle.get(name, []))} |" for name in names[:rows]]
+    rest = [seconds for name in names[rows:] for seconds in load[name]]
+    rest_idle = [seconds for name in names[rows:] for seconds in idle.get(name, [])]
+    lines.append(f"| {len(names[rows:])} others | {_cells(rest)} | {_cells(rest_idle)} |")
+    every = [[request.seconds for request in requests] for requests in (outcome.load.requests, outcome.idle)]
+    lines.append(f"| all | {_cells(every[0])} | {_cells(every[1])} |")
+    return "\n".join(lines)
+
+
+def _by_name(requests: Sequence[Request]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for request in requests:
+        found.setdefault(request.name, []).append(request.seconds)
+    return found
+
+
+def _cells(seconds: Sequence[float]) -> str:
+    if not seconds:
+        return "0 | – | –"
+    return f"{len(seconds):,} | {1000 * np.median(seconds):.0f} | {1000 * np.percentile(seconds, 95):.0f}"
+
+
+def summary(outcome: Outcome) -> str:
+    """Return what happened in a few lines."""
+    told = Counter(answer.told for answer in outcome.load.answers)
+    statuses = Counter(request.status for request in outcome.load.requests)
+    lines = [
+        f"Requests by status: {', '.join(f'{status}: {number:,}' for status, number in sorted(statuses.items()))}",
+        "Answers: " + ", ".join(f"{told[name]:,} {words}" for name, words in _TOLD.items()),
+        f"Commands: {', '.join(f'{name} {number}' for name, number in outcome.commands.most_common())}",
+        f"Faults: {len(outcome.faults)}",
+    ]
+    return "\n".join([*lines, *(f"- {fault}" for fault in outcome.faults[:50])])

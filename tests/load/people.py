@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
@@ -35,12 +34,11 @@ _ANSWERS = ("confirm", "confirm", "version", "template", "reject", "reject", "un
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request: the name of its address, its status (0: no answer), its seconds, and when it began."""
+    """One request: the name of its address, its status (0: no answer), and its seconds."""
 
     name: str
     status: int
     seconds: float
-    began: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +70,11 @@ class Diary:
             self.stop.set()
 
 
-class Person(threading.Thread, ABC):
-    """Somebody who opens page after page, with pauses of `pause` seconds in the mean. `session`: of their login."""
+class Person(threading.Thread):
+    """Somebody who does one thing, `act`, after the other, with pauses of `pause` seconds in the mean.
+
+    `session`: of their login.
+    """
 
     def __init__(self, name: str, session: str, base_url: str, diary: Diary, *, seed: int, pause: float) -> None:
         super().__init__(name=name, daemon=True)
@@ -94,10 +95,6 @@ class Person(threading.Thread, ABC):
         finally:
             self.browser.close()
 
-    @abstractmethod
-    def act(self) -> None:
-        """Do one thing."""
-
     def get(self, address: str) -> httpx.Response | None:
         """Return the page at the end of the redirects, each of which is noted, or None if no answer came."""
         for _ in range(5):
@@ -113,14 +110,14 @@ class Person(threading.Thread, ABC):
         return self._send("POST", address, data={**values, "csrfmiddlewaretoken": token}, headers=dict(headers))
 
     def _send(self, method: str, address: str, **content: object) -> httpx.Response | None:
-        began, clock = time.time(), time.perf_counter()
+        began = time.perf_counter()
         try:
             response = self.browser.request(method, address, **content)  # type: ignore[arg-type]
         except httpx.HTTPError as error:
             response = None
             self.diary.faults.append(f"{method} {address}: {type(error).__name__}")
         status = response.status_code if response is not None else 0
-        self.diary.requests.append(Request(_name(method, address), status, time.perf_counter() - clock, began))
+        self.diary.requests.append(Request(_name(method, address), status, time.perf_counter() - began))
         if status >= 500:
             self.diary.faults.append(f"{method} {address}: {status}")
         return response

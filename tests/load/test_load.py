@@ -11,11 +11,9 @@ from dedup.review.answers import decisions
 from newsdedup_site.doctor import examine
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
-from tests.load.checks import lost_or_doubled, missing_articles
 from tests.load.installation import installation
-from tests.load.loading import Load, Outcome, let_in, tracebacks
+from tests.load.loading import Load, Outcome, let_in, lost_or_doubled, missing_articles, summary, table, tracebacks
 from tests.load.people import Answer, Request
-from tests.load.report import summary, table
 
 
 @pytest.mark.slow
@@ -89,8 +87,8 @@ def test_tracebacks_are_found_in_a_log() -> None:
 
 
 def test_the_table_has_the_common_requests_first() -> None:
-    outcome = Outcome(idle=[Request("pair", 200, 0.1, 0)])
-    outcome.load.requests += [Request("pair", 200, 0.2, 0), Request("pair", 200, 0.4, 0), Request("queue", 200, 1, 0)]
+    outcome = Outcome(idle=[Request("pair", 200, 0.1)])
+    outcome.load.requests += [Request("pair", 200, 0.2), Request("pair", 200, 0.4), Request("queue", 200, 1)]
     assert table(outcome, rows=1).splitlines()[2:] == [
         "| pair | 2 | 300 | 390 | 1 | 100 | 100 |",
         "| 1 others | 1 | 1000 | 1000 | 0 | – | – |",
