@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 from tests.browser.conftest import Opener, settled
 from tests.browser.test_forms import faults
 from tests.browser.test_pages import PHONE
-from tests.dedup.runs.test_tasks import work
+from tests.databases import database_url, start
 from tests.factories import PASSWORD, make_user
 
 pytestmark = pytest.mark.browser
@@ -47,6 +47,7 @@ def a_file() -> FilePayload:
     return {"name": "old.csv", "mimeType": "text/csv", "buffer": out.getvalue().encode()}
 
 
+@pytest.mark.slow
 def test_an_empty_installation_leads_to_the_first_question_without_a_shell(stored: None, open_site: Opener) -> None:
     page = open_site("", color_scheme="light", reduced_motion="reduce")
     page.get_by_label("User name").fill("ada")
@@ -71,7 +72,9 @@ def test_an_empty_installation_leads_to_the_first_question_without_a_shell(store
     press(page, "Queue the run")
     expect(page.locator(".state")).to_have_text("waiting for a worker")
     # It does what waits in the order in which it was asked for.
-    work()
+    worker = start(database_url(), "manage.py", "db_worker", "--batch", "--no-startup-delay")
+    _, errors = worker.communicate(timeout=120)
+    assert worker.returncode == 0, errors
     page.wait_for_url("**/runs/*/")
     page.get_by_role("link", name="Open the queue").click()
     expect(page.locator(".row-headline").first).to_have_text("Old pier lifted")

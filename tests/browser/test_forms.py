@@ -72,7 +72,7 @@ NEEDED = {"profile_rule_new left_out", "compare right"}
 UNPRESSED = {
     "pair_lease": "the page sends it by itself while somebody reads",
     "cluster_lease": "the page sends it by itself while somebody reads",
-    "collision_answer": "needs an editor who answers meanwhile: test_two_editors.py",
+    "collision_answer": "needs an editor who answers meanwhile: test_pages.py",
 }
 # Addresses whose buttons are in a dialog, which a key opens: without JavaScript, other pages have the same.
 IN_DIALOGS = {"keys_switch"}

@@ -6,19 +6,19 @@ import contextlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test import Client
 from hypothesis import strategies as st
 
 from dedup.integrations.tokens import make_token, scopes_of
 from tests.addresses import Address
 from tests.conftest import StoreArticle
+from tests.databases import undone
 from tests.dedup.api.test_schemathesis import one_connection
 from tests.fuzz import effort, values, world
 from tests.fuzz.effort import Found, try_all
@@ -171,16 +171,6 @@ def _json_of(pairs: list[tuple[bytes, bytes]]) -> bytes:
         return json.dumps(members).encode()
     except ValueError:
         return b"{"
-
-
-@contextlib.contextmanager
-def undone() -> Iterator[None]:
-    """Undo at the end what was stored meanwhile; views that want a transaction of their own may have it."""
-    block = transaction.atomic()
-    block._from_testcase = True  # type: ignore[attr-defined]
-    with block:
-        yield
-        transaction.set_rollback(True)
 
 
 def _check_content(answer: Any, sent: Sent) -> None:

@@ -8,7 +8,6 @@ import gzip
 import json
 import re
 from collections.abc import Callable
-from typing import Any
 
 from hypothesis import strategies as st
 
@@ -132,15 +131,3 @@ lines_of_rows = mutated(
     "left,right,label\nhttps://paper.example/a,https://paper.example/b,duplicate\n1,2,different\n",
     "https://paper.example/a\t2026-03-02\n# a comment\nhttps://paper.example/b\n",
 )  # fmt: skip
-
-
-def any_json() -> st.SearchStrategy[Any]:
-    """Return values that JSON can hold."""
-    leaf = st.one_of(
-        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20), st.sampled_from(ODD[:40])
-    )
-    return st.recursive(
-        leaf,
-        lambda each: st.lists(each, max_size=4) | st.dictionaries(st.text(max_size=9), each, max_size=4),
-        max_leaves=9,
-    )

@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
-from tests.marked_columns import columns_with
 
 from articles.extraction.extract import EXTRACTOR_VERSION
 from articles.files.uploads import keep_upload

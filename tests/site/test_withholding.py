@@ -9,7 +9,6 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
-from tests.marked_columns import columns_with
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import exported_rows

@@ -5,21 +5,25 @@ from __future__ import annotations
 import csv
 import gzip
 import html
+import importlib.metadata
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from datasketch import MinHash, MinHashLSH
+
 from articles.normalization.text import normalize_text
-from tests.study.datasketch import datasketch_pairs
 from tests.study.page import DESCRIPTION, TOGETHER, record
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+SHINGLE, PERMUTATIONS = 5, 256
 REPORTS = ("thresholds", "gaps", "policies", "sources", "network")
 
 
@@ -92,3 +96,37 @@ def _python(home: Path, *arguments: str) -> str:
 def _environment(home: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")}
     return kept | {"NEWSDEDUP_HOME": str(home)}
+
+
+# ---- the pairs that datasketch finds with the parameters of the study, at each threshold ----
+
+
+def datasketch_pairs(texts: Iterable[str], thresholds: Sequence[float]) -> dict[str, Any]:
+    """Return how many pairs it finds at each threshold, and how many of these are missing at the next one; then None.
+
+    Its candidates are compared exactly, so each pair has the score that it is counted by.
+    """
+    shingles = [{text[at : at + SHINGLE] for at in range(max(len(text) - SHINGLE + 1, 1))} for text in texts if text]
+    sketches = [_sketch(shingle) for shingle in shingles]
+    found = [_found(shingles, sketches, threshold) for threshold in thresholds]
+    lost: list[int | None] = [len(pairs - lower) for pairs, lower in pairwise(found)]
+    version = importlib.metadata.version("datasketch")
+    return {"version": version, "found": [len(pairs) for pairs in found], "lost": [*lost, None]}
+
+
+def _sketch(shingles: set[str]) -> MinHash:
+    sketch = MinHash(num_perm=PERMUTATIONS)
+    sketch.update_batch([shingle.encode() for shingle in shingles])
+    return sketch
+
+
+def _found(shingles: Sequence[set[str]], sketches: Sequence[MinHash], threshold: float) -> set[tuple[int, int]]:
+    index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS)
+    pairs: set[tuple[int, int]] = set()
+    for number, sketch in enumerate(sketches):
+        for other in index.query(sketch):
+            both = len(shingles[number] & shingles[other])
+            if both / (len(shingles[number]) + len(shingles[other]) - both) >= threshold:
+                pairs.add((other, number))
+        index.insert(number, sketch)
+    return pairs

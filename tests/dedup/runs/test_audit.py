@@ -11,19 +11,14 @@ from dedup.detection.runs.dense_groups import store_crowded, update_groups
 from dedup.management import arguments
 from dedup.management.commands import find_duplicates as command
 from dedup.models import DenseGroup, Evidence, Pair
+from tests.dedup.runs.running import WIRE
+from tests.dedup.runs.running import command as run_command
 
 pytestmark = pytest.mark.django_db
 
-WIRE = (
-    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
-    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
-)
-
 
 def find_duplicates(*options: str) -> tuple[str, str]:
-    output, errors = io.StringIO(), io.StringIO()
-    call_command("find_duplicates", "--passes=trigram", *options, "--no-progress", stdout=output, stderr=errors)
-    return output.getvalue(), errors.getvalue()
+    return run_command("find_duplicates", "--passes=trigram", *options)
 
 
 @pytest.fixture

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 
 from articles.boilerplate.mode import Mode
 from articles.jobs.work import do_job
@@ -24,6 +20,7 @@ from dedup.detection.verdicts.reasons import NOTHING_LEFT
 from dedup.models import DetectionRun, Pair, Profile
 from tests.conftest import StoreArticle
 from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
+from tests.dedup.runs.running import command, find_duplicates
 
 pytestmark = pytest.mark.django_db
 
@@ -34,13 +31,6 @@ def furnished(store: StoreArticle) -> list[Article]:
     below = [*STORIES, "The tide is high at nine.", "Rain until noon."]
     articles = [store(f"{story}\n\n{BOILERPLATE}") for story in below]
     return [*articles, store(STORIES[1], newspaper="Inland Courier")]
-
-
-def find_duplicates(*options: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("find_duplicates", *options, "--no-progress", "--format=json", stdout=out, stderr=io.StringIO())
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
 
 
 def found_pairs() -> dict[tuple[int, int], str]:
@@ -108,11 +98,8 @@ def test_the_audit_makes_the_join_of_the_same_texts(furnished: list[Article]) ->
 
 
 def test_a_dry_run_marks_nothing_and_says_so(furnished: list[Article]) -> None:
-    err = io.StringIO()
-    call_command(
-        "find_duplicates", "--dry-run", "--boilerplate=topic", "--no-progress", stdout=io.StringIO(), stderr=err
-    )
-    assert re.fullmatch(r"Weeks .*: 1\. .*manage\.py find_boilerplate\.\n", err.getvalue())
+    _, said = command("find_duplicates", "--dry-run", "--boilerplate=topic")
+    assert re.fullmatch(r"Weeks .*: 1\. .*manage\.py find_boilerplate\.\n", said)
     assert not BoilerplateWeek.objects.exists()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import pyarrow.dataset
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 
 from articles.models import Article, ArticleURL, Newspaper
@@ -25,13 +24,14 @@ from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import FittedModel, Profile, ProfileRule
 from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
+from tests.dedup.runs.running import command
 from tests.factories import make_pair, make_series, make_user
 
 pytestmark = pytest.mark.django_db
 
 
 def export(folder: Path, *options: str) -> Manifest:
-    call_command("export_detection", str(folder), *options, "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
+    command("export_detection", str(folder), *options)
     return Manifest.read(folder / "manifest.json")
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
-from django.db import OperationalError, transaction
+from django.core.management import CommandError
+from django.db import OperationalError
 from django.db.models import F
 from django.utils.module_loading import import_string
 
@@ -33,11 +31,11 @@ from dedup.models import (
 )
 from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
+from tests.databases import undone
 from tests.dedup.runs.cluster_results import write_results
-from tests.dedup.runs.made_up_news import made_up_news
-from tests.dedup.runs.test_group_checks import forms_with_copies
-from tests.dedup.runs.test_group_checks import store as store_copies
-from tests.dedup.runs.test_incremental import forget_runs
+from tests.dedup.runs.made_up_news import forms_with_copies, made_up_news, store_copies
+from tests.dedup.runs.running import command as run_command
+from tests.dedup.runs.running import forget_runs
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -48,9 +46,7 @@ SETTINGS = {"trigram": {"dense_from": 10, "kept_pairs": 2}, "containment": {"ena
 
 
 def command(name: str, *options: str) -> str:
-    out, err = io.StringIO(), io.StringIO()
-    call_command(name, *options, "--no-progress", stdout=out, stderr=err)
-    return out.getvalue() + err.getvalue()
+    return "".join(run_command(name, *options))
 
 
 def stored_rows() -> dict[str, Any]:
@@ -75,14 +71,6 @@ def stored_rows() -> dict[str, Any]:
         "config": run.config,
         "scope": run.scope,
     }
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """Undo what is stored inside."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 @pytest.fixture

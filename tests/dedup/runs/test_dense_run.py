@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import json
+import random
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 
 from articles.models import Article
-from dedup.models import Cluster, CrowdedArticle, DenseGroup, DetectionRun, Evidence, Pair, Profile
+from dedup.detection.runs.outdated_verdicts import outdated_verdicts
+from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.types import DENSE_GROUPS
+from dedup.models import Cluster, CrowdedArticle, DenseGroup, DetectionRun, Evidence, Membership, Pair, Profile
 from dedup.review.answers import decisions
 from dedup.review.rules.rules import end_group_rule, make_group_rule
 from tests.conftest import StoreArticle
+from tests.dedup.runs.made_up_news import WORDS, forms_with_copies, store_copies
+from tests.dedup.runs.running import command, forget_runs, live_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -53,9 +57,7 @@ def user() -> User:
 
 
 def find_duplicates(*options: str) -> str:
-    output = io.StringIO()
-    call_command("find_duplicates", "--passes=exact,trigram", *options, "--no-progress", stdout=output)
-    return output.getvalue()
+    return command("find_duplicates", "--passes=exact,trigram", *options)[0]
 
 
 def state() -> dict[str, list[Any]]:
@@ -153,3 +155,76 @@ def test_equal_texts_hang_on_the_first_one(store: StoreArticle) -> None:
     ends = set(Evidence.objects.values_list("pair__left", "pair__right"))
     assert ends == {(articles[0].pk, article.pk) for article in articles[1:]}
     assert [cluster.size for cluster in Cluster.objects.all()] == [70]
+
+
+# ---- clusters of dense groups are those that all pairs would give, although most pairs are not compared ----
+
+EVERY_PAIR = {"trigram": {"dense_from": 100_000_000}}
+BOUNDED = {"trigram": {"dense_from": 10, "kept_pairs": 2, "retired": True}}
+
+
+def near_copies(seed: int, count: int) -> list[str]:
+    """Return one text of 150 words again and again, each with a mistake in one word."""
+    dice = random.Random(seed)
+    story, texts = dice.choices([word for word in WORDS if len(word) > 3], k=150), []
+    for _ in range(count):
+        text = list(story)
+        place = dice.randrange(len(text))
+        text[place] = text[place][:-1]
+        texts.append(" ".join(text))
+    return texts
+
+
+def clustered(settings: dict) -> set[tuple[int, int]]:
+    """Run with these settings of the passes, and return the pairs of articles that are in one cluster."""
+    Profile.objects.filter(is_default=True).update(settings=settings)
+    command("find_duplicates", "--workers=1", "--passes=trigram")
+    clusters: dict[int, list[int]] = {}
+    for cluster, article in Membership.objects.order_by("article").values_list("cluster", "article"):
+        clusters.setdefault(cluster, []).append(article)
+    return {(left, right) for cluster in clusters.values() for left in cluster for right in cluster if left < right}
+
+
+def test_a_dense_group_of_near_copies_is_one_cluster() -> None:
+    store_copies(near_copies(4, 60))
+    every = clustered(EVERY_PAIR)
+    assert len(every) == 60 * 59 // 2
+    forget_runs()
+    assert clustered(BOUNDED) == every
+    assert Pair.objects.count() < 60 * 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (5, 6, 7))])
+def test_copies_among_forms_are_clustered_as_by_all_pairs(seed: int) -> None:
+    store_copies(forms_with_copies(seed, 70))
+    every = clustered(EVERY_PAIR)
+    forget_runs()
+    bounded = clustered(BOUNDED)
+    # Wrong verdicts on a few pairs may put some articles elsewhere.
+    assert len(every & bounded) / len(every | bounded) >= 0.85
+    assert Pair.objects.filter(best_score__gt=0).count() < 70 * 5
+
+
+def pairs_and_chances() -> tuple[Any, Any]:
+    rows = live_rows()
+    chances = Pair.objects.proposed().order_by("left", "right").values_list("probability", flat=True)
+    return (rows["pairs"], rows["evidence"]), list(chances)
+
+
+@pytest.mark.slow
+def test_the_same_pairs_are_compared_whatever_earlier_runs_compared() -> None:
+    texts = forms_with_copies(2, 70)
+    store_copies(texts)
+    first = clustered(BOUNDED)
+    compared = Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False).count()
+    assert compared
+    before = pairs_and_chances()
+    assert outdated_verdicts(terms_in_force(versions_join=False)).pairs == 0
+    assert clustered(BOUNDED) == first
+    assert pairs_and_chances() == before
+    clustered(EVERY_PAIR)
+    assert not Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False).exists()
+    assert clustered(BOUNDED) == first
+    assert pairs_and_chances() == before
+    assert Article.objects.count() == len(texts)

@@ -1,17 +1,10 @@
 """`manage.py find_duplicates`, through the command door."""
 
-import io
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import psycopg
 import pytest
-from django.core.management import CommandError, call_command
-from django.db import connection
+from django.core.management import CommandError
 
 from articles.storage.locks import Lock
 from dedup.declarations import settings_of
@@ -19,43 +12,19 @@ from dedup.detection.passes import PASSES
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.runs import blocks, evidence, pipeline, scope
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, RunBlock
-from tests.databases import child_environment, database_url
+from tests.databases import database_url
+from tests.dedup.runs.running import WIRE, command, live_rows
 
 pytestmark = pytest.mark.django_db
 
-WIRE = (
-    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
-    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
-)
 OTHER = (
     "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack, where visitors "
     "can look at the fairs, regattas and floods of a century ago through restored magic lanterns."
 )
 
 
-# Who holds the lock of runs in this database: tests in other processes have it in theirs, on the same server.
-HOLDERS = """
-    SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
-    WHERE locktype = 'advisory' AND objid = %s AND datname = current_database()
-"""
-
-
 def find_duplicates(*options: str) -> str:
-    output = io.StringIO()
-    call_command("find_duplicates", *options, "--no-progress", stdout=output, stderr=io.StringIO())
-    return output.getvalue()
-
-
-def state_of_the_store() -> tuple:
-    """Return everything a run writes, without numbers and times."""
-    pair_rows = Pair.objects.order_by("left", "right").values_list("left", "right", "best_score", "state")
-    evidence = Evidence.objects.order_by("pair__left", "pair__right", "pass_name")
-    members = Membership.objects.order_by("article").values_list("article", "cluster__kept")
-    return (
-        list(pair_rows),
-        list(evidence.values_list("pair__left", "pair__right", "pass_name", "score", "stale")),
-        list(members),
-    )
+    return command("find_duplicates", *options)[0]
 
 
 def without_seconds(pairs: list[tuple[str, object]]) -> dict:
@@ -146,9 +115,9 @@ def test_the_cluster_holds_all_copies_and_keeps_the_first(corpus) -> None:
 
 def test_running_twice_gives_the_same_rows(corpus) -> None:
     find_duplicates()
-    before, numbers = state_of_the_store(), list(Cluster.objects.values_list("pk", flat=True))
+    before, numbers = live_rows(), list(Cluster.objects.values_list("pk", flat=True))
     find_duplicates()
-    assert state_of_the_store() == before
+    assert live_rows() == before
     assert list(Cluster.objects.values_list("pk", flat=True)) == numbers
     assert DetectionRun.objects.filter(state="done").count() == 2
 
@@ -193,10 +162,10 @@ def test_evidence_that_a_newer_run_no_longer_finds_is_stale_and_comes_back(corpu
 
 def test_a_run_says_nothing_about_passes_and_articles_outside_its_scope(corpus) -> None:
     find_duplicates()
-    before = state_of_the_store()
+    before = live_rows()
     find_duplicates("--passes", "url,title", "--since", "2026-03-03")
     find_duplicates("--newspaper", "Inland Courier")
-    assert state_of_the_store() == before
+    assert live_rows() == before
 
 
 def test_a_pass_that_a_profile_retires_no_longer_holds_clusters_together(corpus) -> None:
@@ -356,79 +325,3 @@ def test_a_stopped_run_is_not_taken_up_when_articles_have_come(corpus, store, mo
     find_duplicates()
     assert DetectionRun.objects.count() == 3
     assert list(Cluster.objects.values_list("size", flat=True)) == [5]
-
-
-# A run in small blocks that waits, for the kill, after each block.
-STALLING = """
-import sys
-import django
-django.setup()
-from django.core.management import call_command
-from dedup.detection.runs import evidence
-from dedup.detection.runs import blocks
-from dedup.detection.runs import scope
-
-def write_and_wait(*arguments):
-    found = evidence.write_block(*arguments)
-    print("block", flush=True)
-    sys.stdin.read()
-    return found
-
-blocks.write_block = write_and_wait
-scope.BLOCK_ARTICLES = 5
-call_command("find_duplicates", "--no-progress")
-"""
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_killed_process_leaves_a_store_that_the_next_run_repairs(store) -> None:
-    for number in range(60):
-        store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number % 20 + 1:02}")
-    environment = os.environ | child_environment()
-    command = [sys.executable, "manage.py", "find_duplicates", "--no-progress"]
-    environment["DJANGO_SETTINGS_MODULE"] = "newsdedup_site.settings"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", STALLING], env=environment, text=True, **pipes) as process:
-        assert process.stdout.readline() == "block\n"
-        busy = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert busy.returncode == 3
-        assert "another run is active on this database (run " in busy.stderr
-        process.send_signal(signal.SIGKILL)
-    wait_until_unlocked()
-    again = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (again.returncode, again.stderr) == (0, "")
-    killed = state_of_the_store()
-    find_duplicates()
-    assert state_of_the_store() == killed
-    assert Pair.objects.count() > 100
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_a_lost_database_is_said_in_a_sentence_and_the_next_run_goes_on(store) -> None:
-    for number in range(20):
-        store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")
-    environment = os.environ | child_environment() | {"DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", STALLING], env=environment, text=True, **pipes) as process:
-        assert process.stdout.readline() == "block\n"
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT pg_terminate_backend(pid) FROM ({HOLDERS}) AS holder", [Lock.RUN])
-            assert cursor.rowcount == 1
-        _, errors = process.communicate("", timeout=60)
-    assert process.returncode == 1
-    assert "CommandError: the database was lost (" in errors
-    assert "run the same command again" in errors
-    find_duplicates()
-    assert list(DetectionRun.objects.values_list("state", flat=True)) == ["done"]
-
-
-def wait_until_unlocked() -> None:
-    """Wait until PostgreSQL has noticed that a killed client is gone."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT count(*) FROM ({HOLDERS}) AS holder", [Lock.RUN])
-            if cursor.fetchone()[0] == 0:
-                return
-    pytest.fail("the lock of a killed process was not given back")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import datetime
-import io
-import json
 import random
 import re
+from collections.abc import Callable
 
 import pytest
-from django.core.management import call_command
 
 from articles.models import Article, Newspaper
 from articles.storage.incoming import IncomingArticle
@@ -21,22 +19,16 @@ from dedup.detection.runs import pipeline
 from dedup.detection.runs.facts import run_facts
 from dedup.models import (
     ChangedArticle,
-    Cluster,
-    CrowdedArticle,
-    DenseGroup,
     DetectionRun,
     Evidence,
-    Membership,
-    NewspaperMonth,
     OpenQuestion,
     Pair,
     Profile,
     RunBlock,
-    Series,
     StoredReport,
-    UpToDate,
 )
 from dedup.reports import computing
+from tests.dedup.runs.running import find_duplicates, forget_runs, live_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -49,57 +41,6 @@ OPENINGS = (
     "The council of Inverlea has voted to repair the tramway and to sell what is left of the depot.",
     "Rain is expected on the western coast from noon, with gusts that may reach sixty knots at sea.",
 )
-
-
-def find_duplicates(*options: str) -> dict:
-    output, errors = io.StringIO(), io.StringIO()
-    call_command(
-        "find_duplicates", *options, "--no-progress", "--format=json", "--workers=1", stdout=output, stderr=errors
-    )
-    return {**json.loads(output.getvalue()), "said": errors.getvalue()}
-
-
-def rows(*, stale: bool = False) -> tuple:
-    """Return the evidence, the best scores and the clusters by the articles' URLs: their numbers may differ."""
-    url = dict(Article.objects.values_list("pk", "url"))
-    evidence = Evidence.objects.filter(stale=stale).select_related("pair")
-    return (
-        sorted(
-            (
-                row.pass_name,
-                *sorted((url[row.pair.left_id], url[row.pair.right_id])),
-                row.score,
-                str(row.details),
-            )
-            for row in evidence
-        ),
-        sorted(
-            (*sorted((url[item_.left_id], url[item_.right_id])), item_.best_score, item_.verdict, item_.joins)
-            for item_ in Pair.objects.all()
-            if item_.best_score
-        ),
-        sorted(
-            sorted(url[article] for article in cluster.memberships.values_list("article", flat=True))
-            for cluster in Cluster.objects.all()
-        ),
-    )
-
-
-def forget_runs() -> None:
-    for model in (
-        CrowdedArticle,
-        DenseGroup,
-        Membership,
-        Cluster,
-        Evidence,
-        Pair,
-        RunBlock,
-        DetectionRun,
-        NewspaperMonth,
-        Series,
-        UpToDate,
-    ):
-        model.objects.all().delete()
 
 
 def invented(seed: int, count: int) -> list[IncomingArticle]:
@@ -122,61 +63,69 @@ def invented(seed: int, count: int) -> list[IncomingArticle]:
     return made
 
 
-@pytest.fixture
-def dense(request) -> None:
-    """Let groups of a few articles be dense, if asked."""
-    if request.param:
-        settings = {name: {"dense_from": 3, "kept_pairs": 1} for name in ("trigram", "stopword")}
-        Profile.objects.filter(is_default=True).update(settings=settings)
-
-
-def groups() -> list[list[str]]:
-    url = dict(Article.objects.values_list("pk", "url"))
-    return sorted(
-        sorted(url[article] for article in group.members.values_list("article", flat=True))
-        for group in DenseGroup.objects.all()
-    )
-
-
-@pytest.mark.parametrize("dense", [False, True], indirect=True)
-@pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.soak)])
-def test_runs_of_what_is_new_end_where_a_run_of_all_ends(seed, dense) -> None:
-    articles = invented(seed, 60)
+def as_they_come(articles: list[IncomingArticle]) -> None:
+    """Find duplicates of the first articles, then of each further part alone."""
     store_articles(articles[:25])
     find_duplicates("--passes", EVERY)
     for part in (articles[25:26], articles[26:45], articles[45:]):
         store_articles(part)
-        summary = find_duplicates("--new", "--passes", EVERY)
-        assert summary["said"] == ""
-    step_by_step, dense_groups = rows(), groups()
-    forget_runs()
-    find_duplicates("--passes", EVERY)
-    assert rows() == step_by_step
-    assert groups() == dense_groups
-    assert {step[0] for step in step_by_step[0]} >= OF_THE_INVENTED
+        assert find_duplicates("--new", "--passes", EVERY)["said"] == ""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("step", ["update_clusters", "renew_questions"])
-def test_a_run_that_was_killed_at_its_end_is_repaired_by_one_of_what_is_new(step, monkeypatch) -> None:
-    articles = invented(9, 60)
-    store_articles(articles[:40])
+def from_a_day_on(articles: list[IncomingArticle]) -> None:
+    articles.sort(key=lambda article: article.date)
+    day = articles[30].date
+    store_articles([article for article in articles if article.date < day])
     find_duplicates("--passes", EVERY)
-    store_articles(articles[40:50])
-    with monkeypatch.context() as patched:
-        patched.setattr(pipeline, step, lambda *_, **__: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            find_duplicates("--new", "--passes", EVERY)
-    find_duplicates("--new", "--passes", EVERY)
-    asked = all_questions()
-    assert asked.stored == asked.expected
-    store_articles(articles[50:])
-    find_duplicates("--new", "--passes", EVERY)
-    assert not ChangedArticle.objects.exists()
-    repaired = rows()
+    store_articles([article for article in articles if article.date >= day])
+    find_duplicates("--since", day.isoformat(), "--passes", EVERY)
+
+
+def killed_at(step: str) -> Callable[[list[IncomingArticle]], None]:
+    """Return what ends a run of new articles at one of its last steps, and repairs it with the next."""
+
+    def run(articles: list[IncomingArticle]) -> None:
+        store_articles(articles[:40])
+        find_duplicates("--passes", EVERY)
+        store_articles(articles[40:50])
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(pipeline, step, lambda *_, **__: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                find_duplicates("--new", "--passes", EVERY)
+        find_duplicates("--new", "--passes", EVERY)
+        asked = all_questions()
+        assert asked.stored == asked.expected
+        store_articles(articles[50:])
+        find_duplicates("--new", "--passes", EVERY)
+        assert not ChangedArticle.objects.exists()
+
+    return run
+
+
+WAYS = [
+    pytest.param(as_they_come, False, 3, marks=pytest.mark.slow),
+    pytest.param(as_they_come, True, 3),
+    pytest.param(killed_at("update_clusters"), False, 9, marks=pytest.mark.slow),
+    pytest.param(killed_at("renew_questions"), False, 9, marks=pytest.mark.slow),
+    *(pytest.param(from_a_day_on, dense, 5, marks=pytest.mark.slow) for dense in (False, True)),
+    *(pytest.param(as_they_come, dense, 4, marks=pytest.mark.soak) for dense in (False, True)),
+    *(pytest.param(from_a_day_on, dense, 6, marks=pytest.mark.soak) for dense in (False, True)),
+]
+
+
+@pytest.mark.parametrize(("way", "dense", "seed"), WAYS)
+def test_runs_of_parts_end_where_a_run_of_all_ends(way, dense, seed) -> None:
+    if dense:  # groups of a few articles
+        settings = {name: {"dense_from": 3, "kept_pairs": 1} for name in ("trigram", "stopword")}
+        Profile.objects.filter(is_default=True).update(settings=settings)
+    way(invented(seed, 60))
+    by_parts = live_rows()
     forget_runs()
     find_duplicates("--passes", EVERY)
-    assert rows() == repaired
+    assert live_rows() == by_parts
+    assert bool(by_parts["groups"]) is dense
+    if way is as_they_come:
+        assert {row[2] for row in by_parts["evidence"]} >= OF_THE_INVENTED
 
 
 def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monkeypatch) -> None:
@@ -205,23 +154,6 @@ def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monk
         find_duplicates("--passes=trigram", "--new")
         now = dict(StoredReport.objects.values_list("report", "computed_at"))
         assert {name for name in now if now[name] == before[name]} == ({"exact"} if waits else set())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dense", [False, True], indirect=True)
-@pytest.mark.parametrize("seed", [5, pytest.param(6, marks=pytest.mark.soak)])
-def test_runs_from_a_day_on_end_where_a_run_of_all_ends(seed, dense) -> None:
-    articles = sorted(invented(seed, 60), key=lambda each: each.date)
-    day = articles[30].date
-    store_articles([article for article in articles if article.date < day])
-    find_duplicates("--passes", EVERY)
-    store_articles([article for article in articles if article.date >= day])
-    find_duplicates("--since", day.isoformat(), "--passes", EVERY)
-    step_by_step, dense_groups = rows(), groups()
-    forget_runs()
-    find_duplicates("--passes", EVERY)
-    assert rows() == step_by_step
-    assert groups() == dense_groups
 
 
 def test_an_article_that_changed_is_compared_anew_and_its_old_evidence_is_stale(store) -> None:
@@ -277,11 +209,11 @@ def test_after_a_run_with_other_settings_all_is_compared(store, between) -> None
     store(OPENINGS[0] + OPENINGS[1])
     store(OPENINGS[0] + OPENINGS[1].upper() + OPENINGS[2][:60])
     find_duplicates("--passes=trigram")
-    before = rows()
+    before = live_rows()
     assert find_duplicates(*between)["stale"] == 0
     summary = find_duplicates("--passes=trigram", "--new")
     assert summary["scope"]["newer_than"] == {}
-    assert rows() == before
+    assert live_rows() == before
 
 
 def test_a_run_of_a_part_is_no_ground_for_what_is_new(store) -> None:
@@ -297,9 +229,9 @@ def test_with_nothing_new_no_pass_reads_the_store_and_a_removed_article_counts_a
         store(OPENINGS[0], newspaper=f"Paper {number}")
     alone = store(OPENINGS[1])
     find_duplicates("--passes", EVERY)
-    before = rows()
+    before = live_rows()
     again = find_duplicates("--passes", EVERY, "--new")
-    assert (again["passes"], again["stale"], rows()) == ({}, 0, before)
+    assert (again["passes"], again["stale"], live_rows()) == ({}, 0, before)
     assert set(find_duplicates("--passes", EVERY, "--new", "--newspaper=Paper 1")["passes"]) >= {"url", "sentence"}
 
     assert set(find_duplicates("--passes", EVERY, "--new")["passes"]) >= {"exact", "containment"}
@@ -369,9 +301,9 @@ def test_a_headline_that_turns_out_generic_ends_alike_step_by_step(seed) -> None
     for part in (articles[:3], articles[3:5], articles[5:]):
         store_articles(part)
         found.append(find_duplicates("--new", "--passes", "title,exact")["passes"].get("title", {}).get("pairs", 0))
-    step_by_step = rows()
+    step_by_step = live_rows()
     assert found[-1] == 0
-    assert not [step for step in step_by_step[0] if step[0] == "title"]
+    assert "title" not in {row[2] for row in step_by_step["evidence"]}
     forget_runs()
     find_duplicates("--passes", "title,exact")
-    assert rows() == step_by_step
+    assert live_rows() == step_by_step

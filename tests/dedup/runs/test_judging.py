@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import io
 import json
 from itertools import combinations
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import transaction
 from django.db.models.functions import Length
 
@@ -28,6 +26,7 @@ from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, Newspap
 from dedup.review.queries.series_and_groups import series_of_article
 from dedup.review.rules.rules import end_rule, make_group_rule
 from dedup.review.rules.rules import make_rule as rule_on_series
+from tests.dedup.runs.running import find_duplicates
 from tests.dense import write_group
 from tests.factories import make_pair
 
@@ -55,12 +54,6 @@ def rates(day: int) -> tuple[str, str]:
         "changed hands. The market will open again at nine on the next working day."
     )
     return text, f"Crown closes at {700 + day * 3 % 17}.{day}1 to the euro"
-
-
-def find_duplicates(*options: str) -> dict:
-    output = io.StringIO()
-    call_command("find_duplicates", *options, "--no-progress", "--format=json", stdout=output, stderr=io.StringIO())
-    return json.loads(output.getvalue())
 
 
 @pytest.fixture
@@ -345,9 +338,6 @@ def test_a_pair_that_is_judged_alone_gets_the_verdict_that_a_run_gives_it(corpus
     )
     assert leftover(40) in judge_now(*every[0], leftover=40).judgement.reasons
     assert not Pair.objects.filter(right=new).exists()
-
-
-MATCHED = ("left_matched", "right_matched")
 
 
 def test_verdicts_are_stored_in_batches_with_what_they_rest_on(store, monkeypatch) -> None:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import io
 import json
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-from django.db import transaction
 from django.utils import timezone
 
 from articles.models import Article, ArticleURL, Newspaper, RepeatedSentence
@@ -23,6 +19,8 @@ from articles.storage.newspaper_merges import last_merge, merge_newspapers, undo
 from articles.storage.title_affixes import update_affixes_and_forms
 from dedup.models import ArticleShingles, Cluster, Evidence, HeadlineForm, Pair, Profile, Series
 from tests.conftest import StoreArticle
+from tests.databases import undone
+from tests.dedup.runs.running import find_duplicates
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -83,24 +81,6 @@ def store_under(articles: list[tuple[str, IncomingArticle]], *, name: Callable[[
     update_affixes_and_forms(Newspaper.objects.all())
 
 
-def find_duplicates(*options: str) -> dict[str, Any]:
-    out, errors = io.StringIO(), io.StringIO()
-    call_command(
-        "find_duplicates", *options, "--no-progress", "--format=json", "--workers=1", stdout=out, stderr=errors
-    )
-    assert errors.getvalue() == ""
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
-
-
-@contextmanager
-def elsewhere() -> Iterator[None]:
-    """Do something in an installation of its own, which is forgotten at the end."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
-
-
 def state() -> dict[str, Any]:
     """Return all that rests on the articles, by their URLs."""
     url = dict(Article.objects.values_list("pk", "url"))
@@ -153,7 +133,7 @@ def test_a_merge_and_a_run_end_as_an_import_under_one_name(
 ) -> None:
     Profile.objects.update(boilerplate=boilerplate)
     articles = corpus(seed)
-    with elsewhere():
+    with undone():
         store_under(articles, name=lambda _: MAIN)
         find_duplicates()
         expected = state()

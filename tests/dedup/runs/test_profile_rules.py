@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import io
-import json
 from collections.abc import Mapping
 
 import pytest
-from django.core.management import call_command
 
 from articles.models import Article, Newspaper
 from articles.storage.ingest import store_articles
@@ -26,25 +23,12 @@ from dedup.detection.runs.profiles import (
 )
 from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile, ProfileRule
-from tests.dedup.runs.test_incremental import OPENINGS, forget_runs, invented, rows
+from tests.dedup.runs.running import find_duplicates, forget_runs, live_rows
+from tests.dedup.runs.test_incremental import OPENINGS, invented
 
 pytestmark = pytest.mark.django_db
 
 EVERY = ",".join(PASSES)
-
-
-def find_duplicates(*options: str) -> dict:
-    output = io.StringIO()
-    call_command(
-        "find_duplicates",
-        *options,
-        "--no-progress",
-        "--format=json",
-        "--workers=1",
-        stdout=output,
-        stderr=io.StringIO(),
-    )
-    return json.loads(output.getvalue())
 
 
 def stale() -> list[str]:
@@ -55,11 +39,11 @@ def test_a_second_profile_without_a_pass_takes_none_of_its_pairs_away_unless_it_
     store(" ".join(OPENINGS))
     store(f"{OPENINGS[2]} {' '.join(reversed(OPENINGS[0].split()))} {OPENINGS[3]}", date="2026-03-20")
     assert find_duplicates()["passes"]["containment"]["pairs"] == 1
-    before = rows()
+    before = live_rows()
     # As the form saved it: every setting at the default of the code, but one.
     loose = Profile.objects.create(name="loose", settings={"trigram": {"threshold": 0.35}})
     assert find_duplicates("--profile=loose")["stale"] == 0
-    assert rows() == before
+    assert live_rows() == before
     assert Pair.objects.proposed().count() == 1
     loose.settings["containment"] = {"retired": True}
     loose.save()
@@ -68,7 +52,7 @@ def test_a_second_profile_without_a_pass_takes_none_of_its_pairs_away_unless_it_
     assert not Pair.objects.proposed().exists()
     # The next run of the default profile finds it again, also if it only looks for what is new.
     assert "containment" not in find_duplicates("--new")["scope"]["newer_than"]
-    assert rows() == before
+    assert live_rows() == before
 
 
 SAYS_SOMETHING = {
@@ -191,15 +175,15 @@ def test_rules_give_the_pairs_of_separate_runs_combined(seed: int) -> None:
     summary = find_duplicates("--passes", EVERY, "--new", "--audit=20")
     assert "trigram" in summary["scope"]["newer_than"]
     assert summary["scope"]["rules"][0]["newspapers"] == ["Harbour Post"]
-    step_by_step = rows()
+    step_by_step = live_rows()
     forget_runs()
     find_duplicates("--passes", EVERY)
-    assert rows() == step_by_step
+    assert live_rows() == step_by_step
     # Another rule is another setting: all is compared, and what it does not allow stays until it is hidden.
     courier = Newspaper.objects.get(name=COURIER)
     left_out = ProfileRule.objects.create(profile=profile, newspaper=courier, other=courier, left_out=True)
     summary = find_duplicates("--passes", EVERY, "--new")
-    assert (summary["scope"]["newer_than"], summary["stale"], rows() == step_by_step) == ({}, 0, True)
+    assert (summary["scope"]["newer_than"], summary["stale"], live_rows() == step_by_step) == ({}, 0, True)
     ProfileRule.objects.filter(pk=left_out.pk).update(retired=True)
     find_duplicates("--passes", EVERY, "--new")
     hidden = Evidence.objects.filter(stale=True)

@@ -1,34 +1,40 @@
-"""Runs in several processes: the same answer, and no process left behind, however the run ends."""
+"""Runs in several processes: the same answer, no process left behind, however the run ends, and no second lost."""
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
+from django.db import connection
 
+from articles.storage.locks import Lock
 from dedup.detection.passes import PASSES
 from dedup.detection.runs import blocks, phases, scope, starting
+from dedup.detection.runs.phases import RunClock, all_phases, shares
 from dedup.detection.runs.profiles import choose_passes, configs_of
 from dedup.detection.runs.requests import cancel_run
-from dedup.models import DetectionRun, Evidence, Membership, Pair, RunPhase
+from dedup.models import DetectionRun, Pair, RunPhase
 from tests.databases import child_environment
+from tests.dedup.runs.running import WIRE, command, find_duplicates, live_rows
+from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-WIRE = (
-    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
-    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
-)
+# Who holds the lock of runs in this database: tests in other processes have it in theirs, on the same server.
+HOLDERS = """
+    SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+    WHERE locktype = 'advisory' AND objid = %s AND datname = current_database()
+"""
 
 
 @pytest.fixture
@@ -37,17 +43,8 @@ def small_blocks(monkeypatch) -> None:
     monkeypatch.setattr(blocks, "ARTICLES_PER_WORKER", 1)
 
 
-def found() -> tuple:
-    evidence = Evidence.objects.order_by("pair__left", "pair__right", "pass_name")
-    return (
-        list(evidence.values_list("pair__left", "pair__right", "pass_name", "score", "details", "stale")),
-        list(Pair.objects.order_by("left", "right").values_list("left", "right", "best_score", "state")),
-        list(Membership.objects.order_by("article").values_list("article", "cluster__kept")),
-    )
-
-
 def test_two_workers_give_what_one_gives(store, small_blocks) -> None:
-    for day in range(1, 9):
+    for day in range(1, 6):
         for paper in ("Harbour Post", "Inland Courier"):
             host = paper.lower().replace(" ", "")
             for tail in ("?utm_source=feed", "?utm_source=letter"):
@@ -60,30 +57,25 @@ def test_two_workers_give_what_one_gives(store, small_blocks) -> None:
                     headline="Closed for all boats",
                 )
     answers = []
-    for count in (1, 2, 1):
-        call_command(
-            "find_duplicates",
-            f"--passes={','.join(PASSES)}",
-            f"--workers={count}",
-            "--no-progress",
-            stdout=io.StringIO(),
-            stderr=io.StringIO(),
-        )
-        answers.append(found())
-    assert answers[0] == answers[1] == answers[2]
-    found_by = {row[2] for row in answers[0][0]}
+    for count in (1, 2):
+        command("find_duplicates", f"--passes={','.join(PASSES)}", f"--workers={count}")
+        answers.append(live_rows())
+    assert answers[0] == answers[1]
+    found_by = {row[2] for row in answers[0]["evidence"]}
     assert found_by >= {"url", "title", "exact", "trigram", "minhash", "stopword", "sentence"}
 
 
 @pytest.mark.parametrize("count", [0, -2])
 def test_a_number_of_workers_that_cannot_be_meant_is_refused(count) -> None:
     with pytest.raises(CommandError, match=f"--workers: '{count}' is not a number from 1 to 512"):
-        call_command("find_duplicates", f"--workers={count}")
+        command("find_duplicates", f"--workers={count}")
 
 
 # A run in two processes, each of which waits in its block until a file is there.
 STALLING = """
 import sys, time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 import django
 if __name__ == "__main__":
@@ -109,42 +101,72 @@ def perform_slowly(task: blocks.BlockTask, on_read) -> int:
     return blocks.perform_block(task, on_read)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_workers_end_with_their_parent_and_the_next_run_goes_on(store, tmp_path, how) -> None:
+@contextmanager
+def stalled(store, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Begin a run of twenty articles in two workers that wait in their blocks, as numbers of processes in a folder."""
     for number in range(20):
         store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")
     environment = os.environ | child_environment() | {
-        "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings", "GATE": str(tmp_path / "gate"), "PYTHONPATH": "."
+        "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings", "GATE": str(folder / "gate"), "PYTHONPATH": "."
     }  # fmt: skip
-    script = tmp_path / "stalling.py"
+    script = folder / "stalling.py"
     script.write_text(STALLING)
     with subprocess.Popen([sys.executable, str(script)], env=environment, text=True, stderr=subprocess.PIPE) as process:
-        begun = wait_for(lambda: [*tmp_path.glob("begun-*")], 2)
-        process.send_signal(how)
+        wait_for(lambda: [*folder.glob("begun-*")], 2)
+        yield process
+
+
+def lose_the_database(_process: subprocess.Popen[str]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT pg_terminate_backend(pid) FROM ({HOLDERS}) AS holder", [Lock.RUN])
+        assert cursor.rowcount == 1
+
+
+INTERRUPTED = "Interrupted. Run the same command again to resume.\n"
+ENDS = {
+    "SIGKILL": (subprocess.Popen.kill, -signal.SIGKILL, ""),
+    "SIGTERM": (subprocess.Popen.terminate, 130, INTERRUPTED),
+    "SIGINT": (lambda process: process.send_signal(signal.SIGINT), 130, INTERRUPTED),
+    "a lost database": (lose_the_database, 1, "CommandError: the database was lost ("),
+}
+
+
+@pytest.mark.parametrize(
+    "how", ["SIGKILL", *(pytest.param(how, marks=pytest.mark.slow) for how in ENDS if how != "SIGKILL")]
+)
+def test_workers_end_with_their_parent_and_the_next_run_goes_on(store, tmp_path, how) -> None:
+    end, status, said = ENDS[how]
+    with stalled(store, tmp_path) as process:
+        busy = pytest.raises(CommandError, match=r"another run is active on this database \(run ")
+        with busy as refused:
+            command("find_duplicates", "--passes=trigram")
+        end(process)
+        if how == "a lost database":
+            (tmp_path / "gate").touch()  # it sees that when a block is done
         errors = process.communicate(timeout=60)[1]
-    pids = [int(path.name.removeprefix("begun-")) for path in begun]
-    wait_for(lambda: [pid for pid in pids if not is_alive(pid)], 2)
-    if how == signal.SIGKILL:
-        assert process.returncode == -signal.SIGKILL
-    else:
-        assert (process.returncode, errors) == (130, "Interrupted. Run the same command again to resume.\n")
-    call_command("find_duplicates", "--passes=trigram", "--no-progress", stdout=io.StringIO())
+    assert refused.value.returncode == 3
+    pids = [int(path.name.removeprefix("begun-")) for path in tmp_path.glob("begun-*")]
+    wait_for(lambda: [pid for pid in pids if not is_alive(pid)], len(pids))
+    assert process.returncode == status
+    assert said in errors
+    assert how != "a lost database" or "run the same command again" in errors
+    wait_for(lambda: [lock_is_free()] * lock_is_free(), 1)
+    command("find_duplicates", "--passes=trigram")
     assert DetectionRun.objects.get().state == "done"
     assert Pair.objects.count() == 19 + 18 + 17
 
 
+def lock_is_free() -> bool:
+    """Return whether PostgreSQL has noticed that a killed client is gone."""
+    with connection.cursor() as cursor:
+        cursor.execute(HOLDERS, [Lock.RUN])
+        return cursor.fetchone() is None
+
+
+@pytest.mark.slow
 def test_a_run_that_is_cancelled_stops_and_is_resumed_only_by_people(store, tmp_path, small_blocks) -> None:
-    for number in range(20):
-        store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")
-    environment = os.environ | child_environment() | {
-        "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings", "GATE": str(tmp_path / "gate"), "PYTHONPATH": "."
-    }  # fmt: skip
-    script = tmp_path / "stalling.py"
-    script.write_text(STALLING)
     anna = get_user_model().objects.create_user("anna")
-    with subprocess.Popen([sys.executable, str(script)], env=environment, text=True, stderr=subprocess.PIPE) as process:
-        wait_for(lambda: [*tmp_path.glob("begun-*")], 2)
+    with stalled(store, tmp_path) as process:
         # While the blocks go on, the phases are there for the pages.
         run = DetectionRun.objects.get()
         shown = dict(run.phases.values_list("name", "state"))
@@ -159,7 +181,7 @@ def test_a_run_that_is_cancelled_stops_and_is_resumed_only_by_people(store, tmp_
     other = starting.start_run(configs, scope_of_it, profile=run.profile, by_itself=True)
     assert other != run
     other.delete()
-    call_command("find_duplicates", "--passes=trigram", "--no-progress", stdout=io.StringIO())
+    command("find_duplicates", "--passes=trigram")
     resumed = DetectionRun.objects.get()
     assert (resumed.pk, resumed.state, resumed.cancelled_at) == (run.pk, "done", None)
     assert Pair.objects.count() == 19 + 18 + 17
@@ -183,22 +205,63 @@ def test_one_process_stops_between_batches_and_keeps_its_blocks(store, monkeypat
 
     monkeypatch.setattr(blocks, "perform_block", perform_and_cancel)
     with pytest.raises(CommandError, match="Cancelled by anna") as raised:
-        call_command("find_duplicates", "--passes=trigram", "--no-progress")
+        command("find_duplicates", "--passes=trigram")
     run = DetectionRun.objects.get()
     # Cancelled in the third block, whose transaction was undone.
     assert (raised.value.returncode, run.state, run.blocks.count(), len(done)) == (130, "interrupted", 2, 2)
     assert seen == [0, 3]
     monkeypatch.setattr(blocks, "perform_block", perform)
-    output = io.StringIO()
-    call_command("find_duplicates", "--passes=trigram", "--no-progress", "--format=json", stdout=output)
+    seconds = find_duplicates("--passes=trigram")["phases"]
     run.refresh_from_db()
     assert (run.state, Pair.objects.count()) == ("done", 19 + 18 + 17)
-    seconds = json.loads(output.getvalue())["phases"]
     assert list(seconds) == [
         "forms", "shingles", "trigram", "storing", "stale", "best scores", "groups", "series", "recurring", "verdicts",
         "group checks", "clusters", "questions", "counts", "reports",
     ]  # fmt: skip
     assert {phase.state for phase in run.phases.all()} == {"done"}
+
+
+def test_time_is_shared_by_work() -> None:
+    assert shares(10.0, {"url": 1.0, "trigram": 3.0}) == {"url": 2.5, "trigram": 7.5}
+    assert shares(10.0, {"url": 0.0}) == {"url": 0.0}
+    assert shares(10.0, {}) == {}
+
+
+def test_a_run_stores_and_prints_its_phases_in_order(store) -> None:
+    for paper in ("Harbour Post", "Inland Courier"):
+        store("The ferry sails at noon on weekdays until the end of May.", newspaper=paper)
+    printed, _ = command("find_duplicates")
+    run = DetectionRun.objects.get()
+    phases = list(run.phases.all())
+    assert [phase.name for phase in phases] == [name for name in all_phases() if name in run.counts["phases"]]
+    took = (run.finished_at - run.started_at).total_seconds()
+    # Reports are counted after its end.
+    assert 0 < sum(phase.seconds for phase in phases if phase.name != "reports") <= took
+    places = [printed.index(name) for name in ("Where the time went", "Merged newspapers", "Storing pairs", "Counting")]
+    assert places == sorted(places)
+
+
+def test_no_second_is_lost_between_phases_or_sittings(monkeypatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("dedup.detection.runs.phases.time.monotonic", lambda: now[0])
+    run = make_run()
+    for sitting in (1, 2):
+        clock = RunClock(run, NO_PROGRESS, {"forms", "url", "trigram", "storing"})
+        now[0] += 1
+        with clock.phase("forms"):
+            now[0] += 4
+        now[0] += 1
+        with clock.phase("url", "trigram", "storing", shared=True):
+            clock.start("url", 40)
+            now[0] += 7
+            clock.worked("url", 3.0)
+            clock.worked("storing", 1.0)
+            clock.advance("url", 40, 2)
+        clock.close()
+        seconds = {"forms": 5.0, "url": 6.0, "trigram": 0.0, "storing": 2.0}
+        assert clock.seconds() == {name: sitting * second for name, second in seconds.items()}
+    row = run.phases.get(name="url")
+    assert (row.total, row.done, row.found, row.state) == (40, 40, 2, "done")
 
 
 def is_alive(pid: int) -> bool:

@@ -49,11 +49,10 @@ from dedup.models import (
 )
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.rules.rules import make_group_rule, make_rule
+from tests.databases import undone
 from tests.dedup.passes.image_pass import ImagePass, shows
-from tests.dedup.runs.made_up_news import made_up_news
-from tests.dedup.runs.test_cluster_import import command, judged_here, stored_rows, undone  # noqa: F401 - fixture
-from tests.dedup.runs.test_group_checks import forms_with_copies
-from tests.dedup.runs.test_group_checks import store as store_copies
+from tests.dedup.runs.made_up_news import forms_with_copies, made_up_news, store_copies
+from tests.dedup.runs.test_cluster_import import command, judged_here, stored_rows  # noqa: F401 - fixture
 
 pytestmark = [
     pytest.mark.django_db,
