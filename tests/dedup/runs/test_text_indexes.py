@@ -18,6 +18,7 @@ from dedup.detection.kernels.masked_shingles import masked_shingle_sets
 from dedup.detection.passes import PASSES, containment, reading, sentence, trigram
 from dedup.detection.runs import scope, text_indexes
 from dedup.detection.runs.dry_run import find_with
+from dedup.detection.runs.phases import Progress
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import configs_of
 from dedup.detection.runs.scope import Scope, blocks_for, blocks_of

@@ -20,7 +20,7 @@ from django.db import connection
 from articles.storage.locks import Lock
 from dedup.detection.passes import PASSES
 from dedup.detection.runs import blocks, phases, scope, starting
-from dedup.detection.runs.phases import RunClock, all_phases, shares
+from dedup.detection.runs.phases import NO_PROGRESS, RunClock, all_phases, shares
 from dedup.detection.runs.profiles import choose_passes, configs_of
 from dedup.detection.runs.requests import cancel_run
 from dedup.models import DetectionRun, Pair, RunPhase
