@@ -30,6 +30,11 @@ class Days(NamedTuple):
     first: datetime.date
     last: datetime.date
 
+    @property
+    def ordinals(self) -> tuple[int, int]:
+        """Return both as ordinal numbers."""
+        return self.first.toordinal(), self.last.toordinal()
+
 
 def month_of(day: datetime.date) -> datetime.date:
     """Return the first day of a day's month."""

@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 from articles.boilerplate.mode import Mode
 from articles.processes import THIS_PROCESS, Pool, is_out_of_memory
 from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import NewspaperWeek, outdated_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
@@ -88,14 +88,9 @@ def update_forms(progress: Progress) -> None:
             progress.advance(FORMS, batch.articles, 0)
 
 
-def _outdated_weeks(scope: Scope) -> dict[NewspaperWeek, int]:
-    """Return the weeks whose boilerplate is to be marked, up to the scope's end: some passes compare all days."""
-    return {} if scope.boilerplate is Mode.KEEP else outdated_weeks(scope.newspaper_ids, until=scope.until)
-
-
 def mark_boilerplate(scope: Scope, progress: Progress, pool: Pool = THIS_PROCESS) -> None:
-    """Mark the boilerplate of the weeks that have changed since they were marked."""
-    weeks = _outdated_weeks(scope)
+    """Mark the boilerplate of the weeks that have changed, up to the scope's end: some passes compare all days."""
+    weeks = outdated_weeks(scope.newspaper_ids, until=scope.until)
     progress.start(BOILERPLATE, sum(weeks.values()))
     for marked in mark_weeks(weeks, pool=pool):
         progress.advance(BOILERPLATE, marked.articles, marked.sentences)
@@ -165,15 +160,11 @@ def run_detection(
         else:
             # The run is done, whatever happens now.
             with suppress(RunCancelledError):
-                unchanged = rebuilt.articles == set() and not _wrote(run)
+                wrote = run.counts["pairs"] or run.counts.get("stale")
+                unchanged = rebuilt.articles == set() and not wrote
                 _count_reports(run, clock, pool, only_new=scope.newer_than is not None, unchanged=unchanged)
         finally:
             clock.close()
-
-
-def _wrote(run: DetectionRun) -> bool:
-    """Return whether a finished run stored or marked any evidence."""
-    return bool(run.counts["pairs"] or run.counts.get("stale"))
 
 
 def _count_reports(run: DetectionRun, clock: RunClock, pool: Pool, **changed: bool) -> None:
@@ -244,8 +235,9 @@ def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool, r
         with clock.phase(VERDICTS):
             results.store_verdicts(run, clock)
     # Where no pass finds anything, there may be no model yet: when one is fitted.
+    joins = run.profile is not None and run.profile.versions_join
     proposed = Pair.objects.proposed().exists()
-    terms = terms_in_force(versions_join=_versions_join(run), boilerplate=scope.boilerplate) if proposed else None
+    terms = terms_in_force(versions_join=joins, boilerplate=scope.boilerplate) if proposed else None
     outdated = None
     with clock.phase(RECURRING):
         if terms:
@@ -270,10 +262,6 @@ def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Sc
     pairs = mark_stale(run, pass_name, covered | seen | judged_by(pass_name, config, scope))
     forget_crowded(run, pass_name, only_new=covered["newer_than"] is not None)
     return pairs
-
-
-def _versions_join(run: DetectionRun) -> bool:
-    return run.profile is not None and run.profile.versions_join
 
 
 def _finish(

@@ -169,7 +169,7 @@ def _learnt(
         read = _articles(scope, part, parts)
         printed = printings(asked, read.days, read.sets)
         for month, found in phrases.items():
-            found.append(recurring_between(printed, *_ordinals(month)))
+            found.append(recurring_between(printed, *text_days(month).ordinals))
     ids_of = {month: read.ids[_places(read.days, month)] for month in months}
     samples = [ids[sampled(len(ids))].tolist() for ids in ids_of.values()]
     texts = _texts({article for sample in samples for article in sample}, boilerplate)
@@ -206,15 +206,9 @@ def _part_of(phrases: ShingleSets, part: int, parts: int) -> ShingleSets:
     return ShingleSets(phrases.values[kept], ends[phrases.offsets])
 
 
-def _ordinals(month: datetime.date) -> tuple[int, int]:
-    """Return the first and the last day of text_days(month) as ordinal numbers."""
-    first, last = text_days(month)
-    return first.toordinal(), last.toordinal()
-
-
 def _places(days: IntArray, month: datetime.date) -> slice:
     """Return which articles are of text_days(month), given their days, ascending."""
-    first, last = _ordinals(month)
+    first, last = text_days(month).ordinals
     return slice(int(np.searchsorted(days, first)), int(np.searchsorted(days, last, side="right")))
 
 

@@ -17,7 +17,7 @@ from articles.models import Article
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.judging.months import days_of
 from dedup.detection.runs.cluster.exporting import last_day_read
-from dedup.detection.runs.cluster.tables import changed, changed_tables, links_have_changed, months_of
+from dedup.detection.runs.cluster.tables import changed, changed_tables, months_of
 from dedup.detection.runs.evidence import store_candidates, write_block
 from dedup.detection.runs.judging import store_rows
 from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION, note_rests_on
@@ -133,7 +133,7 @@ def _exported(bundle: Bundle, months: set[str]) -> Iterator[tuple[list[int], lis
 def terms_have_changed(finished: Finished) -> list[str]:
     """Return what verdicts rest on, other than articles, that has changed since the export."""
     manifest = finished.manifest
-    different = [_TERMS[name] for name in changed_tables(manifest.tables)]
+    different = [_TERMS[name] for name in changed_tables(manifest.tables) if name in _TERMS]
     if dump_model(model_in_use()) != manifest.model:
         different.append("the model")
     profile = _profile(manifest)
@@ -185,7 +185,7 @@ class StoredResults:
         self._manifest = finished.manifest
         self._judged_here = bool(terms_have_changed(finished))
         # Which pairs of dense groups clusters need depends on what editors have decided.
-        needed = not self._judged_here and not links_have_changed(finished.manifest.tables)
+        needed = not self._judged_here and "links" not in changed_tables(finished.manifest.tables)
         self._folders = [self._bundle.verdicts, *([self._bundle.group_checks] if needed else [])]
         self._configs = enabled(finished.configs)
 
@@ -276,7 +276,7 @@ def clusters_differ(finished: Finished) -> str:
         lowest[cluster] = min(article, lowest.get(cluster, article))
     if {article: lowest[cluster] for article, cluster in ours.items()} == theirs:
         return ""
-    if links_have_changed(finished.manifest.tables):
+    if "links" in changed_tables(finished.manifest.tables):
         return "editors have decided since the export"
     return "more pairs are stored here, or were compared for dense groups"
 

@@ -49,13 +49,13 @@ def write_tables(bundle: Bundle) -> dict[str, str]:
 
 def changed_tables(known: Mapping[str, str]) -> list[str]:
     """Return which of the tables that editors change have other rows now than when these hashes were made."""
-    now = {"newspapers": _newspapers(), "series_rules": _series_rules(), "group_rules": _group_rules()}
+    now = {
+        "newspapers": _newspapers(),
+        "links": _links(),
+        "series_rules": _series_rules(),
+        "group_rules": _group_rules(),
+    }
     return [name for name, rows in now.items() if known.get(name) != _hash(rows)]
-
-
-def links_have_changed(known: Mapping[str, str]) -> bool:
-    """Return whether editors' links are others now than when these hashes were made."""
-    return known.get("links") != _hash(_links())
 
 
 def _newspapers() -> list[tuple[Any, ...]]:
