@@ -29,7 +29,7 @@ logging.getLogger("scrapy.downloadermiddlewares.robotstxt").addFilter(_without_t
 BOT_NAME = "newsdedup"
 USER_AGENT = f"newsdedup/{importlib.metadata.version('newsdedup')}"
 SPIDER_MODULES = ["crawlers.spiders"]
-ITEM_PIPELINES = {"crawlers.pipelines.ArticlePipeline": 100}
+ITEM_PIPELINES = {"crawlers.article_store.ArticlePipeline": 100}
 # 80, 90: before robots.txt (100), which known URLs do not need.
 # 110: after robots.txt, and when a page has arrived, after all redirects, also those inside the page.
 # 585: after decompression (590), before Scrapy looks for redirects in the page (580).

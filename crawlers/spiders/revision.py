@@ -106,7 +106,7 @@ class RevisionSpider(NewspaperSpider):
 
 
 class WaitingSpider(NewspaperSpider):
-    """Visits the links of a newspaper that wait: those of a list of URLs, see crawlers/link_lists.py."""
+    """Visits the links of a newspaper that wait: those of a list of URLs, see crawlers/listings/lists.py."""
 
     name = "list"
 

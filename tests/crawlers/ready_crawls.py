@@ -17,7 +17,7 @@ IMPORTED = (
     "crawlers.fetching.downloads",
     "crawlers.fetching.reservations",
     "crawlers.fetching.robots",
-    "crawlers.pipelines",
+    "crawlers.article_store",
     "htmldate",
     "readability",
     "scrapy.core.downloader.middleware",

@@ -10,9 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles.models import Newspaper
+from crawlers.discovery.exploring import recommended
 from crawlers.discovery.found import FoundNewspaper, FoundSource, NothingFoundError, discover
 from crawlers.discovery.hints import propose_pattern, read_home_page, robots_sitemaps, sections
-from crawlers.discovery.reading import recommended
 from crawlers.management.commands import discover_newspaper
 from tests.crawlers.conftest import Site
 from tests.crawlers.pages import sitemap

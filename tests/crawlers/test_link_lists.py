@@ -10,8 +10,7 @@ import pytest
 
 from articles.files.records import UnreadableFileError
 from articles.models import Article, ArticleURL, Newspaper
-from crawlers.link_lists import save_list
-from crawlers.listings.lists import ListedURL, read_list
+from crawlers.listings.lists import ListedURL, read_list, save_list
 from crawlers.models import PendingLink
 from tests.crawlers.conftest import CrawlCommand, Site
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, rss

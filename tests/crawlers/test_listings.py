@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import gzip
 import json
 
 import pytest
 
 from articles.models import Article, Newspaper
+from crawlers.fetching.gzipped import is_cut_off
 from crawlers.listings.dates import changed_day, last_day, listed_date, periods
 from crawlers.models import PendingLink, Visit
 from tests.crawlers.conftest import CrawlCommand, Site
@@ -212,3 +214,26 @@ def test_days_of_sitemaps_and_links() -> None:
     assert str(changed_day("2009-02")) == "2009-02-28"
     assert str(last_day("https://fjordbladet.example/2009/5/storm")) == "2009-05-31"
     assert str(last_day("https://fjordbladet.example/story/200905")) == "None"
+
+
+PLAIN = b"The ferry sails at noon on weekdays. " * 200
+PACKED = gzip.compress(PLAIN, mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("packed", "cut_off"),
+    [
+        (PACKED, False),
+        (PACKED + PACKED, False),
+        (PACKED + b"\0\0\0", False),
+        (PACKED[:-1], True),
+        (PACKED[:40], True),
+        (PACKED + PACKED[:-9], True),
+        (b"", False),
+        (PLAIN, False),
+        (b"\x1f\x8b\x08noise that is no gzip", False),
+        (gzip.compress(b" " * 10_000_000, mtime=0)[:-9], False),
+    ],
+)
+def test_is_cut_off(packed: bytes, cut_off: bool) -> None:
+    assert is_cut_off(packed, 1_000_000) is cut_off

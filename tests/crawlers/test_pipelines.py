@@ -23,11 +23,11 @@ from articles.storage.ingest import Stored
 from articles.storage.newspapers import Paper
 from articles.storage.preparing import Prepared
 from crawlers import article_store
+from crawlers.article_store import ArticlePipeline
 from crawlers.frontier import save_links, sort_links
 from crawlers.items import ArticleLink, FetchedPage, Source
 from crawlers.models import PendingLink
 from crawlers.page_articles import PageTask, incoming_article, ready_article
-from crawlers.pipelines import ArticlePipeline
 from tests.crawlers.pages import FERRY, article_page
 
 URL = "https://fjordbladet.example/2024/05/ferry"

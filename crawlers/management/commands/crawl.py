@@ -21,8 +21,7 @@ from articles.models import Newspaper
 from articles.storage.title_affixes import affixes_line, update_affixes_and_forms
 from crawlers import frontier, visits
 from crawlers.fetching.addresses import allowed_networks
-from crawlers.link_lists import save_list
-from crawlers.listings.lists import read_list
+from crawlers.listings.lists import read_list, save_list
 from crawlers.reasons import DATABASE_LOST, find_reason
 from crawlers.spiders.base import NewspaperSpider
 from crawlers.spiders.revision import RevisionSpider, WaitingSpider
