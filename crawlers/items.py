@@ -41,7 +41,7 @@ class ArticleLink:
     """A link to an article, the kind of its URL, and the date, headline and language that its source gives.
 
     `changed` is the day of the last change, `changed_at` its time, as far as a source gives them; neither is saved.
-    `feed_entry` is what its feed carries of the article, packed (see articles/extraction/feed_entries.py). A saved link
+    `feed_entry` is what its feed carries of the article, packed (see articles/extraction/kept_pages.py). A saved link
     keeps the key it was saved under, because the rules for keys may change.
     """
 

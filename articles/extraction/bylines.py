@@ -11,10 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from articles.extraction.agencies import AGENCY_PATTERN, CANONICAL, agency_named
 from articles.extraction.authors import host_names, name_letters, name_line
 from articles.extraction.names import (
+    AGENCY_PATTERN,
+    CANONICAL,
     PERSON_WORD,
+    agency_named,
     byline_parts,
     looks_like_person,
     organisation_names,

@@ -1,17 +1,182 @@
-"""Extracts articles from all that is known of them: their pages, and what their feed carries."""
+"""Extracts articles from all that is known of them: their pages, and the text that their feed carries. Pure."""
 
 from __future__ import annotations
 
 import datetime
 import gzip
+import json
+import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple, TypeAlias
 
+from articles.extraction.body import MIN_TEXT_LETTERS, remove_noise, remove_programs
+from articles.extraction.bylines import page_bylines, split_byline
 from articles.extraction.extract import ExtractedArticle, ExtractionError, extract_article
-from articles.extraction.feed_entries import NOT_READ, with_feed_entry
+from articles.extraction.html import Paragraph, UnreadablePageError, join_paragraphs, paragraphs, parse_page
+from articles.extraction.page_chrome import without_page_chrome
 from articles.extraction.page_series import join_pages
 from articles.extraction.rules import NO_RULE, ExtractionRule
+from articles.normalization.language import detect_language
+from articles.normalization.text import letters, normalize_text
+
+# A longer text is no article, see `content` in articles/fields.py.
+MAX_FEED_CHARACTERS = 1_000_000
+# A shorter text is a teaser, and no article of its own.
+MIN_LETTERS_ALONE = 120
+# A page with less than this share of the feed's letters lacks a part of the article …
+MIN_SHARE_OF_FEED = 0.75
+# … and one with less than this is worth a look: a feed may carry captions or lists that are not part of the text.
+MIN_SURE_SHARE = 0.9
+# Of two prints of one article, most of one is in the other; of two articles, next to nothing.
+MIN_COMMON_SHARE = 0.3
+_PIECE = 12  # characters
+# Why a page has no article if it could not be fetched.
+NOT_READ = "could not be read"
+# A feed's text that breaks off, and one that ends with a link to the rest.
+_BREAKS_OFF = re.compile(
+    r"""(?:…|\.\.\.|\[\s*(?:…|\.\.\.|&hellip;)\s*\])\s*
+        (?:(?:continue|read|keep|view|see|mehr|weiter|lire|leer|seguir|leggi|lees|leia|continu|les|läs|læs|czytaj|читать
+           |číst|devam)[^.!?…]{0,80})?[\s»›→>.]*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LEADS_ON = re.compile(
+    r"""\W*(?:
+      (?:continue|keep|read|see|view)\b.{0,20}\b(?:reading|more|on|full|rest|whole|entire|article|story|post)\b
+    | (?:weiter|mehr)\ ?lesen | lire\ la\ suite | (?:leer|ver)\ más | (?:seguir|continuar)\ leyendo
+    | leggi\ (?:tutto|di\ più)
+    | lees\ (?:meer|verder) | (?:leia|ler)\ mais | continu(?:e|ar)\ (?:lendo|a\ ler) | les\ (?:mer|videre) | läs\ mer
+    | læs\ (?:mere|videre) | czytaj\ (?:więcej|dalej) | читать\ далее | číst\ (?:více|dále) | devamını\ oku
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_MAX_LINE_LETTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """What a feed carries of an article: its text as HTML, and headline and author as plain texts of one line."""
+
+    html: str
+    headline: str = ""
+    author: str = ""
+
+    def packed(self) -> bytes:
+        """Return it in the form in which it is kept: JSON, compressed with gzip; empty if it has no text to keep."""
+        if not self.html.strip() or len(self.html) > MAX_FEED_CHARACTERS:
+            return b""
+        # Without a time in the header, so that the same entry gives the same bytes.
+        return gzip.compress(json.dumps(asdict(self)).encode(), mtime=0)
+
+
+def unpacked(data: bytes) -> FeedEntry | None:
+    """Return the entry that was packed; None if there is none."""
+    try:
+        return FeedEntry(**json.loads(gzip.decompress(data))) if data else None
+    except (OSError, EOFError, zlib.error, ValueError, TypeError):
+        return None
+
+
+def with_feed_entry(found: ExtractedArticle | str, entry: bytes) -> ExtractedArticle | str:
+    """Return the article of a page, or why it has none, after a look at the entry of its feed, packed; b"" if none.
+
+    The text of the entry becomes the article's if the page has none or less. `text_doubt` then says so, or how far the
+    two texts are apart.
+    """
+    if (carried := unpacked(entry)) is None:
+        return found
+    text, own_byline = whole_text(carried)
+    if letters(text) < (MIN_LETTERS_ALONE if isinstance(found, str) else MIN_TEXT_LETTERS):
+        return found
+    if isinstance(found, str):
+        return _alone(carried, text, own_byline, found)
+    share, common = letters(found.text) / letters(text), _common_share(text, found.text)
+    suspect = found.paywalled or bool(found.text_doubt)
+    if share < MIN_SHARE_OF_FEED or (suspect and (share < 1 or common < MIN_COMMON_SHARE)):
+        return _in_its_place(found, text, share, common)
+    if common < MIN_COMMON_SHARE:
+        return _doubted(found, "the feed carries another text")
+    return _doubted(found, f"has {int(share * 100)}% of the feed's own text") if share < MIN_SURE_SHARE else found
+
+
+def whole_text(entry: FeedEntry) -> tuple[str, str]:
+    """Return the text that an entry carries, and the authors that a first line of it names.
+
+    The text is empty if it is only the beginning.
+    """
+    try:
+        page = parse_page(entry.html.encode("utf-8", "replace"), "text/html; charset=utf-8")
+    except UnreadablePageError:
+        return "", ""
+    remove_programs(page)
+    remove_noise(page)
+    parts = paragraphs(page)
+    if not parts or _is_beginning(parts[-1]):
+        return "", ""
+    if _names_its_source(parts[-1], entry.headline):
+        parts = parts[:-1]
+    byline, text = split_byline(join_paragraphs(without_page_chrome(parts)))
+    return text, byline
+
+
+def _is_beginning(last: Paragraph) -> bool:
+    """Return whether a text with this last paragraph is only the beginning of an article."""
+    if _BREAKS_OFF.search(last.text):
+        return True
+    return last.linked > 0 and letters(last.text) <= _MAX_LINE_LETTERS and bool(_LEADS_ON.match(last.text))
+
+
+def _names_its_source(last: Paragraph, headline: str) -> bool:
+    """Return whether a last line only says where the article first appeared, as many systems add in feeds."""
+    short = letters(last.text) <= _MAX_LINE_LETTERS + letters(headline)
+    return short and last.linked > 0 and bool(headline) and normalize_text(headline) in normalize_text(last.text)
+
+
+def _common_share(text: str, other: str) -> float:
+    """Return which share of the shorter text, cut into pieces, is in the longer one, 0 to 1; in any script."""
+    short, long = sorted((normalize_text(text), normalize_text(other)), key=len)
+    pieces: Sequence[str] = [short[start : start + _PIECE] for start in range(0, len(short) - _PIECE + 1, _PIECE)]
+    return sum(piece in long for piece in pieces) / len(pieces) if pieces else 0.0
+
+
+def _alone(entry: FeedEntry, text: str, own_byline: str, reason: str) -> ExtractedArticle:
+    """Return the article of an entry whose page has none. Its day is that of the feed."""
+    found = page_bylines(text, [entry.author, "", own_byline], ())
+    return ExtractedArticle(
+        text=text,
+        headline=entry.headline,
+        date=None,
+        date_source=None,
+        canonical_url=None,
+        language=detect_language(text, ""),
+        byline=found.byline,
+        agency=found.agency,
+        dateline=found.dateline,
+        text_doubt=f"taken from the feed; the page {reason if reason == NOT_READ else f'has none ({reason})'}",
+    )
+
+
+def _in_its_place(found: ExtractedArticle, text: str, share: float, common: float) -> ExtractedArticle:
+    """Return the page's article with the feed's text."""
+    bylines = page_bylines(text, [found.byline], ())
+    lack = "has another text" if common < MIN_COMMON_SHARE else f"has {int(share * 100)}% of it"
+    if found.paywalled and share < 1:
+        lack += " and a paywall"
+    return replace(
+        found,
+        text=text,
+        language=detect_language(text, found.language),
+        agency=found.agency or bylines.agency,
+        dateline=bylines.dateline,
+        paywalled=False,
+        text_doubt=f"taken from the feed; the page {lack}",
+    )
+
+
+def _doubted(found: ExtractedArticle, doubt: str) -> ExtractedArticle:
+    return replace(found, text_doubt="; ".join(filter(None, [found.text_doubt, doubt])))
+
 
 # The article, or the reason why there is none.
 Extraction: TypeAlias = ExtractedArticle | str
@@ -28,7 +193,7 @@ class RawPage(NamedTuple):
 class KeptPage(NamedTuple):
     """A stored page, the day it was fetched, which bounds its publication day, and its newspaper's own rule.
 
-    `following` are the further pages of its article, and `feed_entry` is what its feed carries, see feed_entries.py.
+    `following` are the further pages of its article, and `feed_entry` is what its feed carries, packed.
     """
 
     body: bytes  # compressed

@@ -17,8 +17,8 @@ from articles.files.cells import is_export
 from articles.files.extra_columns import extra_columns
 from articles.files.records import RAW_CHARACTERS, Record, UnreadableFileError, kind_of
 from articles.models import Article, ArticleURL
-from articles.normalization.times import PublicationTime, parse_date
-from articles.normalization.values import parse_day, plain_text
+from articles.normalization.text import plain_text
+from articles.normalization.times import PublicationTime, parse_date, parse_day
 from articles.storage.incoming import (
     Details,
     IncomingArticle,

@@ -23,9 +23,8 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.fields import NAMES
 from articles.files.cells import csv_text, guarded
 from articles.files.extra_columns import exported_members
-from articles.files.json_members import Member, object_of, plain
-from articles.files.records import FileFormat
-from articles.files.write_faults import writing
+from articles.files.records import FileFormat, Member, object_of, plain
+from articles.files.whole_files import writing
 from articles.models import Article, ArticleRevision, ArticleURL, HeadlineVariant
 from articles.querysets import TIME_COLUMNS
 

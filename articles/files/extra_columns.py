@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from articles.fields import NAMES
-from articles.files.json_members import Member, members_of, object_of
+from articles.files.records import Member, members_of, object_of
 from articles.storage.incoming import (
     MAX_EXTRA_CHARACTERS,
     MAX_EXTRA_COLUMNS,

@@ -19,7 +19,7 @@ from articles.files.formats import STDIN, Source
 from articles.files.records import MAX_LINE_BYTES, FileFormat, FoundRow, find_rows, record_of
 from articles.models import Newspaper
 from articles.normalization.logins import without_logins
-from articles.normalization.values import UnreadableDayError
+from articles.normalization.times import UnreadableDayError
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
 from articles.storage.ingest import MANY, Again, Stored, known_keys, refresh_statistics, store_prepared

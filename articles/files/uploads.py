@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, BinaryIO, cast
 
 from django.db import Error as DatabaseFault
@@ -16,16 +17,79 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from articles.files.columns import check_columns
+from articles.files.columns import check_columns, column_uses
 from articles.files.formats import FileUsageError, format_of
-from articles.files.importing import Imported, import_rows, reason_form, settle_import
-from articles.files.previews import preview_rows, storable
-from articles.files.records import UnreadableFileError, find_rows
+from articles.files.importing import Imported, import_rows, reason_form, row_of, settle_import
+from articles.files.records import FileFormat, UnreadableFileError, find_rows, record_of
 from articles.jobs.work import JobError, Work, ask
 from articles.models import FileImport, Job, RejectedRow, UploadedPart
 from articles.processes import WorkerDiedError, is_out_of_memory
+from articles.storage.incoming import RejectedArticleError, check_article
 from articles.storage.ingest import newest_revision
+from articles.storage.newspapers import newspaper_host
 from articles.storage.workers import database_pool
+
+PREVIEWED_ROWS = 1_000
+SHOWN_ROWS = 5
+SHOWN_REJECTS = 5
+_TEXT_CHARACTERS = 300
+_MOST_COLUMNS = 100
+
+
+def storable(text: str) -> str:
+    """Return the text without what PostgreSQL does not store."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def preview_rows(stream: BinaryIO, file_format: FileFormat, newspaper: str) -> dict[str, Any]:
+    """Return what the first PREVIEWED_ROWS rows of a file would become, as JSON; store nothing.
+
+    `columns`: pairs of a name and what it becomes, empty if it is kept as it is. `rows`: the first articles. `checked`
+    and `rejected`: numbers of rows. `reasons`: kinds of reasons with their numbers. `rejects`: the first ones. Raises
+    UnreadableFileError.
+    """
+    columns: dict[str, None] = {}
+    rows: list[dict[str, Any]] = []
+    rejects: list[dict[str, Any]] = []
+    reasons: Counter[str] = Counter()
+    checked = 0
+    for found in islice(find_rows(stream, file_format, check_header=check_columns), PREVIEWED_ROWS):
+        checked += 1
+        record = record_of(found)
+        columns |= dict.fromkeys(map(storable, record.values))
+        row = row_of(record, newspaper)
+        reason = row.reason
+        if row.article is not None:
+            try:
+                check_article(row.article)
+            except RejectedArticleError as rejection:
+                reason = str(rejection)
+        if reason:
+            reasons[storable(reason_form(reason))] += 1
+            if len(rejects) < SHOWN_REJECTS:
+                rejects.append({"line": row.line, "reason": storable(reason), "raw": storable(row.raw)})
+        elif row.article is not None and len(rows) < SHOWN_ROWS:
+            article = row.article
+            rows.append({
+                "line": row.line,
+                "day": article.date.isoformat(),
+                "headline": article.headline,
+                "url": article.url,
+                "newspaper": article.newspaper or newspaper_host(article.url),
+                "text": article.content[:_TEXT_CHARACTERS],
+                "language": article.details.language,
+            })  # fmt: skip
+    uses = column_uses(list(columns)[:_MOST_COLUMNS])
+    return {
+        "columns": list(uses.items()),
+        "more_columns": max(0, len(columns) - _MOST_COLUMNS),
+        "rows": rows,
+        "checked": checked,
+        "rejected": reasons.total(),
+        "reasons": reasons.most_common(),
+        "rejects": rejects,
+    }
+
 
 _RESUME = "Rows already stored are kept; start the import again to resume."
 PART_BYTES = 1_000_000

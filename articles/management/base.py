@@ -21,8 +21,7 @@ from rich.progress import Progress, ProgressColumn
 
 from articles.files.formats import FileUsageError
 from articles.files.records import UnreadableFileError
-from articles.files.whole_files import whole_file
-from articles.files.write_faults import STDOUT, UnwritableError, writing
+from articles.files.whole_files import STDOUT, UnwritableError, whole_file, writing
 from articles.loading import MissingPackageError, missing_package
 from articles.processes import WorkerDiedError
 from articles.storage.newspapers import UnknownNewspaperError

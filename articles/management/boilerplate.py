@@ -8,8 +8,7 @@ from collections.abc import Collection
 
 from rich.progress import Progress
 
-from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.workers import database_pool
 
 

@@ -12,10 +12,17 @@ from articles.models.articles import (
     HeadlineVariant,
     in_order,
 )
-from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
-from articles.models.imports import FileImport, RejectedRow, UploadedPart
-from articles.models.jobs import Job
-from articles.models.newspapers import ExtractionRule, LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
+from articles.models.jobs import FileImport, Job, RejectedRow, UploadedPart
+from articles.models.newspapers import (
+    BoilerplateWeek,
+    ExtractionRule,
+    LearntParameter,
+    Newspaper,
+    NewspaperAlias,
+    NewspaperMerge,
+    RepeatedSentence,
+    WhitelistedSentence,
+)
 from articles.models.removals import Removal, RemovedIdentity, WithheldRow, Withholding
 
 __all__ = [

@@ -19,7 +19,7 @@ class Article(models.Model):
 
     Only four modules in articles/storage/ write articles: ingest.py stores them, renormalization.py and reextraction.py
     bring stored ones up to date, and boilerplate_marks.py marks their boilerplate and leaves the content unchanged.
-    withholding.py takes its texts away, and puts them back unchanged.
+    removed.py takes its texts away, and puts them back unchanged.
     """
 
     class DateSource(models.TextChoices):

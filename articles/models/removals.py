@@ -93,7 +93,7 @@ class Withholding(models.Model):
     """An article that an admin took from all pages and exports, until somebody releases it.
 
     Meanwhile the rows with its texts are kept in WithheldRow, and nowhere else. Written by
-    articles/storage/withholding.py.
+    articles/storage/removed.py.
     """
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="withholdings")

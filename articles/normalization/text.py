@@ -1,6 +1,7 @@
 """Normalises texts for comparison: removes case, punctuation and typography."""
 
 import hashlib
+import html
 import re
 import unicodedata
 import uuid
@@ -15,6 +16,15 @@ _VANISHING_CATEGORIES = frozenset({"Cf", "Me"})
 _VANISHING = re.compile("[\u034f\u0640\u115f\u1160\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 _NO_LETTERS = re.compile(r"[\W_]+")
+
+# Only tags of running text, so that "for x<y and y>z" and a URL in angle brackets stay.
+_TAG = re.compile(
+    r"</?(?:(?P<block>blockquote|br|div|h[1-6]|hr|li|ol|p|table|td|th|tr|ul)"
+    r"|a|abbr|b|big|cite|code|del|em|font|i|img|ins|mark|q|s|small|span|strike|strong|sub|sup|tt|u|wbr)"
+    r"(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
 
 
 class _CharacterTable(dict[int, str | None]):
@@ -90,3 +100,13 @@ def text_digest(normalized_text: str) -> uuid.UUID | None:
 def letters(text: str) -> int:
     """Return the number of letters and digits."""
     return len(_NO_LETTERS.sub("", text))
+
+
+def plain_text(markup: str) -> str:
+    """Return a headline or teaser as one line, without HTML tags and entities."""
+    text = markup
+    if "<" in text:
+        text = _TAG.sub(lambda tag: " " if tag["block"] else "", text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""The time of publication as its source wrote it. Pure."""
+"""The day and the time of publication as their source wrote them. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,25 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Self, TypeAlias
 
-from articles.normalization.values import DATE_FORMS, UnreadableDayError, epoch_time, parse_day
+DATE_FORMS = (
+    "give an ISO date (2024-04-03), an ISO date-time (2024-04-03T18:30:00+02:00), an RFC 2822 date "
+    "(Wed, 03 Apr 2024 18:30:00 +0200), or epoch seconds or milliseconds"
+)
 
+_ISO_DATE = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})"
+    r"(?:[Tt ](?P<clock>[0-9]{2}:?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]+)?)?)"
+    r" ?(?:[Zz]|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
+)
+_RFC_2822_DATE = re.compile(
+    r"(?:[A-Za-z]{3}, ?)?[0-9]{1,2} [A-Za-z]{3} [0-9]{4} [0-9]{2}:[0-9]{2}(?::[0-9]{2})?"
+    r"(?: (?:[+-][0-9]{4}|[A-Z]{1,4}))?"
+)
+# The numbers of digits of seconds from 1973 to 2286, and of milliseconds: they cannot be mistaken for each other,
+# nor for an ISO date without hyphens.
+_EPOCH_SECONDS = re.compile(r"[0-9]{9,10}(?:\.[0-9]+)?")
+_EPOCH_MILLISECONDS = re.compile(r"[0-9]{12,13}(?:\.[0-9]+)?")
+_NUMBERS_ONLY_DATE = re.compile(r"[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2,4}\b")
 MAX_TIME_CHARACTERS = 100
 # An article's id, day, and time of publication, as stored.
 DatedArticle: TypeAlias = tuple[int, datetime.date, datetime.datetime | None]
@@ -37,6 +54,44 @@ _JAVASCRIPT_TIME = re.compile(
     r"GMT(?P<zone>[+-]\d{4})(?: \([^()]*\))?",
     re.ASCII | re.IGNORECASE,
 )
+
+
+class UnreadableDayError(ValueError):
+    """A text that is not a day, or is ambiguous; the message names the text and the accepted formats."""
+
+
+def parse_day(value: str, column: str = "date") -> datetime.date:
+    """Return the day in the value; for epoch times, the day in UTC.
+
+    A date-time gives its local day, whatever its offset: that is the day in the newspaper.
+    Raises UnreadableDayError, which names the column, for every other format, and for days and times that do not exist.
+    """
+    text = " ".join(value.split())
+    if not text:
+        raise UnreadableDayError(f"{column} is missing; {DATE_FORMS}")
+    try:
+        if iso := _ISO_DATE.fullmatch(text):
+            datetime.time.fromisoformat((iso["clock"] or "00:00").replace(",", "."))
+            return datetime.date.fromisoformat(iso["day"])
+        if _RFC_2822_DATE.fullmatch(text):
+            return email.utils.parsedate_to_datetime(text).date()
+        if epoch := epoch_time(text):
+            return epoch.date()
+    except ValueError as error:
+        raise UnreadableDayError(f"{column} {text[:100]!r} does not exist ({error}); {DATE_FORMS}") from error
+    if _NUMBERS_ONLY_DATE.match(text):
+        fault = "is ambiguous, because the order of day and month differs between countries"
+        raise UnreadableDayError(f"{column} {text[:100]!r} {fault}; {DATE_FORMS}")
+    raise UnreadableDayError(f"{column} {text[:100]!r} cannot be read; {DATE_FORMS}")
+
+
+def epoch_time(text: str) -> datetime.datetime | None:
+    """Return the moment in UTC that epoch seconds or milliseconds mean; None if the text is neither."""
+    if _EPOCH_SECONDS.fullmatch(text):
+        return datetime.datetime.fromtimestamp(float(text), datetime.UTC)
+    if _EPOCH_MILLISECONDS.fullmatch(text):
+        return datetime.datetime.fromtimestamp(float(text) / 1000, datetime.UTC)
+    return None
 
 
 class Precision(StrEnum):

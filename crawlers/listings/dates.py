@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from articles.extraction.dates import url_day, written_day
 from articles.extraction.written_dates import Place, written_days
-from articles.normalization.times import possible_time
-from articles.normalization.values import UnreadableDayError, parse_day, plain_text
+from articles.normalization.text import plain_text
+from articles.normalization.times import UnreadableDayError, parse_day, possible_time
 from articles.storage.incoming import MAX_HEADLINE_CHARACTERS, ListedDate
 from crawlers.items import ArticleLink
 

@@ -17,10 +17,9 @@ from typing import Any
 
 import feedparser
 
-from articles.extraction.feed_entries import FeedEntry
+from articles.extraction.kept_pages import FeedEntry
 from articles.models import ArticleURL
-from articles.normalization.text import letters
-from articles.normalization.values import plain_text
+from articles.normalization.text import letters, plain_text
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.sites import absolute
 from crawlers.items import ArticleLink, Source

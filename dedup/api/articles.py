@@ -12,8 +12,7 @@ from pydantic import ConfigDict, Field, create_model
 
 from articles.fields import FROM_FILES
 from articles.models import Article, ArticleURL, Newspaper
-from articles.normalization.times import parse_date
-from articles.normalization.values import UnreadableDayError
+from articles.normalization.times import UnreadableDayError, parse_date
 from articles.storage.incoming import Details, IncomingArticle, url_fault
 from articles.storage.ingest import Stored, store_articles
 from dedup.api.auth import READS, STORES

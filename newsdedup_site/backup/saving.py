@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 
 from django.utils import timezone
 
-from articles.files.whole_files import whole_bytes
-from articles.files.write_faults import UnwritableError
+from articles.files.whole_files import UnwritableError, whole_bytes
 from articles.versions import newsdedup_version
 from newsdedup_site.backup import container, dump
 from newsdedup_site.backup.container import reader_of

@@ -22,8 +22,7 @@ from django.utils import timezone
 from articles.jobs.work import JobPostponedError, Work, ask
 from articles.models import Article, Job, Newspaper, NewspaperAlias, NewspaperMerge, Removal, Withholding
 from articles.storage.ingest import refresh_statistics, writing
-from articles.storage.removed import keep_names, keep_urls, lift
-from articles.storage.withholding import blank, put_back, take_away
+from articles.storage.removed import blank, keep_names, keep_urls, lift, put_back, take_away
 from crawlers.models import Crawl, CrawlSchedule, SitePace, Visit
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.runs.dense_groups import update_groups

@@ -17,8 +17,7 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from articles.models import Article, ArticleURL, RepeatedSentence
-from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from dedup.models import Cluster, DenseGroup, DetectionRun, Pair, SampleLabel, Series, ValidationSample
 from dedup.research.sampling import Plan, draw
 from tests.conftest import StoreArticle

@@ -13,11 +13,11 @@ import environ
 import pytest
 from hypothesis import strategies as st
 
-from articles.extraction.feed_entries import unpacked
+from articles.extraction.kept_pages import unpacked
 from articles.extraction.names import _ADDRESS
 from articles.files.importing import read_rows
-from articles.files.previews import preview_rows
 from articles.files.records import UnreadableFileError, read_records
+from articles.files.uploads import preview_rows
 from articles.normalization.urls import canonicalize_url
 from articles.numbers import read_number
 from articles.storage.incoming import RejectedArticleError, check_article

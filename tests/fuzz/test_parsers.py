@@ -22,8 +22,8 @@ from articles.extraction.written_dates import place_of, written_days
 from articles.normalization.language import detect_language
 from articles.normalization.logins import without_login
 from articles.normalization.sentences import sentences_of
-from articles.normalization.text import normalize_text, text_digest
-from articles.normalization.times import ImpossibleTimeError, parse_date, written_time
+from articles.normalization.text import normalize_text, plain_text, text_digest
+from articles.normalization.times import ImpossibleTimeError, UnreadableDayError, parse_date, parse_day, written_time
 from articles.normalization.titles import normalize_title
 from articles.normalization.urls import (
     canonicalize_url,
@@ -33,7 +33,6 @@ from articles.normalization.urls import (
     normalize_url,
     unwrap_url,
 )
-from articles.normalization.values import UnreadableDayError, parse_day, plain_text
 from crawlers.discovery.hints import propose_pattern, read_home_page, robots_sitemaps
 from crawlers.fetching.pacing import retry_after
 from crawlers.fetching.reservations import meta_elements, read_rules, reserved_by

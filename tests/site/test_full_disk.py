@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from articles.files.whole_files import whole_file
-from articles.files.write_faults import UnwritableError, writing
+from articles.files.whole_files import UnwritableError, whole_file, writing
 from articles.models import Article, ArticlePage
 from dedup.management.commands import write_docs
 from tests.conftest import StoreArticle

@@ -7,8 +7,7 @@ from typing import Any
 
 from articles.management.arguments import add_newspaper_arguments, add_workers_option, chosen_newspaper_ids, day
 from articles.management.base import LongCommand
-from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.ingest import MANY, refresh_statistics
 from articles.storage.workers import database_pool
 

@@ -34,7 +34,7 @@ from articles.files.importing import (
     settle_import,
 )
 from articles.files.records import FileFormat, FoundRow, find_rows
-from articles.files.write_faults import writing
+from articles.files.whole_files import writing
 from articles.management.arguments import add_workers_option, number_up_to
 from articles.management.base import LongCommand, usage_error
 from articles.processes import Pool

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
-from articles.extraction.agencies import agency_named
+from articles.extraction.names import agency_named
 
 # Words before or after a newspaper's name that make it the source of what is said.
 _BEFORE = (

@@ -13,8 +13,7 @@ from django.utils.module_loading import import_string
 
 from articles.boilerplate.mode import Mode
 from articles.processes import THIS_PROCESS, Pool, is_out_of_memory
-from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize

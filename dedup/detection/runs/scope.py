@@ -13,7 +13,7 @@ from django.db.models import Count, Max
 from articles.boilerplate.mode import Mode
 from articles.models import Article, Newspaper
 from articles.querysets import days_fault
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from dedup.detection.bounds import Rules, widened
 from dedup.detection.passes import PASSES

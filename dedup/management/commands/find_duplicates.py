@@ -21,7 +21,7 @@ from articles.boilerplate.mode import Mode
 from articles.loading import require
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms
 from dedup.detection.runs.dry_run import dry_run

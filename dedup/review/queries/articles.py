@@ -12,7 +12,7 @@ from typing import NamedTuple
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import MD5
 
-from articles.files.json_members import members_of, plain
+from articles.files.records import members_of, plain
 from articles.models import Article, ArticleRevision, ArticleURL, HeadlineVariant
 from articles.normalization.logins import without_login
 from articles.normalization.urls import comparable_url, normalize_url, url_key

@@ -24,13 +24,12 @@ from psycopg.errors import DiskFull
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import TooManyColumnsError
-from articles.files.write_faults import UnwritableError
+from articles.files.whole_files import UnwritableError
 from articles.jobs.work import JobError, Work, ask
 from articles.loading import MissingPackageError
 from articles.models import Article, Job
 from articles.processes import WorkerDiedError
-from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.newspapers import current_ids
 from articles.storage.workers import database_pool
 from dedup.detection.clustering.policies import Policy

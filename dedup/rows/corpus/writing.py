@@ -13,8 +13,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
 from articles.files.records import FileFormat
-from articles.files.whole_files import text_into, whole_bytes
-from articles.files.write_faults import writing
+from articles.files.whole_files import text_into, whole_bytes, writing
 from dedup.rows.corpus.description import Counts, Digested, WrittenFile, description
 from dedup.rows.corpus.other import OtherCorpus
 from dedup.rows.corpus.places import Asked, corpus_tables, decide_places

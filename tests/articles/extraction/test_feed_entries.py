@@ -7,8 +7,7 @@ import datetime
 import pytest
 
 from articles.extraction.extract import ExtractedArticle
-from articles.extraction.feed_entries import FeedEntry, unpacked, whole_text, with_feed_entry
-from articles.extraction.kept_pages import RawPage, extract_whole
+from articles.extraction.kept_pages import FeedEntry, RawPage, extract_whole, unpacked, whole_text, with_feed_entry
 
 DAY = datetime.date(2026, 3, 2)
 SENTENCES = (

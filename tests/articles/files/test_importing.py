@@ -18,8 +18,7 @@ from articles.files import importing, records
 from articles.files.importing import Row, read_rows
 from articles.files.records import find_rows
 from articles.models import Article, ArticleURL
-from articles.normalization.times import written_time
-from articles.normalization.values import DATE_FORMS
+from articles.normalization.times import DATE_FORMS, written_time
 from articles.storage import ingest
 from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError, check_article
 from articles.storage.newspapers import Paper

@@ -21,9 +21,15 @@ from articles.files.exporting import exported_rows
 from articles.files.whole_files import whole_file
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
-from articles.storage import boilerplate_marks, boilerplate_weeks
-from articles.storage.boilerplate_marks import FoundWeek, MarkedWeek, find_weeks, mark_weeks
-from articles.storage.boilerplate_weeks import NewspaperWeek, outdated_weeks
+from articles.storage import boilerplate_marks
+from articles.storage.boilerplate_marks import (
+    FoundWeek,
+    MarkedWeek,
+    NewspaperWeek,
+    find_weeks,
+    mark_weeks,
+    outdated_weeks,
+)
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
 from articles.storage.reextraction import reextract
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
@@ -208,7 +214,7 @@ def test_an_article_that_moves_to_another_week_leaves_its_old_one(week: list[Art
 
 def test_newer_rules_make_all_weeks_outdated(week: list[Article], monkeypatch: pytest.MonkeyPatch) -> None:
     find()
-    monkeypatch.setattr(boilerplate_weeks, "RULE_VERSION", boilerplate_weeks.RULE_VERSION + 1)
+    monkeypatch.setattr(boilerplate_marks, "RULE_VERSION", boilerplate_marks.RULE_VERSION + 1)
 
     assert list(outdated_weeks()) == [NewspaperWeek(week[0].newspaper_id, MONDAY)]
 
@@ -229,8 +235,8 @@ def test_an_article_added_while_its_week_is_processed_is_part_of_it(
 
 
 def test_days_at_both_ends_of_the_calendar_have_weeks() -> None:
-    assert boilerplate_weeks._sunday_of(datetime.date.max) == datetime.date.max
-    assert boilerplate_weeks.monday_of(datetime.date.min) == datetime.date.min
+    assert boilerplate_marks._sunday_of(datetime.date.max) == datetime.date.max
+    assert boilerplate_marks.monday_of(datetime.date.min) == datetime.date.min
 
 
 # ---- whitelist -------------------------------------------------------------------------------------

@@ -16,8 +16,7 @@ from django.db import connection
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
-from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.preparing import Forms
 from dedup.declarations import ConfigError, make_config, settings_of
 from dedup.detection.passes import PASSES

@@ -11,8 +11,7 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from dedup.declarations import make_config
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from articles.boilerplate.mode import Mode
 from articles.jobs.work import do_job
 from articles.models import Article, BoilerplateWeek
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import outdated_weeks
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.judging import features_of_pairs
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts

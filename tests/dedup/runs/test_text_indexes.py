@@ -10,8 +10,7 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from dedup.detection.kernels.masked_shingles import masked_shingle_sets

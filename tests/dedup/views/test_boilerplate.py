@@ -12,8 +12,7 @@ from django.urls import reverse
 
 from articles.models import Article, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
-from articles.storage.boilerplate_marks import mark_weeks
-from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run, make_user

@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 from pyarrow import parquet
 
-from articles.files.write_faults import writing
+from articles.files.whole_files import writing
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.passes import PASSES
