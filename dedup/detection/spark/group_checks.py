@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,18 +37,16 @@ class Groups(NamedTuple):
 
 def check(work: Work, terms: Mapping[str, Any], groups: Groups) -> Done:
     """Compare the pairs that the clusters of some groups need, and write their VERDICTS."""
-    members = read_all(files_of(groups.members), MEMBERS).to_pylist()
+    members = {row["article"]: row for row in read_all(files_of(groups.members), MEMBERS).to_pylist()}
     rows = read_all(files_of(groups.judged), JUDGED).to_pylist()
-    judge = _Judge(work, terms, {row["article"]: (row["day"], row["newspaper"]) for row in members})
     compared = compared_in_groups(
         {_ends(row): _judged(row) for row in sorted(rows, key=_ends) if not row["effect"]},
-        {row["article"]: row["group"] for row in members if row["group"] is not None},
+        {article: row["group"] for article, row in members.items() if row["group"] is not None},
         _links(rows, "must"),
         _links(rows, "cannot"),
-        judge.rows,
+        partial(_verdicts_on, work, terms, members),
     )
-    months = by_month(sorted(compared), judge.days)
-    for month, pairs in months:
+    for month, pairs in by_month(sorted(compared), _days(members)):
         write(_table([(ends, compared[ends]) for ends in pairs]), _file(groups, month))
     return Done(pairs=len(compared))
 
@@ -74,35 +72,27 @@ def _table(rows: Sequence[tuple[Ends, JudgedRow]]) -> pa.Table:
     return pa.Table.from_pylist([{name: value[name] for name in VERDICTS.names} for value in values], schema=VERDICTS)
 
 
-class _Judge:
-    """Judges pairs of any months. `articles` have a day, as an ordinal number, and a newspaper."""
+def _verdicts_on(
+    work: Work, terms: Mapping[str, Any], members: Mapping[int, Mapping[str, Any]], asked: Sequence[Ends]
+) -> dict[Ends, JudgedRow]:
+    """Return the verdicts on pairs of any months, by month; `members` are their articles."""
+    found: dict[Ends, JudgedRow] = {}
+    for month, ends in by_month(asked, _days(members)):
+        rows = [
+            {"left": left, "right": right, "leftover": 0}
+            | {f"left_{name}": members[left][name] for name in ("day", "newspaper")}
+            | {f"right_{name}": members[right][name] for name in ("day", "newspaper")}
+            for left, right in ends
+        ]
+        pairs = pa.Table.from_pylist(rows, schema=TO_JUDGE)
+        made = verdicts(work, pairs, learnt_from(work, month, (0, 1), pairs), terms).to_pylist()
+        known = {_ends(row): _judged(row) for row in made}
+        found |= {end: known[end] for end in ends}
+    return found
 
-    def __init__(self, work: Work, terms: Mapping[str, Any], articles: Mapping[int, tuple[int, int]]) -> None:
-        self._work, self._terms, self._articles = work, terms, articles
-        self.days = {article: datetime.date.fromordinal(day) for article, (day, _) in articles.items()}
 
-    def rows(self, asked: Sequence[Ends]) -> dict[Ends, JudgedRow]:
-        """Return the verdicts on these pairs, by month."""
-        found: dict[Ends, JudgedRow] = {}
-        for month, ends in by_month(asked, self.days):
-            pairs = pa.Table.from_pylist([self._to_judge(*end) for end in ends], schema=TO_JUDGE)
-            learnt = learnt_from(self._work, month, (0, 1), pairs)
-            made = verdicts(self._work, pairs, learnt, self._terms).to_pylist()
-            known = {_ends(row): _judged(row) for row in made}
-            found |= {end: known[end] for end in ends}
-        return found
-
-    def _to_judge(self, left: int, right: int) -> dict[str, int]:
-        (left_day, left_newspaper), (right_day, right_newspaper) = self._articles[left], self._articles[right]
-        return {
-            "left": left,
-            "right": right,
-            "left_day": left_day,
-            "right_day": right_day,
-            "left_newspaper": left_newspaper,
-            "right_newspaper": right_newspaper,
-            "leftover": 0,
-        }
+def _days(members: Mapping[int, Mapping[str, Any]]) -> dict[int, datetime.date]:
+    return {article: datetime.date.fromordinal(row["day"]) for article, row in members.items()}
 
 
 # Articles of dense groups that one task compares more pairs of.

@@ -190,7 +190,7 @@ class ToLearn(NamedTuple):
 
 def learn(work: Work, task: ToLearn) -> Done:
     """Write what recurs in some newspapers."""
-    found = learnt_from(work, task.month, task.bucket, _read_pairs(task.pairs))
+    found = learnt_from(work, task.month, task.bucket, read_all(task.pairs, TO_JUDGE))
     write(found.forms, forms_file(task.file))
     write(found.recurring, task.file)
     return Done()
@@ -210,7 +210,7 @@ def learnt_from(work: Work, month: datetime.date, bucket: tuple[int, int], pairs
     wanted = distinct(newspapers[dealt])
     # A newspaper's phrases are looked for in both articles of its pairs.
     asked = _shingles_of(work, pairs.filter(pa.array(dealt.any(axis=0), pa.bool_())))
-    around = _ordinals(text_days(month))
+    around = text_days(month).ordinals
     parts = work.parts_with(*around)
     rows = _of_newspapers(work, parts, ["id", "newspaper", "day", "shingles"], around, wanted)
 
@@ -249,7 +249,7 @@ def _read_file(file: Path, columns: Sequence[str]) -> pa.Table:
 
 def _forms(work: Work, month: datetime.date, newspapers: IntArray) -> pa.Table:
     """Return the headline forms that these newspapers print more than once around the month."""
-    around = _ordinals(series_days(month))
+    around = series_days(month).ordinals
     rows = _of_newspapers(work, work.parts_with(*around), ["id", *FORMS.names], around, newspapers)
     printed = rows.group_by(["newspaper", "form"]).aggregate([([], "count_all")])
     again = printed.filter(pc.greater(printed["count_all"], 1)).select(["newspaper", "form"])
@@ -282,7 +282,7 @@ class ToJudge(NamedTuple):
 def judge(work: Work, terms: Mapping[str, Any], task: ToJudge) -> Done:
     """Write the verdicts on some pairs."""
     known = Learnt(read_all(task.learnt, RECURRING), read_all([forms_file(path) for path in task.learnt], FORMS))
-    found = verdicts(work, _read_pairs(task.pairs), known, terms)
+    found = verdicts(work, read_all(task.pairs, TO_JUDGE), known, terms)
     write(found, task.file)
     return Done(pairs=found.num_rows)
 
@@ -317,15 +317,7 @@ def _articles_of(work: Work, pairs: pa.Table) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _read_pairs(files: Sequence[Path]) -> pa.Table:
-    return read_all(files, TO_JUDGE)
-
-
 def read_all(files: Iterable[Path], schema: pa.Schema) -> pa.Table:
     """Return the rows of some files; none if there are no files."""
     tables = [_read_file(file, schema.names).cast(schema) for file in files]
     return pa.concat_tables([schema.empty_table(), *tables])
-
-
-def _ordinals(days: Any) -> tuple[int, int]:
-    return days.first.toordinal(), days.last.toordinal()
