@@ -179,11 +179,6 @@ def try_lock(cursor: Any, lock: Lock, *number: int) -> bool:
     return bool(_call(cursor, "pg_try_advisory_lock", lock, *number))
 
 
-def try_lock_in_transaction(cursor: Any, lock: Lock, *number: int) -> bool:
-    """Hold a lock, or one of its numbers, until the transaction ends; return False if another connection holds it."""
-    return bool(_call(cursor, "pg_try_advisory_xact_lock", lock, *number))
-
-
 def unlock(cursor: Any, lock: Lock, *number: int) -> None:
     """Release a lock, or one of its numbers, that this connection holds."""
     _call(cursor, "pg_advisory_unlock", lock, *number)
