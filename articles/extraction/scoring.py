@@ -14,13 +14,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
+from articles.extraction.relevance import UNSPACED
+
 SHINGLE_WORDS = 4
 RESAMPLES = 1_000
 # In a normal distribution, 95 of 100 means are within this many standard deviations.
 _DEVIATIONS = 1.96
-# Thai, Lao, Burmese, Khmer, Chinese and Japanese write no blanks: each character counts as a word.
-_JOINED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_JOINED}]|(?:(?![{_JOINED}])\w)+")
+# Each character counts as a word where no blanks are written.
+_WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+")
 
 
 @dataclass(frozen=True, slots=True)

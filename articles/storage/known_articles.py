@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models.functions import MD5
+from psycopg.sql import SQL, Identifier
 
 from articles.models import Article, ArticleURL, DeclaredURL
 from articles.normalization.urls import comparable_url, page_form, url_key
@@ -23,19 +24,13 @@ MAX_DECLARING = 25
 # A shorter headline, such as "Letters", heads many stories. Scripts without blanks have few words.
 _LEAST_WORDS, _LEAST_CHARACTERS = 3, 12
 
-_OWNERS_SQL = """
-SELECT url.key, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
+# Of articles_articleurl, whose keys are unique, and by the index declared_url_key of articles_declaredurl.
+_ARTICLES_SQL: LiteralString = """
+SELECT named.key, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
        article.text_digest, article.published_at, article.extractor_version, article.withheld
-FROM articles_articleurl AS url JOIN articles_article AS article ON article.id = url.article_id
-WHERE url.key = ANY(%(keys)s)
-"""
-# By the index declared_url_key.
-_DECLARING_SQL = """
-SELECT declared.key, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
-       article.text_digest, article.published_at, article.extractor_version, article.withheld
-FROM articles_declaredurl AS declared JOIN articles_article AS article ON article.id = declared.article_id
-WHERE declared.key = ANY(%(keys)s)
-ORDER BY declared.id
+FROM {table} AS named JOIN articles_article AS article ON article.id = named.article_id
+WHERE named.key = ANY(%(keys)s)
+ORDER BY named.id
 """
 
 
@@ -82,7 +77,8 @@ class Addresses:
         declared = {key for prepared in batch for key in prepared.declared}
         owned = {key for prepared in batch for key in (*prepared.own_keys, *prepared.urls)}
         found: dict[UUID, list[StoredArticle]] = {}
-        for key, article in _articles(_DECLARING_SQL, declared.union(*(prepared.own_keys for prepared in batch))):
+        named = declared.union(*(prepared.own_keys for prepared in batch))
+        for key, article in _articles("articles_declaredurl", named):
             found.setdefault(key, []).append(article)
         return cls(owners_of(owned | declared), found)
 
@@ -116,7 +112,7 @@ class Addresses:
 
 def owners_of(keys: Collection[UUID]) -> dict[UUID, StoredArticle]:
     """Return the stored article that each of these URLs belongs to."""
-    return dict(_articles(_OWNERS_SQL, keys))
+    return dict(_articles("articles_articleurl", keys))
 
 
 def known_pages(urls: Collection[str], kept: tuple[str, ...] = ()) -> set[str]:
@@ -152,11 +148,12 @@ def keep_declared(declared: Iterable[tuple[UUID, PreparedURL, int]]) -> None:
     DeclaredURL.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _articles(sql: LiteralString, keys: Collection[UUID]) -> Iterator[tuple[UUID, StoredArticle]]:
+def _articles(table: LiteralString, keys: Collection[UUID]) -> Iterator[tuple[UUID, StoredArticle]]:
+    """Yield these keys of a table of URLs with their articles, the oldest row first."""
     if not keys:
         return
     with connection.cursor() as cursor:
-        cursor.execute(sql, {"keys": list(keys)})
+        cursor.execute(SQL(_ARTICLES_SQL).format(table=Identifier(table)), {"keys": list(keys)})
         rows = cursor.fetchall()
     articles = {pk: StoredArticle(pk, *rest) for _, pk, *rest in rows}
     yield from ((key, articles[pk]) for key, pk, *_ in rows)

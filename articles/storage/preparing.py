@@ -180,28 +180,16 @@ def _prepared(
     forms = Forms.of(paper.affixes, incoming.headline, incoming.content)
     details = _details(incoming, paper, language)
     version = incoming.page.extractor_version if incoming.page else 0
-    headline = incoming.headline.strip()
-    urls = {key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in addresses.urls.items()}
-    believed, declared = (urls, {}) if incoming.restored else _split_declared(urls, addresses.own_keys)
-    return Prepared(
-        naming=naming,
-        paper=paper,
-        date=incoming.date,
-        headline=headline,
+    decided = _decided(incoming, naming, paper, addresses)
+    return decided._replace(
         normalized_title=forms.normalized_title,
         text_digest=forms.text_digest,
-        published_at=details.published_at,
-        time=None if incoming.page else _time(details),
-        url=addresses.url,
-        own_keys=addresses.own_keys,
-        urls=believed,
-        declared=declared,
-        headlines=incoming.headlines,
         page=PackedPage.of(incoming.page) if incoming.page else None,
         extractor_version=version,
         language=details.language,
         columns=copy_row((
-            *(incoming.external_id, incoming.date, headline, addresses.url, incoming.content, incoming.extra_columns),
+            *(incoming.external_id, incoming.date, decided.headline),
+            *(addresses.url, incoming.content, incoming.extra_columns),
             *(forms.normalized_title, forms.normalized_text, forms.text_digest),
             *(NORMALIZER_VERSION, version, _REVISION),
             *(getattr(details, name) for name in _DETAILS),
@@ -213,8 +201,14 @@ def _known(
     incoming: IncomingArticle, naming: Naming, paper: Paper, addresses: _Addresses, known: Collection[UUID]
 ) -> Prepared:
     """Return what the writer needs of an article with one of these known URLs: nothing that comes from its text."""
+    decided = _decided(incoming, naming, paper, addresses)
+    return decided._replace(urls={key: url for key, url in decided.urls.items() if key not in known}, declared={})
+
+
+def _decided(incoming: IncomingArticle, naming: Naming, paper: Paper, addresses: _Addresses) -> Prepared:
+    """Return what the writer decides by, without what comes from the text or is only passed on."""
     urls = {key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in addresses.urls.items()}
-    believed, _ = (urls, {}) if incoming.restored else _split_declared(urls, addresses.own_keys)
+    believed, declared = (urls, {}) if incoming.restored else _split_declared(urls, addresses.own_keys)
     return Prepared(
         naming=naming,
         paper=paper,
@@ -226,8 +220,8 @@ def _known(
         time=None if incoming.page else _time(incoming.details),
         url=addresses.url,
         own_keys=addresses.own_keys,
-        urls={key: url for key, url in believed.items() if key not in known},
-        declared={},
+        urls=believed,
+        declared=declared,
         headlines=incoming.headlines,
         page=None,
         extractor_version=0,
