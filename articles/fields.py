@@ -7,6 +7,7 @@ revision read these declarations.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,9 @@ from typing import Any
 
 # East of UTC, tomorrow has already begun; the second day allows for clocks that are wrong.
 MAX_DAYS_AHEAD = 2
+# The first printed newspaper appeared then (Relation, Strasbourg); an earlier day is a misread one, or none at all:
+# programs write 0001-01-01 and the like if they know no day.
+FIRST_PRINTED = datetime.date(1605, 1, 1)
 _KEY = "field"
 
 

@@ -18,7 +18,7 @@ import lxml.html
 from articles.extraction.html import squeeze
 from articles.extraction.metadata import Declared
 from articles.extraction.written_dates import Place, WrittenDay, place_of, proven_order, written_days
-from articles.fields import LIMITS, MAX_DAYS_AHEAD
+from articles.fields import FIRST_PRINTED, LIMITS, MAX_DAYS_AHEAD
 from articles.loading import when_used
 from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime, possible_time
@@ -32,8 +32,6 @@ DateSource = Literal["json-ld", "meta", "time", "htmldate", "rule"]
 
 # News sites exist since 1990 at the earliest; an earlier day belongs to an archive, or is a mistake.
 FIRST_DAY = datetime.date(1990, 1, 1)
-# The first printed newspaper appeared in 1605; programs write 0001-01-01 and the like if they know no day.
-FIRST_PRINTED = datetime.date(1605, 1, 1)
 MAX_TIME_CHARACTERS = 100
 # The day of a clock that was never set.
 UNSET = datetime.date(1970, 1, 1)

@@ -90,6 +90,18 @@ def chosen_newspaper_ids(options: Mapping[str, Any]) -> tuple[int, ...] | None:
     return None if newspapers is None else tuple(sorted(newspaper.pk for newspaper in newspapers))
 
 
+def add_scope_options(parser: argparse.ArgumentParser) -> None:
+    """Add --newspaper, --since and --until, which chosen_scope reads."""
+    add_newspaper_option(parser)
+    add_day_options(parser)
+
+
+def chosen_scope(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bounds that ArticleQuerySet.in_scope takes, by name. Raises CommandError."""
+    since, until = chosen_days(options)
+    return {"since": since, "until": until, "newspaper_ids": chosen_newspaper_ids(options)}
+
+
 def add_workers_option(parser: argparse.ArgumentParser, *, note: str = "") -> None:
     """Add --workers; `note` is added to its default."""
     parser.add_argument(

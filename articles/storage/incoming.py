@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from articles.fields import FOUND, LIMITS, MAX_DAYS_AHEAD, FoundDetails
+from articles.fields import FIRST_PRINTED, FOUND, LIMITS, MAX_DAYS_AHEAD, FoundDetails
 from articles.models import Article, ArticleURL
 from articles.normalization.logins import without_login
 from articles.normalization.times import Precision, PublicationTime
@@ -25,8 +25,6 @@ _OWN_TEXTS = ("content", "headline", "external_id", "newspaper")
 MAX_EXTRA_COLUMNS = 200
 MAX_EXTRA_NAME_CHARACTERS = 200
 MAX_EXTRA_CHARACTERS = 1_000_000
-# The first printed newspaper appeared in 1605 (Relation, Strasbourg); an earlier day is a misread one.
-FIRST_DAY = datetime.date(1605, 1, 1)
 
 
 class RejectedArticleError(ValueError):
@@ -171,8 +169,8 @@ def check_article(incoming: IncomingArticle) -> None:
 
 def _day_fault(name: str, day: datetime.date) -> str:
     """Return why an article cannot be of this day; empty if it can."""
-    if day < FIRST_DAY:
-        return f"{name} {day} is before {FIRST_DAY}, the year of the first newspaper; correct the date"
+    if day < FIRST_PRINTED:
+        return f"{name} {day} is before {FIRST_PRINTED}, the year of the first newspaper; correct the date"
     last_day = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=MAX_DAYS_AHEAD)
     if day > last_day:
         return f"{name} {day} is after {last_day}, {MAX_DAYS_AHEAD} days from today (UTC); correct the date"

@@ -12,14 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows
 from articles.files.records import FileFormat
-from articles.management.arguments import (
-    add_day_options,
-    add_newspaper_option,
-    add_output_options,
-    chosen_days,
-    chosen_newspaper_ids,
-    chosen_output,
-)
+from articles.management.arguments import add_output_options, add_scope_options, chosen_output, chosen_scope
 from articles.management.base import LongCommand, opened_output
 from articles.management.boilerplate import mark_outdated_weeks
 from articles.models import Article
@@ -50,13 +43,11 @@ class Command(LongCommand):
             help="story removes boilerplate from all articles but the first of the week that has it; topic removes it "
             "from all articles (default: %(default)s)",
         )
-        add_newspaper_option(parser)
-        add_day_options(parser)
+        add_scope_options(parser)
         add_output_options(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        since, until = chosen_days(options)
-        scope = {"since": since, "until": until, "newspaper_ids": chosen_newspaper_ids(options)}
+        scope = chosen_scope(options)
         path, file_format = chosen_output(options)
         try:
             tally = self._write(Mode(options["boilerplate"]), scope, path, file_format, options)

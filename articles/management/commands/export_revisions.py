@@ -7,14 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from articles.files.exporting import VERSION_COLUMNS, csv_lines, json_lines, versions_rows
-from articles.management.arguments import (
-    add_day_options,
-    add_newspaper_option,
-    add_output_options,
-    chosen_days,
-    chosen_newspaper_ids,
-    chosen_output,
-)
+from articles.management.arguments import add_output_options, add_scope_options, chosen_output, chosen_scope
 from articles.management.base import LongCommand, opened_output
 
 
@@ -28,15 +21,14 @@ class Command(LongCommand):
     resuming = "No file was written."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_newspaper_option(parser)
-        add_day_options(parser)
+        add_scope_options(parser)
         add_output_options(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        since, until = chosen_days(options)
+        scope = chosen_scope(options)
         path, file_format = chosen_output(options)
         with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
-            rows = versions_rows(since=since, until=until, newspaper_ids=chosen_newspaper_ids(options))
+            rows = versions_rows(**scope)
             tracked = progress.track(rows, description="versions", total=None)
             lines = json_lines(tracked) if file_format == "jsonl" else csv_lines(tracked, VERSION_COLUMNS)
             written = 0

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from articles.files.whole_files import whole_bytes
-from articles.management.arguments import add_day_options, add_newspaper_option, chosen_days, chosen_newspaper_ids
+from articles.management.arguments import add_scope_options, chosen_scope
 from articles.management.base import LongCommand, usage_error
 from articles.models import Article, ArticlePage, FollowingPage
 from articles.warc import ENDING, ArchivedPage, PageWriter
@@ -31,13 +31,11 @@ class Command(LongCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE", help=f"write to this {ENDING} file")
-        add_newspaper_option(parser)
-        add_day_options(parser)
+        add_scope_options(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        since, until = chosen_days(options)
-        path = _chosen_file(options["file"])
-        scope = Article.objects.in_scope(since, until, chosen_newspaper_ids(options))
+        bounds, path = chosen_scope(options), _chosen_file(options["file"])
+        scope = Article.objects.in_scope(**bounds)
         pages = ArticlePage.objects.filter(article__in=scope)
         written = 0
         with self.progress(options) as progress, whole_bytes(path) as stream:
