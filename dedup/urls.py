@@ -1,19 +1,21 @@
 """The addresses of the review pages."""
 
-from django.urls import path
+from collections.abc import Callable, Iterator
+
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
 
 from dedup.api.app import api
+from dedup.rows.files import FORMATS
 from dedup.views import (
     articles,
     batches,
-    boilerplate,
     check,
     clusters,
-    corpora,
-    dashboard,
     exports,
     history,
     imports,
+    integrations,
     jobs,
     learning,
     newspapers,
@@ -25,14 +27,19 @@ from dedup.views import (
     saved_views,
     series_and_groups,
     stories,
-    tokens,
     validation,
-    webhooks,
 )
+
+
+def _files(route: str, view: Callable[..., HttpResponseBase], name: str) -> Iterator[URLPattern]:
+    """Yield the addresses of a file in each format: `route` with its ending, and `name` with it."""
+    for form in FORMATS:
+        yield path(f"{route}.{form}", view, {"form": form}, name=f"{name}_{form}")
+
 
 urlpatterns = [
     path("api/v1/", api.urls),
-    path("", dashboard.dashboard, name="dashboard"),
+    path("", runs.dashboard, name="dashboard"),
     path("queue/", questions.queue, name="queue"),
     path("queue/next/", questions.queue_next, name="queue_next"),
     path("pairs/<int:pair_id>/", pairs.pair, name="pair"),
@@ -53,8 +60,7 @@ urlpatterns = [
     path("validation/<int:sample_id>/", validation.sample, name="validation_sample"),
     path("validation/<int:sample_id>/undo/", validation.label_undo, name="validation_undo"),
     path("validation/<int:sample_id>/open/", validation.results_open, name="validation_open"),
-    path("validation/<int:sample_id>/labels.csv", validation.labels_csv, name="validation_csv"),
-    path("validation/<int:sample_id>/labels.jsonl", validation.labels_jsonl, name="validation_jsonl"),
+    *_files("validation/<int:sample_id>/labels", validation.labels_file, "validation"),
     path("validation/<int:sample_id>/disagreements/", validation.sample_disagreements, name="validation_disagreements"),
     path("validation/<int:sample_id>/<int:position>/", validation.pair, name="validation_pair"),
     path("validation/<int:sample_id>/<int:position>/label/", validation.pair_label, name="validation_label"),
@@ -66,8 +72,18 @@ urlpatterns = [
     path("clusters/", clusters.clusters, name="clusters"),
     path("clusters/<int:cluster_id>/", clusters.cluster, name="cluster"),
     path("clusters/<int:cluster_id>/lineage/", clusters.cluster_lineage, name="cluster_lineage"),
-    path("clusters/<int:cluster_id>/lineage.csv", clusters.cluster_lineage_csv, name="cluster_lineage_csv"),
-    path("clusters/<int:cluster_id>/lineage.jsonl", clusters.cluster_lineage_jsonl, name="cluster_lineage_jsonl"),
+    path(
+        "clusters/<int:cluster_id>/lineage.csv",
+        clusters.cluster_lineage_file,
+        {"form": "csv"},
+        name="cluster_lineage_csv",
+    ),
+    path(
+        "clusters/<int:cluster_id>/lineage.jsonl",
+        clusters.cluster_lineage_file,
+        {"form": "jsonl"},
+        name="cluster_lineage_jsonl",
+    ),
     path("clusters/<int:cluster_id>/card/", questions.cluster_card, name="cluster_card"),
     path("clusters/<int:number>/lease/", questions.lease, {"kind": "cluster"}, name="cluster_lease"),
     path("clusters/<int:number>/later/", questions.later, {"kind": "cluster"}, name="cluster_later"),
@@ -87,12 +103,12 @@ urlpatterns = [
     path("groups/<int:group_id>/confirm/", series_and_groups.group_confirm, name="group_confirm"),
     path("groups/<int:group_id>/rule/", series_and_groups.group_rule, name="group_rule"),
     path("groups/<int:group_id>/end-rule/", series_and_groups.group_end_rule, name="group_end_rule"),
-    path("boilerplate/", boilerplate.boilerplate_list, name="boilerplate_list"),
-    path("boilerplate/<int:newspaper_id>/<uuid:digest>/", boilerplate.boilerplate, name="boilerplate"),
-    path("boilerplate/<int:newspaper_id>/<uuid:digest>/keep/", boilerplate.boilerplate_keep, name="boilerplate_keep"),
+    path("boilerplate/", articles.boilerplate_list, name="boilerplate_list"),
+    path("boilerplate/<int:newspaper_id>/<uuid:digest>/", articles.boilerplate, name="boilerplate"),
+    path("boilerplate/<int:newspaper_id>/<uuid:digest>/keep/", articles.boilerplate_keep, name="boilerplate_keep"),
     path(
         "boilerplate/<int:newspaper_id>/<uuid:digest>/end-keeping/",
-        boilerplate.boilerplate_end_keeping,
+        articles.boilerplate_end_keeping,
         name="boilerplate_end_keeping",
     ),
     path("articles/", articles.articles, name="articles"),
@@ -149,23 +165,21 @@ urlpatterns = [
     path("views/<int:view_id>/rename/", saved_views.view_rename, name="view_rename"),
     path("views/<int:view_id>/delete/", saved_views.view_delete, name="view_delete"),
     path("exports/", exports.exports, name="exports"),
-    path("exports/corpus/<slug:content>.csv", exports.corpus_csv, name="corpus_csv"),
-    path("exports/corpus/<slug:content>.jsonl", exports.corpus_jsonl, name="corpus_jsonl"),
-    path("exports/corpus/new/", corpora.corpus_new, name="corpus_new"),
-    path("exports/corpus/<int:export_id>/", corpora.corpus_export, name="corpus_export"),
-    path("exports/corpus/<int:export_id>/drop/", corpora.corpus_drop, name="corpus_drop"),
-    path("exports/corpus/<int:export_id>/files/<slug:content>/", corpora.corpus_file, name="corpus_file"),
-    path("exports/<slug:name>.csv", exports.export_csv, name="export_csv"),
-    path("exports/<slug:name>.jsonl", exports.export_jsonl, name="export_jsonl"),
-    path("webhooks/", webhooks.webhooks, name="webhooks"),
-    path("webhooks/new/", webhooks.webhook_new, name="webhook_new"),
-    path("webhooks/<int:webhook_id>/", webhooks.webhook, name="webhook"),
-    path("webhooks/<int:webhook_id>/switch/", webhooks.webhook_switch, name="webhook_switch"),
-    path("webhooks/<int:webhook_id>/test/", webhooks.webhook_test, name="webhook_test"),
-    path("webhooks/<int:webhook_id>/delete/", webhooks.webhook_delete, name="webhook_delete"),
-    path("tokens/", tokens.tokens, name="tokens"),
-    path("tokens/new/", tokens.token_new, name="token_new"),
-    path("tokens/<int:token_id>/revoke/", tokens.token_revoke, name="token_revoke"),
+    *_files("exports/corpus/<slug:content>", exports.corpus, "corpus"),
+    path("exports/corpus/new/", exports.corpus_new, name="corpus_new"),
+    path("exports/corpus/<int:export_id>/", exports.corpus_export, name="corpus_export"),
+    path("exports/corpus/<int:export_id>/drop/", exports.corpus_drop, name="corpus_drop"),
+    path("exports/corpus/<int:export_id>/files/<slug:content>/", exports.corpus_file, name="corpus_file"),
+    *_files("exports/<slug:name>", exports.export_file, "export"),
+    path("webhooks/", integrations.webhooks, name="webhooks"),
+    path("webhooks/new/", integrations.webhook_new, name="webhook_new"),
+    path("webhooks/<int:webhook_id>/", integrations.webhook, name="webhook"),
+    path("webhooks/<int:webhook_id>/switch/", integrations.webhook_switch, name="webhook_switch"),
+    path("webhooks/<int:webhook_id>/test/", integrations.webhook_test, name="webhook_test"),
+    path("webhooks/<int:webhook_id>/delete/", integrations.webhook_delete, name="webhook_delete"),
+    path("tokens/", integrations.tokens, name="tokens"),
+    path("tokens/new/", integrations.token_new, name="token_new"),
+    path("tokens/<int:token_id>/revoke/", integrations.token_revoke, name="token_revoke"),
     path("history/", history.history, name="history"),
     path("decisions/<int:decision_id>/undo/", history.undo, name="undo"),
 ]

@@ -1,15 +1,30 @@
-"""The list of articles, and the page of an article."""
+"""The list of articles and the page of one; the list of repeated sentences, the page of one, and the whitelist."""
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from uuid import UUID
 
-from articles.models import Article
-from articles.paging import page_of
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+
+from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence
+from articles.paging import page_of, page_of_groups
+from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 from dedup.review.queries.articles import article_details, listed_articles, revision
+from dedup.review.queries.boilerplate import (
+    add_texts,
+    by_sentence,
+    mark_whitelisted,
+    sentence_details,
+    weeks_of,
+    with_examples,
+)
 from dedup.rows.articles import ArticleFilter
+from dedup.rows.lists import BoilerplateFilter
 from dedup.views.pairs import comparison
+from dedup.views.requests import EditorRequest, decision_view, query_of, refusals
 
 
 def articles(request: HttpRequest) -> HttpResponse:
@@ -36,3 +51,55 @@ def article_revision(request: HttpRequest, article_id: int, number: int) -> Http
     compared = comparison(request, found.before, found.after)
     context = {"article": shown, "revision": found, "unlinked": True, **compared}
     return render(request, "articles/revision.html", context)
+
+
+def boilerplate_list(request: HttpRequest) -> HttpResponse:
+    """List the newspapers' boilerplate, the most frequent first."""
+    filterset = BoilerplateFilter(request.GET, RepeatedSentence.objects.all())
+    page = page_of_groups(by_sentence(filterset.qs), request.GET.get("page"))
+    add_texts(page.rows)
+    mark_whitelisted(page.rows)
+    # Only an empty list asks whether there was a search.
+    context = {"filter": filterset, "page": page, "searched": BoilerplateWeek.objects.exists}
+    return render(request, "boilerplate/boilerplate_list.html", context)
+
+
+def boilerplate(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
+    """Show in which articles a sentence occurs, by week, and whether it is whitelisted."""
+    newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
+    details = sentence_details(newspaper_id, digest)
+    if details is None:
+        raise Http404("This sentence is no longer repeated in any week.")
+    page = page_of(weeks_of(newspaper_id, digest), request.GET.get("page"))
+    context = {"newspaper": newspaper, "digest": digest, "page": page, "weeks": with_examples(page.rows)}
+    return render(request, "boilerplate/boilerplate.html", context | vars(details))
+
+
+def _address(request: HttpRequest, newspaper_id: int, digest: UUID) -> str:
+    return reverse("boilerplate", args=[newspaper_id, digest]) + query_of(request)
+
+
+@decision_view(_address)
+def boilerplate_keep(request: EditorRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
+    """Put a sentence on the newspaper's whitelist."""
+    with refusals(request, WhitelistError):
+        whitelist_sentence(newspaper_id, digest, user=request.user)
+        messages.success(request, "Whitelisted. The next update of these weeks keeps it in every article.")
+    return _back(request, newspaper_id, digest)
+
+
+@decision_view(_address)
+def boilerplate_end_keeping(request: EditorRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
+    """Remove a sentence from the newspaper's whitelist."""
+    with refusals(request, WhitelistError):
+        end_whitelisting(newspaper_id, digest, user=request.user)
+        messages.success(
+            request, "Removed from the whitelist. The next update of these weeks may mark it as boilerplate again."
+        )
+    return _back(request, newspaper_id, digest)
+
+
+def _back(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
+    if weeks_of(newspaper_id, digest).exists():
+        return redirect(_address(request, newspaper_id, digest))
+    return redirect("boilerplate_list")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,7 +18,7 @@ from dedup.review.answers.batches import listed_batches, preview_of
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.questions.tabs import SAMPLE
 from dedup.views.questions import chosen_questions
-from dedup.views.requests import EditorRequest, decision_view, query_of, refuse, refused_note, say_decided, values_of
+from dedup.views.requests import EditorRequest, decision_view, query_of, refusals, refused_note, say_decided, values_of
 
 # Chosen at first, unless the list is shorter: it proves that at most one in twenty is wrong.
 USUAL_SAMPLE = 59
@@ -35,18 +34,9 @@ def batch_new(request: EditorRequest) -> HttpResponse:
     found = chosen_questions(request, batches.MOST_QUESTIONS + 1)
     form = BatchForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
-            begun = batches.begin(
-                form.cleaned_data["kind"],
-                pairs=found.pairs,
-                clusters=found.clusters,
-                sample=form.cleaned_data["sample"],
-                query=query_of(request).removeprefix("?"),
-                user=request.user,
-            )
-        except ReviewError as error:
-            messages.error(request, str(error))
-        else:
+        query = query_of(request).removeprefix("?")
+        with refusals(request, ReviewError):
+            begun = batches.begin(**found._asdict(), **form.cleaned_data, query=query, user=request.user)
             return redirect("batch", begun.pk)
     samples = list(_samples(len(found.pairs) + len(found.clusters)))
     context = {
@@ -102,10 +92,7 @@ def batch_decide(request: EditorRequest, batch_id: int) -> HttpResponse:
     """Decide a batch whose sample is answered."""
     get_object_or_404(Batch, pk=batch_id)
     address = _address(request, batch_id)
-    try:
+    with refusals(request, ReviewError, page=address):
         decision = batches.decide(batch_id, user=request.user, **values_of(NoteForm(request.POST)))
-    except ReviewError as error:
-        refuse(request, str(error), page=address)
-    else:
         say_decided(request, "Decided. This is one decision; Undo takes all of it back.", decision)
     return redirect(address)

@@ -34,6 +34,7 @@ from dedup.views.requests import (
     neighbours,
     next_of,
     query_of,
+    refusals,
     refuse,
     refused_note,
     say_decided,
@@ -247,13 +248,11 @@ def _decide(
     said: str,
 ) -> Decision | None:
     """Make the decision and show a message, or the reason why it failed; return it if it was made."""
-    try:
+    with refusals(request, decisions.ReviewError, page=reverse("cluster", args=[cluster_id])):
         decision = act(values_of(form_class(request.POST)))
-    except decisions.ReviewError as error:
-        refuse(request, str(error), page=reverse("cluster", args=[cluster_id]))
-        return None
-    say_decided(request, said, decision)
-    return decision
+        say_decided(request, said, decision)
+        return decision
+    return None
 
 
 def _next_question(request: EditorRequest, cluster_id: int) -> str:
@@ -280,17 +279,8 @@ def cluster_lineage(request: HttpRequest, cluster_id: int) -> HttpResponse:
     return render(request, "clusters/lineage.html", {"cluster": shown, **vars(details)})
 
 
-def cluster_lineage_csv(request: HttpRequest, cluster_id: int) -> StreamingHttpResponse:  # noqa: ARG001 - of every view
-    """Send who follows whom in a cluster, as CSV."""
-    return _file(cluster_id, "csv")
-
-
-def cluster_lineage_jsonl(request: HttpRequest, cluster_id: int) -> StreamingHttpResponse:  # noqa: ARG001 - of every view
-    """Send who follows whom in a cluster, as JSON lines."""
-    return _file(cluster_id, "jsonl")
-
-
-def _file(cluster_id: int, form: str) -> StreamingHttpResponse:
+def cluster_lineage_file(request: HttpRequest, cluster_id: int, form: str) -> StreamingHttpResponse:  # noqa: ARG001 - of every view
+    """Send who follows whom in a cluster, as CSV or JSON lines."""
     chosen = Cluster.objects.filter(pk=cluster_id)
     if not chosen.exists():
         raise Http404(f"There is no cluster {cluster_id}.")

@@ -1,27 +1,33 @@
-"""The page of exports, and files that are sent at once: what a list shows, all of it, and small corpora."""
+"""The page of exports, and their files: sent at once, or written by a worker and watched, downloaded and deleted."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
 from articles.files.records import FileFormat
+from articles.jobs.work import cancel, may_cancel
+from articles.loading import MissingPackageError
 from articles.models import Article
-from dedup.forms.exports import CorpusForm
+from dedup.forms.exports import CorpusForm, query_of_corpus
 from dedup.models import Cluster, CorpusExport, Pair
 from dedup.models.reports import KEPT
 from dedup.review.questions.tabs import TABS, tab_named
+from dedup.rows.corpus.kept import CorpusRefusedError, pieces_of, request_corpus
 from dedup.rows.corpus.writing import corpus_pieces
 from dedup.rows.exporting import EVERYTHING, EXPORTS, list_filter
 from dedup.rows.files import FORMATS
 from dedup.rows.pairs import PairFilter
-from dedup.views.requests import EditorRequest, query_of
+from dedup.views.requests import EditorRequest, decision_view, query_of
 
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
@@ -51,30 +57,20 @@ def exports(request: EditorRequest) -> HttpResponse:
     return render(request, "exports/exports.html", context, status=200 if form.is_valid() else 400)
 
 
-def corpus_csv(request: EditorRequest, content: str) -> HttpResponseBase:
-    """Send a small corpus, or its removed articles, as CSV."""
-    return _corpus(request, content, "csv")
-
-
-def corpus_jsonl(request: EditorRequest, content: str) -> HttpResponseBase:
-    """Send the same as JSON lines."""
-    return _corpus(request, content, "jsonl")
-
-
-def _corpus(request: EditorRequest, content: str, file_format: FileFormat) -> HttpResponseBase:
-    """Send rows while they are read from the database. Raises Http404."""
+def corpus(request: EditorRequest, content: str, form: FileFormat) -> HttpResponseBase:
+    """Send a small corpus, or its removed articles, while it is read from the database. Raises Http404."""
     if content not in _CONTENTS:
         raise Http404(f"There is no file {content!r} of a corpus; use one of {', '.join(_CONTENTS)}")
-    form = CorpusForm(request.GET)
-    faults = [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
-    if not faults and (fault := _fault(form, _articles_up_to_bound(form))):
-        faults = [f"{fault} Ask for the files on the page Exports, or use: {form.command}"]
+    chosen = CorpusForm(request.GET)
+    faults = [f"{name}: {error}" for name, errors in chosen.errors.items() for error in errors]
+    if not faults and (fault := _fault(chosen, _articles_up_to_bound(chosen))):
+        faults = [f"{fault} Ask for the files on the page Exports, or use: {chosen.command}"]
     if faults:
         return HttpResponse("\n".join([*faults, ""]), content_type="text/plain; charset=utf-8", status=400)
     name = "corpus" if content == "articles" else "corpus.removed"
-    headers = {"Content-Disposition": f'attachment; filename="{name}.{file_format}"'}
-    pieces = corpus_pieces(form.asked, content, file_format)
-    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[file_format], headers=headers)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
+    pieces = corpus_pieces(chosen.asked, content, form)
+    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)
 
 
 def _articles_up_to_bound(form: CorpusForm) -> int:
@@ -100,18 +96,8 @@ def _report_query(request: EditorRequest) -> str:
     return f"?{given.urlencode()}" if given.urlencode() else ""
 
 
-def export_csv(request: EditorRequest, name: str) -> StreamingHttpResponse:
-    """Send a list, with the filter of the URL, as CSV."""
-    return _file(request, name, "csv")
-
-
-def export_jsonl(request: EditorRequest, name: str) -> StreamingHttpResponse:
-    """Send a list, with the filter of the URL, as JSON lines."""
-    return _file(request, name, "jsonl")
-
-
-def _file(request: EditorRequest, name: str, form: str) -> StreamingHttpResponse:
-    """Send rows while they are read from the database. Raises Http404."""
+def export_file(request: EditorRequest, name: str, form: str) -> StreamingHttpResponse:
+    """Send a list, with the filter of the URL, while it is read from the database. Raises Http404."""
     if name not in EXPORTS:
         raise Http404(f"There is no export {name!r}; use one of {', '.join(EXPORTS)}")
     export = EXPORTS[name]
@@ -128,3 +114,70 @@ def _listed(request: EditorRequest, name: str) -> QuerySet[Any]:
         return filterset.qs
     questions = tab_named(request.GET["tab"]).matching(request.user, filterset.selection)
     return Pair.objects.filter(pk__in=questions.order_by().filter(pair__isnull=False).values("pair"))
+
+
+_CONTENT_TYPES = {".gz": "application/gzip", ".parquet": "application/vnd.apache.parquet", ".json": "application/json"}
+
+
+def _form_page(request: HttpRequest) -> str:
+    return f"{reverse('exports')}{query_of(request)}"
+
+
+@decision_view(_form_page)
+def corpus_new(request: EditorRequest) -> HttpResponse:
+    """Queue the corpus of the options in the URL."""
+    form = CorpusForm(request.GET)
+    if not form.is_valid():
+        return redirect(_form_page(request))
+    try:
+        export = request_corpus(form.stored, request.user)
+    except (CorpusRefusedError, MissingPackageError) as error:
+        messages.error(request, f"Nothing was started: {error}")
+        return redirect(_form_page(request))
+    return redirect("corpus_export", export.pk)
+
+
+def corpus_export(request: EditorRequest, export_id: int) -> HttpResponse:
+    """Show how far a corpus is, or its files and what is in them."""
+    export = _export(export_id)
+    query = query_of_corpus(export.asked)
+    form = CorpusForm(query)
+    context = {
+        "export": export,
+        "form": form if form.is_valid() else None,
+        "query": f"?{query.urlencode()}",
+        "may_drop": may_cancel(request.user, export.job),
+    }
+    return render(request, "exports/corpus.html", context)
+
+
+def _export(export_id: int) -> CorpusExport:
+    return get_object_or_404(CorpusExport.objects.select_related("job__requested_by"), pk=export_id)
+
+
+@decision_view(lambda _request, export_id: reverse("corpus_export", args=[export_id]))
+def corpus_drop(request: EditorRequest, export_id: int) -> HttpResponse:
+    """Delete the files of a corpus, and cancel one that is under way."""
+    export = _export(export_id)
+    if not may_cancel(request.user, export.job):
+        raise PermissionDenied("Only who asked for this export, or an admin, may end it.")
+    if cancel(export.job, request.user):
+        messages.success(request, "The export was cancelled.")
+    else:
+        export.job.delete()
+        messages.success(request, "The files were deleted.")
+    return redirect("exports")
+
+
+def corpus_file(request: EditorRequest, export_id: int, content: str) -> StreamingHttpResponse:  # noqa: ARG001 - Django's signature
+    """Send a file of a corpus while it is read from the database. Raises Http404."""
+    export = _export(export_id)
+    file = next((entry for entry in export.files if entry["content"] == content), None)
+    if file is None:
+        raise Http404(f"Corpus {export_id} has no file {content!r}")
+    headers = {
+        "Content-Type": _CONTENT_TYPES[f".{file['name'].rpartition('.')[2]}"],
+        "Content-Disposition": f'attachment; filename="{file["name"]}"',
+        "Content-Length": str(file["bytes"]),
+    }
+    return StreamingHttpResponse(pieces_of(export, content), headers=headers)

@@ -20,7 +20,16 @@ from dedup.review.readings.second_readings import agreements, changes_of, disagr
 from dedup.rows.decisions import DecisionFilter
 from dedup.rows.lists import DisagreementFilter
 from dedup.views.questions import after_answer, tab_of
-from dedup.views.requests import EditorRequest, decision_view, query_of, refuse, safe_next, say_decided, values_of
+from dedup.views.requests import (
+    EditorRequest,
+    decision_view,
+    query_of,
+    refusals,
+    refuse,
+    safe_next,
+    say_decided,
+    values_of,
+)
 
 
 def history(request: HttpRequest) -> HttpResponse:
@@ -38,11 +47,8 @@ def _address(_request: HttpRequest, decision_id: int) -> str:  # noqa: ARG001 - 
 def undo(request: EditorRequest, decision_id: int) -> HttpResponse:
     """Undo a decision, and return to its pair or cluster."""
     undone = get_object_or_404(Decision, pk=decision_id)
-    try:
+    with refusals(request, ReviewError):
         decisions.undo(decision_id, user=request.user, **values_of(NoteForm(request.POST)))
-    except decisions.ReviewError as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, f"Undone: {undone.get_kind_display()}.")
     return redirect(safe_next(request, _subject(undone, tab_of(request)) + query_of(request)))
 
@@ -89,12 +95,9 @@ def _list_address(request: HttpRequest, reading_id: int) -> str:  # noqa: ARG001
 @decision_view(_list_address)
 def disagreement_settle(request: EditorRequest, reading_id: int) -> HttpResponse:
     """Settle a disagreement by a new decision on the pair."""
-    try:
+    with refusals(request, ReviewError):
         values = values_of(SettleForm(request.POST))
         decision = second_readings.settle(reading_id, user=request.user, **values)
-    except ReviewError as error:
-        messages.error(request, str(error))
-    else:
         said = Answer(values["kind"]).label
         say_decided(request, f"Settled: {said}. The next disagreement is first in the list.", decision)
     return redirect(_list_address(request, reading_id))

@@ -24,7 +24,7 @@ from dedup.forms.base import MergeForm
 from dedup.forms.rules import RuleForm
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
 from dedup.review.rules.trials import TrialError, check_speed, try_on_pages
-from dedup.views.requests import EditorRequest, decision_view
+from dedup.views.requests import EditorRequest, decision_view, refusals
 
 
 def _address(_request: HttpRequest, **_numbers: int) -> str:
@@ -51,20 +51,16 @@ def merge(request: EditorRequest) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Nothing was merged: choose two newspapers of the list.")
         return redirect("newspaper_merges")
-    try:
+    with refusals(request, MergeError, RunActiveError, text="Nothing was merged: {}."):
         messages.success(request, done_line(merge_newspapers(**form.cleaned_data, user=request.user)))
-    except (MergeError, RunActiveError) as error:
-        messages.error(request, f"Nothing was merged: {error}.")
     return redirect("newspaper_merges")
 
 
 @decision_view(_address)
 def merge_undo(request: EditorRequest, merge_id: int) -> HttpResponse:
     """Undo a merge."""
-    try:
+    with refusals(request, MergeError, RunActiveError, text="Nothing was undone: {}."):
         messages.success(request, undo_merge(get_object_or_404(merges_made(), pk=merge_id), user=request.user))
-    except (MergeError, RunActiveError) as error:
-        messages.error(request, f"Nothing was undone: {error}.")
     return redirect("newspaper_merges")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
@@ -134,6 +135,18 @@ def refuse(request: HttpRequest, reason: str, *, page: str) -> None:
     note = request.POST.get("note", "")[:MAX_NOTE_CHARACTERS]
     if note:
         request.session[_REFUSED_NOTE] = {"page": page, "note": note}
+
+
+@contextmanager
+def refusals(request: HttpRequest, *errors: type[Exception], text: str = "{}", page: str = "") -> Iterator[None]:
+    """Show an editor why nothing was done if the lines inside raise one of these errors; with `page`, keep the note."""
+    try:
+        yield
+    except errors as error:
+        if page:
+            refuse(request, text.format(error), page=page)
+        else:
+            messages.error(request, text.format(error))
 
 
 def refused_note(request: HttpRequest) -> str:

@@ -1,4 +1,4 @@
-"""The list of detection runs, the page of a run, and starting and cancelling one."""
+"""The dashboard, the list of detection runs, the page of a run, and starting and cancelling one."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from articles.paging import page_of
 from dedup.detection.runs.requests import Wanted, cancel_run, request_run
 from dedup.forms.base import RunForm
 from dedup.models import DetectionRun
+from dedup.review.answers.history import progress_of
+from dedup.review.queries.dashboard import overview
 from dedup.review.queries.runs import (
     latest_runs,
     nightly_profiles,
@@ -21,6 +23,8 @@ from dedup.review.queries.runs import (
     run_details,
     run_progress,
 )
+from dedup.review.questions.tabs import DEFAULT, TABS
+from dedup.review.readings.second_readings import agreements, open_disagreements
 from dedup.views.requests import EditorRequest
 
 
@@ -76,3 +80,16 @@ def _requested(request: EditorRequest, values: dict[str, Any]) -> HttpResponse:
     else:
         messages.warning(request, "The same run already waits for a worker. It was not queued again.")
     return redirect("job", asked.pk)
+
+
+def dashboard(request: EditorRequest) -> HttpResponse:
+    """Show the numbers of articles, clusters and duplicates, and where to begin reviewing."""
+    questions = TABS[DEFAULT].count(request.user)
+    context = {
+        "questions": questions,
+        "progress": progress_of(request.user, questions) if request.user.has_perm("dedup.add_decision") else None,
+        "agreement": agreements().all,
+        "disagreements": open_disagreements().count(),
+        **vars(overview()),
+    }
+    return render(request, "dashboard/dashboard.html", context)

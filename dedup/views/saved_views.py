@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from dedup.models import SavedView
 from dedup.review.saved_views import NAME_CHARACTERS, SavedViewError, delete_view, rename_view, save_view, view_query
-from dedup.views.requests import EditorRequest
+from dedup.views.requests import EditorRequest, refusals
 
 
 def saved_views(request: EditorRequest) -> HttpResponse:
@@ -25,11 +25,8 @@ def view_save(request: EditorRequest, page: str) -> HttpResponse:
     if page not in SavedView.Page.values:
         raise Http404(f"There is no list {page!r}.")
     query = request.POST.get("query", "")
-    try:
+    with refusals(request, SavedViewError):
         saved = save_view(request.user, page, request.POST.get("name", ""), query)
-    except SavedViewError as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, f"Saved as “{saved.name}”.")
     kept = view_query(query)
     return redirect(reverse(page) + (f"?{kept}" if kept else ""))
@@ -39,11 +36,8 @@ def view_save(request: EditorRequest, page: str) -> HttpResponse:
 def view_rename(request: EditorRequest, view_id: int) -> HttpResponse:
     """Give one of the user's views another name."""
     view = get_object_or_404(SavedView, pk=view_id, user=request.user)
-    try:
+    with refusals(request, SavedViewError):
         rename_view(view, request.POST.get("name", ""))
-    except SavedViewError as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, "Renamed.")
     return redirect("saved_views")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -26,7 +25,7 @@ from dedup.review.queries.series_and_groups import (
 )
 from dedup.review.rules.rules import RuleError, end_group_rule, end_rule, make_group_rule, make_rule
 from dedup.rows.lists import GroupFilter, SeriesFilter
-from dedup.views.requests import EditorRequest, decision_view, query_of, refuse, refused_note, say_decided, values_of
+from dedup.views.requests import EditorRequest, decision_view, query_of, refusals, refused_note, say_decided, values_of
 
 
 def series_list(request: HttpRequest) -> HttpResponse:
@@ -77,69 +76,56 @@ def _group_address(request: HttpRequest, group_id: int) -> str:
 @decision_view(_series_address)
 def series_rule(request: EditorRequest, series_id: int) -> HttpResponse:
     """Make it a rule that the articles of a series are never duplicates of each other."""
-    _make(request, make_rule, series_id)
-    return _back_to_series(request, series_id)
+    return _change_rule(request, "series", series_id, make_rule)
 
 
 @decision_view(_series_address)
 def series_end_rule(request: EditorRequest, series_id: int) -> HttpResponse:
     """End the rule of a series."""
-    _end(request, end_rule, series_id)
-    return _back_to_series(request, series_id)
+    return _change_rule(request, "series", series_id, end_rule)
 
 
 @decision_view(_group_address)
 def group_rule(request: EditorRequest, group_id: int) -> HttpResponse:
     """Make it a rule that the articles of a dense group are never duplicates of each other."""
-    _make(request, make_group_rule, group_id)
-    return _back_to_group(request, group_id)
+    return _change_rule(request, "group", group_id, make_group_rule)
 
 
 @decision_view(_group_address)
 def group_end_rule(request: EditorRequest, group_id: int) -> HttpResponse:
     """End the rule of a dense group."""
-    _end(request, end_group_rule, group_id)
-    return _back_to_group(request, group_id)
+    return _change_rule(request, "group", group_id, end_group_rule)
 
 
 @decision_view(_group_address)
 def group_confirm(request: EditorRequest, group_id: int) -> HttpResponse:
     """Confirm that all articles of a dense group are the same, as it was shown."""
-    try:
+    with refusals(request, decisions.ReviewError, page=reverse("group", args=[group_id])):
         decision = decisions.confirm_group(group_id, user=request.user, **values_of(GroupConfirmForm(request.POST)))
-    except decisions.ReviewError as error:
-        refuse(request, str(error), page=reverse("group", args=[group_id]))
-    else:
         say_decided(request, f"Confirmed: all {len(decision.articles):,} articles are the same.", decision)
-    return _back_to_group(request, group_id)
+    return _back(request, "group", group_id)
 
 
-def _make(request: EditorRequest, make: Callable[..., int], number: int) -> None:
-    try:
-        parted = make(number, user=request.user)
-    except RuleError as error:
-        messages.error(request, str(error))
-    else:
-        found = "1 pair was" if parted == 1 else f"{parted:,} pairs were"
-        messages.success(request, f"Rule made: never duplicates of each other. {found} taken apart.")
+def _change_rule(request: EditorRequest, page: str, number: int, change: Callable[..., int | None]) -> HttpResponse:
+    """Make or end a rule, and return to its page; `change` returns how many pairs a new rule has taken apart."""
+    with refusals(request, RuleError):
+        parted = change(number, user=request.user)
+        if parted is None:
+            messages.success(request, "Rule ended. The next run judges these pairs again.")
+        else:
+            found = "1 pair was" if parted == 1 else f"{parted:,} pairs were"
+            messages.success(request, f"Rule made: never duplicates of each other. {found} taken apart.")
+    return _back(request, page, number)
 
 
-def _end(request: EditorRequest, end: Callable[..., Any], number: int) -> None:
-    try:
-        end(number, user=request.user)
-    except RuleError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, "Rule ended. The next run judges these pairs again.")
+# The model of each kind of page, and the list to return to if its row is gone.
+_LISTS: dict[str, tuple[type[Series | DenseGroup], str]] = {
+    "series": (Series, "series_list"),
+    "group": (DenseGroup, "groups"),
+}
 
 
-def _back_to_series(request: HttpRequest, series_id: int) -> HttpResponse:
-    return redirect(_series_address(request, series_id) if _exists(Series, series_id) else "series_list")
-
-
-def _back_to_group(request: HttpRequest, group_id: int) -> HttpResponse:
-    return redirect(_group_address(request, group_id) if _exists(DenseGroup, group_id) else "groups")
-
-
-def _exists(model: type[Series | DenseGroup], number: int) -> bool:
-    return model.objects.filter(pk=number).exists()
+def _back(request: HttpRequest, page: str, number: int) -> HttpResponse:
+    model, listed = _LISTS[page]
+    there = model.objects.filter(pk=number).exists()
+    return redirect(reverse(page, args=[number]) + query_of(request) if there else listed)

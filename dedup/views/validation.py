@@ -32,7 +32,7 @@ from dedup.rows.validation import columns_of, labelled_rows
 from dedup.views.exports import CONTENT_TYPES
 from dedup.views.pairs import comparison
 from dedup.views.questions import Steps
-from dedup.views.requests import EditorRequest, decision_view, refuse, refused_note, values_of
+from dedup.views.requests import EditorRequest, decision_view, refusals, refuse, refused_note, values_of
 
 
 def samples(request: EditorRequest) -> HttpResponse:
@@ -170,10 +170,8 @@ def label_undo(request: EditorRequest, sample_id: int) -> HttpResponse:
 @decision_view(_address)
 def results_open(request: EditorRequest, sample_id: int) -> HttpResponse:
     """Show the results before all labels are in."""
-    try:
+    with refusals(request, ReviewError):
         validation.open_results(_sample(sample_id), user=request.user)
-    except ReviewError as error:
-        messages.error(request, str(error))
     return redirect(f"{reverse('validation_sample', args=[sample_id])}?results=1")
 
 
@@ -204,29 +202,17 @@ def disagreement_settle(request: EditorRequest, sample_id: int, position: int) -
     settled = _sampled(sample_id, position)
     if not _is_open(shown, progress_of([shown], request.user.get_username())[shown.pk]):
         return _closed(request, sample_id)
-    try:
+    with refusals(request, ReviewError):
         values = values_of(LabelForm(request.POST))
         validation.settle(settled, user=request.user, **values)
-    except ReviewError as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, f"Pair {position} is settled: {PairLabel(values['label']).label}.")
     return redirect(_settling_address(request, sample_id, position))
 
 
-def labels_csv(request: EditorRequest, sample_id: int) -> HttpResponse | StreamingHttpResponse:
-    """Send the labelled pairs with their weights as CSV, as evaluate reads them."""
-    return _file(request, sample_id, "csv")
-
-
-def labels_jsonl(request: EditorRequest, sample_id: int) -> HttpResponse | StreamingHttpResponse:
-    """Send the same as JSON lines."""
-    return _file(request, sample_id, "jsonl")
-
-
-def _file(
+def labels_file(
     request: EditorRequest, sample_id: int, form: Literal["csv", "jsonl"]
 ) -> HttpResponse | StreamingHttpResponse:
+    """Send the labelled pairs with their weights as CSV, as evaluate reads them, or as JSON lines."""
     shown = _sample(sample_id)
     if not _is_open(shown, progress_of([shown], request.user.get_username())[shown.pk]):
         return _closed(request, sample_id)

@@ -82,7 +82,7 @@ AREAS = (
             "dedup/integrations/tokens.py",
             "dedup/forms/base.py",
             "dedup/views/requests.py",
-            "dedup/views/tokens.py",
+            "dedup/views/integrations.py",
         ),
         (
             "tests/site/test_addresses.py",

@@ -1,9 +1,11 @@
-"""The webhooks of a user: a page of them, the page of each with its last deliveries, and changing them.
+"""What programs act with for a user: tokens, and webhooks with their last deliveries.
 
-Admins also see those of others, without their secrets, and switch them off or delete them.
+Admins also see those of others: they revoke tokens, and switch webhooks off or delete them, without their secrets.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -14,11 +16,48 @@ from django.views.decorators.http import require_POST
 
 from articles.paging import page_of
 from dedup.detection.runs.requests import is_worker_alive
-from dedup.forms.base import WebhookForm
+from dedup.forms.base import TokenForm, WebhookForm
+from dedup.integrations.tokens import TokenError, make_token, revoke_token
 from dedup.integrations.webhooks import WebhookError, change_webhook, delete_webhook, make_webhook, send_test
-from dedup.models import Webhook
+from dedup.models import Token, Webhook
 from dedup.views.requests import EditorRequest
-from dedup.views.tokens import MANAGES
+
+# Who may block somebody may also revoke their tokens.
+MANAGES = "auth.change_user"
+
+
+def tokens(request: EditorRequest) -> HttpResponse:
+    """List the tokens of the user, and for admins those of others."""
+    return _page(request, TokenForm(None, user=request.user))
+
+
+@never_cache
+def token_new(request: EditorRequest) -> HttpResponse:
+    """Make a token, and show it this once."""
+    if request.method != "POST":
+        return redirect("tokens")
+    form = TokenForm(request.POST, user=request.user)
+    if form.is_valid():
+        values = form.cleaned_data
+        try:
+            token, text = make_token(request.user, values["name"], values["scopes"], days=values["days"])
+        except TokenError as error:
+            form.add_error(None, str(error))
+        else:
+            return render(request, "tokens/token.html", {"token": token, "text": text})
+    return _page(request, form, status=400)
+
+
+@require_POST
+def token_revoke(request: EditorRequest, token_id: int) -> HttpResponse:
+    """Revoke a token of one's own, or as an admin anybody's."""
+    token = get_object_or_404(_seen_by(request, Token), pk=token_id)
+    if revoke_token(token, by=request.user):
+        messages.success(request, f"The token {token} was revoked, and no longer works.")
+    else:
+        messages.warning(request, f"The token {token} had been revoked before.")
+    return redirect("tokens")
+
 
 _DELIVERIES_SHOWN = 50
 
@@ -47,7 +86,7 @@ def webhook_new(request: EditorRequest) -> HttpResponse:
 @never_cache
 def webhook(request: EditorRequest, webhook_id: int) -> HttpResponse:
     """Show a webhook with its last deliveries, and to its owner its secret."""
-    hook = get_object_or_404(_seen_by(request), pk=webhook_id)
+    hook = get_object_or_404(_seen_by(request, Webhook), pk=webhook_id)
     context = {
         "hook": hook,
         "is_own": hook.owner_id == request.user.pk,
@@ -60,7 +99,7 @@ def webhook(request: EditorRequest, webhook_id: int) -> HttpResponse:
 @require_POST
 def webhook_switch(request: EditorRequest, webhook_id: int) -> HttpResponse:
     """Switch a webhook on or off: `active` is 1 or 0. Only its owner switches it on."""
-    hook = get_object_or_404(_seen_by(request), pk=webhook_id)
+    hook = get_object_or_404(_seen_by(request, Webhook), pk=webhook_id)
     active = request.POST.get("active") == "1"
     if active and hook.owner_id != request.user.pk:
         messages.error(request, "Only its owner can switch it on.")
@@ -83,20 +122,22 @@ def webhook_test(request: EditorRequest, webhook_id: int) -> HttpResponse:
 @require_POST
 def webhook_delete(request: EditorRequest, webhook_id: int) -> HttpResponse:
     """Delete a webhook with what waits for it."""
-    hook = get_object_or_404(_seen_by(request), pk=webhook_id)
+    hook = get_object_or_404(_seen_by(request, Webhook), pk=webhook_id)
     delete_webhook(hook, by=request.user)
     messages.success(request, "The webhook was deleted.")
     return redirect("webhooks")
 
 
-def _seen_by(request: EditorRequest) -> QuerySet[Webhook]:
+def _seen_by(request: EditorRequest, model: Any) -> QuerySet[Any]:
     owned = {} if request.user.has_perm(MANAGES) else {"owner": request.user}
-    return Webhook.objects.select_related("owner").filter(**owned)
+    return model.objects.select_related("owner").filter(**owned)
 
 
-def _page(request: EditorRequest, form: WebhookForm, *, status: int = 200) -> HttpResponse:
-    rows = Webhook.objects.select_related("owner")
-    context = {"form": form, "own": rows.filter(owner=request.user)}
+def _page(request: EditorRequest, form: TokenForm | WebhookForm, *, status: int = 200) -> HttpResponse:
+    """Show the form with the user's own tokens or webhooks, and to admins those of others."""
+    model, name, most = (Token, "tokens", 100) if isinstance(form, TokenForm) else (Webhook, "webhooks", None)
+    rows = model.objects.select_related("owner")
+    context: dict[str, Any] = {"form": form, "own": rows.filter(owner=request.user)[:most]}
     if request.user.has_perm(MANAGES):
         context["page"] = page_of(rows.exclude(owner=request.user), request.GET.get("page"))
-    return render(request, "webhooks/webhooks.html", context, status=status)
+    return render(request, f"{name}/{name}.html", context, status=status)
