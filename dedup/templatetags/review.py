@@ -1,26 +1,39 @@
-"""Template filters of the review pages: numbers, names of passes, marked differences."""
+"""Filters and tags of the review pages: numbers, marked differences, clusters, last answers, jobs, saved views."""
+
+from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import template
 from django.db.models import Model
+from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from articles.models import Article
+from articles.jobs.kinds import KINDS
+from articles.jobs.work import is_at_work, may_cancel
+from articles.models import Article, Job
+from articles.numbers import read_number
+from dedup.answers import BUTTONS, Answer
 from dedup.detection.clustering.doubts import doubts_of_article
 from dedup.detection.comparison.differences import Moved, Segment
 from dedup.detection.comparison.highlighting import Passage
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.facts import label
+from dedup.detection.runs.requests import is_worker_alive
 from dedup.detection.verdicts.contributions import Share, percentage, shares_of
 from dedup.detection.verdicts.model import DUPLICATE_FROM
-from dedup.models import Cluster, Evidence, Pair, Series, Verdict
+from dedup.models import Cluster, Decision, Evidence, Pair, SavedView, Series, Verdict
+from dedup.review.answers.history import LastAnswer, last_answers, progress_of
+from dedup.review.queries.cluster_ties import Row
+from dedup.review.questions.tabs import tab_named
+from dedup.review.saved_views import view_query
 from dedup.rows.clusters import CLUSTER
 from dedup.rows.columns import Place, Rows
 from dedup.rows.pairs import PAIR
@@ -252,3 +265,111 @@ def _wrapped(rendered: SafeString, stretch: Segment | Passage) -> SafeString:
     if stretch.boilerplate:
         rendered = format_html(_BOILERPLATE, rendered)
     return format_html(_FOUND, rendered) if stretch.found else rendered
+
+
+_WORDS = {
+    **{answer.value: answer.facts.button for answer in Answer},
+    Decision.Kind.CONFIRM_CLUSTER: "All the same",
+    Decision.Kind.REJECT_CLUSTER: "Dissolved",
+    Decision.Kind.SPLIT_CLUSTER: "Split",
+    Decision.Kind.MERGE_CLUSTERS: "Merged",
+    Decision.Kind.TAKE_OUT: "Taken out",
+    Decision.Kind.KEEP: "Kept",
+}
+
+
+@register.filter
+def answer(given: LastAnswer) -> str:
+    """Write what an editor answered, in the words of the buttons."""
+    return _WORDS.get(given.kind) or Decision.Kind(given.kind).label
+
+
+@register.simple_tag
+def answers() -> list[Answer]:
+    """Return what can be answered about a pair, in the order of the buttons."""
+    return BUTTONS
+
+
+@register.inclusion_tag("questions/_left.html", takes_context=True)
+def left(context: dict[str, Any]) -> dict[str, Any]:
+    """Show how many questions are left in the tab, and how far the user is, after the answer that was just stored."""
+    request = context["request"]
+    number = tab_named(request.GET.get("tab")).count(request.user)
+    return {"in_tab": f"{number:,}", "progress": progress_of(request.user, number)}
+
+
+@register.inclusion_tag("pairs/_strip.html", takes_context=True)
+def strip(context: dict[str, Any]) -> dict[str, Any]:
+    """Show the last answers of the user, each with a way to change it."""
+    request = context["request"]
+    return {"answers": last_answers(request.user), "request": request}
+
+
+@register.simple_tag(takes_context=True)
+def came_from(context: dict[str, Any]) -> int | None:
+    """Return the number of the cluster that the reader came from."""
+    request: HttpRequest = context["request"]
+    return read_number(request.GET.get("back", ""))
+
+
+@register.filter
+def spans(numbers: Iterable[int]) -> str:
+    """Write row numbers in short: "1-3, 7"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
+
+
+@register.filter
+def row_numbers(rows: list[Row]) -> str:
+    """Name some rows: "row 4", "rows 1–3"."""
+    return f"row{'' if len(rows) == 1 else 's'} {spans(row.number for row in rows)}"
+
+
+@register.filter
+def part_letter(_part: object, place: int) -> str:
+    """Name a part of a cluster as the graph does: A, B, …"""
+    return f"Part {chr(ord('A') + place - 1) if place <= 26 else place}"
+
+
+@register.inclusion_tag("jobs/_job.html", takes_context=True)
+def job_state(context: dict[str, Any], job: Job) -> dict[str, Any]:
+    """Show how far a job is, why it failed, and a button that cancels it."""
+    request, kind = context["request"], KINDS.get(job.kind)
+    return {
+        "job": job,
+        "here": request.htmx.current_url_abs_path if request.htmx else request.get_full_path(),
+        "label": kind.label if kind else "job",
+        "unit": kind.unit if kind else "",
+        "worker_alive": is_worker_alive(),
+        "is_left": job.state == Job.State.RUNNING and not is_at_work(job),
+        "may_cancel": job.is_active and may_cancel(request.user, job),
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+@dataclass(frozen=True)
+class ViewsOfPage:
+    """The user's views of a page, what the page shows now, and which of the views that is."""
+
+    page: str
+    query: str
+    views: list[SavedView]
+
+    @property
+    def current(self) -> SavedView | None:
+        """The view that the page shows."""
+        return next((view for view in self.views if view.query == self.query), None)
+
+
+@register.simple_tag(takes_context=True)
+def views_of_page(context: dict[str, Any]) -> ViewsOfPage:
+    """Return the saved views of this page."""
+    request = context["request"]
+    page = request.resolver_match.url_name
+    views = SavedView.objects.filter(user=request.user, page=page)
+    return ViewsOfPage(page, view_query(request.GET.urlencode()), list(views))
