@@ -13,7 +13,7 @@ from ninja.errors import HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from dedup.api import articles, checks, clusters, pairs, runs, stories, webhooks
+from dedup.api import articles, checks, clusters, pairs, runs, webhooks
 from dedup.api.problems import CONTENT_TYPE, RENDERER, Problem, ProblemError, faults_of, problem_response
 
 _DESCRIPTION = (
@@ -79,7 +79,7 @@ api = API(
 for prefix, router in (
     ("/articles", articles.router),
     ("/clusters", clusters.router),
-    ("/stories", stories.router),
+    ("/stories", clusters.stories),
     ("/pairs", pairs.pairs),
     ("/decisions", pairs.decisions),
     ("/check", checks.router),

@@ -1,4 +1,4 @@
-"""Clusters: listed and read, with their articles."""
+"""Clusters: listed and read, with their articles; and stories, what a reader wants to see once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from ninja import Query, Router
 from articles.models import Article
 from dedup.api.auth import READS
 from dedup.api.cursors import Page, PageQuery, page_of
-from dedup.api.shapes import ArticleRow, ClusterRow, article_row, cluster_row, filtered, filtering
+from dedup.api.shapes import ArticleRow, ClusterRow, StoryRow, article_row, cluster_row, filtered, filtering, story_row
 from dedup.api.values import Number
 from dedup.models import Cluster
+from dedup.review.queries.stories import listed_stories, stories_of
 from dedup.rows.clusters import CLUSTER
+from dedup.rows.stories import STORY
 
 router = Router(tags=["clusters"])
 
@@ -43,3 +45,18 @@ def list_members(request: HttpRequest, cluster_id: Number, query: Query[PageQuer
     get_object_or_404(Cluster, pk=cluster_id)
     rows = Article.objects.without_texts().select_related("newspaper", "membership")
     return page_of(request, rows.filter(membership__cluster=cluster_id), query, ("date", "id"), article_row)
+
+
+stories = Router(tags=["stories"])
+
+
+@partial(filtering, STORY)
+class StoryQuery(PageQuery):
+    """Which stories to list, by the day of the article that represents each."""
+
+
+@stories.get("", auth=READS, response=Page[StoryRow], summary="List stories")
+def list_stories(request: HttpRequest, query: Query[StoryQuery]) -> Page[Any]:
+    """List each cluster once, and each article that is in no cluster; the latest first."""
+    page = page_of(request, filtered(listed_stories(), STORY, query), query, ("-date", "-id"), lambda article: article)
+    return Page(data=[story_row(story) for story in stories_of(page.data)], next=page.next)
