@@ -1,4 +1,4 @@
-"""The form that chooses a corpus to export."""
+"""The forms of files: which corpus to export, and a file to import."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from django import forms
 from django.http import QueryDict
 
 from articles.boilerplate.mode import Mode
+from articles.files.uploads import ENDINGS
+from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.forms.base import ScopeForm
 from dedup.rows.corpus.places import Asked, Part
@@ -90,3 +92,24 @@ class CorpusForm(ScopeForm):
         if chosen["boilerplate"] != Mode.KEEP.value:
             words += ["--boilerplate", chosen["boilerplate"]]
         return shlex.join([*words, "--output", f"corpus.{chosen['format']}"])
+
+
+class ImportForm(forms.Form):
+    """A file, and the newspaper of rows that name none."""
+
+    file = forms.FileField(
+        max_length=255,
+        allow_empty_file=False,
+        help_text="JSON lines or CSV, also compressed with gzip: .jsonl, .jsonl.gz, .csv or .csv.gz.",
+        widget=forms.FileInput(attrs={"class": "form-control", "accept": ",".join((*ENDINGS, ".gz"))}),
+    )
+    newspaper = forms.CharField(
+        required=False,
+        max_length=MAX_NEWSPAPER_CHARACTERS,
+        help_text="Of rows that do not name one. If empty: the newspaper of the URL’s host.",
+        widget=forms.TextInput(attrs={"class": "form-control", "autocomplete": "off"}),
+    )
+
+    def clean_newspaper(self) -> str:
+        """Return the name without superfluous blanks."""
+        return " ".join(self.cleaned_data["newspaper"].replace("\0", "").split())

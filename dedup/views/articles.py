@@ -39,7 +39,7 @@ def article(request: HttpRequest, article_id: int) -> HttpResponse:
     shown = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
     if shown.withheld:
         return render(request, "articles/withheld.html", {"article": shown})
-    return render(request, "articles/article.html", {"article": shown, **vars(article_details(shown))})
+    return render(request, "articles/article.html", {"article": shown, **article_details(shown)})
 
 
 def article_revision(request: HttpRequest, article_id: int, number: int) -> HttpResponse:
@@ -72,7 +72,7 @@ def boilerplate(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpRe
         raise Http404("This sentence is no longer repeated in any week.")
     page = page_of(weeks_of(newspaper_id, digest), request.GET.get("page"))
     context = {"newspaper": newspaper, "digest": digest, "page": page, "weeks": with_examples(page.rows)}
-    return render(request, "boilerplate/boilerplate.html", context | vars(details))
+    return render(request, "boilerplate/boilerplate.html", context | details)
 
 
 def _address(request: HttpRequest, newspaper_id: int, digest: UUID) -> str:

@@ -13,6 +13,7 @@ from articles.paging import page_of
 from dedup.answers import Answer
 from dedup.forms.base import BatchForm, NoteForm
 from dedup.models import Batch
+from dedup.research.precision import upper_bound
 from dedup.review.answers import batches
 from dedup.review.answers.batches import listed_batches, preview_of
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
@@ -57,7 +58,7 @@ def _samples(questions: int) -> Iterator[tuple[int, float | None]]:
         if size >= questions:
             yield size, None
             return
-        yield size, batches.bound_without_error(size)
+        yield size, upper_bound(size, 0)
 
 
 def batch(request: HttpRequest, batch_id: int) -> HttpResponse:

@@ -22,7 +22,7 @@ from dedup.review.answers.cluster_decisions import merge_clusters, preview, spli
 from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster
 from dedup.review.queries.lineage import lineage_details
 from dedup.review.questions.asking import give_back
-from dedup.review.questions.question import Question
+from dedup.review.questions.tabs import Question
 from dedup.rows.clusters import ClusterFilter
 from dedup.rows.files import FORMATS
 from dedup.rows.lineage import LINEAGE
@@ -60,7 +60,7 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Show the articles of a cluster, what connects them, and what contradicts it."""
     shown = find_cluster(cluster_id)
     if shown is None:
-        return render(request, "clusters/cluster_gone.html", vars(gone_cluster(cluster_id)), status=404)
+        return render(request, "clusters/cluster_gone.html", gone_cluster(cluster_id), status=404)
     details = cluster_details(shown, request.GET.get("page"), tick_part=request.GET.get("tick") == "part")
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     context = {
@@ -274,9 +274,9 @@ def cluster_lineage(request: HttpRequest, cluster_id: int) -> HttpResponse:
     """Show who of a cluster ran the text first, who followed whom, and what each changed."""
     shown = find_cluster(cluster_id)
     if shown is None:
-        return render(request, "clusters/cluster_gone.html", vars(gone_cluster(cluster_id)), status=404)
+        return render(request, "clusters/cluster_gone.html", gone_cluster(cluster_id), status=404)
     details = lineage_details(shown, request.GET.get("page"))
-    return render(request, "clusters/lineage.html", {"cluster": shown, **vars(details)})
+    return render(request, "clusters/lineage.html", {"cluster": shown, **details})
 
 
 def cluster_lineage_file(request: HttpRequest, cluster_id: int, form: str) -> StreamingHttpResponse:  # noqa: ARG001 - of every view

@@ -21,7 +21,7 @@ from articles.files.uploads import MAX_KEPT_REJECTS, PART_BYTES, keep_upload, re
 from articles.jobs.work import cancel
 from articles.models import FileImport
 from articles.paging import page_of
-from dedup.forms.imports import ImportForm
+from dedup.forms.exports import ImportForm
 from dedup.views.requests import EditorRequest, decision_view
 
 

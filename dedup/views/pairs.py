@@ -31,14 +31,12 @@ from dedup.review.queries.pair_page import (
     markable,
     marked_evidence,
     pair_details,
-    pair_of,
     side_by_side,
 )
 from dedup.review.queries.series_and_groups import series_of_both, templates_for_a_rule
 from dedup.review.queries.why import Explained, explained, judgement_now, why
 from dedup.review.questions.asking import give_back
-from dedup.review.questions.question import Question
-from dedup.review.questions.tabs import SECOND
+from dedup.review.questions.tabs import SECOND, Question
 from dedup.review.readings import second_readings
 from dedup.review.readings.second_readings import disputes_on
 from dedup.rows.pairs import PairFilter
@@ -275,7 +273,7 @@ def _swap(one: _Chosen, other: _Chosen) -> None:
 
 
 def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:
-    known = pair_of(left, right)
+    known = Pair.objects.filter(left=left, right=right).first()
     try:
         said: Explained | None = explained(left, right, default_profile())
         fault = ""

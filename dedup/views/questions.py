@@ -20,8 +20,17 @@ from dedup.review.queries.clusters import find_cluster
 from dedup.review.queries.lists import PairSelection, rows_of_queue
 from dedup.review.questions.asking import next_question, put_off, reader_of, take_lease
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
-from dedup.review.questions.question import Question, question_of, read_questions, write_questions
-from dedup.review.questions.tabs import DEFAULT, SAMPLE, TABS, tab_counts, tab_named
+from dedup.review.questions.tabs import (
+    DEFAULT,
+    SAMPLE,
+    TABS,
+    Question,
+    question_of,
+    read_questions,
+    tab_counts,
+    tab_named,
+    write_questions,
+)
 from dedup.rows.pairs import PairFilter
 from dedup.views.requests import EditorRequest, decision_view, query_of, refused_note
 

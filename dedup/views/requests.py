@@ -19,11 +19,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 from django_htmx.middleware import HtmxDetails
 
+from articles.numbers import read_number
 from articles.paging import rows_after, rows_before
 from dedup.models import Cluster, Decision, Pair
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
-from dedup.review.queries.clusters import cluster_number
-from dedup.review.questions.question import Question, read_questions, write_questions
+from dedup.review.questions.tabs import Question, read_questions, write_questions
 
 _REFUSED_NOTE = "refused_note"
 
@@ -105,7 +105,7 @@ def query_of(request: HttpRequest) -> str:
 
 def back_address(request: HttpRequest) -> str | None:
     """Return the address of the cluster that an editor came from: `back` in the query. None if there is none."""
-    number = cluster_number(request.GET.get("back", ""))
+    number = read_number(request.GET.get("back", ""))
     return f"{reverse('cluster', args=[number])}#ties-title" if number else None
 
 

@@ -15,16 +15,16 @@ from dedup.detection.runs.requests import Wanted, cancel_run, request_run
 from dedup.forms.base import RunForm
 from dedup.models import DetectionRun
 from dedup.review.answers.history import progress_of
-from dedup.review.queries.dashboard import overview
 from dedup.review.queries.runs import (
     latest_runs,
     nightly_profiles,
+    overview,
     queue,
     run_details,
     run_progress,
 )
 from dedup.review.questions.tabs import DEFAULT, TABS
-from dedup.review.readings.second_readings import agreements, open_disagreements
+from dedup.review.readings.second_readings import agreements, in_dispute
 from dedup.views.requests import EditorRequest
 
 
@@ -37,7 +37,7 @@ def runs(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Show the options, progress and results of a run."""
     shown = get_object_or_404(DetectionRun.objects.select_related("requested_by", "profile"), pk=run_id)
-    context = {"run": shown, "progress": run_progress(shown), **vars(run_details(shown))}
+    context = {"run": shown, "progress": run_progress(shown), **run_details(shown)}
     return render(request, "runs/run.html", context)
 
 
@@ -89,7 +89,7 @@ def dashboard(request: EditorRequest) -> HttpResponse:
         "questions": questions,
         "progress": progress_of(request.user, questions) if request.user.has_perm("dedup.add_decision") else None,
         "agreement": agreements().all,
-        "disagreements": open_disagreements().count(),
-        **vars(overview()),
+        "disagreements": in_dispute(is_open=True).count(),
+        **overview(),
     }
     return render(request, "dashboard/dashboard.html", context)

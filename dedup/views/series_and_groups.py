@@ -41,7 +41,7 @@ def series(request: HttpRequest, series_id: int) -> HttpResponse:
     """Show the articles of a series, the verdicts of its pairs, and its rule."""
     shown = get_object_or_404(Series.objects.select_related("newspaper", "ruled_by"), pk=series_id)
     page = page_of(articles_of(shown), request.GET.get("page"))
-    return render(request, "series/series.html", {"series": shown, "page": page, **vars(series_details(shown))})
+    return render(request, "series/series.html", {"series": shown, "page": page, **series_details(shown)})
 
 
 def groups(request: HttpRequest) -> HttpResponse:
@@ -58,7 +58,7 @@ def group(request: HttpRequest, group_id: int) -> HttpResponse:
     context = {
         "group": shown,
         "page": page_of(members_of_group(shown), request.GET.get("page")),
-        **vars(group_details(shown)),
+        **group_details(shown),
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
     }

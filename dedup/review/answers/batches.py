@@ -29,8 +29,6 @@ SAMPLES = (20, 59, 149)
 MOST_QUESTIONS = 20_000
 _SEEDS = 2**31
 
-Ends = tuple[int, int]
-
 
 class StaleBatchError(ReviewError):
     """The batch cannot be decided: its sample is not answered, or it is decided already."""
@@ -56,7 +54,9 @@ def begin(
         raise ReviewError(f"A sample of {sample} is not offered; choose one of {', '.join(map(str, SAMPLES))}.")
     with transaction.atomic():
         lock_review()
-        found = [*_pairs(pairs), *(_clusters(clusters) if kind == Answer.CONFIRM else ())]
+        found = list(_questions(_PAIRS_SQL, pairs))
+        if kind == Answer.CONFIRM:
+            found += _questions(_CLUSTERS_SQL, clusters)
         if not found:
             raise ReviewError("Nothing in this list waits for an answer that a batch can give. Change the filter.")
         if len(found) > MOST_QUESTIONS:
@@ -71,11 +71,6 @@ def begin(
         )
         _store_items(batch, found, _drawn(seed, len(found), drawn))
     return batch
-
-
-def bound_without_error(drawn: int) -> float:
-    """Return what a sample of this size proves if none of it is wrong: at most this share of the whole is, 0..1."""
-    return upper_bound(drawn, 0)
 
 
 def _drawn(seed: int, size: int, count: int) -> dict[int, int]:
@@ -105,14 +100,6 @@ ORDER BY cluster.id
 _COPY_SQL = """
 COPY dedup_batchitem (batch_id, pair_id, cluster_number, articles, revision, verdict, place) FROM STDIN
 """
-
-
-def _pairs(numbers: Collection[int]) -> Iterator[Question]:
-    return _questions(_PAIRS_SQL, numbers)
-
-
-def _clusters(numbers: Collection[int]) -> Iterator[Question]:
-    return _questions(_CLUSTERS_SQL, numbers)
 
 
 def _questions(statement: str, numbers: Collection[int]) -> Iterator[Question]:
@@ -235,10 +222,10 @@ def _close(batch: Batch, decision: Decision, answers: Sequence[SampleAnswer], ou
         cursor.execute(_ANSWERED_SQL, {"items": items, "decisions": decisions})
 
 
-def _links(batch: Batch, items: Sequence[BatchItem]) -> dict[Ends, str]:
+def _links(batch: Batch, items: Sequence[BatchItem]) -> dict[tuple[int, int], str]:
     """Return the links of the decision: each pair's own, and for a cluster those that confirming it makes."""
     kind = Answer(batch.kind).link
-    ends: dict[Ends, None] = {}
+    ends: dict[tuple[int, int], None] = {}
     for item in items:
         first, *others = item.articles
         ends |= dict.fromkeys((first, other) for other in others)

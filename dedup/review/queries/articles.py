@@ -7,20 +7,20 @@ import datetime
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import MD5
 
 from articles.files.records import members_of, plain
-from articles.models import Article, ArticleRevision, ArticleURL, HeadlineVariant
+from articles.models import Article, ArticleRevision, ArticleURL
 from articles.normalization.logins import without_login
 from articles.normalization.urls import comparable_url, normalize_url, url_key
 from articles.numbers import is_number, read_number
 from articles.querysets import ArticleQuerySet
 from articles.storage.incoming import story_url
-from dedup.models import Cluster, DenseGroup, Pair, Series
-from dedup.review.queries.boilerplate import Explained, explained
+from dedup.models import Cluster, Pair
+from dedup.review.queries.boilerplate import explained
 from dedup.review.queries.lists import IsAnyOf, ids_of, most_probable
 from dedup.review.queries.series_and_groups import group_of_article, series_of_article
 
@@ -224,37 +224,22 @@ def _fault(text: str) -> str:
 PAIRS_SHOWN = 50
 
 
-@dataclass(frozen=True)
-class ArticleDetails:
-    """What the page of an article shows besides the article."""
-
-    urls: QuerySet[ArticleURL]
-    headlines: QuerySet[HeadlineVariant]
-    revisions: list[ListedRevision]
-    extra: list[tuple[str, str]]
-    cluster: Cluster | None
-    pairs: QuerySet[Pair]
-    series: Series | None
-    group: DenseGroup | None
-    passages: list[Explained]
-    pairs_shown: int = PAIRS_SHOWN
-
-
 def listed_articles() -> ArticleQuerySet:
     """Return all articles with the fields that the list shows, the newest first."""
     return Article.objects.without_texts().select_related("newspaper", "membership").order_by("-date", "-id")
 
 
-def article_details(article: Article) -> ArticleDetails:
+def article_details(article: Article) -> dict[str, Any]:
     """Return what the page of an article shows: its URLs, other headlines, cluster, pairs and series."""
-    return ArticleDetails(
-        urls=article.urls.all(),
-        headlines=article.headline_variants.all(),
-        revisions=listed_revisions(article),
-        extra=[(plain(member.name_json), plain(member.value_json)) for member in members_of(article.extra_columns)],
-        cluster=Cluster.objects.with_kept().filter(memberships__article=article).first(),
-        pairs=most_probable(Pair.objects.touching([article.pk]), PAIRS_SHOWN),
-        series=series_of_article(article),
-        group=group_of_article(article),
-        passages=explained(article),
-    )
+    return {
+        "urls": article.urls.all(),
+        "headlines": article.headline_variants.all(),
+        "revisions": listed_revisions(article),
+        "extra": [(plain(member.name_json), plain(member.value_json)) for member in members_of(article.extra_columns)],
+        "cluster": Cluster.objects.with_kept().filter(memberships__article=article).first(),
+        "pairs": most_probable(Pair.objects.touching([article.pk]), PAIRS_SHOWN),
+        "series": series_of_article(article),
+        "group": group_of_article(article),
+        "passages": explained(article),
+        "pairs_shown": PAIRS_SHOWN,
+    }

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.contrib.admin.models import LogEntry
 from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from articles.boilerplate.mode import Mode
@@ -58,19 +57,7 @@ def weeks_of(newspaper_id: int, digest: UUID) -> QuerySet[RepeatedSentence]:
     return RepeatedSentence.objects.filter(newspaper=newspaper_id, digest=digest).order_by("-week")
 
 
-@dataclass(frozen=True)
-class SentenceDetails:
-    """What the page of a sentence shows besides its weeks."""
-
-    text: str
-    total: int  # articles that have it
-    latest: RepeatedSentence | None
-    whitelisted: WhitelistedSentence | None
-    pending: bool  # whether the whitelist has changed since the weeks were updated
-    history: QuerySet[LogEntry]
-
-
-def sentence_details(newspaper_id: int, digest: UUID) -> SentenceDetails | None:
+def sentence_details(newspaper_id: int, digest: UUID) -> dict[str, Any] | None:
     """Return what the page of a sentence shows; None if it is neither repeated nor whitelisted."""
     weeks = weeks_of(newspaper_id, digest)
     latest = weeks.first()
@@ -80,14 +67,15 @@ def sentence_details(newspaper_id: int, digest: UUID) -> SentenceDetails | None:
     if known is None:
         return None
     marked = latest is not None and latest.kind == RepeatedSentence.Kind.WHITELISTED
-    return SentenceDetails(
-        text=known.sentence,
-        total=weeks.aggregate(total=Sum("articles"))["total"] or 0,
-        latest=latest,
-        whitelisted=whitelisted,
-        pending=latest is not None and marked != (whitelisted is not None),
-        history=history_of(newspaper_id, digest),
-    )
+    return {
+        "text": known.sentence,
+        "total": weeks.aggregate(total=Sum("articles"))["total"] or 0,
+        "latest": latest,
+        "whitelisted": whitelisted,
+        # Whether the whitelist has changed since the weeks were updated.
+        "pending": latest is not None and marked != (whitelisted is not None),
+        "history": history_of(newspaper_id, digest),
+    }
 
 
 def with_examples(weeks: Iterable[RepeatedSentence]) -> list[tuple[RepeatedSentence, list[Article]]]:

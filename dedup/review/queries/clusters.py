@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Count, Max, Prefetch, QuerySet
 
 from articles.models import Article
-from articles.numbers import read_number
 from articles.paging import Page, page_of_list
 from dedup.detection.clustering.policies import kept_by
 from dedup.detection.clustering.rebuild import candidates_of, keep_rule
@@ -28,32 +28,17 @@ from dedup.review.queries.cluster_pairs import (
 from dedup.review.queries.cluster_ties import Row, Ties, compare_with_kept, name_pairs, rows_of, ties_of
 
 
-@dataclass(frozen=True)
-class GoneCluster:
-    """The decisions on a cluster that no longer exists, and the clusters that have its articles now."""
-
-    cluster_number: int
-    decisions: list[Decision]
-    heirs: QuerySet[Cluster]
-    may_have_existed: bool
-
-
-def gone_cluster(cluster_id: int) -> GoneCluster:
+def gone_cluster(cluster_id: int) -> dict[str, Any]:
     """Return what the page of a missing cluster shows."""
     decisions = list(decisions_on_cluster(cluster_id))
     articles = {article for decision in decisions for article in decision.articles}
     highest = Cluster.objects.aggregate(highest=Max("pk"))["highest"] or 0
-    return GoneCluster(
-        cluster_number=cluster_id,
-        decisions=decisions,
-        heirs=Cluster.objects.with_kept().filter(memberships__article__in=articles).distinct(),
-        may_have_existed=bool(decisions) or cluster_id <= highest,
-    )
-
-
-def cluster_number(written: str) -> int | None:
-    """Return the number of a cluster that an address names, whether it exists or not; None if it names none."""
-    return read_number(written)
+    return {
+        "cluster_number": cluster_id,
+        "decisions": decisions,
+        "heirs": Cluster.objects.with_kept().filter(memberships__article__in=articles).distinct(),
+        "may_have_existed": bool(decisions) or cluster_id <= highest,
+    }
 
 
 def find_cluster(cluster_id: int) -> Cluster | None:

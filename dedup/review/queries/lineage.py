@@ -14,13 +14,13 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
 from articles.normalization.times import Precision, PublicationTime
-from articles.paging import Page, page_of_list
+from articles.paging import page_of_list
 from dedup.detection.comparison.prepared import ArticleText, Preparer, shown_sentences
 from dedup.detection.lineage.articles import KIND_LABELS, Edge, Lineage, LineageArticle, Text
 from dedup.detection.lineage.direction import gap_words
 from dedup.detection.lineage.trace import texts_to_read, trace
 from dedup.models import Cluster, Membership
-from dedup.review.pictures.lineage import LineagePicture, draw_lineage
+from dedup.review.pictures.lineage import draw_lineage
 
 # Clusters are read together until they have so many articles; a larger one is read by itself.
 ARTICLES_AT_ONCE = 2_000
@@ -150,19 +150,7 @@ class LineageRow:
         return bool(self.added or self.dropped or self.changed)
 
 
-@dataclass(frozen=True)
-class LineageDetails:
-    """What the page shows."""
-
-    lineage: Lineage
-    kind: str
-    rows: list[LineageRow]
-    page: Page[int]
-    picture: LineagePicture
-    leader: Article | None
-
-
-def lineage_details(cluster: Cluster, page: str | None = None) -> LineageDetails:
+def lineage_details(cluster: Cluster, page: str | None = None) -> dict[str, Any]:
     """Return what the page of a cluster's lineage shows."""
     (traced,) = traced_clusters(Cluster.objects.filter(pk=cluster.pk))
     lineage = traced.lineage
@@ -175,14 +163,14 @@ def lineage_details(cluster: Cluster, page: str | None = None) -> LineageDetails
     keys = {article.number: article.text_key for article in lineage.articles if article.number in wanted}
     sentences = {key: shown_sentences(traced.compared[key]) for key in set(keys.values()) if key in traced.compared}
     rows = [_row(number, edges.get(number), articles, keys, sentences, lineage) for number in shown.rows]
-    return LineageDetails(
-        lineage,
-        KIND_LABELS[lineage.kind],
-        rows,
-        shown,
-        draw_lineage(lineage),
-        articles[leader.number] if leader else None,
-    )
+    return {
+        "lineage": lineage,
+        "kind": KIND_LABELS[lineage.kind],
+        "rows": rows,
+        "page": shown,
+        "picture": draw_lineage(lineage),
+        "leader": articles[leader.number] if leader else None,
+    }
 
 
 def _row(

@@ -126,11 +126,6 @@ def _clusters(left: int | None, right: int | None) -> ClustersOf:
     return ClustersOf(left, right, shared=left is not None and left == right)
 
 
-def pair_of(left: Article, right: Article) -> Pair | None:
-    """Return the pair of two articles, given in order of id, if a pass has found it."""
-    return Pair.objects.filter(left=left, right=right).first()
-
-
 @dataclass(frozen=True, slots=True)
 class Side:
     """One of the two articles, and the names of the facts in which it differs from the other."""

@@ -1,4 +1,4 @@
-"""The list of detection runs with those that wait for a worker, and the page of a run."""
+"""The dashboard, the list of detection runs with those that wait for a worker, and the page of a run."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import datetime
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
-from articles.models import Job
+from articles.models import Article, Job, Newspaper
+from articles.paging import COUNT_CEILING, count_up_to_ceiling, write_count
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import (
-    PassCount,
-    RuleFacts,
     label,
     pass_counts,
     rule_facts,
@@ -22,25 +21,13 @@ from dedup.detection.runs.facts import (
     unit,
 )
 from dedup.detection.runs.requests import is_at_work, is_worker_alive, waiting_runs
-from dedup.models import DetectionRun, Profile, RunBlock, RunPhase
+from dedup.models import Cluster, DetectionRun, Pair, Profile, RunPhase, Series
+from dedup.review.queries.lists import ANY, VERDICTS, count_by_verdict
 
 # What is left of a phase is estimated once it is this far, by share and in seconds.
 _ESTIMATED_FROM_SHARE, _ESTIMATED_FROM_SECONDS = 0.05, 3.0
 
 BLOCKS_SHOWN = 200
-
-
-@dataclass(frozen=True)
-class RunDetails:
-    """The options, progress and results of a run."""
-
-    passes: list[PassCount]
-    facts: list[tuple[str, str]]
-    settings: list[tuple[str, list[tuple[str, Any]]]]
-    blocks: QuerySet[RunBlock]
-    block_number: int
-    rules: list[RuleFacts]
-    blocks_shown: int = BLOCKS_SHOWN
 
 
 @dataclass(frozen=True)
@@ -117,13 +104,65 @@ def nightly_profiles() -> QuerySet[Profile]:
     return Profile.objects.filter(nightly_due__isnull=False).order_by("nightly_due")
 
 
-def run_details(run: DetectionRun) -> RunDetails:
+def run_details(run: DetectionRun) -> dict[str, Any]:
     """Return what the page of a run shows."""
-    return RunDetails(
-        passes=pass_counts(run),
-        facts=run_facts(run),
-        settings=run_settings(run),
-        blocks=run.blocks.order_by("-id")[:BLOCKS_SHOWN],
-        block_number=run.blocks.count(),
-        rules=[rule_facts(rule) for rule in run.scope.get("rules", [])],
+    return {
+        "passes": pass_counts(run),
+        "facts": run_facts(run),
+        "settings": run_settings(run),
+        "blocks": run.blocks.order_by("-id")[:BLOCKS_SHOWN],
+        "block_number": run.blocks.count(),
+        "rules": [rule_facts(rule) for rule in run.scope.get("rules", [])],
+        "blocks_shown": BLOCKS_SHOWN,
+    }
+
+
+RUNS_SHOWN = 5
+_NAMED = [name for name in VERDICTS if name not in ("", ANY)]
+
+
+def overview() -> dict[str, Any]:
+    """Return what the dashboard shows."""
+    articles = Article.objects.count()
+    clusters = Cluster.objects.aggregate(
+        proposed=Count("pk", filter=Q(state=Cluster.State.PROPOSED)),
+        confirmed=Count("pk", filter=Q(state=Cluster.State.CONFIRMED)),
+        number=Count("pk"),
+        members=Sum("size", default=0),
     )
+    duplicates = clusters["members"] - clusters["number"]
+    return {
+        "articles": articles,
+        "newspapers": Newspaper.objects.in_use().count(),
+        # Of the pairs that wait.
+        "by_verdict": [(name, VERDICTS[name][0], number) for name, number in _waiting().items()],
+        "series": Series.objects.filter(ruled_at=None).count(),  # without a rule
+        "clusters": clusters,
+        "duplicates": duplicates,
+        "share": duplicates / articles if articles else 0.0,  # of all articles, 0..1
+        "runs": latest_runs()[:RUNS_SHOWN],
+    }
+
+
+def _waiting() -> dict[str, str]:
+    """Return how many pairs of each verdict wait, without those of which none does.
+
+    They are counted up to a ceiling from the index pair_waiting_by_verdict. Beyond it, the last run has counted all
+    pairs of a verdict, and those that are decided are fewer.
+    """
+    counted = {name: count_up_to_ceiling(Pair.objects.in_queue().filter(VERDICTS[name][1])) for name in _NAMED}
+    known = _known() if any(number > COUNT_CEILING for number in counted.values()) else {}
+    return {
+        # Less than the ceiling is known only if pairs have come since that run.
+        name: f"{known[name]:,}" if number > COUNT_CEILING < known.get(name, 0) else write_count(number)
+        for name, number in counted.items()
+        if number
+    }
+
+
+def _known() -> dict[str, int]:
+    """Return how many pairs of each verdict wait, from the counts of the last run."""
+    run = last_finished_run()
+    decided = count_by_verdict(Pair.objects.proposed().exclude(state=Pair.State.UNDECIDED))
+    found = run.counts.get("verdicts", {}) if run else {}
+    return {name: number - decided.get(name, 0) for name, number in found.items()}

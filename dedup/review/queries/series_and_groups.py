@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Value
 from django.db.models.functions import MD5
@@ -26,30 +25,19 @@ PAIRS_SHOWN = 10
 TEMPLATES_FOR_A_RULE = 3
 
 
-@dataclass(frozen=True)
-class SeriesDetails:
-    """What the page of a series shows: its usual gap in days (0 for none), its pairs, and the history of its rule."""
-
-    gap: int
-    verdicts: list[tuple[str, str, int]]  # value, label and number of pairs of each verdict, in the order of the form
-    pairs: QuerySet[Pair]
-    history: QuerySet[LogEntry]
-    answered_templates: int  # pairs, if that is reason enough to offer a rule; else 0
-    pairs_shown: int = PAIRS_SHOWN
-
-
-def series_details(series: Series) -> SeriesDetails:
+def series_details(series: Series) -> dict[str, Any]:
     """Return what the page of a series shows besides its articles."""
     pairs = Pair.objects.proposed().among(members_of(series))
     counts = count_by_verdict(pairs)
     days = articles_of(series).order_by("date").values_list("date", flat=True).distinct()
-    return SeriesDetails(
-        gap=usual_gap(list(days)),
-        verdicts=[(name, label, counts[name]) for name, (label, _) in VERDICTS.items() if name in counts],
-        pairs=most_probable(pairs, PAIRS_SHOWN),
-        history=logged_actions(Series, str(series.pk)),
-        answered_templates=templates_for_a_rule(series),
-    )
+    return {
+        "gap": usual_gap(list(days)),  # the usual one in days, 0 for none
+        "verdicts": [(name, label, counts[name]) for name, (label, _) in VERDICTS.items() if name in counts],
+        "pairs": most_probable(pairs, PAIRS_SHOWN),
+        "history": logged_actions(Series, str(series.pk)),
+        "answered_templates": templates_for_a_rule(series),
+        "pairs_shown": PAIRS_SHOWN,
+    }
 
 
 def templates_for_a_rule(series: Series) -> int:
@@ -122,24 +110,6 @@ class Cut:
     pairs: int
 
 
-@dataclass(frozen=True)
-class GroupDetails:
-    """What the page of a dense group shows besides its articles; long lists are truncated."""
-
-    cuts: list[Cut]
-    newspapers: list[tuple[str, int]]  # name and number of articles, the most first
-    newspapers_left_out: int
-    clusters: QuerySet[Cluster]  # those with most articles of the group
-    cluster_number: int
-    clustered: int  # articles in clusters
-    verdicts: list[tuple[str, str, int]]  # value, label and number of pairs of each verdict, in the order of the form
-    compared: int  # pairs of any verdict: those that passes proposed, and those that clusters needed
-    pairs: QuerySet[Pair]
-    confirmed: Decision | None
-    decisions: QuerySet[Decision]
-    pairs_shown: int = PAIRS_SHOWN
-
-
 def listed_groups() -> QuerySet[DenseGroup]:
     """Return all groups with their first article, without its long texts."""
     return DenseGroup.objects.select_related("first__newspaper").defer(*texts_of("first"))
@@ -151,7 +121,7 @@ def confirmed_among(groups: Collection[DenseGroup]) -> set[int]:
     return {number for number in found.values_list("group_number", flat=True) if number is not None}
 
 
-def group_details(group: DenseGroup) -> GroupDetails:
+def group_details(group: DenseGroup) -> dict[str, Any]:
     """Return what the page of a dense group shows besides its articles."""
     pairs = Pair.objects.proposed().in_group(group.pk)
     counts = count_by_verdict(pairs)
@@ -159,19 +129,20 @@ def group_details(group: DenseGroup) -> GroupDetails:
     newspapers = members.values_list("article__newspaper__name").annotate(number=Count("pk"))
     clusters = Cluster.objects.with_kept().filter(memberships__article__group_member__group=group)
     counted = clusters.annotate(inside=Count("memberships")).order_by("-inside", "pk")
-    return GroupDetails(
-        cuts=_cuts(group),
-        newspapers=list(newspapers.order_by("-number", "article__newspaper__name")[:NEWSPAPERS_SHOWN]),
-        newspapers_left_out=max(group.newspapers - NEWSPAPERS_SHOWN, 0),
-        clusters=counted[:CLUSTERS_SHOWN],
-        cluster_number=clusters.distinct().count(),
-        clustered=members.filter(article__membership__isnull=False).count(),
-        verdicts=[(name, text, counts[name]) for name, (text, _) in VERDICTS.items() if name in counts],
-        compared=sum(counts.values()),
-        pairs=most_probable(pairs, PAIRS_SHOWN),
-        confirmed=Decision.objects.group_confirmations([group.pk]).first(),
-        decisions=with_actors(Decision.objects.filter(group_number=group.pk)),
-    )
+    return {
+        "cuts": _cuts(group),
+        "newspapers": list(newspapers.order_by("-number", "article__newspaper__name")[:NEWSPAPERS_SHOWN]),
+        "newspapers_left_out": max(group.newspapers - NEWSPAPERS_SHOWN, 0),
+        "clusters": counted[:CLUSTERS_SHOWN],
+        "cluster_number": clusters.distinct().count(),
+        "clustered": members.filter(article__membership__isnull=False).count(),  # articles in clusters
+        "verdicts": [(name, text, counts[name]) for name, (text, _) in VERDICTS.items() if name in counts],
+        "compared": sum(counts.values()),
+        "pairs": most_probable(pairs, PAIRS_SHOWN),
+        "confirmed": Decision.objects.group_confirmations([group.pk]).first(),
+        "decisions": with_actors(Decision.objects.filter(group_number=group.pk)),
+        "pairs_shown": PAIRS_SHOWN,
+    }
 
 
 def _cuts(group: DenseGroup) -> list[Cut]:

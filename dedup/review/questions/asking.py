@@ -17,8 +17,7 @@ from psycopg.sql import SQL, Identifier
 
 from dedup.models import Lease, Postponement
 from dedup.review.queries.lists import PairSelection
-from dedup.review.questions.question import Question, question_of
-from dedup.review.questions.tabs import Rows, Tab, tab_named, without
+from dedup.review.questions.tabs import Question, Rows, Tab, question_of, tab_named, without
 
 DURATION = datetime.timedelta(minutes=2)
 

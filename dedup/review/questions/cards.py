@@ -15,7 +15,7 @@ from dedup.detection.comparison.differences import Differences, Segment, compare
 from dedup.models import Cluster, Membership, Pair
 from dedup.review.queries.boilerplate import compared_texts
 from dedup.review.queries.lists import rows_of_queue
-from dedup.review.questions.question import Question, question_of
+from dedup.review.questions.tabs import Question, question_of
 
 
 @dataclass(frozen=True, slots=True)

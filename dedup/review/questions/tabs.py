@@ -1,23 +1,24 @@
-"""The tabs of the queue: which questions each lists, in which order, and how many it has."""
+"""Questions to editors, and the tabs of the queue: which questions each lists, in which order, and how many it has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from django.contrib.auth.models import User
 from django.db import connection
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
+from django.urls import reverse
 
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
 from dedup.review.queries.lists import PairSelection, questions_on
-from dedup.review.questions.question import Question
-from dedup.review.readings.second_readings import in_dispute, waiting_for
+from dedup.review.readings.second_readings import in_dispute, one_of, waiting_for
 
 Rows = QuerySet[Any]
 _KINDS = ("pair", "cluster")
@@ -59,15 +60,11 @@ class Tab:
         # Looked up for each question, in their order, until a page is full: they are fewer than the pairs, all of which
         # a join would read.
         pairs = selection.pairs.order_by()
-        wanted: Any = _one_of(pairs.filter(pk=OuterRef("pair")))
+        wanted: Any = one_of(pairs.filter(pk=OuterRef("pair")))
         if self.cards:
             both = {f"{side}__membership__cluster": OuterRef("cluster") for side in ("left", "right")}
-            wanted = Coalesce(wanted, _one_of(pairs.filter(**both)))
+            wanted = Coalesce(wanted, one_of(pairs.filter(**both)))
         return rows.alias(wanted=wanted).filter(wanted__isnull=False)
-
-
-def _one_of(rows: QuerySet[Any]) -> Subquery:
-    return Subquery(rows.values("pk")[:1])
 
 
 def _open(user: User, *, ordering: Sequence[str], **having: Any) -> QuerySet[OpenQuestion]:
@@ -239,3 +236,47 @@ def without(rows: Rows, questions: Collection[Question], *, cards: bool) -> Rows
         if numbers:
             rows = rows.filter(Q(**{f"{kind}__isnull": True}) | ~Q(**{f"{kind}__in": numbers}))
     return rows
+
+
+Kind = Literal["pair", "cluster"]
+_LETTERS: dict[str, Kind] = {"p": "pair", "c": "cluster"}
+_WRITTEN = re.compile(r"([pc])([0-9]{1,18})")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether the articles of a pair, or of a cluster, are the same; with its number."""
+
+    kind: Kind
+    number: int
+
+    @property
+    def address(self) -> str:
+        """The path of its page."""
+        return reverse("pair" if self.kind == "pair" else "cluster_card", args=[self.number])
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The field and the value that name it in a Lease or a Postponement."""
+        return {self.kind: self.number}
+
+    def __str__(self) -> str:
+        return f"{self.kind[0]}{self.number}"
+
+
+def question_of(row: Any) -> Question:
+    """Return the question of a row that refers to a pair or, if it has that field, to a cluster."""
+    if row.pair_id is not None:
+        return Question("pair", row.pair_id)
+    return Question("cluster", row.cluster_id)
+
+
+def read_questions(written: str) -> list[Question]:
+    """Return the questions of a list like "p12,c7"; what is not a question is left out."""
+    found = (_WRITTEN.fullmatch(part) for part in written.split(","))
+    return [Question(_LETTERS[match[1]], int(match[2])) for match in found if match]
+
+
+def write_questions(questions: Iterable[Question]) -> str:
+    """Return a list of questions as an address has it: "p12,c7"."""
+    return ",".join(map(str, questions))

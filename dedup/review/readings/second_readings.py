@@ -50,13 +50,14 @@ def waiting_for(user: Any) -> QuerySet[Decision]:
     # Looked up for each decision that was drawn: joined, all decisions would be read.
     return (
         drawn.exclude(decided_by=user)
-        .alias(read=_one_of(read), others=_one_of(by_others), later=_one_of(later))
+        .alias(read=one_of(read), others=one_of(by_others), later=one_of(later))
         .filter(read=None, others=None, later=None)
         .in_force()
     )
 
 
-def _one_of(rows: QuerySet[Any]) -> Subquery:
+def one_of(rows: QuerySet[Any]) -> Subquery:
+    """Return the number of any of these rows, null if there is none, to be looked up row by row."""
     return Subquery(rows.order_by().values("pk")[:1])
 
 
@@ -102,21 +103,24 @@ def answer_collision(pair_id: int, decision_id: int, kind: str, *, user: Any, no
         return before or _append(first, said, pair_id, kind, user=user, note=note, blind=False)
 
 
+# What editors said of the pair of a reading after the decision that it is about.
+_LATER = Link.objects.filter(
+    left=OuterRef("pair__left"),
+    right=OuterRef("pair__right"),
+    decision__gt=OuterRef("decision"),
+    decision__undone_by=None,
+)
+
+
 def in_dispute(*, is_open: bool | None = None) -> QuerySet[SecondReading]:
     """Return the readings that differ from the decision they are about, with `is_open`: nothing has settled them.
 
     Only those that are open, or settled, if `is_open` is given.
     """
-    later = Link.objects.filter(
-        left=OuterRef("pair__left"),
-        right=OuterRef("pair__right"),
-        decision__gt=OuterRef("decision"),
-        decision__undone_by=None,
-    )
     undo = Decision.objects.filter(undoes=OuterRef("decision"))
     # Without a pair, an article was removed: nothing can be settled.
     differing = SecondReading.objects.filter(pair__isnull=False).exclude(kind=F("first_kind"))
-    looked_up = differing.alias(undo=_one_of(undo), later=_one_of(later))
+    looked_up = differing.alias(undo=one_of(undo), later=one_of(_LATER))
     found = looked_up.annotate(is_open=Q(undo=None) & Q(later=None))
     return found if is_open is None else found.filter(is_open=is_open)
 
@@ -189,13 +193,7 @@ class Change:
 
 def disagreements() -> QuerySet[SecondReading]:
     """Return the disagreements as lists show them, the open ones first, each with `settled_by`, a decision's number."""
-    later = Link.objects.filter(
-        left=OuterRef("pair__left"),
-        right=OuterRef("pair__right"),
-        decision__gt=OuterRef("decision"),
-        decision__undone_by=None,
-    )
-    readings = in_dispute().annotate(settled_by=Subquery(later.order_by("-decision").values("decision")[:1]))
+    readings = in_dispute().annotate(settled_by=Subquery(_LATER.order_by("-decision").values("decision")[:1]))
     return _with_pairs(readings.select_related("decision__decided_by", "user")).order_by("-is_open", "-id")
 
 
@@ -210,11 +208,6 @@ def with_outcomes(readings: Iterable[SecondReading]) -> list[tuple[SecondReading
 def disputes_on(pair_id: int) -> list[tuple[SecondReading, Decision | None]]:
     """Return the disagreements on a pair, the open ones first, each with the decision that settled it, or None."""
     return with_outcomes(disagreements().filter(pair=pair_id))
-
-
-def open_disagreements() -> QuerySet[SecondReading]:
-    """Return the disagreements that nobody has settled."""
-    return in_dispute(is_open=True)
 
 
 def changes_of(user: Any) -> list[Change]:

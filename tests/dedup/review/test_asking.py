@@ -14,7 +14,6 @@ from dedup.review.answers import batches, decisions
 from dedup.review.queries.lists import PairSelection
 from dedup.review.questions.asking import give_back, next_question, put_off, reader_of, take_lease
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
-from dedup.review.questions.question import Question, question_of, read_questions, write_questions
 from dedup.review.questions.tabs import (
     CHANGES,
     DEFAULT,
@@ -22,9 +21,13 @@ from dedup.review.questions.tabs import (
     SAMPLE,
     SECOND,
     TABS,
+    Question,
+    question_of,
+    read_questions,
     tab_counts,
     tab_named,
     without,
+    write_questions,
 )
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user

@@ -15,8 +15,7 @@ from dedup.research import decided
 from dedup.research.decided import decided_pairs
 from dedup.review.answers import batches, decisions
 from dedup.review.questions.asking import next_question
-from dedup.review.questions.question import Question
-from dedup.review.questions.tabs import SAMPLE
+from dedup.review.questions.tabs import SAMPLE, Question
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from dedup.models import Decision, Pair, SecondReading
 from dedup.review.answers import decisions
 from dedup.review.readings import second_readings
-from dedup.review.readings.second_readings import agreements, changes_of, open_disagreements
+from dedup.review.readings.second_readings import agreements, changes_of, in_dispute
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
 
@@ -98,12 +98,12 @@ def test_a_disagreement_is_open_until_a_decision_settles_it_and_again_if_that_is
     answer = editor_client.post(settle, {"kind": "reject", "note": "checked"}, follow=True)
     assert "Settled: not a duplicate" in answer.content.decode()
     assert Pair.objects.get(pk=pair.pk).state == "rejected"
-    assert not open_disagreements().exists()
+    assert not in_dispute(is_open=True).exists()
     assert "Somebody settled" in editor_client.post(settle, {"kind": "confirm"}, follow=True).content.decode()
     decisions.undo(Decision.objects.latest("pk").pk, user=other)
-    assert list(open_disagreements()) == [reading]
+    assert list(in_dispute(is_open=True)) == [reading]
     decisions.undo(first.pk, user=other)
-    assert not open_disagreements().exists()
+    assert not in_dispute(is_open=True).exists()
     assert "first decision was undone" in editor_client.get(reverse("disagreements")).content.decode()
     changed = editor_client.get(reverse("changed_answers")).content.decode()
     assert "Undone" in changed

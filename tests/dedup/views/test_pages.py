@@ -98,7 +98,7 @@ def test_the_dashboard_counts_what_waits_by_verdict(editor_client: Client, edito
 def test_the_dashboard_counts_beyond_the_ceiling_what_the_last_run_knows(
     editor_client: Client, editor: User, store: StoreArticle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("dedup.review.queries.dashboard.COUNT_CEILING", "articles.paging.COUNT_CEILING"):
+    for module in ("dedup.review.queries.runs.COUNT_CEILING", "articles.paging.COUNT_CEILING"):
         monkeypatch.setattr(module, 1)
     monkeypatch.setattr(count_up_to_ceiling, "__defaults__", (1,))
     monkeypatch.setattr(write_count, "__defaults__", (1,))
