@@ -181,7 +181,15 @@ def style(fields: Iterable[forms.Field]) -> None:
         field.widget.attrs["class"] = next(name for kind, name in _STYLES if isinstance(field.widget, kind))
 
 
-class CheckForm(forms.Form):
+class StyledForm(forms.Form):
+    """A form whose inputs have the classes of Bootstrap."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        style(self.fields.values())
+
+
+class CheckForm(StyledForm):
     """A text to check, and what is known of it."""
 
     text = forms.CharField(
@@ -207,10 +215,6 @@ class CheckForm(forms.Form):
         help_text="If you name it, the page says which passes compare fewer days.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        style(self.fields.values())
-
     def clean_text(self) -> str:
         """Return the text if there is anything to compare."""
         text: str = self.cleaned_data["text"]
@@ -219,7 +223,7 @@ class CheckForm(forms.Form):
         return text
 
 
-class ScopeForm(forms.Form):
+class ScopeForm(StyledForm):
     """Which articles: first and last day of publication, both included, and newspapers."""
 
     since = forms.DateField(
@@ -241,17 +245,13 @@ class ScopeForm(forms.Form):
         help_text="If none is chosen: all newspapers.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        style(self.fields.values())
-
     def clean(self) -> None:
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         if since and until and since > until:
             self.add_error("until", f"{until} is before {since}; it must be {since} or later.")
 
 
-class MergeForm(forms.Form):
+class MergeForm(StyledForm):
     """The newspaper to merge, and the one that stays."""
 
     merged = forms.ModelChoiceField(
@@ -266,10 +266,6 @@ class MergeForm(forms.Form):
         label="Into this one",
         help_text="It stays, with its own name and settings.",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        style(self.fields.values())
 
 
 class TokenForm(forms.Form):

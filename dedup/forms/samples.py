@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from django import forms
 
 from dedup.answers import LABEL_CHOICES
 from dedup.detection.passes import PASSES
-from dedup.forms.base import NoteForm, style
+from dedup.forms.base import NoteForm, StyledForm
 from dedup.research.sampling import (
     BANDS,
     DIMENSIONS,
@@ -29,7 +28,7 @@ class LabelForm(NoteForm):
     label = forms.ChoiceField(choices=LABEL_CHOICES)
 
 
-class SampleForm(forms.Form):
+class SampleForm(StyledForm):
     """How to draw a validation sample."""
 
     name = forms.CharField(
@@ -113,10 +112,6 @@ class SampleForm(forms.Form):
         label="Seed (optional)",
         help_text="The same archive and seed give the same pairs. If empty: a random one, which is stored.",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        style(self.fields.values())
 
     def clean_name(self) -> str:
         """Return the name without surrounding blanks."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dedup.detection.lineage.articles import Confidence, Edge, Lineage, LineageArticle
+from dedup.review.pictures.timeline import AXIS, InRows, cut_name
 
 # All lengths are in pixels.
 _WIDTH = 760
@@ -15,13 +16,11 @@ _LEFT = 180
 _RIGHT = 30
 _ROW = 46
 _TOP = 30
-_AXIS = 30
 _RADIUS = 8
 # Marks of one row that are closer are moved apart.
 _CLOSE = 22
 # A bow of arrows within one row, and of those that would cross other marks.
 _BOW = 26
-_NAME_CHARACTERS = 22
 _TICKS = 5
 # More are not drawn: the first ones are.
 MOST_DRAWN = 40
@@ -48,7 +47,7 @@ class Arrow:
 
 
 @dataclass(frozen=True)
-class LineagePicture:
+class LineagePicture(InRows):
     """The drawn lineage. `rows` are newspapers with the heights of their lines; `zone` is of the axis."""
 
     rows: list[tuple[str, str, float]]
@@ -61,21 +60,7 @@ class LineagePicture:
     width: int = _WIDTH
     left: int = _LEFT
     radius: int = _RADIUS
-
-    @property
-    def right(self) -> int:
-        """Where the rows end."""
-        return _WIDTH - _RIGHT
-
-    @property
-    def bottom(self) -> int:
-        """Where the rows end, and the axis begins."""
-        return self.height - _AXIS
-
-    @property
-    def has_untimed(self) -> bool:
-        """Whether the time of day of an article is unknown."""
-        return any(not mark.timed for mark in self.marks)
+    margin: int = _RIGHT
 
 
 def draw_lineage(lineage: Lineage) -> LineagePicture:
@@ -96,11 +81,11 @@ def draw_lineage(lineage: Lineage) -> LineagePicture:
         (article.time.zone for article in shown if article.time and article.time.offset == shift.seconds // 60), ""
     )
     return LineagePicture(
-        rows=[(name, _cut(name), heights[name]) for name in names],
+        rows=[(name, cut_name(name), heights[name]) for name in names],
         marks=marks,
         arrows=[_arrow(edge, places) for edge in drawn],
         ticks=_ticks(start, end),
-        height=round(_TOP + _ROW * len(names) + _AXIS),
+        height=round(_TOP + _ROW * len(names) + AXIS),
         left_out=len(lineage.articles) - len(shown),
         zone=zone,
     )
@@ -108,10 +93,6 @@ def draw_lineage(lineage: Lineage) -> LineagePicture:
 
 def _is_zoned(article: LineageArticle) -> bool:
     return article.time is not None and article.time.offset is not None
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _NAME_CHARACTERS else f"{name[: _NAME_CHARACTERS - 1]}…"
 
 
 def _span(moments: Sequence[datetime.datetime]) -> tuple[datetime.datetime, datetime.datetime]:

@@ -6,6 +6,7 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 # All lengths are in pixels.
 _WIDTH = 720
@@ -13,12 +14,17 @@ _LEFT = 170
 _RIGHT = 24
 _LANE = 30
 _TOP = 12
-_AXIS = 30
+AXIS = 30
 # Marks that are closer than this become one.
 _CLOSE = 17
 _MOST_LANES = 12
 _NAME_CHARACTERS = 22
 _TICKS = 5
+
+
+def cut_name(name: str) -> str:
+    """Return the name of a newspaper, cut to fit left of its row."""
+    return name if len(name) <= _NAME_CHARACTERS else f"{name[: _NAME_CHARACTERS - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +51,7 @@ class Lane:
     @property
     def name(self) -> str:
         """The name of the newspaper, cut to fit."""
-        cut = len(self.newspaper) > _NAME_CHARACTERS
-        return f"{self.newspaper[: _NAME_CHARACTERS - 1]}…" if cut else self.newspaper
+        return cut_name(self.newspaper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,32 @@ class Tick:
     label: str
 
 
+class InRows:
+    """A picture with a row for each newspaper above an axis; `margin` is right of the rows."""
+
+    width: int
+    height: int
+    margin: int
+    marks: Sequence[Any]
+
+    @property
+    def right(self) -> int:
+        """Where the rows end."""
+        return self.width - self.margin
+
+    @property
+    def bottom(self) -> int:
+        """Where the rows end, and the axis begins."""
+        return self.height - AXIS
+
+    @property
+    def has_untimed(self) -> bool:
+        """Whether the time of day of an article is unknown."""
+        return any(not mark.timed for mark in self.marks)
+
+
 @dataclass(frozen=True)
-class Timeline:
+class Timeline(InRows):
     """The drawn time line; newspapers beyond the last lane are counted only."""
 
     height: int
@@ -84,21 +113,7 @@ class Timeline:
     left_out: int  # newspapers
     width: int = _WIDTH
     left: int = _LEFT
-
-    @property
-    def right(self) -> int:
-        """Where the lanes end."""
-        return _WIDTH - _RIGHT
-
-    @property
-    def bottom(self) -> int:
-        """Where the lanes end, and the axis begins."""
-        return self.height - _AXIS
-
-    @property
-    def has_untimed(self) -> bool:
-        """Whether the time of day of an article is unknown."""
-        return any(not mark.timed for mark in self.marks)
+    margin: int = _RIGHT
 
 
 def draw_timeline(events: Sequence[Event]) -> Timeline:
@@ -117,7 +132,7 @@ def draw_timeline(events: Sequence[Event]) -> Timeline:
         y = _TOP + _LANE * (place + 0.5)
         lanes.append(Lane(name, counted[name], own[0].day, own[-1].day, y))
         marks += _marks(own, first, days, y)
-    height = _TOP + _LANE * len(names) + _AXIS
+    height = _TOP + _LANE * len(names) + AXIS
     hours = days == 1 and any(event.time for event in events)
     return Timeline(height, lanes, marks, _hours(first) if hours else _ticks(first, days), len(counted) - len(names))
 
