@@ -149,18 +149,6 @@ def test_a_decision_that_is_sent_again_is_stored_once(four, editor) -> None:
     assert Decision.objects.count() == before + 2
 
 
-def test_a_cluster_that_changed_meanwhile_is_not_confirmed_unseen(four, editor, store) -> None:
-    late = store(WIRE, newspaper="Late Paper").pk
-    find_duplicates()
-    number = Cluster.objects.get().pk
-    with pytest.raises(decisions.StaleClusterError) as raised:
-        decisions.confirm_cluster(number, four, user=editor)
-    assert f"cluster {number} " in str(raised.value)
-    assert "(you saw 4, now there are 5)" in str(raised.value)
-    assert Decision.objects.count() == 0
-    assert clusters() == [(*four, late)]
-
-
 def test_one_article_is_taken_out_and_the_rest_stays(four, editor) -> None:
     number = Cluster.objects.get().pk
     decisions.take_out(number, four[1], user=editor)
@@ -241,20 +229,6 @@ def test_a_cluster_of_a_thousand_is_confirmed_with_a_link_an_article(store, edit
     assert Cluster.objects.get().state == "confirmed"
 
 
-def test_who_decides_on_what_another_has_just_decided_is_told(four, editor) -> None:
-    other = get_user_model().objects.create_user("tomas")
-    number = pair(four[0], four[1]).pk
-    first = decisions.decide_pair(number, "reject", user=editor, seen=0)
-    with pytest.raises(decisions.AlreadyDecidedError) as raised:
-        decisions.decide_pair(number, "confirm", user=other, seen=0)
-    message = str(raised.value)
-    assert message.startswith("mara rejected the pair ")
-    assert f"({first.decided_at:%H:%M}, decision {first.pk})" in message
-    assert pair(four[0], four[1]).state == "rejected"
-    decisions.decide_pair(number, "confirm", user=other, seen=first.pk)
-    assert pair(four[0], four[1]).state == "confirmed"
-
-
 def test_taken_out_of_a_confirmed_cluster_the_rest_is_still_confirmed(four, editor) -> None:
     number = Cluster.objects.get().pk
     decisions.confirm_cluster(number, four, user=editor)
@@ -285,43 +259,6 @@ def test_undo_brings_back_what_stood_before(four, editor) -> None:
     decisions.undo(confirmed.pk, user=editor)
     assert pair(four[0], four[1]).state == "undecided"
     assert [item_.kind for item_ in Decision.objects.order_by("pk")] == ["confirm", "take_out", "undo", "undo"]
-
-
-def test_a_decision_is_undone_once(four, editor) -> None:
-    decision = decide(four[0], four[1], "confirm", editor)
-    undone = decisions.undo(decision.pk, user=editor)
-    with pytest.raises(decisions.AlreadyUndoneError, match=f"Decision {decision.pk} .* undone"):
-        decisions.undo(decision.pk, user=editor)
-    with pytest.raises(decisions.ReviewError, match="cannot be undone; make a new decision"):
-        decisions.undo(undone.pk, user=editor)
-
-
-def test_what_is_not_there_cannot_be_decided(four, editor) -> None:
-    number = Cluster.objects.get().pk
-    for act, message in (
-        (lambda: decisions.decide_pair(0, "confirm", user=editor), "no pair 0"),
-        (lambda: decisions.undo(0, user=editor), "no decision 0"),
-        (
-            lambda: decisions.take_out(number, 0, user=editor),
-            f"Article 0 is no longer in cluster {number}",
-        ),
-        (
-            lambda: decisions.keep_article(0, four[0], user=editor),
-            "Cluster 0 no longer exists",
-        ),
-        (
-            lambda: decide(four[0], four[1], "keep", editor),
-            "'keep'; use one of confirm, reject, version, template, unsure.",
-        ),
-        (
-            lambda: decisions.decide_pair(pair(*four[:2]).pk, "confirm", user=editor, note="x" * 2001),
-            "has 2,001 characters; at most 2,000 ",
-        ),
-    ):
-        with pytest.raises(decisions.ReviewError) as raised:
-            act()
-        assert message in str(raised.value)
-    assert Decision.objects.count() == 0
 
 
 def test_a_contradiction_is_reported_and_the_confirmations_hold(four, editor) -> None:

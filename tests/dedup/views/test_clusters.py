@@ -331,15 +331,6 @@ def test_equal_texts_are_one_row_with_what_differs(editor_client: Client, store:
     assert re.findall(r">(\d and \d)</a>", page) == ["1 and 2"]
 
 
-def test_a_cluster_that_changed_is_not_dissolved(editor_client: Client, trio: tuple[Article, ...]) -> None:
-    cluster = make_cluster(*trio)
-    answer = editor_client.post(reverse("cluster_reject", args=[cluster.pk]), {"articles": listed_ids(*trio[:2])})
-
-    assert answer["Location"] == f"/clusters/{cluster.pk}/"
-    assert notices(shown(editor_client, cluster)) == [("error", [str(cluster.pk), "2", "3"])]
-    assert not Decision.objects.exists()
-
-
 @pytest.mark.parametrize("action", ["cluster_confirm", "cluster_reject", "cluster_keep"])
 def test_a_decision_on_a_cluster_that_is_gone(
     editor_client: Client, editor: User, trio: tuple[Article, ...], action: str

@@ -273,32 +273,6 @@ def test_a_group_that_changed_meanwhile_is_not_confirmed(
     assert not Decision.objects.exists()
 
 
-def test_decisions_that_contradict_it_are_named(
-    editor_client: Client, editor: User, articles: list[Article], group: DenseGroup
-) -> None:
-    pair = Pair.objects.get(left=articles[1], right=articles[2])
-    rejected = decisions.decide_pair(pair.pk, "reject", user=editor)
-    before = clusters()
-    page = confirm(editor_client, group)
-
-    assert notices(page) == [("error", [str(rejected.pk), str(articles[1].pk), str(articles[2].pk)])]
-    assert Decision.objects.get() == rejected
-    assert clusters() == before
-    decisions.undo(rejected.pk, user=editor)
-    assert notices(confirm(editor_client, group))[-1] == ("success", ["5"])
-
-
-def test_a_rule_and_a_confirmation_refuse_each_other(editor_client: Client, group: DenseGroup) -> None:
-    confirm(editor_client, group)
-    decision = Decision.objects.get()
-    editor_client.post(reverse("group_rule", args=[group.pk]))
-    assert notices(shown(editor_client, group)) == [("error", [str(decision.pk)])]
-    editor_client.post(reverse("undo", args=[decision.pk]))
-    editor_client.post(reverse("group_rule", args=[group.pk]))
-    assert notices(confirm(editor_client, group))[-1] == ("error", [])
-    assert Decision.objects.filter(kind="confirm_group").count() == 1
-
-
 # ---- who may, and what is gone ----
 
 ACTIONS = ["group_confirm", "group_rule", "group_end_rule"]

@@ -323,20 +323,21 @@ def test_decisions_are_taken_and_lead_to_the_next_pair_of_the_selection(
     assert f'action="/decisions/{decision.pk}/undo/?pass_name=trigram"' in page
 
 
-@pytest.mark.parametrize("kind", ["", "undo", "take_out", "nonsense"])
-def test_other_kinds_are_refused(editor_client: Client, pair: Pair, kind: str) -> None:
-    answer = decide(editor_client, pair, kind)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"kind": kind} for kind in ("", "undo", "take_out", "nonsense")),
+        *({"seen": seen} for seen in ("", "-1", "x", "99999999999999999999")),
+        {"note": "x" * 2001},
+    ],
+)
+def test_a_form_that_is_not_of_the_page_is_refused(editor_client: Client, pair: Pair, wrong: dict[str, str]) -> None:
+    answer = decide(editor_client, pair, **{"kind": "confirm", **wrong})
 
     assert answer["Location"] == f"/pairs/{pair.pk}/"
     assert not Decision.objects.exists()
-    assert notices(editor_client.get(answer["Location"]).content.decode()) == [("error", [])]
-
-
-def test_a_note_has_a_bound(editor_client: Client, pair: Pair) -> None:
-    answer = decide(editor_client, pair, "confirm", note="x" * 2001)
-
-    assert answer["Location"] == f"/pairs/{pair.pk}/"
-    assert not Decision.objects.exists()
+    said = notices(editor_client.get(answer["Location"]).content.decode())
+    assert [kind for kind, _ in said] == ["error"]
 
 
 def test_what_somebody_else_decided_meanwhile_is_not_overruled_unseen(
@@ -388,14 +389,6 @@ def test_a_script_that_shows_the_next_question_itself_gets_what_became_of_the_an
     assert shown(editor_client, pair).count('class="strip-answer ') == 1
 
 
-@pytest.mark.parametrize("seen", ["", "-1", "x", "99999999999999999999"])
-def test_a_form_that_does_not_say_what_it_showed_is_refused(editor_client: Client, pair: Pair, seen: str) -> None:
-    answer = decide(editor_client, pair, "confirm", seen=seen)
-
-    assert 'class="notice notice-error"' in editor_client.get(answer["Location"]).content.decode()
-    assert not Decision.objects.exists()
-
-
 def test_a_refused_note_comes_back_on_its_own_page_only(editor_client: Client, pair: Pair, store: StoreArticle) -> None:
     other = make_pair(store(), store(), trigram=0.7)
     decide(editor_client, pair, "nonsense", note="Same wire.")
@@ -415,17 +408,6 @@ def test_a_rejection_that_confirmations_outweigh_is_told(
 
     page = editor_client.get(answer["Location"]).content.decode()
     assert notices(page) == [("success", [str(cluster.pk)]), ("info", [])]
-
-
-def test_an_error_of_the_review_is_told(editor_client: Client, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_args: Any, **_kwargs: Any) -> Decision:
-        raise decisions.ReviewError("Somebody else is faster.")
-
-    monkeypatch.setattr(decisions, "decide_pair", refuse)
-    answer = decide(editor_client, pair, "confirm", "?same=True")
-
-    assert answer["Location"] == f"/pairs/{pair.pk}/?same=True"
-    assert "Somebody else is faster." in editor_client.get(answer["Location"]).content.decode()
 
 
 def test_next_and_previous_follow_the_order_of_the_queue_through_equal_scores(

@@ -145,19 +145,6 @@ def test_one_click_makes_a_rule_and_parts_the_articles(
     assert series.ruled_by == editor
 
 
-def test_what_editors_decided_stays(
-    editor_client: Client, editor: User, articles: list[Article], series: Series
-) -> None:
-    confirmed = make_pair(articles[0], articles[1], trigram=0.9)
-    decisions.decide_pair(confirmed.pk, "confirm", user=editor)
-    editor_client.post(reverse("series_rule", args=[series.pk]))
-
-    confirmed.refresh_from_db()
-    assert (confirmed.state, confirmed.verdict) == ("confirmed", "duplicate")
-    assert clusters() == [[articles[0].pk, articles[1].pk]]
-    assert notices(shown(editor_client, series)) == [("success", ["0"])]
-
-
 def test_the_rule_is_ended_and_the_next_run_judges_anew(
     editor_client: Client, articles: list[Article], series: Series
 ) -> None:
@@ -178,21 +165,6 @@ def test_the_rule_is_ended_and_the_next_run_judges_anew(
     assert outdated_verdicts(terms).pairs == 1
     editor_client.post(reverse("series_rule", args=[series.pk]))
     assert Pair.objects.get().reasons == [RULE_REASON]
-
-
-@pytest.mark.parametrize(
-    ("clicks", "named"),
-    [(["series_rule", "series_rule"], "mara"), (["series_end_rule"], "")],
-)
-def test_a_click_that_comes_too_late_is_told(
-    editor_client: Client, series: Series, clicks: list[str], named: str
-) -> None:
-    for click in clicks:
-        editor_client.post(reverse(click, args=[series.pk]))
-    page = shown(editor_client, series)
-
-    assert notices(page)[-1][0] == "error"
-    assert named in page.split("notice-error")[1].split("</span>")[0]
 
 
 @pytest.mark.parametrize("action", ["series_rule", "series_end_rule"])
