@@ -19,9 +19,11 @@ from dedup.detection.runs.scope import Scope
 from dedup.models import ArticleShingles, Decision, Pair, SecondReading
 from dedup.reports import REPORTS
 from dedup.reports.columns import Linked, Table
+from dedup.reports.drawing import time_axis
 from dedup.reports.formats import Shown, presented
-from dedup.reports.network import NetworkReport
+from dedup.reports.network import Network, NetworkReport, Node, places
 from dedup.reports.quality import QualityReport, paces
+from dedup.reports.sources import Together
 from dedup.review.answers.decisions import decide_pair, undo
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
@@ -299,3 +301,32 @@ def test_an_archive_without_clusters_or_runs_says_so(store: StoreArticle, articl
         assert {says[name] for name in ("overview", "sources", "terms")} == {"There are no articles to count."}
     assert all(not shown(name).pictures for name in NEW) or articles
     assert NetworkReport().files(NetworkReport().result(Scope(), NetworkReport.options_class()))[0].text.startswith("<")
+
+
+def test_groups_that_no_line_joins_are_drawn_apart_and_inside() -> None:
+    groups = [range(1, 7), range(7, 10), range(10, 12), range(12, 14)]
+    nodes = [Node(f"Paper {number}", number, 5, 1, 1, 1) for group in groups for number in group]
+    edges = [
+        Together(f"Paper {one}", f"Paper {one + 1}", one, one + 1, 1, 1, 0, 0, 1)
+        for group in groups
+        for one in group[:-1]
+    ]
+    at = places(Network(1, nodes, edges))
+    assert set(at) == {node.newspaper_id for node in nodes}
+    assert all(0 <= place <= 1 for both in at.values() for place in both)
+    boxes = [
+        [(min(axis), max(axis)) for axis in zip(*(at[number] for number in group), strict=True)] for group in groups
+    ]
+    for place, one in enumerate(boxes):
+        for other in boxes[:place]:
+            assert any(a[1] < b[0] or b[1] < a[0] for a, b in zip(one, other, strict=True))
+
+
+def test_a_single_day_is_not_a_bar_as_wide_as_the_drawing() -> None:
+    day = datetime.date(2026, 3, 2)
+    scale, axis = time_axis("day", day, day)
+    assert scale.to_dict()["domain"] == ["2026-02-27", "2026-03-06"]
+    assert axis.to_dict()["tickCount"] == {"interval": "day", "step": 1}
+    scale, axis = time_axis("month", day, datetime.date(2027, 3, 1))
+    assert scale.to_dict()["domain"] == ["2026-03-02", "2027-03-31"]
+    assert axis.to_dict()["tickCount"] == 8

@@ -21,7 +21,7 @@ from dedup.models import Membership, Pair, SampledPair, SampleLabel, ValidationS
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.readings.validation import results_of
 from tests.conftest import StoreArticle
-from tests.dedup.research.small_corpus import ARTICLES
+from tests.dedup.research.small_corpus import store_and_run
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -36,16 +36,7 @@ def printed(*options: str) -> str:
 @pytest.fixture
 def stored(store: StoreArticle) -> None:
     """Store the small corpus, run, and decide one pair."""
-    for article in ARTICLES:
-        store(
-            article["content"],
-            newspaper=article["newspaper"],
-            date=article["date"],
-            headline=article["headline"],
-            url=article["url"],
-            external_id=article["id"],
-        )
-    call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
+    store_and_run(store)
     decide_pair(Pair.objects.get(verdict="duplicate").pk, "confirm", user=make_user("mara", "editor"))
 
 

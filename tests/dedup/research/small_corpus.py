@@ -9,6 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from articles.models import Article
+from tests.conftest import StoreArticle
+
 WIRE = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
     "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done. "
@@ -62,6 +65,17 @@ LABELS = [
     {"a": "n1", "b": "n4", "label": "V", "weight": 9, "stratum": "cross", "days": 2},
     {"a": "n2", "b": "n20", "label": "N", "weight": 2, "stratum": "same", "days": 8},
 ]
+
+
+def store_and_run(store: StoreArticle) -> dict[str, Article]:
+    """Store the articles, and run; return them by their ids."""
+    names = ("newspaper", "date", "headline", "url")
+    articles = {
+        given["id"]: store(given["content"], external_id=given["id"], **{name: given[name] for name in names})
+        for given in ARTICLES
+    }
+    call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
+    return articles
 
 
 def evaluate(*options: str) -> tuple[str, str]:

@@ -35,6 +35,7 @@ from tests.dedup.research.small_corpus import (
     refused,
     row,
     schemas,
+    store_and_run,
 )
 
 # A schema cannot be used by half a transaction.
@@ -246,20 +247,7 @@ def test_a_role_that_may_make_no_schema_is_told_what_to_do(files, monkeypatch) -
 
 @pytest.fixture
 def stored(store) -> dict[str, Article]:
-    """Store the articles and run."""
-    articles = {
-        article["id"]: store(
-            article["content"],
-            newspaper=article["newspaper"],
-            date=article["date"],
-            headline=article["headline"],
-            url=article["url"],
-            external_id=article["id"],
-        )
-        for article in ARTICLES
-    }
-    call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
-    return articles
+    return store_and_run(store)
 
 
 def test_what_is_stored_is_measured_without_a_file_of_articles(stored, files) -> None:

@@ -1,13 +1,19 @@
-"""`manage.py evaluate` with several files of labels and with several corpora, through the command door."""
+"""`manage.py evaluate` and `fit_verdicts` with several files of labels and several corpora, by the command door."""
 
 from __future__ import annotations
 
+import io
+import json
 import re
+from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from articles.models import Article
-from dedup.models import DetectionRun
+from dedup.detection.runs import terms
+from dedup.detection.verdicts.model import ModelError, VerdictModel, load_model
+from dedup.models import DetectionRun, FittedModel
 from dedup.research import apart
 from tests.articles.rows import json_lines
 from tests.dedup.research.small_corpus import (
@@ -187,3 +193,76 @@ def test_labels_that_name_nothing_are_refused_before_the_run(corpora, tmp_path, 
         "the id 'x1'; import it, or correct the label."
     )
     assert schemas() == []
+
+
+# ---- fit_verdicts --corpus, which makes the shipped model -----------------------------------------------
+
+
+@pytest.fixture
+def both(corpora) -> list[str]:
+    """Return the options that name both corpora."""
+    return [*corpora["coast"], *corpora["valley"]]
+
+
+def fit(*options: str) -> str:
+    """Return what the command writes to stdout."""
+    output = io.StringIO()
+    call_command("fit_verdicts", "--no-progress", "--workers=1", *options, stdout=output, stderr=io.StringIO())
+    return output.getvalue()
+
+
+def not_fitted(*options: str) -> str:
+    with pytest.raises(CommandError) as raised:
+        fit(*options)
+    assert raised.value.returncode == 2
+    return str(raised.value)
+
+
+@pytest.mark.slow
+def test_a_model_is_fitted_on_all_corpora_and_the_same_every_time(both, tmp_path, monkeypatch) -> None:
+    def unusable(_text: str) -> VerdictModel:
+        raise ModelError("the model's features differ from this version's; fit it again")
+
+    # As when the features have changed, and the model that ships has to be fitted again.
+    monkeypatch.setattr(terms, "load_model", unusable)
+    monkeypatch.setattr(terms, "default_model", lambda: unusable(""))
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    assert fit(*both, f"--output={first}") == (
+        f"Fitted on 8 labelled pairs of 2 corpora: 3 D, 1 V, 2 T, 0 E, 2 N. Written to {first}.\n"
+    )
+    model = load_model(first.read_text(encoding="utf-8"))
+    assert model.learnt_from == {"D": 3, "V": 1, "T": 2, "E": 0, "N": 2}
+    assert model.version == "8 labelled pairs of 2 corpora"
+    assert max(model.questions["duplicate"].coefficients) > 0
+    assert json.loads(fit(*both, f"--output={second}", "--format=json")) == {
+        "file": str(second),
+        "learnt_from": {"D": 3, "V": 1, "T": 2, "E": 0, "N": 2},
+    }
+    assert first.read_bytes() == second.read_bytes()
+    assert (Article.objects.count(), DetectionRun.objects.count(), FittedModel.objects.count()) == (0, 0, 0)
+    assert schemas() == []
+
+
+def test_options_that_do_not_go_together_are_not_fitted(both, tmp_path) -> None:
+    output = f"--output={tmp_path}/model.json"
+    together = "--corpus and --output go together: name the corpora to fit on, and the file to write to."
+    assert not_fitted(*both) == not_fitted(output) == together
+    assert not_fitted(*both, output, "--switch-on") == (
+        "--corpus fits a model of its own; leave out --labels, --use, --list and --switch-on."
+    )
+    assert not_fitted(*both, f"--output={tmp_path}") == (
+        f"--output {tmp_path} is a folder, or in no folder; name a file in a folder that exists."
+    )
+    assert not_fitted(*both[:2], output) == (
+        f"--corpus {both[1]} has no labels; name its files of labels after the file of articles."
+    )
+    assert not Path(f"{tmp_path}/model.json").exists()
+
+
+@pytest.mark.slow
+def test_corpora_without_duplicates_fit_no_model(both, tmp_path) -> None:
+    labels = tmp_path / "others.jsonl"
+    labels.write_bytes(json_lines({"a": "n1", "b": "n3", "label": "N"}))
+    message = not_fitted("--corpus", f"{tmp_path}/valley.jsonl", str(labels), f"--output={tmp_path}/model.json")
+    assert message == "fitting needs at least one duplicate and one pair that is not; label more pairs."
+    assert not Path(f"{tmp_path}/model.json").exists()
