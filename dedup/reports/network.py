@@ -105,8 +105,9 @@ class NetworkReport(Report):
 
     def files(self, result: Network) -> list[File]:
         """Return the whole network for Gephi, Cytoscape, igraph or networkx."""
+        graphml = "\n".join(nx.generate_graphml(_graph(result)))
         return [
-            File("network.graphml", "application/graphml+xml", "GraphML", _graphml(result)),
+            File("network.graphml", "application/graphml+xml", "GraphML", f"{graphml}\n"),
             File("edges.csv", "text/csv", "Edges as CSV", _edges_csv(result.edges)),
         ]
 
@@ -130,10 +131,6 @@ def _graph(result: Network) -> nx.Graph[str]:
     for edge in result.edges:
         graph.add_edge(f"n{edge.left_id}", f"n{edge.right_id}", weight=edge.pairs, clusters=edge.clusters)
     return graph
-
-
-def _graphml(result: Network) -> str:
-    return "\n".join(nx.generate_graphml(_graph(result))) + "\n"
 
 
 def _edges_csv(edges: Iterable[Together]) -> str:

@@ -256,10 +256,11 @@ class ThresholdsReport(Report):
 
     def charts(self, result: Thresholds) -> Sequence[Chart]:
         """Return the pairs of each band, exact and partial ones, and the share of right ones that editors decided."""
-        counts = counts_of(result)
+        decided = [(band.label, band.counts.decided, band.counts.precision) for band in result.bands]
+        decided = [part for part in decided if part[1]]
         return [
-            *([_pairs_chart(result)] if counts.pairs else []),
-            *([_precision_chart(result)] if counts.decided else []),
+            *([_pairs_chart(result)] if counts_of(result).pairs else []),
+            *([precision_chart(decided)] if decided else []),
         ]
 
 
@@ -307,11 +308,6 @@ def _pairs_chart(result: Thresholds) -> Chart:
         f"{most.counts.pairs:,} pairs."
     )
     return Chart("bands", f"Pairs of the pass {result.pass_name} by score", description, bars)
-
-
-def _precision_chart(result: Thresholds) -> Chart:
-    decided = [band for band in result.bands if band.counts.decided]
-    return precision_chart((band.label, band.counts.decided, band.counts.precision) for band in decided)
 
 
 # ---- counting ----------------------------------------------------------------------------------------

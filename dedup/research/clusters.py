@@ -7,7 +7,7 @@ the cluster of each article; an article alone in its cluster is a cluster too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -165,7 +165,9 @@ def compared(found: FoundClusters) -> dict[str, Any]:
 
     An article that is in no stored cluster is alone. Shares are 0..1, None for a share of nothing.
     """
-    ours = dict(_stored(list(found.clusters)))
+    ours: dict[int, int] = {}
+    for some in in_parts(list(found.clusters), _LOOKED_UP_AT_ONCE):
+        ours.update(Membership.objects.filter(article__in=some).order_by().values_list("article", "cluster"))
     agreement = agreement_of([ours.get(cluster, -cluster) for cluster in found.clusters], list(found.clusters.values()))
     return {
         "articles": agreement.articles,
@@ -181,11 +183,6 @@ def compared(found: FoundClusters) -> dict[str, Any]:
         "b_cubed": _rounded(agreement.b_cubed),
         "problems": [asdict(problem) for problem in found.problems],
     }
-
-
-def _stored(articles: Sequence[int]) -> Iterator[tuple[int, int]]:
-    for some in in_parts(articles, _LOOKED_UP_AT_ONCE):
-        yield from Membership.objects.filter(article__in=some).order_by().values_list("article", "cluster")
 
 
 def _rounded(shares: Shares) -> dict[str, float | None]:

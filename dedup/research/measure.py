@@ -190,13 +190,20 @@ def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[En
     """
     strata = sorted({pair.found.label.stratum for pair in judged} - {""})
     files = dict.fromkeys(pair.found.label.file for pair in judged)
+    wrong = [pair for pair in judged if pair.wrong]
+    # False duplicates before missed ones, those with the largest weight first.
+    wrong.sort(key=lambda pair: (not pair.called, -pair.found.label.weight, pair.found.label.line))
     return {
         **_scores(judged, passes),
         "within_3_days": _scores(_near(judged), passes),
         "cross_validated": None if features is None else _cross_validated(judged, features),
         "strata": {name: _score_of([pair for pair in judged if pair.found.label.stratum == name]) for name in strata},
-        "files": {name: _scores_of_file([pair for pair in judged if pair.found.label.file == name]) for name in files},
-        "errors": [_error(pair) for pair in _by_weight(pair for pair in judged if pair.wrong)],
+        "files": {
+            name: {"verdict": _score_of(own), "within_3_days": _score_of(_near(own))}
+            for name in files
+            for own in [[pair for pair in judged if pair.found.label.file == name]]
+        },
+        "errors": [_error(pair) for pair in wrong],
     }
 
 
@@ -219,16 +226,12 @@ def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _scores_of_file(judged: Sequence[Judged]) -> dict[str, Any]:
-    return {"verdict": _score_of(judged), "within_3_days": _score_of(_near(judged))}
+def _proposes(pass_name: str, judged: Judged) -> bool:
+    return pass_name in judged.passes
 
 
 def _near(judged: Iterable[Judged]) -> list[Judged]:
     return [pair for pair in judged if pair.days <= NEAR_DAYS]
-
-
-def _proposes(pass_name: str, judged: Judged) -> bool:
-    return pass_name in judged.passes
 
 
 def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")) -> Numbers:
@@ -241,12 +244,10 @@ def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrg
 
 def _curves(judged: Sequence[Judged], by_pass: Mapping[str, PassScores]) -> dict[str, Any]:
     """Return precision, recall and F1 by threshold: of the verdict's probability, and of each pass's score."""
+    used = model_in_use().threshold
+    probabilities = {pair.ends: pair.pair.duplicate_probability or 0.0 for pair in judged if pair.pair}
     return {
-        "verdict": {
-            "used": model_in_use().threshold,
-            "enabled": True,
-            **_curve_in_both(judged, _probabilities(judged), grid(0.05, model_in_use().threshold)),
-        },
+        "verdict": {"used": used, "enabled": True, **_curve_in_both(judged, probabilities, grid(0.05, used))},
         "passes": {
             name: {
                 "used": scored.used,
@@ -256,10 +257,6 @@ def _curves(judged: Sequence[Judged], by_pass: Mapping[str, PassScores]) -> dict
             for name, scored in by_pass.items()
         },
     }
-
-
-def _probabilities(judged: Iterable[Judged]) -> dict[Ends, float]:
-    return {pair.ends: pair.pair.duplicate_probability or 0.0 for pair in judged if pair.pair}
 
 
 def _curve_in_both(
@@ -309,11 +306,6 @@ def _not_validated(reason: str) -> dict[str, Any]:
 
 
 # ---- errors ----------------------------------------------------------------------------------------
-
-
-def _by_weight(judged: Iterable[Judged]) -> list[Judged]:
-    """Return false duplicates before missed ones, those with the largest weight first."""
-    return sorted(judged, key=lambda pair: (not pair.called, -pair.found.label.weight, pair.found.label.line))
 
 
 def _error(judged: Judged) -> dict[str, Any]:

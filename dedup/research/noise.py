@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from dedup.research.answers import with_interval
 from dedup.research.apart import Corpus, Detection, detected
 from dedup.research.labels import Label, LabelsError, Named
 from dedup.research.measure import judged_pairs, pass_scores
-from dedup.research.precision import Estimate, Floats, estimates, ratio
+from dedup.research.precision import Estimate, estimates, ratio
 
 # What is misread for what, by shape. The kinds are those that Kukich names, "Techniques for automatically correcting
 # words in text", ACM Computing Surveys 24 (1992), 1.2: one letter for another, two for one, one for two, and blanks
@@ -210,7 +210,10 @@ def _row(noise: Noise, chosen: Path, corpus: Corpus, sides: Sides, how: Detectio
         texts = [(pair.left.normalized_text, pair.right.normalized_text) for pair in judged]
     path.unlink()
     weights = [pair.found.label.weight for pair in judged]
-    found = {name: [pair.ends in some for pair in judged] for name, some in _reaching(scores).items()}
+    found = {
+        name: [scored.scores.get(pair.ends, -1.0) >= scored.used - 1e-9 for pair in judged]
+        for name, scored in scores.items()
+    }
     calls = {"verdict": [pair.called for pair in judged], "any": [pair.pair is not None for pair in judged], **found}
     if (alike := _alike(texts)) is not None:
         calls[DATASKETCH] = alike
@@ -222,21 +225,11 @@ def _row(noise: Noise, chosen: Path, corpus: Corpus, sides: Sides, how: Detectio
     }
 
 
-def _reaching(scores: Mapping[str, Any]) -> dict[str, set[tuple[int, int]]]:
-    return {
-        name: {ends for ends, score in scored.scores.items() if score >= scored.used - 1e-9}
-        for name, scored in scores.items()
-    }
-
-
 def _share(weights: Sequence[float], calls: Sequence[bool]) -> Estimate:
     amounts = np.asarray(weights, dtype=np.float64)
-    [share] = estimates(np.stack([amounts, amounts * np.asarray(calls)]), _quotient)
+    sums = np.stack([amounts, amounts * np.asarray(calls)])
+    [share] = estimates(sums, lambda sums: ratio(sums[1:], sums[:1]))
     return share
-
-
-def _quotient(sums: Floats) -> Floats:
-    return ratio(sums[1:], sums[:1])
 
 
 def _alike(texts: Sequence[tuple[str, str]]) -> list[bool] | None:

@@ -107,7 +107,8 @@ def draw(plan: Plan, *, seed: int, name: str = "", user: Any = None) -> Validati
         raise SampleError("no pass proposes any pair; start a run first")
     random.Random(seed).shuffle(chosen)  # noqa: S311 - drawn again from the seed, not secret
     sample = _stored(plan, strata, len(chosen), seed=seed, name=name, user=user)
-    revisions = _revisions([*{pair.left for pair in chosen}, *{pair.right for pair in chosen}])
+    ends = {end for pair in chosen for end in (pair.left, pair.right)}
+    revisions = dict(Article.objects.filter(pk__in=ends).order_by().values_list("pk", "revision"))
     SampledPair.objects.bulk_create(
         SampledPair(
             sample=sample,
@@ -154,10 +155,6 @@ def _stored(plan: Plan, strata: Sequence[Stratum], size: int, *, seed: int, name
     except IntegrityError:
         raise SampleError(f"a sample is called {sample.name!r} already; choose another name") from None
     return sample
-
-
-def _revisions(ids: Sequence[int]) -> dict[int, int]:
-    return dict(Article.objects.filter(pk__in=ids).order_by().values_list("pk", "revision"))
 
 
 # ---- pairs that a pass proposes ----------------------------------------------------------------------
