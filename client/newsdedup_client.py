@@ -366,8 +366,7 @@ class Client:
     def decide(self, seen: SeenPair, kind: Kind, note: str = "") -> Decision:
         """Decide on a pair as it was read. Raises ChangedError if it has changed since."""
         path = f"/pairs/{seen.pair['id']}/decisions"
-        made: Decision = self._send("POST", path, {"kind": kind, "note": note}, {"If-Match": seen.etag}).json()
-        return made
+        return self._sent("POST", path, {"kind": kind, "note": note}, {"If-Match": seen.etag})
 
     def decisions(self, *, pair: int | None = None, decided_by: str | None = None) -> Iterator[Decision]:
         """Yield decisions, the latest first."""
@@ -375,21 +374,18 @@ class Client:
 
     def undo(self, decision: int, note: str = "") -> Decision:
         """Undo a decision. Raises APIError, 409, if it is undone already."""
-        made: Decision = self._send("POST", f"/decisions/{decision}/undo", {"note": note}).json()
-        return made
+        return self._sent("POST", f"/decisions/{decision}/undo", {"note": note})
 
     # ---- check and runs ----
 
     def check(self, text: str, *, headline: str = "", day: Day | None = None) -> Check:
         """Return the stored articles that a text may be a copy of."""
         asked = {"text": text, "headline": headline, "day": str(day) if day else None}
-        found: Check = self._send("POST", "/check", asked).json()
-        return found
+        return self._sent("POST", "/check", asked)
 
     def check_url(self, url: str) -> Check:
         """Return the same for the article that is stored under a URL. Raises NotFoundError; nothing is fetched."""
-        found: Check = self._send("POST", "/check", {"url": url}).json()
-        return found
+        return self._sent("POST", "/check", {"url": url})
 
     def runs(self) -> Iterator[Run]:
         """Yield runs, the latest first."""
@@ -411,8 +407,7 @@ class Client:
         """Queue a run for the worker, unless the same run already waits or goes on."""
         days = {name: str(day) for name, day in (("since", since), ("until", until)) if day is not None}
         body = {"profile": profile, **days, "newspapers": list(newspapers), "new": new}
-        asked: AskedRun = self._send("POST", "/runs", body).json()
-        return asked
+        return self._sent("POST", "/runs", body)
 
     def run_request(self, number: int) -> RunRequest:
         """Return a run that was asked for. Raises NotFoundError."""
@@ -426,8 +421,7 @@ class Client:
 
     def make_webhook(self, url: str, events: Sequence[Event] = ("cluster.new",)) -> NewWebhook:
         """Make a webhook, and return it with its secret."""
-        made: NewWebhook = self._send("POST", "/webhooks", {"url": url, "events": list(events)}).json()
-        return made
+        return self._sent("POST", "/webhooks", {"url": url, "events": list(events)})
 
     def change_webhook(
         self, number: int, *, url: str | None = None, events: Sequence[Event] | None = None, active: bool | None = None
@@ -435,8 +429,7 @@ class Client:
         """Change what is not None."""
         given = {"url": url, "events": list(events) if events is not None else None, "active": active}
         changes = {name: value for name, value in given.items() if value is not None}
-        changed: Webhook = self._send("PATCH", f"/webhooks/{number}", changes).json()
-        return changed
+        return self._sent("PATCH", f"/webhooks/{number}", changes)
 
     def delete_webhook(self, number: int) -> None:
         """Delete a webhook with what waits for it."""
@@ -464,6 +457,9 @@ class Client:
 
     def _read(self, path: str, **query: str) -> Any:
         return self._send("GET", path, query=query).json()
+
+    def _sent(self, method: str, path: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
+        return self._send(method, path, body, headers).json()
 
     def _send(
         self,

@@ -15,7 +15,7 @@ class SiteConfig(AppConfig):
     def ready(self) -> None:
         """Register the system checks."""
         from newsdedup_site import deployment  # noqa: F401, PLC0415 - where Django wants checks registered
-        from newsdedup_site.access import checks  # noqa: F401, PLC0415
+        from newsdedup_site.access import addresses  # noqa: F401, PLC0415
 
 
 class AdminConfig(SimpleAdminConfig):

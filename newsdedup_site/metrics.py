@@ -10,10 +10,8 @@ import datetime
 import hmac
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
@@ -28,7 +26,7 @@ from crawlers.models import CrawlSchedule
 from crawlers.requested.queue import KIND as CRAWL
 from dedup.detection.runs.requests import is_worker_alive
 from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
-from newsdedup_site.alarms.finding import database_bytes, disks, find_everywhere
+from newsdedup_site.alarms.finding import database_bytes, disks, find_everywhere, rows_of
 from newsdedup_site.alarms.kinds import KINDS
 
 # What the last ANALYZE or VACUUM counted; -1 before the first one.
@@ -121,14 +119,14 @@ def _archive(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
     counts = QuestionCount.objects.order_by("tab").values_list("tab", "number")
     yield gauge("questions", "Questions that wait for an answer, by tab.", [({"tab": tab}, n) for tab, n in counts])
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    [(today,)] = _rows(_TODAY_SQL, {"midnight": midnight})
+    [(today,)] = rows_of(_TODAY_SQL, {"midnight": midnight})
     yield single("decisions_today", "Decisions since midnight in TIME_ZONE.", today)
 
 
 def _pairs() -> list[tuple[Mapping[str, str], float]]:
     """Return the decided pairs by state, counted up to _CEILING each; the others are the rest of the estimate."""
     states = [state for state, _ in Pair.DECIDED]
-    decided = _rows(_DECIDED_SQL, {"states": states, "ceiling": _CEILING})
+    decided = rows_of(_DECIDED_SQL, {"states": states, "ceiling": _CEILING})
     samples: list[tuple[Mapping[str, str], float]] = [({"state": state}, number) for state, number in decided]
     pairs = _estimate("dedup_pair")
     if pairs is not None:
@@ -138,14 +136,8 @@ def _pairs() -> list[tuple[Mapping[str, str], float]]:
 
 
 def _estimate(table: str) -> float | None:
-    rows = _rows(_ROWS_SQL, {"table": table})
+    rows = rows_of(_ROWS_SQL, {"table": table})
     return float(rows[0][0]) if rows and rows[0][0] >= 0 else None
-
-
-def _rows(sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return cursor.fetchall()
 
 
 def _runs(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
@@ -180,7 +172,7 @@ def _nights(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _crawls() -> Iterator[GaugeMetricFamily]:
-    good = [({"newspaper": name}, seconds) for name, seconds in _rows(_LAST_GOOD_SQL)]
+    good = [({"newspaper": name}, seconds) for name, seconds in rows_of(_LAST_GOOD_SQL)]
     yield gauge("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", good)
     states = Job.objects.filter(kind=CRAWL).aggregate(
         running=Count("pk", filter=Q(state=Job.State.RUNNING)),

@@ -13,8 +13,7 @@ from django.test import Client
 from django.urls import Resolver404, get_resolver, resolve
 from lxml import html
 
-from newsdedup_site.access.addresses import Rule, rule_of
-from newsdedup_site.access.checks import walk
+from newsdedup_site.access.addresses import Rule, rule_of, walk
 
 _PLACE = re.compile(r"<(?:(\w+):)?(\w+)>")
 # A regular expression of the admin: a place whose first alternative is the first word of it.

@@ -176,13 +176,14 @@ def find_stopped_imports(now: datetime.datetime) -> Iterator[Found]:
 def find_failing_newspapers(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - the visits have their times
     """Every visit of a newspaper that is crawled has failed for FAILING_DAYS, from the first failure to the last."""
     least = datetime.timedelta(days=FAILING_DAYS) - datetime.timedelta(hours=1)
-    for number, name, since in _rows(_FAILING_SQL, {"least": least}):
+    for number, name, since in rows_of(_FAILING_SQL, {"least": least}):
         what = f"Every visit of {name} has failed since {in_words(since)}."
         address = reverse("newspaper_crawls", args=[number])
         yield Found("newspaper", f"newspaper {number}", what, since, address=address)
 
 
-def _rows(sql: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+def rows_of(sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    """Return the rows of a query."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.fetchall()
@@ -267,9 +268,7 @@ def is_elsewhere(alarm: Alarm) -> bool:
 
 def database_bytes() -> int:
     """Return the size of the database, with all its indexes."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_database_size(current_database())")
-        return int(cursor.fetchone()[0])
+    return int(rows_of("SELECT pg_database_size(current_database())")[0][0])
 
 
 def find_large_database(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - every check is asked alike

@@ -60,6 +60,10 @@ _TEXT = 80
 _CHUNK = 1_000_000
 
 
+# Instead of a value: the row goes.
+_DELETED = object()
+
+
 class Place(NamedTuple):
     """A column that may quote an article or name a newspaper, and what stands there once it did."""
 
@@ -90,6 +94,10 @@ PLACES = (
     Place(Delivery, "answer", ""),
     Place(SavedView, "query", ""),
     Place(Batch, "query", ""),
+    Place(PageFetch, "url", _DELETED),
+    Place(PendingLink, "url", _DELETED),
+    # A trial of a newspaper fetches the texts of ten articles.
+    *(Place(Trial, field, _DELETED) for field in ("url", "found", "draft", "results")),
 )
 
 
@@ -120,9 +128,6 @@ def scrub(traces: Collection[str]) -> None:
     spelled = {*traces, *(json.dumps(trace, ensure_ascii=False)[1:-1] for trace in traces)}
     for place in PLACES:
         _empty(place, spelled)
-    PageFetch.objects.filter(_any("url", traces)).delete()
-    PendingLink.objects.filter(_any("url", traces)).delete()
-    _forget_trials(spelled)
     _scrub_previews(spelled)
     _scrub_uploads(spelled)
     _scrub_sessions(spelled)
@@ -168,17 +173,10 @@ def _empty(place: Place, spelled: Collection[str]) -> None:
     if isinstance(place.model._meta.get_field(field), JSONField):  # noqa: SLF001 - documented, despite its name
         rows, field = rows.annotate(spelled=Cast(place.field, TextField())), "spelled"
     found = list(rows.filter(_any(field, spelled)).values_list("pk", flat=True))
-    rows.filter(pk__in=found).update(**{place.field: place.emptied})
-
-
-def _forget_trials(spelled: Collection[str]) -> None:
-    """Delete trials of newspapers, which fetch the texts of ten articles."""
-    fields = ("found", "draft", "results")
-    rows = Trial.objects.annotate(**{f"{field}_text": Cast(field, TextField()) for field in fields})
-    found = Q()
-    for name in ("url", *(f"{field}_text" for field in fields)):
-        found |= _any(name, spelled)
-    rows.filter(found).delete()
+    if place.emptied is _DELETED:
+        rows.filter(pk__in=found).delete()
+    else:
+        rows.filter(pk__in=found).update(**{place.field: place.emptied})
 
 
 def _scrub_previews(spelled: Collection[str]) -> None:

@@ -13,7 +13,7 @@ from django.urls import get_resolver, path
 from articles.models import Newspaper
 from articles.numbers import MAX_NUMBER, read_number
 from newsdedup_site import urls
-from newsdedup_site.access import addresses, checks, rights
+from newsdedup_site.access import addresses, rights
 from newsdedup_site.access.addresses import ADDRESSES, rule_of
 from tests.addresses import addresses as every_address
 from tests.factories import make_user
@@ -133,9 +133,8 @@ def test_an_address_that_is_not_declared_is_refused_even_to_a_superuser(caplog: 
 @override_settings(ROOT_URLCONF=Undeclared)
 def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {name: rule for name, rule in ADDRESSES.items() if name in ("queue", "article")}
-    monkeypatch.setattr(checks, "ADDRESSES", kept)
     monkeypatch.setattr(addresses, "ADDRESSES", kept)
-    found = [(error.id, error.msg, error.hint) for error in checks.check_addresses()]
+    found = [(error.id, error.msg, error.hint) for error in addresses.check_addresses()]
     name_it = "Give its pattern a name, and the name a line in newsdedup_site/access/addresses.py."
     assert found == [
         ("newsdedup_site.E001", "The address /forgotten/ has no rule.", name_it),
@@ -154,11 +153,11 @@ def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(m
 
 
 def test_the_check_finds_nothing_here_and_misses_the_middleware(settings) -> None:
-    assert len(list(checks.walk(get_resolver(urls)))) > len(ADDRESSES)
-    assert checks.check_addresses in registry.get_checks()
-    assert checks.check_addresses() == []
-    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if name != checks.MIDDLEWARE]
-    [error] = checks.check_addresses()
+    assert len(list(addresses.walk(get_resolver(urls)))) > len(ADDRESSES)
+    assert addresses.check_addresses in registry.get_checks()
+    assert addresses.check_addresses() == []
+    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if name != addresses.MIDDLEWARE]
+    [error] = addresses.check_addresses()
     assert (error.id, error.msg, error.hint) == (
         "newsdedup_site.E004",
         "Nothing enforces the rules of the addresses.",
