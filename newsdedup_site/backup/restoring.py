@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, LiteralString
+from typing import Any, LiteralString
 
 from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
@@ -57,16 +57,13 @@ def opened(path: Path) -> Iterator[AnyReader]:
     """Open a backup. Raises DamagedBackupError, and RestoreError if it cannot be read."""
     try:
         with path.open("rb") as raw:
-            yield _reader(raw, path)
+            try:
+                reader = reader_of(raw)
+            except DamagedBackupError as error:
+                raise DamagedBackupError(f"{path}: {error}") from error
+            yield reader
     except OSError as error:
         raise RestoreError(f"{path} cannot be read: {error.strerror or error}.") from error
-
-
-def _reader(raw: BinaryIO, path: Path) -> AnyReader:
-    try:
-        return reader_of(raw)
-    except DamagedBackupError as error:
-        raise DamagedBackupError(f"{path}: {error}") from error
 
 
 def check(path: Path, progress: Progress) -> Manifest:
@@ -93,7 +90,8 @@ def restore(path: Path, progress: Progress) -> Manifest:
                 _restore_dump(reader, progress)
             else:
                 _restore_container(reader, progress)
-        _analyze()
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
         return reader.manifest
 
 
@@ -155,15 +153,11 @@ def _restore_dump(reader: dump.Reader, progress: Progress) -> None:
             f"There is no pg_restore of version {version} or newer on this machine. Install it (on Debian "
             f"postgresql-client-{version}), or make the backup with --format copy."
         )
-    _drop_all()
+    with transaction.atomic(), connection.cursor() as cursor:
+        drop_all(cursor)
     reader.restore(program, lambda size: progress("restore", size))
     with transaction.atomic(), connection.cursor() as cursor:
         _compare(cursor, manifest, progress)
-
-
-def _drop_all() -> None:
-    with transaction.atomic(), connection.cursor() as cursor:
-        drop_all(cursor)
 
 
 def _restore_container(reader: container.Reader, progress: Progress) -> None:
@@ -173,7 +167,8 @@ def _restore_container(reader: container.Reader, progress: Progress) -> None:
         set_up(cursor)
         _check_tables(tables_of(cursor), manifest)
         names = [table.name for table in manifest.tables]
-        _each(cursor, _TRIGGERS_OFF_SQL, names)
+        for name in names:
+            cursor.execute(_TRIGGERS_OFF_SQL.format(Identifier(name)))
         cursor.execute(_REMOVED_SQL)
         removed = cursor.fetchall()
         for drop, _ in removed:
@@ -185,7 +180,8 @@ def _restore_container(reader: container.Reader, progress: Progress) -> None:
         # Indexes first: whoever checks a foreign key reads them.
         for _, make in sorted(removed, key=lambda statements: statements[0].startswith("ALTER")):
             cursor.execute(make)
-        _each(cursor, _TRIGGERS_ON_SQL, names)
+        for name in names:
+            cursor.execute(_TRIGGERS_ON_SQL.format(Identifier(name)))
         for sequence in manifest.sequences:
             values = {"last_value": sequence.last_value, "is_called": sequence.is_called}
             cursor.execute(_SEQUENCE_SQL, {"name": f'"{sequence.name}"', **values})
@@ -232,13 +228,3 @@ def _compare(cursor: Any, manifest: Manifest, progress: Progress) -> None:
                 "up. Restore another backup into another empty database, and report it."
             )
         progress("compare", found.rows)
-
-
-def _each(cursor: Any, statement: SQL, tables: Collection[str]) -> None:
-    for table in tables:
-        cursor.execute(statement.format(Identifier(table)))
-
-
-def _analyze() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")

@@ -91,7 +91,9 @@ def _write(raw: BinaryIO, program: Program | None, progress: Progress) -> Manife
             sequences=sequences,
         )
         if program:
-            return _write_dump(raw, cursor, program, manifest, progress)
+            cursor.execute("SELECT pg_export_snapshot(), current_schema()")
+            snapshot, schema = cursor.fetchone()
+            return dump.write(raw, program, schema, snapshot, manifest, lambda size: progress("write", size))
         return _write_container(raw, cursor, manifest, progress)
 
 
@@ -99,12 +101,6 @@ def _counted(cursor: Any, name: str, columns: tuple[str, ...], progress: Progres
     counted = digest_of(cursor, name, columns)
     progress("count", counted.rows)
     return Table(name, columns, counted.rows, counted.digest)
-
-
-def _write_dump(raw: BinaryIO, cursor: Any, program: Program, manifest: Manifest, progress: Progress) -> Manifest:
-    cursor.execute("SELECT pg_export_snapshot(), current_schema()")
-    snapshot, schema = cursor.fetchone()
-    return dump.write(raw, program, schema, snapshot, manifest, lambda size: progress("write", size))
 
 
 def _write_container(raw: BinaryIO, cursor: Any, manifest: Manifest, progress: Progress) -> Manifest:
