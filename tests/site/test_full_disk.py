@@ -113,59 +113,28 @@ def test_a_reader_that_has_gone_gets_no_words(store: StoreArticle) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "arguments"),
+    "command",
     [
-        ("articles.management.commands.export_articles", ("--format=jsonl",)),
-        ("articles.management.commands.export_articles", ("--format=csv",)),
-        ("articles.management.commands.export_revisions", ("--format=csv",)),
-        (
-            "dedup.management.commands.export",
-            (
-                "pairs",
-                "--format=jsonl",
-            ),
-        ),
-        (
-            "dedup.management.commands.export",
-            (
-                "clusters",
-                "--format=csv",
-            ),
-        ),
-        (
-            "dedup.management.commands.export",
-            (
-                "decisions",
-                "--format=csv",
-            ),
-        ),
-        (
-            "dedup.management.commands.export",
-            (
-                "lineage",
-                "--format=csv",
-            ),
-        ),
-        (
-            "dedup.management.commands.export",
-            (
-                "validation",
-                "--seed=1",
-            ),
-        ),
-        ("dedup.management.commands.report", ("overview",)),
-        ("dedup.management.commands.report", ("overview", "--format=json")),
-        ("dedup.management.commands.fit_verdicts", ("--list",)),
-        ("newsdedup_site.management.commands.version", ()),
-        ("crawlers.management.commands.demo_newspapers", ("--manifest",)),
+        "articles export_articles --format=jsonl",
+        "articles export_articles --format=csv",
+        "articles export_revisions --format=csv",
+        "dedup export pairs --format=jsonl",
+        "dedup export clusters --format=csv",
+        "dedup export decisions --format=csv",
+        "dedup export lineage --format=csv",
+        "dedup export validation --seed=1",
+        "dedup report overview",
+        "dedup report overview --format=json",
+        "dedup fit_verdicts --list",
+        "newsdedup_site version",
+        "crawlers demo_newspapers --manifest",
     ],
 )
-def test_every_command_names_the_full_standard_output(
-    long_articles: list[Article], name: str, arguments: tuple[str, ...]
-) -> None:
+def test_every_command_names_the_full_standard_output(long_articles: list[Article], command: str) -> None:
+    app, name, *arguments = command.split()
     with FULL.open("wb", buffering=0) as raw, io.TextIOWrapper(raw, write_through=True) as full:
-        command = import_module(name).Command(stdout=full)
-        assert fault_of(command, *arguments, stdout=None) == STDOUT_FULL
+        made = import_module(f"{app}.management.commands.{name}").Command(stdout=full)
+        assert fault_of(made, *arguments, stdout=None) == STDOUT_FULL
 
 
 @pytest.mark.parametrize(

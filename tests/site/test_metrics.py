@@ -158,21 +158,13 @@ def test_the_figures_cost_a_fixed_number_of_queries_and_no_session(
             read(admin)
 
 
-def test_a_browser_finds_the_icon_without_a_login(client: Client) -> None:
-    assert client.get("/favicon.ico")["Location"] == "/static/newsdedup/icon.svg"
-
-
-def test_healthz_needs_no_login(client: Client) -> None:
-    answer = client.get("/healthz")
-
-    assert (answer.status_code, answer.content) == (200, b"ok\n")
-
-
-def test_healthz_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_icon_and_the_check_of_a_balancer_need_no_login(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise DatabaseError("gone")
 
+    assert client.get("/favicon.ico")["Location"] == "/static/newsdedup/icon.svg"
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.content) == (200, b"ok\n")
     monkeypatch.setattr(connection, "cursor", refuse)
     answer = client.get("/healthz")
-
     assert (answer.status_code, answer.content) == (503, b"the database does not answer\n")

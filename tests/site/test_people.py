@@ -173,14 +173,6 @@ def test_blocking_ends_every_session_at_once_and_for_good(staff: Client) -> None
     assert [act for _, _, act in log()[1:]] == ["was blocked; 2 sessions ended.", "was unblocked."]
 
 
-@pytest.mark.parametrize("name", ["person_block", "person_change"])
-def test_admins_neither_block_nor_demote_themselves(staff: Client, ada: User, name: str) -> None:
-    page = post(staff, name, ada, role="editor", email="")
-    assert [kind for kind, _ in notices(page)] == ["error"]
-    ada.refresh_from_db()
-    assert (ada.is_active, actions.role_of(ada), log()) == (True, "admin", [])
-
-
 def test_the_last_admin_stays_one_also_against_a_superuser(client: Client, ada: User) -> None:
     root = User.objects.create_superuser("root")
     make_user("gone", "admin", is_active=False)

@@ -179,11 +179,6 @@ def test_a_user_who_is_there_is_left_as_they_are() -> None:
     assert list(user.groups.values_list("name", flat=True)) == ["admin"]
 
 
-def test_reset_makes_a_user_who_is_not_there() -> None:
-    make_editor("anna", "--reset")
-    assert get_user_model().objects.get().username == "anna"
-
-
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
