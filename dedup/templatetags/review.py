@@ -23,7 +23,7 @@ from articles.numbers import read_number
 from dedup.answers import BUTTONS, Answer
 from dedup.detection.clustering.doubts import doubts_of_article
 from dedup.detection.comparison.differences import Moved, Segment
-from dedup.detection.comparison.highlighting import Passage
+from dedup.detection.comparison.shown_text import Passage
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.facts import label
 from dedup.detection.runs.requests import is_worker_alive

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dedup.detection.comparison.common_words import common_words
 from dedup.detection.comparison.prepared import PreparedArticle
-from dedup.detection.comparison.recurring import LEAST_KNOWN, RecurringText, recurring_phrases
+from dedup.detection.comparison.recurring import LEAST_KNOWN, RecurringText, common_words, recurring_phrases
 from dedup.detection.kernels.masked_shingles import ShingleSets
 from dedup.detection.kernels.tokens import distinct
 

@@ -17,10 +17,9 @@ from rapidfuzz.distance import Levenshtein
 
 from articles.normalization.times import is_before
 from dedup.detection.comparison.alignment import Change, Replacement, is_longer, match_sentences
-from dedup.detection.comparison.coverage import Coverage, coverage
 from dedup.detection.comparison.prepared import DATE, NAME, NUMBER, PreparedArticle
 from dedup.detection.comparison.rare_words import replaced_subjects, subject_exchanges, subjects_swapped, words_kept
-from dedup.detection.comparison.recurring import NO_RECURRENCE, Recurrence, recurring_in
+from dedup.detection.comparison.recurring import NO_RECURRENCE, Coverage, Recurrence, coverage, recurring_in
 
 # How many words from the start of an article count as its lead: its first sentence, in most newspapers.
 LEAD_WORDS = 25
@@ -174,13 +173,7 @@ def _moving_dates(replacements: Iterable[Replacement], left: datetime.date, righ
     if left == right:
         return 0
     one, other = str(left.day), str(right.day)
-    return len(
-        [
-            replacement
-            for replacement in replacements
-            if one in replacement.left.split() and other in replacement.right.split()
-        ]
-    )
+    return sum(one in replacement.left.split() and other in replacement.right.split() for replacement in replacements)
 
 
 def _headline_similarity(left: PreparedArticle, right: PreparedArticle) -> float:

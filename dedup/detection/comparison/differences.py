@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from dedup.detection.comparison.highlighting import MarkedText, Passage
 from dedup.detection.comparison.prepared import MAX_CHARACTERS, Preparer
-from dedup.detection.comparison.shown_text import ShownText, Span
+from dedup.detection.comparison.shown_text import MarkedText, Passage, ShownText, Span
 from dedup.detection.comparison.word_alignment import MAX_COMPARISONS, Stretch, align, align_headlines, comparisons
 
 # Equal stretches of at least this many words can be folded, and so can sentences that only one text has.
@@ -45,7 +44,7 @@ class Segment(NamedTuple):
     text: str
     minor: bool = False
     moved: Moved | None = None
-    # See dedup/detection/comparison/highlighting.py.
+    # See dedup/detection/comparison/shown_text.py.
     boilerplate: bool = False
     found: bool = False
 

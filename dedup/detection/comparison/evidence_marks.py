@@ -39,64 +39,47 @@ def marks_of(mark: Mark, left: Located, right: Located, settings: Settings) -> P
     NO_MARKS if it compares no texts. Stretches that the pass ignores because very many articles have them
     are marked too: that is not known here.
     """
-    return _MARKERS[mark](left, right, settings) if mark in _MARKERS else NO_MARKS
-
-
-def _whole(left: Located, right: Located, _settings: Settings) -> PairMarks:
-    """Mark both texts if they are equal."""
-    one, other = normalized(left), normalized(right)
-    if one.text != other.text or not one.text:
+    if mark not in _MARKERS:
         return NO_MARKS
-    return PairMarks(one.spans([(0, len(one.text))]), other.spans([(0, len(other.text))]), 1)
-
-
-def _prefix(left: Located, right: Located, settings: Settings) -> PairMarks:
-    """Mark what is compared at all."""
-    one, other = (normalized(text).head(settings["prefix"]) for text in (left, right))
-    return PairMarks(one.spans([(0, len(one.text))]), other.spans([(0, len(other.text))]), 1)
-
-
-def _sentences(left: Located, right: Located, settings: Settings) -> PairMarks:
-    return _shared(left, right, lambda text: _sentences_of(text, settings["minimum_characters"]))
-
-
-def _character_shingles(left: Located, right: Located, settings: Settings) -> PairMarks:
-    one, other = (normalized(text).head(settings["prefix"]) for text in (left, right))
-    return _shared(one, other, lambda text: _characters_of(text.text, settings["shingle"]))
-
-
-def _stop_word_shingles(left: Located, right: Located, settings: Settings) -> PairMarks:
-    one, other = (normalized(text).head(settings["prefix"]) for text in (left, right))
-    return _shared(one, other, lambda text: _stop_words_of(text.text))
-
-
-def _masked_shingles(left: Located, right: Located, _settings: Settings) -> PairMarks:
-    return _shared(normalized(left), normalized(right), lambda text: _phrases_of(text.text))
-
-
-def _shared(left: Located, right: Located, things_of: Callable[[Located], _Things]) -> PairMarks:
-    one, other = list(things_of(left)), list(things_of(right))
+    form, things_of = _MARKERS[mark]
+    texts = [form(text, settings) for text in (left, right)]
+    one, other = (list(things_of(text.text, settings)) for text in texts)
     shared = {thing for thing, _ in one} & {thing for thing, _ in other}
     return PairMarks(
-        left.spans(span for thing, span in one if thing in shared),
-        right.spans(span for thing, span in other if thing in shared),
+        texts[0].spans(span for thing, span in one if thing in shared),
+        texts[1].spans(span for thing, span in other if thing in shared),
         len(shared),
     )
 
 
-def _sentences_of(text: Located, minimum: int) -> _Things:
-    for sentence in located_sentences(text.text):
+def _head(text: Located, settings: Settings) -> Located:
+    return normalized(text).head(settings["prefix"])
+
+
+def _whole(text: str, _settings: Settings) -> _Things:
+    if text:
+        yield text, (0, len(text))
+
+
+def _compared(text: str, _settings: Settings) -> _Things:
+    """Yield what is compared at all, which both texts have."""
+    yield Mark.BEGINNING, (0, len(text))
+
+
+def _sentences_of(text: str, settings: Settings) -> _Things:
+    for sentence in located_sentences(text):
         key = normalize_text(sentence.text)
-        if len(key) >= minimum:
+        if len(key) >= settings["minimum_characters"]:
             yield key, (sentence.start, sentence.end)
 
 
-def _characters_of(text: str, size: int) -> _Things:
+def _characters_of(text: str, settings: Settings) -> _Things:
+    size = settings["shingle"]
     for start in range(max(len(text) - size + 1, min(len(text), 1))):
         yield text[start : start + size], (start, min(start + size, len(text)))
 
 
-def _stop_words_of(text: str) -> _Things:
+def _stop_words_of(text: str, _settings: Settings) -> _Things:
     language = language_of(text)
     words = _located_words(text, text.split())
     stops = stop_words(language) if language else frozenset[str]()
@@ -106,7 +89,7 @@ def _stop_words_of(text: str) -> _Things:
             yield tuple(word for word, _ in shingle), (shingle[0][1][0], shingle[-1][1][1])
 
 
-def _phrases_of(text: str) -> _Things:
+def _phrases_of(text: str, _settings: Settings) -> _Things:
     words = _located_words(text, words_of(text))
     for place in range(max(len(words) - SHINGLE_WORDS + 1, min(len(words), 1))):
         shingle = words[place : place + SHINGLE_WORDS]
@@ -123,11 +106,13 @@ def _located_words(text: str, words: Sequence[str]) -> list[tuple[str, Span]]:
     return found
 
 
-_MARKERS: Mapping[Mark, Callable[[Located, Located, Settings], PairMarks]] = {
-    Mark.TEXT: _whole,
-    Mark.BEGINNING: _prefix,
-    Mark.CHARACTERS: _character_shingles,
-    Mark.STOP_WORDS: _stop_word_shingles,
-    Mark.SENTENCES: _sentences,
-    Mark.PHRASES: _masked_shingles,
+_Form = Callable[[Located, Settings], Located]
+# Of each mark, the form of a text that is divided, and what divides it.
+_MARKERS: Mapping[Mark, tuple[_Form, Callable[[str, Settings], _Things]]] = {
+    Mark.TEXT: (lambda text, _: normalized(text), _whole),
+    Mark.BEGINNING: (_head, _compared),
+    Mark.CHARACTERS: (_head, _characters_of),
+    Mark.STOP_WORDS: (_head, _stop_words_of),
+    Mark.SENTENCES: (lambda text, _: text, _sentences_of),
+    Mark.PHRASES: (lambda text, _: normalized(text), _phrases_of),
 }

@@ -23,7 +23,7 @@ from babel import Locale, UnknownLocaleError
 from articles.normalization.sentences import sentences_of
 from articles.normalization.text import normalize_text
 from articles.normalization.times import PublicationTime
-from dedup.detection.comparison.common_words import is_rare
+from dedup.detection.comparison.recurring import is_rare
 from dedup.detection.kernels.masked_shingles import Hashes, masked_shingle_sets
 
 # A bound, so that a page of 2 MB cannot delay a run; 999 of 1000 articles are shorter.
@@ -197,12 +197,9 @@ class Preparer:
     def _made(self, content: str) -> _Text:
         shown: list[str] = []
         starts = [0]
-        compared = typography(content[:MAX_CHARACTERS])
-        words_of = _pattern(compared).findall
-        for sentence in sentences_of(compared):
-            if found := words_of(sentence):
-                shown += found
-                starts.append(len(shown))
+        for _, found in _sentences(content):
+            shown += found
+            starts.append(len(shown))
         words, kinds = self._words_of(shown, starts)
         return _Text(
             shown=shown,
@@ -257,16 +254,21 @@ class _Kinds(dict[str, int]):
 
 def shown_sentences(content: str) -> list[str]:
     """Return the sentences of a content as they are shown; sentence i is sentence i of the prepared article."""
-    compared = typography(content[:MAX_CHARACTERS])
-    pattern = _pattern(compared)
-    return [sentence for sentence in sentences_of(compared) if pattern.findall(sentence)]
+    return [sentence for sentence, _ in _sentences(content)]
 
 
 def count_words(content: str) -> int:
     """Return the length of a content in words, as every comparison counts it."""
+    return sum(len(words) for _, words in _sentences(content))
+
+
+def _sentences(content: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the sentences with words of what is compared of a content, each with its words."""
     compared = typography(content[:MAX_CHARACTERS])
     words_of = _pattern(compared).findall
-    return sum(len(words_of(sentence)) for sentence in sentences_of(compared))
+    for sentence in sentences_of(compared):
+        if words := words_of(sentence):
+            yield sentence, words
 
 
 def word_kind(word: str) -> int:

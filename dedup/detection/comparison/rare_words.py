@@ -15,8 +15,8 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
 
 from dedup.detection.comparison.alignment import NEAR_EQUAL, Change, Replacement
-from dedup.detection.comparison.common_words import is_rare
 from dedup.detection.comparison.prepared import PreparedArticle
+from dedup.detection.comparison.recurring import is_rare
 
 # Of more missing words than this, only so many are searched for near-equal ones: the others are assumed alike.
 _MOST_SEARCHED = 64

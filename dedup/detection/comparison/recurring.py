@@ -1,18 +1,23 @@
-"""What a newspaper prints repeatedly: headlines of one form, phrases, and words. Pure."""
+"""What a newspaper prints repeatedly: headlines of one form, phrases, and words. Pure.
+
+And how much of one article's phrases another one has, apart from those. A phrase is a masked word shingle
+(kernels/masked_shingles.py): four words, with all numbers equal. It needs no capitals and no sentence ends, so it works
+in every script.
+"""
 
 from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median_low
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.comparison.coverage import among
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.tokens import IntArray, distinct
 
@@ -81,6 +86,48 @@ def recurring_in(phrases: Hashes, texts: tuple[RecurringText, RecurringText]) ->
     """Return which phrases of an article recur in any of two newspapers."""
     one, other = texts
     return one.recurs(phrases) if one is other else one.recurs(phrases) | other.recurs(phrases)
+
+
+class Coverage(NamedTuple):
+    """Shares of phrases in 0..1. A fresh phrase does not recur in the two newspapers.
+
+    Shares of contained phrases are smoothed (Laplace): with few phrases, they stay near a half, which says nothing.
+    The other shares are 0 where there are no phrases.
+    """
+
+    contained_smoothed: float  # of the shorter article's phrases: those that the longer one has
+    shared: int  # phrases that both have
+    recurring_part: float  # of the shorter's: those that recur
+    recurring_share: float  # of the shared ones: those that recur
+    fresh_contained: float  # of the shorter's fresh ones: those that the longer one has
+    fresh_shared: int
+
+
+def coverage(shorter: Hashes, longer: Hashes, recurs: Mask) -> Coverage:
+    """Return how much two ascending sets of phrases share, with and without those of the shorter one that recur."""
+    shared = among(shorter, longer)
+    both, recurring_both = int(np.count_nonzero(shared)), int(np.count_nonzero(shared & recurs))
+    fresh_shared, fresh = both - recurring_both, len(shorter) - int(np.count_nonzero(recurs))
+    return Coverage(
+        contained_smoothed=_smoothed(both, len(shorter)),
+        shared=both,
+        recurring_part=1 - fresh / len(shorter) if len(shorter) else 0.0,
+        recurring_share=recurring_both / both if both else 0.0,
+        fresh_contained=_smoothed(fresh_shared, fresh),
+        fresh_shared=fresh_shared,
+    )
+
+
+def among(some: Hashes, others: Hashes) -> Mask:
+    """Return which members of an ascending set are in another one."""
+    if not len(others):
+        return np.zeros(len(some), dtype=np.bool_)
+    # Behind the last one, the last one is looked at, which is smaller.
+    return others.take(others.searchsorted(some), mode="clip") == some
+
+
+def _smoothed(part: int, whole: int) -> float:
+    return (part + 1) / (whole + 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,3 +235,66 @@ def _recurring(printed: Printings) -> tuple[Hashes, Mask, IntArray]:
     ends = np.append(starts[1:], len(values))[: len(starts)]
     recurs = (ends - starts >= RECURRING_DAYS) & (days[ends - 1] - days[starts] >= RECURRING_SPAN)
     return values[starts[recurs]].astype(np.uint32), recurs, ends - starts
+
+
+# A word is common if so many of a newspaper's articles have it, as a share and at least as a number.
+COMMON_SHARE = 0.02
+COMMON_ARTICLES = 2
+
+_BLANK = 0x20
+# An odd number: the value of a word is a polynomial of its bytes at this place, modulo 2^64.
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_MIXER = np.uint64(0xD6E8FEB86659FD93)
+
+
+def common_words(texts: Sequence[str]) -> frozenset[str]:
+    """Return the words that are common among some articles of a newspaper, in whose texts blanks separate words.
+
+    Words are counted by hashes, ten times faster than as strings: of 300 articles, by 55 bits. Two of 30,000 different
+    words share these with a probability of 10^-8.
+    """
+    data = np.frombuffer(" ".join([*texts, ""]).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    inside = np.concatenate([np.zeros(1, dtype=np.int8), (data != _BLANK).astype(np.int8)])
+    starts, ends = (np.flatnonzero(np.diff(inside) == step) for step in (1, -1))
+    if not len(starts):
+        return frozenset()
+    lengths = [len(text.encode("utf-8", "surrogatepass")) + 1 for text in texts]
+    articles = np.searchsorted(np.cumsum(lengths), starts, side="right").astype(np.uint64)
+    bits = np.uint64(len(texts).bit_length())
+    hashes = _hashes(data, starts, ends) >> bits
+    found = distinct(hashes << bits | articles) >> bits
+    begins = np.flatnonzero(np.concatenate([np.ones(1, dtype=np.bool_), found[1:] != found[:-1]]))
+    often = np.diff(np.append(begins, len(found))) > max(COMMON_ARTICLES, COMMON_SHARE * len(texts))
+    return frozenset(
+        data[start:end].tobytes().decode("utf-8", "surrogatepass")
+        for start, end in _places(found[begins[often]], hashes, starts, ends)
+    )
+
+
+def is_rare(word: str, common: frozenset[str]) -> bool:
+    """Return whether a word is not common. Common words are normalised: l'eau is common if its parts are."""
+    return word not in common and ("'" not in word or not common.issuperset(word.split("'")))
+
+
+def _hashes(data: npt.NDArray[np.uint8], starts: IntArray, ends: IntArray) -> npt.NDArray[np.uint64]:
+    """Return 64 bits of every word."""
+    sizes = ends - starts
+    firsts = np.cumsum(sizes) - sizes
+    places = np.arange(int(sizes.sum())) - np.repeat(firsts, sizes)
+    powers = np.cumprod(np.full(int(sizes.max()), _BASE))
+    letters = data.compress(data != _BLANK).astype(np.uint64)
+    hashes = np.add.reduceat(letters * powers.take(places), firsts)
+    return (hashes ^ hashes >> np.uint64(32)) * _MIXER
+
+
+def _places(
+    wanted: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64], starts: IntArray, ends: IntArray
+) -> list[tuple[int, int]]:
+    """Return where a word with each of the wanted hashes, ascending, begins and ends."""
+    if not len(wanted):
+        return []
+    known = np.minimum(np.searchsorted(wanted, hashes), len(wanted) - 1)
+    same = np.flatnonzero(wanted[known] == hashes)
+    words = np.empty(len(wanted), dtype=np.int64)
+    words[known[same]] = same
+    return list(zip(starts[words].tolist(), ends[words].tolist(), strict=True))

@@ -1,13 +1,20 @@
-"""A text as it is shown, with the places of the words that are compared in it. Pure."""
+"""A text as it is shown: with the places of the words that are compared in it, and with stretches marked. Pure.
+
+Marked are boilerplate and what a pass found, also in the segments of a difference.
+"""
 
 from __future__ import annotations
 
+import datetime
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from dedup.detection.comparison.highlighting import Cutter, MarkedText, Passage
+from articles.boilerplate.mode import Mode
 from dedup.detection.comparison.located import compared_text, typographic
 from dedup.detection.comparison.prepared import MAX_CHARACTERS, ArticleText, Preparer
 
@@ -15,6 +22,51 @@ _QUOTES_AND_DASHES = str.maketrans("‘’‚“”„«»‐‑–—", '\'\'\'
 _NO_HASHES = np.empty(0, dtype="<u4")
 
 Span = tuple[int, int]
+
+
+# Each mark begins with its start and its end in the text; marks of one kind are in order and do not overlap.
+Marks = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a text; `boilerplate`, `found`: whether it has such a mark."""
+
+    text: str
+    boilerplate: bool = False
+    found: bool = False
+
+
+class MarkedText(NamedTuple):
+    """A content, its boilerplate, and what a pass found in it; its day, and what the comparison leaves out of it."""
+
+    content: str
+    boilerplate: Marks = ()
+    found: Marks = ()
+    date: datetime.date = datetime.date.min
+    mode: Mode = Mode.KEEP
+
+
+def passages(text: MarkedText) -> Iterator[Passage]:
+    """Yield the stretches of a content in order: a new one begins where a mark begins or ends."""
+    kinds = text.boilerplate, text.found
+    bounds = {0, len(text.content), *(bound for marks in kinds for mark in marks for bound in mark[:2])}
+    ordered = sorted(bound for bound in bounds if bound <= len(text.content))
+    inside = [_inside(marks, ordered) for marks in kinds]
+    for place, (start, end) in enumerate(pairwise(ordered)):
+        yield Passage(text.content[start:end], *(marked[place] for marked in inside))
+
+
+def _inside(marks: Marks, bounds: Sequence[int]) -> list[bool]:
+    """Return for each bound whether a mark covers the text after it."""
+    covered: list[bool] = []
+    following = iter(marks)
+    mark = next(following, None)
+    for bound in bounds:
+        while mark is not None and mark[1] <= bound:
+            mark = next(following, None)
+        covered.append(mark is not None and mark[0] <= bound)
+    return covered
 
 
 class ShownText:
@@ -33,7 +85,8 @@ class ShownText:
         self.prepared = preparer.prepare(ArticleText(0, text.date, "", compared.text, masked=_NO_HASHES))
         self._text, self._places = typographic(compared)
         self._reading = self._text.translate(_QUOTES_AND_DASHES)
-        self._cutter = Cutter(text)
+        self._passages = list(passages(text))
+        self._passage_starts = [0, *accumulate(len(passage.text) for passage in self._passages)]
         # Where each word begins and ends, and where what belongs to it begins.
         self._starts: list[int] = []
         self._ends: list[int] = []
@@ -94,11 +147,17 @@ class ShownText:
 
     def cut(self, start: int, end: int) -> Iterator[Passage]:
         """Yield a stretch of the content, cut at its marks."""
-        return self._cutter.cut(start, end)
+        place = bisect_right(self._passage_starts, start) - 1
+        while start < end:
+            passage, begin = self._passages[place], self._passage_starts[place]
+            text = passage.text[start - begin : end - begin]
+            yield Passage(text, passage.boilerplate, passage.found)
+            start += len(text)
+            place += 1
 
     def passages(self) -> Iterator[Passage]:
         """Yield the whole content, cut at its marks."""
-        return self._cutter.cut(0, self.end)
+        return self.cut(0, self.end)
 
 
 def _before(gap: str) -> int:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dedup.detection.comparison.common_words import common_words
 from dedup.detection.comparison.recurring import (
     LEAST_LEARNT,
     NO_RECURRING_TEXT,
     RECURRING_TEXT_DAYS,
     SERIES_DAYS,
     RecurringText,
+    common_words,
     recurring_phrases,
 )
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, words_of

@@ -27,7 +27,7 @@ from articles.models import Article, ArticlePage, Newspaper
 from articles.normalization.logins import without_login
 from articles.storage.extraction_rules import kept_page, pages_to_try, rule_for, rule_of
 from dedup.detection.comparison.differences import Differences, compare_texts
-from dedup.detection.comparison.highlighting import MarkedText
+from dedup.detection.comparison.shown_text import MarkedText
 from dedup.models import PageFetch
 
 # A user has at most so many pages fetched in any hour: enough to check a list by hand, too few to crawl a site.

@@ -9,13 +9,13 @@ import pytest
 
 from dedup.detection.comparison import recurring
 from dedup.detection.comparison.alignment import Change, Replacement, match_sentences
-from dedup.detection.comparison.common_words import common_words
 from dedup.detection.comparison.compare import Comparison, compare
 from dedup.detection.comparison.prepared import DATE, NAME, NUMBER, OTHER, ArticleText, PreparedArticle, Preparer
 from dedup.detection.comparison.recurring import (
     HeadlineSeries,
     Recurrence,
     RecurringText,
+    common_words,
     printings,
     recurring_between,
     usual_gap,
