@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from articles.normalization.times import Precision
-from dedup.detection.lineage.articles import Confidence, Edge, Kind, LineageArticle
+from dedup.detection.lineage.articles import Confidence, Kind, LineageArticle
+from dedup.detection.lineage.direction import Direction
 from dedup.detection.lineage.likeness import Likeness
 
 # So many houses that run one text within so many hours are more likely served by a wire than by each other.
@@ -39,15 +40,17 @@ class TextMarks:
 
 
 class Tie(NamedTuple):
-    """An edge, with what its two texts have in common, and whether the follower names the source's newspaper.
+    """An article and a source that it may have, what their texts have in common, and what speaks for the source."""
 
-    `order`: how sure it is that the source only ran before the follower.
-    """
-
-    edge: Edge
+    source: LineageArticle
+    follower: LineageArticle
     like: Likeness
-    credited: bool
-    order: Confidence
+    found: Direction
+
+    @property
+    def own(self) -> bool:
+        """Whether both are of one house."""
+        return self.source.house == self.follower.house
 
 
 def cluster_kind(
@@ -56,7 +59,7 @@ def cluster_kind(
     """Return the kind of reuse of a cluster; the first rule that fits decides."""
     if len({article.house for article in articles}) == 1:
         return KindFound(Kind.OWN, Confidence.CLEAR, ("All articles are of one newspaper or owner.",))
-    of_others = [tie for tie in ties if tie.edge.kind is not Kind.OWN]
+    of_others = [tie for tie in ties if not tie.own]
     return (
         _by_credit(articles, marks)
         or _by_newspapers(of_others)
@@ -86,7 +89,7 @@ def _by_credit(articles: Sequence[LineageArticle], marks: Mapping[str, TextMarks
 
 def _by_newspapers(ties: Collection[Tie]) -> KindFound | None:
     """Return newspaper to newspaper if at least half of the followers name another newspaper as their source."""
-    credited = sum(tie.credited for tie in ties)
+    credited = sum(tie.found.credited for tie in ties)
     if credited and 2 * credited >= len(ties):
         reason = f"{credited} of {len(ties)} followers name the newspaper they follow."
         return KindFound(Kind.NEWSPAPER, Confidence.CLEAR, (reason,))
@@ -106,8 +109,7 @@ def _by_release_marks(articles: Sequence[LineageArticle], marks: Mapping[str, Te
 
 def _by_burst(articles: Sequence[LineageArticle], ties: Collection[Tie]) -> KindFound | None:
     """Return wire if newspapers of three owners ran one text within hours."""
-    near = {tie.edge.follower for tie in ties if tie.like.contains}
-    near |= {tie.edge.source for tie in ties if tie.like.contains}
+    near = {article.number for tie in ties if tie.like.contains for article in (tie.source, tie.follower)}
     copies = sorted((article for article in articles if article.number in near), key=lambda article: article.moment)
     span = datetime.timedelta(hours=BURST_HOURS)
     houses: Counter[str] = Counter()
@@ -132,9 +134,9 @@ def _by_texts(ties: Collection[Tie]) -> KindFound:
     """Return newspaper to newspaper or common source, by what most followers are."""
     if not ties:
         return KindFound(Kind.COMMON, Confidence.DOUBTFUL, ("The texts have too little in common to say more.",))
-    copying = [tie for tie in ties if tie.edge.kind is Kind.NEWSPAPER]
+    copying = [tie for tie in ties if _copy_kind(tie) is Kind.NEWSPAPER]
     if 2 * len(copying) > len(ties):
-        clear = all(tie.edge.direction is Confidence.CLEAR for tie in copying) and len(copying) == len(ties)
+        clear = all(tie.found.confidence is Confidence.CLEAR for tie in copying) and len(copying) == len(ties)
         reason = "An earlier article contains the later one, or the other way round, and nobody else is credited."
         return KindFound(Kind.NEWSPAPER, Confidence.LIKELY if clear else Confidence.DOUBTFUL, (reason,))
     both = [tie for tie in ties if not tie.like.contains]
@@ -151,14 +153,14 @@ def edge_kind(tie: Tie, *, carried: int, of_cluster: Kind) -> Kind:
     In wire copy and press releases, articles follow each other only if the one names the other, or has what the other
     added.
     """
-    if tie.credited:
+    if tie.found.credited:
         return Kind.NEWSPAPER
     if of_cluster in (Kind.WIRE, Kind.RELEASE):
-        return Kind.NEWSPAPER if carried and tie.edge.direction is not Confidence.DOUBTFUL else of_cluster
-    return copy_kind(tie.like, tie.edge.direction)
+        return Kind.NEWSPAPER if carried and tie.found.confidence is not Confidence.DOUBTFUL else of_cluster
+    return _copy_kind(tie)
 
 
-def copy_kind(like: Likeness, direction: Confidence) -> Kind:
+def _copy_kind(tie: Tie) -> Kind:
     """Return newspaper to newspaper if one text contains the other and the direction is known, else common source."""
-    known = direction is not Confidence.DOUBTFUL
-    return Kind.NEWSPAPER if known and like.contains else Kind.COMMON
+    known = tie.found.confidence is not Confidence.DOUBTFUL
+    return Kind.NEWSPAPER if known and tie.like.contains else Kind.COMMON

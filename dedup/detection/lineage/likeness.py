@@ -109,14 +109,14 @@ class Likenesses:
 
     def __init__(self, texts: Mapping[str, Text]) -> None:
         self._texts = texts
-        self._pairs = {key: set(map(hash, pairwise(text.prepared.words))) for key, text in texts.items()}
+        self.word_pairs = {key: set(map(hash, pairwise(text.prepared.words))) for key, text in texts.items()}
         self._known: dict[tuple[str, str], Likeness] = {}
 
     def nearest(self, key: str) -> list[str]:
         """Return the other texts that share most word pairs with this one, the nearest first."""
-        own = self._pairs[key]
+        own = self.word_pairs[key]
         scored = []
-        for place, (other, pairs) in enumerate(self._pairs.items()):
+        for place, (other, pairs) in enumerate(self.word_pairs.items()):
             if other != key and (shared := len(own & pairs)):
                 scored.append((-shared / (len(own) + len(pairs)), place, other))
         return [other for _, _, other in sorted(scored, key=lambda pair: pair[:2])[:NEAREST]]

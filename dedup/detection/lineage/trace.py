@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
-from typing import NamedTuple
 
 from dedup.detection.lineage.articles import Confidence, Edge, Kind, Lineage, LineageArticle, Text
 from dedup.detection.lineage.credits import credits_newspaper, is_release, looks_like_release
-from dedup.detection.lineage.direction import Direction, direction, time_order
-from dedup.detection.lineage.kinds import KindFound, TextMarks, Tie, cluster_kind, copy_kind, edge_kind
-from dedup.detection.lineage.likeness import LEAST_COMMON, Likeness, Likenesses
+from dedup.detection.lineage.direction import direction, time_order
+from dedup.detection.lineage.kinds import KindFound, TextMarks, Tie, cluster_kind, edge_kind
+from dedup.detection.lineage.likeness import LEAST_COMMON, Likenesses
 
 # Different texts of a cluster that are compared, those of the earliest articles. Every two are compared roughly.
 MOST_TEXTS = 100
@@ -24,14 +21,6 @@ MOST_TEXTS = 100
 _ABOUT = 20
 
 NO_ORIGIN = "It shows where the text was first seen here. This doesn’t reflect an origin, exactly."
-
-
-class _Choice(NamedTuple):
-    """A source that an article may have, and what speaks for it."""
-
-    source: LineageArticle
-    like: Likeness
-    found: Direction
 
 
 def in_order(articles: Sequence[LineageArticle]) -> list[LineageArticle]:
@@ -78,7 +67,7 @@ class _Tracer:
         self._articles = [article for article in ordered if article.text_key in texts]
         self._place = {article.number: place for place, article in enumerate(self._articles)}
         self._likenesses = Likenesses(texts)
-        self._additions = Additions(texts)
+        self._additions = Additions(texts, self._likenesses.word_pairs)
         self._by_newspaper: dict[int, list[LineageArticle]] = defaultdict(list)
         self._first_with: dict[str, LineageArticle] = {}
         for article in self._articles:
@@ -96,18 +85,17 @@ class _Tracer:
 
     def ties(self) -> list[Tie]:
         """Return the edges in the order of their followers, at most one for each article, without circles."""
-        chosen = {article.number: choice for article in self._articles if (choice := self._source_of(article))}
+        chosen = {article.number: tie for article in self._articles if (tie := self._source_of(article))}
         _break_circles(chosen)
-        by_number = {article.number: article for article in self._articles}
-        return [self._tie(by_number[number], choice) for number, choice in chosen.items()]
+        return list(chosen.values())
 
-    def _source_of(self, follower: LineageArticle) -> _Choice | None:
-        choices = [choice for source in self._candidates(follower) if (choice := self._choice(source, follower))]
-        return min(choices, key=self._preference, default=None)
+    def _source_of(self, follower: LineageArticle) -> Tie | None:
+        ties = [tie for source in self._candidates(follower) if (tie := self._tie(source, follower))]
+        return min(ties, key=self._preference, default=None)
 
-    def _preference(self, choice: _Choice) -> tuple[bool, float, int, int]:
-        about = round(choice.like.common * _ABOUT)
-        return not choice.found.credited, -about, -min(choice.found.points, 1), self._place[choice.source.number]
+    def _preference(self, tie: Tie) -> tuple[bool, float, int, int]:
+        about = round(tie.like.common * _ABOUT)
+        return not tie.found.credited, -about, -min(tie.found.points, 1), self._place[tie.source.number]
 
     def _candidates(self, follower: LineageArticle) -> Iterator[LineageArticle]:
         """Yield the first article with the same text; for that one, the first ones with the nearest texts.
@@ -123,7 +111,7 @@ class _Tracer:
         for newspaper in self.marks[follower.text_key].credited - {follower.newspaper}:
             yield self._by_newspaper[newspaper][0]
 
-    def _choice(self, source: LineageArticle, follower: LineageArticle) -> _Choice | None:
+    def _tie(self, source: LineageArticle, follower: LineageArticle) -> Tie | None:
         """Return what speaks for a source; None if it has too little in common, or rather follows itself."""
         like = self._likenesses.of(source.text_key, follower.text_key)
         if max(like.kept, like.taken) < LEAST_COMMON:
@@ -136,16 +124,20 @@ class _Tracer:
             credited_back=follower.newspaper in self.marks[source.text_key].credited,
         )
         earlier = self._place[source.number] < self._place[follower.number]
-        return _Choice(source, like, found) if found.points > 0 or (found.points == 0 and earlier) else None
+        return Tie(source, follower, like, found) if found.points > 0 or (found.points == 0 and earlier) else None
 
-    def _tie(self, follower: LineageArticle, choice: _Choice) -> Tie:
-        source, like, found = choice
-        own = source.house == follower.house
-        edge = Edge(
+    def edge_of(self, tie: Tie, of_cluster: Kind) -> Edge:
+        """Return an edge once the kind of its cluster is known."""
+        source, follower, like, found = tie
+        kind = Kind.OWN
+        if not tie.own:
+            carried = self._additions.carried(source.text_key, follower.text_key)
+            kind = edge_kind(tie, carried=carried, of_cluster=of_cluster)
+        return Edge(
             source=source.number,
             follower=follower.number,
-            direction=found.confidence,
-            kind=Kind.OWN if own else copy_kind(like, found.confidence),
+            direction=found.confidence if kind in (Kind.OWN, Kind.NEWSPAPER) else found.order,
+            kind=kind,
             days=found.days,
             hours=found.hours,
             reasons=found.reasons,
@@ -153,19 +145,9 @@ class _Tracer:
             dropped=like.dropped,
             changed=like.changed,
         )
-        return Tie(edge, like, found.credited, found.order)
-
-    def edge_of(self, tie: Tie, of_cluster: Kind) -> Edge:
-        """Return an edge once the kind of its cluster is known."""
-        if tie.edge.kind is Kind.OWN:
-            return tie.edge
-        source, follower = (self._articles[self._place[number]] for number in (tie.edge.source, tie.edge.follower))
-        carried = self._additions.carried(source.text_key, follower.text_key)
-        kind = edge_kind(tie, carried=carried, of_cluster=of_cluster)
-        return replace(tie.edge, kind=kind, direction=tie.edge.direction if kind is Kind.NEWSPAPER else tie.order)
 
 
-def _break_circles(chosen: dict[int, _Choice]) -> None:
+def _break_circles(chosen: dict[int, Tie]) -> None:
     """Take out, of each circle of articles that follow each other, the edge whose direction is the weakest."""
     done: set[int] = set()
     for start in list(chosen):
@@ -229,12 +211,11 @@ _HAS = 0.4
 class Additions:
     """The sentences of the texts of a cluster."""
 
-    def __init__(self, texts: Mapping[str, Text]) -> None:
-        self._texts = texts
+    def __init__(self, texts: Mapping[str, Text], word_pairs: Mapping[str, set[int]]) -> None:
+        self._texts, self._word_pairs = texts, word_pairs
         self._sets = {key: set(text.prepared.sentence_keys) for key, text in texts.items()}
         last = Counter(text.prepared.sentence_keys[-1] for text in texts.values() if text.prepared.sentence_keys)
         self._ends = {sentence for sentence, count in last.items() if count >= _ENDS}
-        self._pairs: dict[str, set[int]] = {}
         self._carried: dict[tuple[str, str], int] = {}
 
     def carried(self, source: str, follower: str) -> int:
@@ -256,8 +237,8 @@ class Additions:
         prepared = self._texts[source].prepared
         if 2 * sum(prepared.sentence_keys[place] in self._sets[key] for key in others) >= len(others):
             return False
-        pairs = set(map(hash, pairwise(prepared.sentence(place))))
-        lacking = [key for key in others if len(pairs & self._pairs_of(key)) < _HAS * len(pairs)]
+        pairs = prepared.word_pairs(place)
+        lacking = [key for key in others if len(pairs & self._word_pairs[key]) < _HAS * len(pairs)]
         before, later = set(prepared.sentence_keys[:place]), set(prepared.sentence_keys[place + 1 :])
         past = sum(self._goes_past(self._sets[key], before, later) for key in lacking)
         return past >= _LEAST_PAST and past > len(others) - len(lacking)
@@ -267,8 +248,3 @@ class Additions:
         if not text.isdisjoint(later):
             return not text.isdisjoint(before)
         return later.isdisjoint(self._ends) and not text.isdisjoint(before & self._ends)
-
-    def _pairs_of(self, key: str) -> set[int]:
-        if key not in self._pairs:
-            self._pairs[key] = set(map(hash, pairwise(self._texts[key].prepared.words)))
-        return self._pairs[key]
