@@ -46,20 +46,10 @@ class Digested(io.RawIOBase):
         if not self._stream.closed:
             self._stream.flush()
 
-    @property
-    def sha256(self) -> str:
-        """The digest of what was written."""
-        return self._digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenFile:
-    """A file that is complete: what it has, its number of rows, and the name that it is to have."""
-
-    written: Digested
-    name: str
-    content: str
-    rows: int
+    def described(self, name: str, content: str, rows: int) -> dict[str, Any]:
+        """Return what is said of a file that is complete, given the name that it is to have and what it has."""
+        digest = self._digest.hexdigest()
+        return {"name": name, "content": content, "rows": rows, "bytes": self._size, "sha256": digest}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +66,7 @@ class Counts:
         return self.kept + self.removed.total()
 
 
-def description(asked: Asked, other: str, counts: Counts, files: Sequence[WrittenFile], methods: str) -> dict[str, Any]:
+def description(asked: Asked, other: str, counts: Counts, files: list[dict[str, Any]], methods: str) -> dict[str, Any]:
     """Return all of it, for JSON. The same state of the archive gives the same description."""
     return {
         "format": FORMAT,
@@ -93,7 +83,7 @@ def description(asked: Asked, other: str, counts: Counts, files: Sequence[Writte
         "clusters": _clusters(),
         "run": _run(),
         "versions": versions(),
-        "files": [_file(file) for file in files],
+        "files": files,
         "columns": {"corpus": _dictionary(CORPUS), "removed": _dictionary(REMOVED)},
     }
 
@@ -141,13 +131,3 @@ def _run() -> dict[str, Any] | None:
 
 def _dictionary(columns: Sequence[Column]) -> list[dict[str, str]]:
     return [{"name": column.name, "type": column.type.words, "meaning": column.help} for column in columns]
-
-
-def _file(file: WrittenFile) -> dict[str, Any]:
-    return {
-        "name": file.name,
-        "content": file.content,
-        "rows": file.rows,
-        "bytes": file.written.tell(),
-        "sha256": file.written.sha256,
-    }

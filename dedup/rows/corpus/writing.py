@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias, TypeVar, cast
 from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
 from articles.files.records import FileFormat
 from articles.files.whole_files import text_into, whole_bytes, writing
-from dedup.rows.corpus.description import Counts, Digested, WrittenFile, description
+from dedup.rows.corpus.description import Counts, Digested, description
 from dedup.rows.corpus.other import OtherCorpus
 from dedup.rows.corpus.places import Asked, corpus_tables, decide_places
 from dedup.rows.corpus.rows import (
@@ -113,8 +113,8 @@ def write_corpus(
                 _write_removed(left_out, target, cast("BinaryIO", gone))
             counts = Counts(rows.count, removed_by_reason(), of_other)
             files = [
-                WrittenFile(kept, target.path.name, "corpus", counts.kept),
-                WrittenFile(gone, target.removed.name, "removed", counts.removed.total()),
+                kept.described(target.path.name, "corpus", counts.kept),
+                gone.described(target.removed.name, "removed", counts.removed.total()),
             ]
             words = description(asked, other.name if other else "", counts, files, methods)
             with writing(target.described, target.path.parent):

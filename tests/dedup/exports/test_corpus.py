@@ -29,6 +29,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from tests.dedup.real_news import news
 
 from articles.files.cells import unguarded
 from articles.files.whole_files import whole_file
@@ -45,8 +46,6 @@ from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run
 
 pytestmark = pytest.mark.django_db
-
-DATA = Path(__file__).parents[4] / "shared" / "data"
 
 
 def export(target: Path, *options: str, policy: str = "one-per-cluster") -> str:
@@ -391,21 +390,7 @@ def test_a_killed_export_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.real_data
 def test_each_policy_on_real_news_equals_a_slow_count_with_pandas(tmp_path: Path) -> None:
-    path = DATA / "lk_news_en.jsonl.gz"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not in {DATA}")
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in islice(lines, 14_400, 14_900)]
-    articles = [
-        IncomingArticle(
-            date=datetime.date.fromisoformat(row["date"]),
-            headline=row["headline"],
-            url=row["url"],
-            content=row["content"],
-            newspaper=row["newspaper"],
-        )
-        for row in rows
-    ]
+    articles = list(islice(news("lk_news_en"), 14_400, 14_900))
     stored = [article.article_id for article in store_articles(articles)]
     # Which articles are copies does not matter here: clusters of every shape do.
     alike: dict[str, list[int]] = {}
