@@ -13,7 +13,7 @@ from dedup.detection.clustering.changes import changed_since_rebuilt
 from dedup.detection.clustering.constraints import constraints_in_force, with_pair_state
 from dedup.detection.clustering.implications import expected_implications
 from dedup.detection.clustering.questions import Subject, all_questions, expected_counts
-from dedup.detection.clustering.rebuild import ExpectedCluster, differs, expected_clusters
+from dedup.detection.clustering.rebuild import differs, expected_clusters
 from dedup.models import Cluster, ConfirmedArticle, Link, Membership, Pair, QuestionCount, SeparateArticles
 from dedup.models.decisions import NEVER_UNDONE
 from newsdedup_site.doctor.invariant import FULL_RUN, RESTORE, Found, Invariant, Sample, by, listed, rows
@@ -172,21 +172,21 @@ def _stored_members() -> dict[int, tuple[int, ...]]:
 
 def _clusters(_sample: Sample) -> Found:
     stored, expected = _stored_members(), expected_clusters()
-    settled = _settled([*stored.values(), *(cluster.articles for cluster in expected)])
+    settled = _settled([*stored.values(), *expected])
     if settled is None:
         return Found(waiting=_CHANGED)
-    return listed(_wrong(stored, {cluster.articles: cluster for cluster in expected}, settled))
+    return listed(_wrong(stored, expected, settled))
 
 
 def _wrong(
-    stored: Mapping[int, tuple[int, ...]], expected: Mapping[tuple[int, ...], ExpectedCluster], settled: _Settled
+    stored: Mapping[int, tuple[int, ...]], expected: Mapping[tuple[int, ...], Cluster], settled: _Settled
 ) -> Iterator[str]:
     rows = Cluster.objects.in_bulk()
     for number, articles in sorted(stored.items()):
         if articles[0] in settled and articles not in expected:
             yield f"cluster {number} has the articles {_few(articles)}, which nothing holds together so"
-        elif articles[0] in settled and number in rows and differs(rows[number], expected[articles].row):
-            yield f"cluster {number} is stored as {_facts(rows[number])}, and is {_facts(expected[articles].row)}"
+        elif articles[0] in settled and number in rows and differs(rows[number], expected[articles]):
+            yield f"cluster {number} is stored as {_facts(rows[number])}, and is {_facts(expected[articles])}"
     known = set(stored.values())
     for articles in expected:
         if articles[0] in settled and articles not in known:

@@ -96,7 +96,7 @@ def faults() -> tuple[str, ...]:
     implied = expected_implications()
     questions = all_questions()
     checks = {
-        "clusters": sorted(map(tuple, stored.values())) == sorted(cluster.articles for cluster in expected_clusters()),
+        "clusters": sorted(map(tuple, stored.values())) == sorted(expected_clusters()),
         "tied": dict(ConfirmedArticle.objects.values_list("article", "first")) == implied.firsts,
         "separate": set(SeparateArticles.objects.values_list("one", "other")) == implied.separate,
         "questions": questions.stored == questions.expected,

@@ -47,18 +47,14 @@ def rebuild_clusters(articles: Collection[int] | None = None, known: KnownConstr
     return Rebuilt(concerned, result.contradictions)
 
 
-class ExpectedCluster(NamedTuple):
-    """A cluster as it should be: its articles, ascending, and a row without a number."""
+def expected_clusters() -> dict[tuple[int, ...], Cluster]:
+    """Return what rebuild_clusters() would store as the clusters now; nothing is stored.
 
-    articles: tuple[int, ...]
-    row: Cluster
-
-
-def expected_clusters() -> list[ExpectedCluster]:
-    """Return what rebuild_clusters() would store as the clusters now; nothing is stored."""
+    By the articles of each, ascending; the rows have no number.
+    """
     components = _clustering(None, constraints_in_force()).components
     facts = _facts(components)
-    return [ExpectedCluster(component.articles, _row(component, facts)) for component in components]
+    return {component.articles: _row(component, facts) for component in components}
 
 
 def differs(row: Cluster, fresh: Cluster) -> bool:
