@@ -17,6 +17,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import grimp
+import networkx
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PICTURE = CHECKOUT / "docs" / "architecture" / "packages.svg"
@@ -108,16 +109,7 @@ def _box(module: str, boxes: Collection[str]) -> str | None:
 
 
 def _without_implied(edges: set[Edge]) -> set[Edge]:
-    """Return the transitive reduction of a graph without circles."""
-    below: dict[str, set[str]] = {}
-    for upper, lower in edges:
-        below.setdefault(upper, set()).add(lower)
-
-    def reached(start: str) -> set[str]:
-        return {package for lower in below.get(start, ()) for package in (lower, *reached(lower))}
-
-    implied = {upper: {far for near in nears for far in reached(near)} for upper, nears in below.items()}
-    return {(upper, lower) for upper, lower in edges if lower not in implied[upper]}
+    return set(networkx.transitive_reduction(networkx.DiGraph(edges)).edges)
 
 
 def _laid_out(name: str, layers: list[list[str]], imports: set[Edge]) -> App:

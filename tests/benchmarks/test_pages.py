@@ -10,6 +10,7 @@ from tests.factories import make_user
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 def test_the_pages_of_a_filled_archive_are_measured() -> None:
     archive.fill(120, 1_200)
     assert Pair.objects.count() == 110 * archive.NEAREST + sum(range(archive.NEAREST))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.slow
 def test_a_killed_crawl_is_made_up_for(held_page: Site, crawl: CrawlCommand) -> None:
     process = crawl.start()
     assert held_page.arrived.wait(60)

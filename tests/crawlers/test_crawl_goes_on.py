@@ -78,6 +78,7 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(
     assert Counter(states) == {"broken off": len(killed_after), "finished": len(states) - len(killed_after)}
 
 
+@pytest.mark.slow
 def test_a_link_that_waited_is_visited_although_its_feed_has_rolled_on(held_page: Site, crawl: CrawlCommand) -> None:
     # In worker processes from the first article on, which end with the crawl.
     process = crawl.start("--set", "EXTRACTION_FEW=0")

@@ -44,6 +44,7 @@ BASE_URLS = {key: f"http://127.0.0.1:{8701 + place}" for place, key in enumerate
 PRIVATE = "/private/"
 
 
+@pytest.mark.slow
 @from_crawl_to_cluster
 def test_a_crawl_and_a_run_find_what_the_manifest_says_and_the_command_nothing_new(crawl: CrawlCommand) -> None:
     requests: list[tuple[str, str]] = []

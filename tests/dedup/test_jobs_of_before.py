@@ -41,6 +41,7 @@ def migrate(*target: str) -> None:
     call_command("migrate", *target, verbosity=0)
 
 
+@pytest.mark.slow
 def test_all_that_waits_or_was_left_goes_on_after_an_upgrade(store: StoreArticle) -> None:
     article, ada = store(), make_user("ada", "admin")
     for target in reversed(BEFORE):

@@ -220,6 +220,7 @@ def busy(site: Site) -> Iterator[psutil.Process]:
         client.kill()
 
 
+@pytest.mark.slow
 def test_pages_answer_503_within_seconds(site: Site) -> None:
     with site.away():
         for path in ("/healthz", "/queue/", f"/pairs/{site.pairs[0]}/", "/admin/", "/login/?next=/queue/"):

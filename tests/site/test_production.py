@@ -240,6 +240,7 @@ def test_behind_tls_every_answer_and_cookie_has_exactly_these_bounds() -> None:
         }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("anna")
 def test_on_this_machine_alone_plain_http_needs_no_setting() -> None:
     with served() as connection:

@@ -57,6 +57,7 @@ call_command("import_articles", *sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_import_is_repaired_by_running_it_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], environment: dict[str, str]
@@ -194,6 +195,7 @@ def lines_for_both(rows: int) -> Iterator[bytes]:
         yield json_lines(row(number, content=f"Ferry {number}. " * 200))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_two_imports_of_the_same_rows_at_the_same_time_store_each_once(environment: dict[str, str]) -> None:
     command = [sys.executable, "manage.py", "import_articles", "-", "--format=jsonl", "--batch-size=20"]

@@ -40,6 +40,7 @@ def group(store: StoreArticle) -> DenseGroup:
     return DenseGroup.objects.get()
 
 
+@pytest.mark.slow
 def test_a_decision_on_thousands_of_articles_is_quick(group: DenseGroup, user: User) -> None:
     assert (group.size, GroupMember.objects.count()) == (SIZE, SIZE)
     confirmed = decisions.confirm_group(group.pk, seen=group.fingerprint, user=user)

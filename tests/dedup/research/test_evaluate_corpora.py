@@ -90,6 +90,7 @@ def _check_numbers(result: dict) -> None:
     assert result["within_3_days"]["confusion"]["N"]["pairs"] == 0
 
 
+@pytest.mark.slow
 def test_corpora_are_measured_in_turn_and_judged_by_models_of_the_others(corpora) -> None:
     result = measured(*corpora["coast"], *corpora["valley"])
     _, articles, *labels = corpora["coast"]
