@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import faulthandler
 import gc
 import signal
 from collections.abc import Callable, Iterator
@@ -56,6 +57,12 @@ def pytest_collection_finish() -> None:
     """Let no later collection of garbage look through all modules and tests again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a test that may take longer than others have its time: pytest would end its process before."""
+    if item.get_closest_marker("timeout"):
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture(scope="session", autouse=True)

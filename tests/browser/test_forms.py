@@ -5,7 +5,6 @@ And every form of every page: changed by one field, sent by its own button, and 
 
 from __future__ import annotations
 
-import faulthandler
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -383,8 +382,6 @@ def change(part: ElementHandle, shown: Field, target: str, taken: set[str], hint
 def test_every_form_is_sent_by_its_own_button_and_read_back(
     screen: str, scripts: bool, site: Site, ways: list[Way], chromium: Browser
 ) -> None:
-    # The timeout above ends a test that hangs: the one of the process is shorter than this test on a busy machine.
-    faulthandler.cancel_dump_traceback_later()
     window = chromium.new_context(viewport=SCREENS[screen], java_script_enabled=scripts, reduced_motion="reduce")
     trial = Trial(site, window, screen)
     waiting, known, faults = deque(ways), {way.kind for way in ways}, []
