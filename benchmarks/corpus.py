@@ -160,7 +160,7 @@ def load(rows: Iterable[Row], connection: Any) -> int:
     stored_at = datetime.datetime.now(datetime.UTC)
     with connection.cursor() as cursor:
         # Revisions begin again: what an earlier run has noted as up to date would be believed of these articles.
-        cursor.execute("TRUNCATE articles_article, articles_newspaper, dedup_uptodate RESTART IDENTITY CASCADE")
+        cursor.execute("TRUNCATE articles_article, articles_newspaper, dedup_watermark RESTART IDENTITY CASCADE")
         with cursor.copy(_COPY_SQL) as copy:
             count = 0
             for count, row in enumerate(rows, start=1):  # noqa: B007 - its last value is the number of rows

@@ -26,7 +26,7 @@ PREFIX = 1000
 # The tables that passes write.
 _FORGET_SQL = "TRUNCATE dedup_detectionrun, dedup_pair, dedup_cluster RESTART IDENTITY CASCADE"
 
-_EMPTY_SQL = "TRUNCATE articles_article, articles_newspaper, auth_user, dedup_uptodate RESTART IDENTITY CASCADE"
+_EMPTY_SQL = "TRUNCATE articles_article, articles_newspaper, auth_user, dedup_watermark RESTART IDENTITY CASCADE"
 
 _SLICE_SQL = """
 CREATE TABLE benchmark_left AS

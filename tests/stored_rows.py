@@ -86,7 +86,7 @@ BOOKS = frozenset(
         ),
         *("crawlers_sitepace", "crawlers_sourcevalidator", "crawlers_visit", "dedup_delivery", "dedup_detectionrun"),
         *("dedup_runblock", "dedup_runphase", "dedup_shinglesample", "dedup_storedreport"),
-        *("dedup_uptodate", "dedup_worker"),
+        *("dedup_watermark", "dedup_worker"),
     }
 )
 # Numbers, moments, and which of several runs it was.
@@ -94,7 +94,7 @@ PASSING = frozenset(
     {
         *("id", "revision", "number", "run_id", "stored_at", "seen_at", "found_at", "fetched_at", "merged_at"),
         *("fitted_at", "drawn_at", "labelled_at", "uploaded_at", "learnt_at", "updated_at", "article_ids", "carried"),
-        *("rests_on", "fingerprint", "digest_of_run"),
+        *("input_digest", "fingerprint", "digest_of_run"),
     }
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dedup.models.caches import ArticleSentences, ArticleShingles, ChangedArticle, ShingleSample, UpToDate
+from dedup.models.caches import ArticleSentences, ArticleShingles, ChangedArticle, ShingleSample, Watermark
 from dedup.models.decisions import Batch, BatchItem, ConfirmedArticle, Decision, Link, SeparateArticles
 from dedup.models.pairs import Cluster, Evidence, Membership, Pair
 from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
@@ -59,9 +59,9 @@ __all__ = [
     "StoredReport",
     "Token",
     "TokenUse",
-    "UpToDate",
     "ValidationSample",
     "Verdict",
+    "Watermark",
     "Webhook",
     "Worker",
 ]

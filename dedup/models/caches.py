@@ -54,18 +54,15 @@ class ArticleSentences(models.Model):
         return f"Sentences of article {self.article_id}"
 
 
-class UpToDate(models.Model):
+class Watermark(models.Model):
     """What is derived under this name is up to date with all articles up to a revision.
 
-    `rests_on` is a digest of whatever else it depends on. Without a row, all of it is derived again.
+    `input_digest` is a digest of whatever else it depends on. Without a row, all of it is derived again.
     """
 
     name = models.CharField(max_length=20, primary_key=True)
     revision = models.BigIntegerField()
-    rests_on = models.CharField(max_length=64, blank=True, default="")
-
-    class Meta:
-        verbose_name_plural = "marks of what is up to date"
+    input_digest = models.CharField(max_length=64, blank=True, default="")
 
     def __str__(self) -> str:
         return f"{self.name} up to {self.revision}"

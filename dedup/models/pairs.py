@@ -77,7 +77,7 @@ class Pair(TwoArticles, models.Model):
     )
     right_matched = models.FloatField(null=True, help_text="The same of the right article's words, 0 to 1.")
     joins = models.BooleanField(db_default=False, help_text="Whether the verdict puts both articles in one cluster.")
-    rests_on = models.BigIntegerField(
+    input_digest = models.BigIntegerField(
         null=True,
         editable=False,
         help_text="A digest of what the verdict rests on. When it changes, or is empty, the pair is compared again.",
@@ -112,8 +112,8 @@ class Pair(TwoArticles, models.Model):
             models.Index(
                 fields=["-duplicate_probability", "id"], condition=Q(same_newspaper=True), name="pair_same_newspaper"
             ),
-            models.Index(fields=["id"], condition=Q(rests_on=None, best_score__gt=0), name="pair_to_judge"),
-            models.Index(fields=["id"], condition=Q(rests_on__isnull=False, best_score=0), name="pair_unproposed"),
+            models.Index(fields=["id"], condition=Q(input_digest=None, best_score__gt=0), name="pair_to_judge"),
+            models.Index(fields=["id"], condition=Q(input_digest__isnull=False, best_score=0), name="pair_unproposed"),
         ]
 
     def __str__(self) -> str:

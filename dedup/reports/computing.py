@@ -32,7 +32,7 @@ from dedup.models import (
     SampledPair,
     SampleLabel,
     StoredReport,
-    UpToDate,
+    Watermark,
 )
 from dedup.reports import REPORTS
 from dedup.reports.base import Chart, Report
@@ -189,13 +189,15 @@ def compute_after_run(
     if not _is_large():
         return 0
     ready = {report.name: report for report in REPORTS.values() if report.after_run}
-    rests_on = _rests_on()
-    same = UpToDate.objects.filter(name__in=map(_mark, ready), rests_on=rests_on).values_list("name", flat=True)
+    input_digest = _input_digest()
+    same = Watermark.objects.filter(name__in=map(_mark, ready), input_digest=input_digest).values_list(
+        "name", flat=True
+    )
     kept = {name for name in ready if _mark(name) in set(same) and not ready[name].names_run} if unchanged else set()
     waiting = {name for name in ready.keys() - kept if _may_wait(ready[name])} if only_new else set()
-    due = _DueReports(tuple(name for name in ready if name not in kept | waiting), rests_on, pool.count)
+    due = _DueReports(tuple(name for name in ready if name not in kept | waiting), input_digest, pool.count)
     on_start(len(due.names))
-    UpToDate.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
+    Watermark.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
     tasks = [due] if due.names else []
     try:
         list(pool.results(tasks, compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)))
@@ -222,7 +224,7 @@ class _DueReports:
     """The reports to compute after a run, as a task for any process; the database works on so many at a time."""
 
     names: tuple[str, ...]
-    rests_on: str
+    input_digest: str
     at_a_time: int
 
 
@@ -239,7 +241,7 @@ def compute_due(due: _DueReports, on_done: Callable[[int], None]) -> None:
                 defaults={"asked": _default(report), "error": str(error)},
             )
         else:
-            UpToDate.objects.create(name=_mark(report.name), revision=0, rests_on=due.rests_on)
+            Watermark.objects.create(name=_mark(report.name), revision=0, input_digest=due.input_digest)
         on_done(1)
 
 
@@ -284,7 +286,7 @@ def _in_thread(report: Report) -> _Result:
         connection.close()
 
 
-def _rests_on() -> str:
+def _input_digest() -> str:
     """Return a digest of what the reports read apart from pairs and clusters, which runs change."""
     state = current_state()
     return fingerprint(

@@ -196,7 +196,7 @@ JOIN articles_article AS other ON other.id = pair.right_id
 WHERE (pair.days_apart, pair.same_newspaper)
         IS DISTINCT FROM (abs(one.date - other.date), one.newspaper_id = other.newspaper_id)
     AND greatest(one.revision, other.revision)
-        <= coalesce((SELECT revision FROM dedup_uptodate WHERE name = 'article facts'), 0)
+        <= coalesce((SELECT revision FROM dedup_watermark WHERE name = 'article facts'), 0)
 """
 _VERDICTS_SQL: LiteralString = """
 SELECT format('pair %s: verdict "%s", probability %s, of duplicates %s, joins: %s', id, verdict,
@@ -204,7 +204,7 @@ SELECT format('pair %s: verdict "%s", probability %s, of duplicates %s, joins: %
 FROM dedup_pair
 WHERE (verdict = '') <> (probability IS NULL)
     OR (verdict = '') <> (duplicate_probability IS NULL)
-    OR verdict = '' AND rests_on IS NOT NULL
+    OR verdict = '' AND input_digest IS NOT NULL
     OR joins AND verdict NOT IN ('duplicate', 'version')
     OR verdict NOT IN ('', 'duplicate', 'version', 'template', 'similar')
     OR probability NOT BETWEEN 0 AND 1 OR duplicate_probability NOT BETWEEN 0 AND 1

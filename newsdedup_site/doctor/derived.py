@@ -36,8 +36,10 @@ _AT_ONCE, _IN_A_ROW = 500, 10
 # Two machines may differ in the last digits of a probability.
 _SAME = 1e-9
 _NUMBERS = ("probability", "duplicate_probability", "left_matched", "right_matched")
-_FORGET = "Delete these rows and those of dedup_uptodate; then run `manage.py find_duplicates`, which makes them."
-_JUDGE = "Set rests_on of these pairs to NULL with SQL; then run `manage.py find_duplicates`, which judges them again."
+_FORGET = "Delete these rows and those of dedup_watermark; then run `manage.py find_duplicates`, which makes them."
+_JUDGE = (
+    "Set input_digest of these pairs to NULL with SQL; then run `manage.py find_duplicates`, which judges them again."
+)
 # The table of each index of the texts, by the name of its mark: up to there, every article has its row.
 _INDEXES = {SHINGLES: "dedup_articleshingles", SENTENCES: "dedup_articlesentences", SERIES: "dedup_headlineform"}
 _MISSING_SQL = SQL("""
@@ -45,7 +47,7 @@ SELECT 'article ' || article.id || ' has no row of today in ' || {name}
 FROM articles_article AS article
 LEFT JOIN {index} AS known ON known.article_id = article.id
 WHERE known.revision IS DISTINCT FROM article.revision
-    AND article.revision <= (SELECT revision FROM dedup_uptodate WHERE name = %(name)s)
+    AND article.revision <= (SELECT revision FROM dedup_watermark WHERE name = %(name)s)
 """)
 _HEADLINE_FORMS_SQL: LiteralString = """
 SELECT format('the headline form of article %s has another day or newspaper', article.id)
@@ -62,7 +64,7 @@ JOIN dedup_headlineform AS other ON other.article_id = pair.right_id
 LEFT JOIN dedup_evidence AS evidence
     ON evidence.pair_id = pair.id AND evidence.pass_name = 'exact' AND NOT evidence.stale
     AND evidence.details ? 'leftover'
-WHERE pair.best_score > 0 AND pair.rests_on IS NOT NULL AND pair.verdict <> ''
+WHERE pair.best_score > 0 AND pair.input_digest IS NOT NULL AND pair.verdict <> ''
 ORDER BY month, pair.id
 """
 
@@ -201,7 +203,7 @@ def _look(sample: Sample) -> Found:
     newest = last.counts.get("newest") or 0
     pairs = Pair.objects.filter(
         left_matched__isnull=False,
-        rests_on__isnull=False,
+        input_digest__isnull=False,
         left__revision__lte=newest,
         right__revision__lte=newest,
         left__withheld=False,

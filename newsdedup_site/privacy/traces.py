@@ -47,7 +47,7 @@ from dedup.models import (
     SavedView,
     Series,
     StoredReport,
-    UpToDate,
+    Watermark,
 )
 from dedup.reports.computing import not_waited_for
 from dedup.review.answers.removed_articles import unpropose
@@ -271,7 +271,7 @@ def _recount_series(forms: Collection[tuple[int, str]], *, for_good: bool) -> No
     with connection.cursor() as cursor:
         cursor.execute(_NO_SERIES_SQL, values)
         cursor.execute(_SERIES_SQL, values)
-    UpToDate.objects.filter(name=SERIES).delete()
+    Watermark.objects.filter(name=SERIES).delete()
 
 
 def _forget_sentences(articles: Collection[int], *, for_good: bool) -> None:

@@ -113,7 +113,7 @@ UNNOTICED = {
     "when it was found or seen, which nothing else says": "found_at seen_at seconds",
     "what an editor reads, and no check derives again": "details form characters candidates verified",
     "what it cannot be, because a constraint refuses it": "left_id",
-    "a digest: another one makes the next run judge the pair again": "rests_on",
+    "a digest: another one makes the next run judge the pair again": "input_digest",
     "what only a crawl or an import knew": "kind",
     "the bounds of a block, which later runs choose again": "first_day last_day pairs",
 }

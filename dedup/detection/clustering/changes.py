@@ -18,7 +18,7 @@ from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import Rebuilt, rebuild_clusters
 from dedup.detection.types import CLUSTERS, QUESTIONS
-from dedup.models import ChangedArticle, Keep, Membership, Profile, UpToDate
+from dedup.models import ChangedArticle, Keep, Membership, Profile, Watermark
 
 # More changed articles than these take longer one by one than all clusters together.
 FEW = 20_000
@@ -30,7 +30,7 @@ INSERT INTO dedup_changedarticle (article)
 SELECT unnest(ARRAY[pair.left_id, pair.right_id])
 FROM judged_pair AS judged
 JOIN dedup_pair AS pair ON pair.id = judged.id
-WHERE EXISTS (SELECT FROM dedup_uptodate WHERE name = 'clusters')
+WHERE EXISTS (SELECT FROM dedup_watermark WHERE name = 'clusters')
   AND (pair.joins, pair.verdict, pair.probability, pair.duplicate_probability, pair.left_matched, pair.right_matched)
       IS DISTINCT FROM (judged.joins, judged.verdict, judged.probability, judged.duplicate_probability,
                         judged.left_matched, judged.right_matched)
@@ -41,7 +41,7 @@ INSERT INTO dedup_changedarticle (article)
 SELECT unnest(ARRAY[pair.left_id, pair.right_id])
 FROM found_candidate AS found
 JOIN dedup_pair AS pair ON pair.left_id = found.left_id AND pair.right_id = found.right_id
-WHERE pair.best_score = 0 AND pair.verdict <> '' AND EXISTS (SELECT FROM dedup_uptodate WHERE name = 'clusters')
+WHERE pair.best_score = 0 AND pair.verdict <> '' AND EXISTS (SELECT FROM dedup_watermark WHERE name = 'clusters')
 """
 # The articles of clusters that were stored again: their days and texts decide which article represents a cluster.
 _STORED_AGAIN_SQL: LiteralString = """
@@ -65,15 +65,15 @@ def update_clusters(*, only_changed: bool) -> Rebuilt:
     The contradictions are those among the articles that were concerned; see `contradictions`. Call `renew_questions`
     next: if a process was killed between the two, the next one asks for all questions to be renewed.
     """
-    newest, rests_on = newest_revision(), _rests_on()
+    newest, input_digest = newest_revision(), _input_digest()
     with transaction.atomic():
         lock_review()
-        changed = _changed(rests_on, FEW) if only_changed else None
+        changed = _changed(input_digest, FEW) if only_changed else None
         rebuilt = Rebuilt(set(), []) if changed == set() else rebuild_clusters(changed)
         ChangedArticle.objects.all().delete()
-        UpToDate.objects.update_or_create(name=CLUSTERS, defaults={"revision": newest, "rests_on": rests_on})
-        if rebuilt.articles != set() or not UpToDate.objects.filter(name=QUESTIONS).exists():
-            renewed = UpToDate.objects.filter(name=QUESTIONS).delete()[0]
+        Watermark.objects.update_or_create(name=CLUSTERS, defaults={"revision": newest, "input_digest": input_digest})
+        if rebuilt.articles != set() or not Watermark.objects.filter(name=QUESTIONS).exists():
+            renewed = Watermark.objects.filter(name=QUESTIONS).delete()[0]
             rebuilt = rebuilt if renewed else rebuilt._replace(articles=None)
     return rebuilt
 
@@ -84,12 +84,12 @@ def renew_questions(rebuilt: Rebuilt) -> None:
         return
     with transaction.atomic():
         update_questions(rebuilt.articles)
-        UpToDate.objects.update_or_create(name=QUESTIONS, defaults={"revision": newest_revision()})
+        Watermark.objects.update_or_create(name=QUESTIONS, defaults={"revision": newest_revision()})
 
 
 def changed_since_rebuilt() -> set[int] | None:
     """Return the articles whose clusters the next run rebuilds; None: all clusters, or they were never built."""
-    return _changed(_rests_on())
+    return _changed(_input_digest())
 
 
 def contradictions() -> int:
@@ -100,9 +100,9 @@ def contradictions() -> int:
     return count
 
 
-def _changed(rests_on: str, most: int | None = None) -> set[int] | None:
+def _changed(input_digest: str, most: int | None = None) -> set[int] | None:
     """Return the articles whose clusters are to be rebuilt; None: all clusters, also if there are more than `most`."""
-    mark = UpToDate.objects.filter(name=CLUSTERS, rests_on=rests_on).first()
+    mark = Watermark.objects.filter(name=CLUSTERS, input_digest=input_digest).first()
     if mark is None:
         return None
     limit = None if most is None else most + 1
@@ -113,7 +113,7 @@ def _changed(rests_on: str, most: int | None = None) -> set[int] | None:
     return None if most is not None and len(changed) > most else changed
 
 
-def _rests_on() -> str:
+def _input_digest() -> str:
     """Return a digest of what all clusters and questions rest on, apart from pairs, decisions and articles."""
     columns: tuple[str, ...] = ("keep_rule", "versions_join", "asked_from")
     profile = Profile.objects.filter(is_default=True).values(*columns).first()

@@ -16,7 +16,7 @@ from dedup.detection.clustering.changes import NOTE_PROPOSED_SQL
 from dedup.detection.clustering.constraints import lock_review, with_pair_state
 from dedup.detection.runs.dense_groups import store_crowded
 from dedup.detection.types import Candidate, Tally, Window
-from dedup.models import DetectionRun, RunBlock, UpToDate
+from dedup.models import DetectionRun, RunBlock, Watermark
 
 _COPIED_AT_ONCE = 10_000
 
@@ -162,7 +162,7 @@ WITH changed AS (
 )
 INSERT INTO dedup_changedarticle (article)
 SELECT unnest(ARRAY[left_id, right_id]) FROM changed
-WHERE proposed <> was_proposed AND EXISTS (SELECT FROM dedup_uptodate WHERE name = 'clusters')
+WHERE proposed <> was_proposed AND EXISTS (SELECT FROM dedup_watermark WHERE name = 'clusters')
 """
 
 # What a pair says of its two articles, where it is no longer so: a newspaper was merged, or a day was corrected. Both
@@ -262,9 +262,9 @@ def update_article_facts() -> None:
     newest = newest_revision()
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        done = UpToDate.objects.filter(name=_ARTICLE_FACTS).values_list("revision", flat=True).first() or 0
+        done = Watermark.objects.filter(name=_ARTICLE_FACTS).values_list("revision", flat=True).first() or 0
         cursor.execute(_ARTICLE_FACTS_SQL, {"revision": done})
-        UpToDate.objects.update_or_create(name=_ARTICLE_FACTS, defaults={"revision": newest})
+        Watermark.objects.update_or_create(name=_ARTICLE_FACTS, defaults={"revision": newest})
 
 
 def store_candidates(

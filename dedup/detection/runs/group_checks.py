@@ -14,7 +14,7 @@ from dedup.detection.clustering.group_pairs import Ends, by_month, compared_in_g
 from dedup.detection.judging.judge import JudgedPair, JudgedRow
 from dedup.detection.runs.evidence import store_candidates, update_best_scores
 from dedup.detection.runs.judging import judged_rows, store_rows
-from dedup.detection.runs.outdated_verdicts import note_rests_on
+from dedup.detection.runs.outdated_verdicts import note_input_digests
 from dedup.detection.runs.terms import RunTerms
 from dedup.detection.types import DENSE_GROUPS, Candidate
 from dedup.models import DetectionRun, Evidence, GroupMember, Pair
@@ -102,7 +102,7 @@ def _store(run: DetectionRun, checked: Mapping[Ends, JudgedRow], terms: RunTerms
     store_rows((row._replace(id=numbers[ends]) for ends, row in checked.items()), {})
     stored = [numbers[ends] for ends in checked]
     if stored:
-        note_rests_on(stored, terms)
+        note_input_digests(stored, terms)
     return stored
 
 

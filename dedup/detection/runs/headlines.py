@@ -16,9 +16,9 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.comparison.prepared import Preparer
 from dedup.detection.judging.articles import without_collector
 from dedup.detection.runs.phases import NO_PROGRESS, Progress
-from dedup.detection.runs.text_indexes import TextIndex, up_to_date_until, write_outdated
+from dedup.detection.runs.text_indexes import TextIndex, watermark_of, write_outdated
 from dedup.detection.types import SERIES
-from dedup.models import HeadlineForm, UpToDate
+from dedup.models import HeadlineForm, Watermark
 
 # A series has been published on at least this many days.
 LEAST_DAYS = 5
@@ -134,7 +134,7 @@ def _note_moved(rows: Sequence[tuple[Any, ...]]) -> None:
     """An article that had another form, or was in another newspaper, leaves a series: all series are counted again."""
     known = HeadlineForm.objects.filter(pk__in=[row[0] for row in rows]).values_list("pk", "newspaper", "date", "form")
     if set(known) - {(article, newspaper, day, form) for article, newspaper, day, *_, form in rows}:
-        UpToDate.objects.filter(name=SERIES).delete()
+        Watermark.objects.filter(name=SERIES).delete()
 
 
 HEADLINE_FORMS = TextIndex(
@@ -165,8 +165,8 @@ def update_series(progress: Progress = NO_PROGRESS, pool: Pool = THIS_PROCESS) -
     newest = newest_revision()
     write_outdated(HEADLINE_FORMS, progress, pool)
     with transaction.atomic(), connection.cursor() as cursor:
-        _count_series(cursor, 0 if _move_rules(cursor) else up_to_date_until(SERIES))
-        UpToDate.objects.update_or_create(name=SERIES, defaults={"revision": newest})
+        _count_series(cursor, 0 if _move_rules(cursor) else watermark_of(SERIES))
+        Watermark.objects.update_or_create(name=SERIES, defaults={"revision": newest})
 
 
 def _move_rules(cursor: Any) -> int:

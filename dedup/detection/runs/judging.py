@@ -46,19 +46,19 @@ PAIRS_PER_WORKER = 2_000
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE judged_pair (
     id bigint, verdict text, probability double precision, duplicate_probability double precision, reasons jsonb,
-    joins boolean, left_matched double precision, right_matched double precision, rests_on bigint
+    joins boolean, left_matched double precision, right_matched double precision, input_digest bigint
 ) ON COMMIT DROP
 """
 _COPY_SQL = """
 COPY judged_pair (
-    id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched, rests_on
+    id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched, input_digest
 ) FROM STDIN
 """
 _STORE_SQL = """
 UPDATE dedup_pair AS pair
 SET verdict = judged.verdict, probability = judged.probability, reasons = judged.reasons, joins = judged.joins,
     duplicate_probability = judged.duplicate_probability,
-    left_matched = judged.left_matched, right_matched = judged.right_matched, rests_on = judged.rests_on
+    left_matched = judged.left_matched, right_matched = judged.right_matched, input_digest = judged.input_digest
 FROM judged_pair AS judged
 WHERE judged.id = pair.id
 """
@@ -145,7 +145,7 @@ def judged_rows(
         on_judged(len(batch.pairs))
 
 
-def store_rows(rows: Iterable[JudgedRow], rests_on: Mapping[int, int]) -> None:
+def store_rows(rows: Iterable[JudgedRow], input_digest: Mapping[int, int]) -> None:
     """Store verdicts, with a digest of what each rests on, by the number of the pair. Call it in a transaction."""
     verdicts = iter(rows)
     with connection.cursor() as cursor:
@@ -154,7 +154,7 @@ def store_rows(rows: Iterable[JudgedRow], rests_on: Mapping[int, int]) -> None:
         while batch := list(islice(verdicts, _PAIRS_AT_ONCE)):
             with cursor.copy(_COPY_SQL) as copy:
                 for row in batch:
-                    copy.write_row((*row, rests_on.get(row.id)))
+                    copy.write_row((*row, input_digest.get(row.id)))
         lock_review()
         cursor.execute(NOTE_JUDGED_SQL)
         cursor.execute(_STORE_SQL)

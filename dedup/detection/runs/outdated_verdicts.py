@@ -22,7 +22,7 @@ from dedup.detection.runs.digests import newspaper_months, number_of
 from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn
 from dedup.detection.runs.terms import RunTerms
 from dedup.detection.types import SERIES, VERDICTS
-from dedup.models import DenseGroup, Series, UpToDate
+from dedup.models import DenseGroup, Series, Watermark
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
 COMPARISON_VERSION = 6
@@ -34,7 +34,7 @@ _FETCHED_AT_ONCE = 10_000
 _MOST_STEPS = 12
 
 # Uses the index pair_unproposed.
-_FORGET_SQL = "UPDATE dedup_pair SET rests_on = NULL WHERE best_score = 0 AND rests_on IS NOT NULL"
+_FORGET_SQL = "UPDATE dedup_pair SET input_digest = NULL WHERE best_score = 0 AND input_digest IS NOT NULL"
 # Uses the index evidence_leftover.
 _LEFTOVER_SQL = """
 SELECT count(*), coalesce(bit_xor(hashint8extended(
@@ -57,17 +57,17 @@ WITH ruled_series AS MATERIALIZED (
     JOIN dedup_groupmember AS member ON member.group_id = dense.id
     WHERE dense.ruled_at IS NOT NULL
 ), proposed AS (
-    SELECT pair.id, pair.left_id, pair.right_id, pair.rests_on,
+    SELECT pair.id, pair.left_id, pair.right_id, pair.input_digest,
            left_form.newspaper_id AS left_newspaper, right_form.newspaper_id AS right_newspaper,
            left_form.revision AS left_revision, right_form.revision AS right_revision,
            greatest(left_form.date, right_form.date) AS day
     FROM dedup_pair AS pair
     JOIN dedup_headlineform AS left_form ON left_form.article_id = pair.left_id
     JOIN dedup_headlineform AS right_form ON right_form.article_id = pair.right_id
-    WHERE pair.best_score > 0 AND (%(every)s OR pair.rests_on IS NULL)
+    WHERE pair.best_score > 0 AND (%(every)s OR pair.input_digest IS NULL)
       AND (%(pairs)s::bigint[] IS NULL OR pair.id = ANY (%(pairs)s))
 ), digested AS (
-    SELECT proposed.id, proposed.left_id, proposed.right_id, proposed.rests_on,
+    SELECT proposed.id, proposed.left_id, proposed.right_id, proposed.input_digest,
            proposed.left_newspaper, proposed.right_newspaper,
            proposed.day - (extract(day FROM proposed.day)::int - 1) AS month,
            coalesce((evidence.details ->> 'leftover')::bigint, 0) AS leftover,
@@ -99,13 +99,13 @@ _OUTDATED_SQL = (
     _DIGESTS_SQL
     + """
 SELECT id, left_id, right_id, leftover, digest, month - date '0001-01-01' + 1, left_newspaper, right_newspaper
-FROM wanted WHERE digest IS DISTINCT FROM rests_on
+FROM wanted WHERE digest IS DISTINCT FROM input_digest
 """
 )
 _NOTE_SQL = (
     _DIGESTS_SQL
     + """
-UPDATE dedup_pair AS pair SET rests_on = wanted.digest FROM wanted WHERE wanted.id = pair.id
+UPDATE dedup_pair AS pair SET input_digest = wanted.digest FROM wanted WHERE wanted.id = pair.id
 """
 )
 
@@ -146,7 +146,7 @@ def outdated_verdicts(terms: RunTerms) -> Outdated:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_FORGET_SQL)
         mark = _mark(cursor, terms)
-        every = (VERDICTS, *mark) not in UpToDate.objects.values_list("name", "revision", "rests_on")
+        every = (VERDICTS, *mark) not in Watermark.objects.values_list("name", "revision", "input_digest")
         if not every and not _is_any_new(cursor):
             return Outdated([], [], mark)
     with newspaper_months(terms.boilerplate) as cursor:
@@ -169,17 +169,17 @@ def is_all_judged(terms: RunTerms) -> bool:
     """Return whether nothing that verdicts rest on has changed on these terms, as far as marks show it."""
     with connection.cursor() as cursor:
         mark = _mark(cursor, terms)
-        is_marked = (VERDICTS, *mark) in UpToDate.objects.values_list("name", "revision", "rests_on")
+        is_marked = (VERDICTS, *mark) in Watermark.objects.values_list("name", "revision", "input_digest")
         return is_marked and newest_revision() <= mark[0] and not _is_any_new(cursor)
 
 
 def note_judged(outdated: Outdated) -> None:
     """Note that all these pairs are judged, so that the next run looks only at new ones if nothing else changes."""
-    revision, rests_on = outdated.mark
-    UpToDate.objects.update_or_create(name=VERDICTS, defaults={"revision": revision, "rests_on": rests_on})
+    revision, input_digest = outdated.mark
+    Watermark.objects.update_or_create(name=VERDICTS, defaults={"revision": revision, "input_digest": input_digest})
 
 
-def note_rests_on(pairs: Collection[int], terms: RunTerms) -> None:
+def note_input_digests(pairs: Collection[int], terms: RunTerms) -> None:
     """Note what the verdicts of these pairs rest on, if they were given on these terms."""
     with newspaper_months(terms.boilerplate) as cursor:
         cursor.execute(_NOTE_SQL, _parameters(terms, every=True, pairs=pairs))
@@ -195,7 +195,7 @@ def _number(terms: RunTerms) -> int:
 
 def _mark(cursor: Any, terms: RunTerms) -> tuple[int, str]:
     """Return the revision up to which the forms are up to date, and a fingerprint of all else that verdicts rest on."""
-    revision = UpToDate.objects.filter(name=SERIES).values_list("revision", flat=True).first() or 0
+    revision = Watermark.objects.filter(name=SERIES).values_list("revision", flat=True).first() or 0
     cursor.execute(_LEFTOVER_SQL)
     series = Series.objects.filter(ruled_at__isnull=False).order_by("newspaper_id", "form")
     groups = DenseGroup.objects.filter(ruled_at__isnull=False).order_by("fingerprint")
@@ -204,7 +204,7 @@ def _mark(cursor: Any, terms: RunTerms) -> tuple[int, str]:
 
 
 def _is_any_new(cursor: Any) -> bool:
-    cursor.execute("SELECT EXISTS (SELECT FROM dedup_pair WHERE rests_on IS NULL AND best_score > 0)")
+    cursor.execute("SELECT EXISTS (SELECT FROM dedup_pair WHERE input_digest IS NULL AND best_score > 0)")
     return bool(cursor.fetchone()[0])
 
 

@@ -22,7 +22,7 @@ from dedup.detection.kernels.sentences import marked_sentences
 from dedup.detection.runs.phases import NO_PROGRESS, Progress
 from dedup.detection.runs.shingle_samples import complete_samples, sets_of_rows, store_samples
 from dedup.detection.types import SENTENCES, SHINGLES
-from dedup.models import UpToDate
+from dedup.models import Watermark
 
 # Articles per transaction.
 _WRITTEN_AT_ONCE = 2_000
@@ -104,14 +104,14 @@ def write_part(task: IndexTask, _on_written: Callable[[int], None]) -> None:
                 copy.write_row(row)
 
 
-def up_to_date_until(name: str) -> int:
+def watermark_of(name: str) -> int:
     """Return the revision up to which what has this name is up to date; 0 if all of it is to be made."""
-    return UpToDate.objects.filter(name=name).values_list("revision", flat=True).first() or 0
+    return Watermark.objects.filter(name=name).values_list("revision", flat=True).first() or 0
 
 
 def outdated_parts(index: TextIndex) -> list[IndexTask]:
     """Return the articles that are missing in an index or outdated, in parts."""
-    above = up_to_date_until(index.name)
+    above = watermark_of(index.name)
     with connection.cursor() as cursor:
         cursor.execute(index.sql(_PARTS_SQL), {"above": above, "part": _WRITTEN_AT_ONCE})
         return [IndexTask(index, first, last, above, articles) for first, last, articles in cursor]
@@ -136,7 +136,7 @@ def update_index(index: TextIndex, progress: Progress = NO_PROGRESS, pool: Pool 
     """Bring an index up to date with all articles; return how many were written."""
     newest = newest_revision()
     articles = write_outdated(index, progress, pool)
-    UpToDate.objects.update_or_create(name=index.name, defaults={"revision": newest})
+    Watermark.objects.update_or_create(name=index.name, defaults={"revision": newest})
     return articles
 
 

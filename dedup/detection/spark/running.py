@@ -66,8 +66,8 @@ class _Run:
         parts = parts_of(bundle.articles, min(self._side, self._most))
         # The numbers of parts and units are names in the files of stages.
         cut = [(Path(part.path).name, *part[3:]) for part in parts]
-        rests_on = fingerprint([manifest.fingerprint(), self._config, versions(), tile_pairs, self._most, cut])
-        self._stages = Stages(bundle.stages, rests_on[:12], _report)
+        input_digest = fingerprint([manifest.fingerprint(), self._config, versions(), tile_pairs, self._most, cut])
+        self._stages = Stages(bundle.stages, input_digest[:12], _report)
         self._keep_or_forget(resume=resume)
         # A shuffle moves some hundred bytes an article; each of its partitions costs a fifth of a second.
         partitions = max(spark.sparkContext.defaultParallelism, manifest.articles // _ARTICLES_A_PARTITION)

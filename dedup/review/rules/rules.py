@@ -29,7 +29,7 @@ WITH concerned AS MATERIALIZED (
     WHERE id = ANY (%(pairs)s::bigint[]) AND NOT reasons @> jsonb_build_array(%(reason)s::text)
 )
 UPDATE dedup_pair AS pair
-SET verdict = 'template', probability = 1, duplicate_probability = 0, joins = false, rests_on = NULL,
+SET verdict = 'template', probability = 1, duplicate_probability = 0, joins = false, input_digest = NULL,
     reasons = jsonb_build_array(%(reason)s::text) || pair.reasons
 FROM concerned
 WHERE concerned.id = pair.id

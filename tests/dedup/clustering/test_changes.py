@@ -16,7 +16,7 @@ from dedup.detection.clustering.constraints import Constraints, KnownConstraints
 from dedup.detection.clustering.rebuild import Rebuilt
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.judging import store_rows
-from dedup.models import ChangedArticle, Cluster, OpenQuestion, Pair, Profile, UpToDate
+from dedup.models import ChangedArticle, Cluster, OpenQuestion, Pair, Profile, Watermark
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
@@ -43,7 +43,7 @@ def test_nothing_is_rebuilt_while_nothing_changes(articles: list[Article]) -> No
     assert update_clusters(only_changed=True) == Rebuilt(set(), [])
     # All clusters, if all are asked for.
     assert update_clusters(only_changed=False).articles is None
-    marks = dict(UpToDate.objects.values_list("name", "revision"))
+    marks = dict(Watermark.objects.values_list("name", "revision"))
     assert marks == {"clusters": newest_revision()}  # the questions are to be renewed
 
 
@@ -116,14 +116,14 @@ def test_questions_are_renewed_with_the_clusters_and_all_of_them_after_a_process
     assert rebuilt.articles is None
     renew_questions(rebuilt)
     assert OpenQuestion.objects.filter(pair=lost).exists()
-    assert UpToDate.objects.get(name="questions").revision == newest_revision()
+    assert Watermark.objects.get(name="questions").revision == newest_revision()
 
     OpenQuestion.objects.all().delete()
     renew_questions(update_clusters(only_changed=True))  # nothing has changed
     assert not OpenQuestion.objects.exists()
     ChangedArticle.objects.create(article=articles[0].pk)
     rebuilt = update_clusters(only_changed=True)
-    assert not UpToDate.objects.filter(name="questions").exists()
+    assert not Watermark.objects.filter(name="questions").exists()
     renew_questions(rebuilt)
     assert [item_.pair for item_ in OpenQuestion.objects.all()] == [pair(*articles[:2])]
 
@@ -153,11 +153,11 @@ def test_a_verdict_that_changes_is_noted_and_one_that_is_the_same_is_not(article
     ):
         assert judge(**values) == {a.pk, b.pk}, values
     assert judge(id=pair(c, d).pk, probability=0.3) == {c.pk, d.pk}
-    UpToDate.objects.filter(name="clusters").delete()
+    Watermark.objects.filter(name="clusters").delete()
     with transaction.atomic():
         store_rows([row._replace(joins=False)], {same.pk: 17})
     assert not ChangedArticle.objects.exists()
-    stored = Pair.objects.values("verdict", "probability", "reasons", "joins", "left_matched", "rests_on").get(
+    stored = Pair.objects.values("verdict", "probability", "reasons", "joins", "left_matched", "input_digest").get(
         pk=same.pk
     )
     assert stored == {
@@ -166,7 +166,7 @@ def test_a_verdict_that_changes_is_noted_and_one_that_is_the_same_is_not(article
         "reasons": ["By words."],
         "joins": False,
         "left_matched": 1.0,
-        "rests_on": 17,
+        "input_digest": 17,
     }
 
 

@@ -19,7 +19,7 @@ from dedup.models import (
     Pair,
     RunBlock,
     Series,
-    UpToDate,
+    Watermark,
 )
 
 WIRE = (
@@ -59,5 +59,5 @@ def live_rows() -> dict[str, Any]:
 
 def forget_runs() -> None:
     """Remove all that runs have stored."""
-    for model in (*_OF_RUNS, Series, UpToDate):
+    for model in (*_OF_RUNS, Series, Watermark):
         model.objects.all().delete()

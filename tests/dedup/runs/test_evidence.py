@@ -21,7 +21,7 @@ from dedup.detection.runs.evidence import (
     write_block,
 )
 from dedup.detection.types import Candidate, Tally, Window
-from dedup.models import ChangedArticle, CrowdedArticle, DetectionRun, Evidence, Pair, RunBlock, UpToDate
+from dedup.models import ChangedArticle, CrowdedArticle, DetectionRun, Evidence, Pair, RunBlock, Watermark
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run
 
@@ -334,7 +334,7 @@ def test_days_and_newspapers_are_corrected_of_articles_that_have_changed(article
     Pair.objects.filter(pk__in=(first.pk, third.pk)).update(days_apart=9)
     update_article_facts()  # for the first time: all
     assert facts() == [(2, False), (2, True), (0, False)]
-    assert UpToDate.objects.get(name="article facts").revision == newest_revision()
+    assert Watermark.objects.get(name="article facts").revision == newest_revision()
 
     Pair.objects.filter(pk=first.pk).update(days_apart=9)
     update_article_facts()
@@ -345,7 +345,7 @@ def test_days_and_newspapers_are_corrected_of_articles_that_have_changed(article
     Article.objects.filter(pk=a.pk).update(date=day(1))
     update_article_facts()
     assert facts() == [(1, False), (8, False), (7, True)]
-    assert UpToDate.objects.get(name="article facts").revision == newest_revision()
+    assert Watermark.objects.get(name="article facts").revision == newest_revision()
     assert second.pk
 
 

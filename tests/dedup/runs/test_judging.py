@@ -365,6 +365,6 @@ def test_verdicts_are_stored_in_batches_with_what_they_rest_on(store, monkeypatc
         assert [tuple(getattr(stored[row.id], name) for name in columns) for row in rows] == [
             (*row[1:4], json.loads(row.reasons), *row[5:]) for row in rows
         ]
-        assert [stored[pair.pk].rests_on for pair in pairs] == [*(pair.pk + 7 for pair in pairs[:4]), None, None]
+        assert [stored[pair.pk].input_digest for pair in pairs] == [*(pair.pk + 7 for pair in pairs[:4]), None, None]
         assert (stored[pairs[5].pk].verdict, stored[pairs[5].pk].probability) == ("", None)
         store_rows([], {})  # nothing to store, and the table of before is gone

@@ -30,7 +30,7 @@ from dedup.detection.runs.text_indexes import (
     update_shingles,
 )
 from dedup.detection.types import SHINGLES, Tally, Window
-from dedup.models import ArticleSentences, ArticleShingles, UpToDate
+from dedup.models import ArticleSentences, ArticleShingles, Watermark
 from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
 from tests.dedup.runs.running import command
 
@@ -252,7 +252,7 @@ def test_blocks_give_together_what_one_block_gives(articles, weighted, monkeypat
 def test_only_what_is_new_or_has_changed_is_divided_into_sentences(articles) -> None:
     assert sum(part.articles for part in outdated_parts(SENTENCE_INDEX)) == 60
     assert update_index(SENTENCE_INDEX) == 60
-    assert (outdated_parts(SENTENCE_INDEX), UpToDate.objects.get().name) == ([], "sentences")
+    assert (outdated_parts(SENTENCE_INDEX), Watermark.objects.get().name) == ([], "sentences")
     changed = Article.objects.earliest("pk")
     changed.content = "One sentence. Another sentence."
     changed.save()

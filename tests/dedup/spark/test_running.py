@@ -45,7 +45,7 @@ from dedup.models import (
     ProfileRule,
     RunBlock,
     Series,
-    UpToDate,
+    Watermark,
 )
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.rules.rules import make_group_rule, make_rule
@@ -231,7 +231,7 @@ def rows_and_pairs() -> dict[str, Any]:
 
 def empty() -> None:
     """Remove what runs have stored, apart from the rules of editors."""
-    for model in (CrowdedArticle, Membership, Cluster, Evidence, RunBlock, DetectionRun, UpToDate):
+    for model in (CrowdedArticle, Membership, Cluster, Evidence, RunBlock, DetectionRun, Watermark):
         model.objects.all().delete()
     Pair.objects.filter(state="undecided", decisions=None).delete()
 

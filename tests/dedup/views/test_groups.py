@@ -14,7 +14,7 @@ from articles.models import Article
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.runs.dense_groups import update_groups
 from dedup.detection.runs.headlines import update_series
-from dedup.detection.runs.outdated_verdicts import note_judged, note_rests_on, outdated_verdicts
+from dedup.detection.runs.outdated_verdicts import note_input_digests, note_judged, outdated_verdicts
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON
 from dedup.models import Cluster, Decision, DenseGroup, Pair
@@ -206,7 +206,7 @@ def test_the_rule_is_ended_and_the_next_run_judges_again(editor_client: Client, 
     def judged() -> int:
         terms = terms_in_force(versions_join=False)
         outdated = outdated_verdicts(terms)
-        note_rests_on(Pair.objects.values_list("pk", flat=True), terms)
+        note_input_digests(Pair.objects.values_list("pk", flat=True), terms)
         note_judged(outdated)
         return outdated.pairs
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article
-from dedup.detection.runs.outdated_verdicts import note_rests_on, outdated_verdicts
+from dedup.detection.runs.outdated_verdicts import note_input_digests, outdated_verdicts
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import RULE_REASON
 from dedup.models import Cluster, Pair, Series
@@ -152,7 +152,7 @@ def test_the_rule_is_ended_and_the_next_run_judges_anew(
     editor_client.post(reverse("series_rule", args=[series.pk]))
     terms = terms_in_force(versions_join=False)
     assert outdated_verdicts(terms).pairs == 1
-    note_rests_on(Pair.objects.values_list("pk", flat=True), terms)
+    note_input_digests(Pair.objects.values_list("pk", flat=True), terms)
     assert outdated_verdicts(terms).pairs == 0
     answer = editor_client.post(reverse("series_end_rule", args=[series.pk]))
 

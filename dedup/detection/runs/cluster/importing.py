@@ -20,7 +20,7 @@ from dedup.detection.runs.cluster.exporting import last_day_read
 from dedup.detection.runs.cluster.tables import changed, changed_tables, months_of
 from dedup.detection.runs.evidence import store_candidates, write_block
 from dedup.detection.runs.judging import store_rows
-from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION, note_rests_on
+from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION, note_input_digests
 from dedup.detection.runs.phases import RunClock
 from dedup.detection.runs.profiles import Configs, enabled, snapshot
 from dedup.detection.runs.scope import Scope
@@ -230,7 +230,7 @@ class StoredResults:
         fresh = _days_since(self._manifest)
         terms = RunTerms(self._manifest.model, self._manifest.versions_join, self._manifest.mode)
         unchanged = [month for month in months if not _are_near(fresh, datetime.date.fromisoformat(f"{month}-01"))]
-        note_rests_on([pair for month in unchanged for pair in stored[month]], terms)
+        note_input_digests([pair for month in unchanged for pair in stored[month]], terms)
 
     def _store_verdicts(self, clock: RunClock, run: DetectionRun, month: str) -> list[int]:
         """Store the verdicts of a month in one transaction; return the numbers of the pairs."""
