@@ -1,4 +1,4 @@
-"""Blocks of a pass that found crowded articles, written as a run writes them."""
+"""Blocks of a pass that found hubs, written as a run writes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from articles.models import Article
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.dense_groups import forget_crowded, update_groups
+from dedup.detection.runs.dense_groups import forget_hubs, update_groups
 from dedup.detection.runs.earlier_runs import judged_by
 from dedup.detection.runs.evidence import mark_stale, update_best_scores, write_block
 from dedup.detection.runs.scope import Scope
@@ -17,23 +17,23 @@ from dedup.models import DetectionRun
 from tests.factories import make_run
 
 
-def write_crowd(
+def write_hubs(
     pairs: Iterable[tuple[Article, Article]],
-    crowded: Iterable[Article],
+    hubs: Iterable[Article],
     *,
     run: DetectionRun | None = None,
     by: str = "trigram",
     score: float = 0.9,
     day: str = "2026-03-02",
-    near: int = 60,
+    neighbours: int = 60,
     newer_than: int | None = None,
 ) -> DetectionRun:
-    """Store a block of one day, in which a pass proposes these pairs and finds these articles crowded."""
+    """Store a block of one day, in which a pass proposes these pairs and finds that these articles are hubs."""
     run = run or make_run()
     date = datetime.date.fromisoformat(day)
     ends = sorted({(min(left.pk, right.pk), max(left.pk, right.pk)) for left, right in pairs})
     found = [Candidate(left, right, by, score) for left, right in ends]
-    tally = Tally(crowded={article.pk: near for article in crowded})
+    tally = Tally(hubs={article.pk: neighbours for article in hubs})
     write_block(run.pk, by, found, Window(date, date, newer_than=newer_than), tally)
     return run
 
@@ -41,7 +41,7 @@ def write_crowd(
 def write_group(*articles: Article, run: DetectionRun | None = None) -> DetectionRun:
     """Store the dense group of these articles, each paired with the first and with the next one."""
     pairs = [*((articles[0], article) for article in articles[1:]), *pairwise(articles)]
-    run = write_crowd(pairs, articles, run=run)
+    run = write_hubs(pairs, articles, run=run)
     update_groups()
     return run
 
@@ -50,7 +50,7 @@ def finish(run: DetectionRun, by: str = "trigram", **covered: object) -> None:
     """Do what the end of a run does for a pass, except verdicts and clusters."""
     bounds = {"since": None, "until": None, "newspaper_ids": None, "newer_than": None, **covered}
     mark_stale(run, by, bounds | judged_by(by, PASSES[by].config_class(), Scope()))
-    forget_crowded(run, by, only_new=bounds["newer_than"] is not None)
+    forget_hubs(run, by, only_new=bounds["newer_than"] is not None)
     update_best_scores()
     update_groups()
 

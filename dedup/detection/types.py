@@ -105,12 +105,12 @@ class Tally:
     """A pass's progress and counts.
 
     The pass calls `on_read` with the number of articles of each batch it has read. `candidates` counts the pairs that
-    pass its quick filter, `verified` those that it then compared in full. `crowded` has the articles of dense groups,
-    of whose pairs with each other the pass kept only some, each with the number of articles that were found near it:
-    at least so many are.
+    pass its quick filter, `verified` those that it then compared in full. `hubs` has the articles of dense groups, of
+    whose pairs with each other the pass kept only some, each with the number of neighbours that were found of it: it
+    has at least so many.
     """
 
     on_read: Callable[[int], None] = lambda _articles: None
     candidates: int = 0
     verified: int = 0
-    crowded: dict[int, int] = field(default_factory=dict)
+    hubs: dict[int, int] = field(default_factory=dict)

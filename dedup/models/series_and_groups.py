@@ -70,7 +70,7 @@ class Series(models.Model):
 
 
 class CrowdedArticle(models.Model):
-    """An article near so many others that a pass proposes only some of its pairs with other such articles."""
+    """A hub: an article near so many others that a pass proposes only some of its pairs with other such articles."""
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="crowded")
     pass_name = models.CharField(max_length=20)
@@ -87,9 +87,9 @@ class CrowdedArticle(models.Model):
 
 
 class DenseGroup(models.Model):
-    """Crowded articles that kept pairs connect. Rebuilt by detection/runs/dense_groups.py; keeps its id where possible.
+    """Hubs that kept pairs connect. Rebuilt by detection/runs/dense_groups.py; keeps its id where possible.
 
-    A group with a rule stays, and keeps its articles, even if no pass finds them crowded any more.
+    A group with a rule stays, and keeps its articles, even if no pass finds them to be hubs any more.
     """
 
     first = models.ForeignKey(

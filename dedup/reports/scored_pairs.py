@@ -307,7 +307,7 @@ def copy_fresh(cursor: Any, statement: LiteralString, which: PassPairs, scope: S
         with cursor.copy(statement) as copy:
             for candidate in batch:
                 copy.write_row((candidate.left, candidate.right, candidate.score))
-    return frozenset(tally.crowded)
+    return frozenset(tally.hubs)
 
 
 def _stored_parameters(which: PassPairs, scope: Scope) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.dense_groups import forget_crowded, store_crowded, update_groups
+from dedup.detection.runs.dense_groups import forget_hubs, store_hubs, update_groups
 from dedup.detection.runs.earlier_runs import judged_by
 from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
 from dedup.detection.runs.judging import store_rows
@@ -163,16 +163,16 @@ def correct_facts(_world: Desk) -> None:
     update_article_facts()
 
 
-def crowd(near: int) -> Any:
+def hubs_with(neighbours: int) -> Any:
     def writer(world: Desk) -> None:
         with transaction.atomic():
-            store_crowded(a_run().pk, "trigram", dict.fromkeys(world.ids, near), only_new=True)
+            store_hubs(a_run().pk, "trigram", dict.fromkeys(world.ids, neighbours), only_new=True)
 
     return writer
 
 
 def regroup(_world: Desk) -> None:
-    forget_crowded(make_run(), "trigram", only_new=False)
+    forget_hubs(make_run(), "trigram", only_new=False)
     update_groups()
 
 
@@ -195,7 +195,7 @@ def left_to_do(world: Desk) -> Any:
     return state_of(world)[1], len(changed_since_rebuilt() or ())
 
 
-def near_articles(world: Desk) -> Any:
+def numbers_of_neighbours(world: Desk) -> Any:
     return tuple(CrowdedArticle.objects.filter(article__in=world.ids).values_list("near", flat=True))
 
 
@@ -241,8 +241,8 @@ PLAYS = {
     "the facts of articles and a new pair agree": Play(
         moved, (correct_facts, correct_facts), days_apart, ends=always((0, 2))
     ),
-    "the highest number of near articles counts": Play(
-        desk, (crowd(60), crowd(90)), near_articles, ends=always((90, 90, 90))
+    "the highest number of neighbours counts": Play(
+        desk, (hubs_with(60), hubs_with(90)), numbers_of_neighbours, ends=always((90, 90, 90))
     ),
     "groups are updated before or after they get a rule": Play(
         loose, (regroup, rule_group(0)), groups_of, (RuleError,)
@@ -255,14 +255,14 @@ WRITERS: dict[str, tuple[Any, Any]] = {
     "store_rows": (desk, judge("template")),
     "update_clusters": (desk, build(only_changed=False, questions=False)),
     "update_groups": (loose, lambda _world: update_groups()),
-    "store_crowded": (desk, crowd(60)),
+    "store_hubs": (desk, hubs_with(60)),
 }
 ONLY_WAIT: dict[str, tuple[Any, Any]] = {
     "append_batch": (desk, append_batch),
     "mark_stale": (desk, lambda _world: mark_stale(a_run(), "title", bounds())),
     "update_best_scores": (desk, lambda _world: update_best_scores()),
     "update_article_facts": (desk, correct_facts),
-    "forget_crowded": (desk, lambda _world: forget_crowded(a_run(), "trigram", only_new=False)),
+    "forget_hubs": (desk, lambda _world: forget_hubs(a_run(), "trigram", only_new=False)),
     "update_clusters of what changed": (built, build(only_changed=True, questions=False)),
     "rebuild_clusters": (desk, rebuild),
     "update_questions": (desk, ask),

@@ -1,14 +1,15 @@
-"""The exact set-similarity join of parity_join.py for inputs with dense groups: sets with very many near ones.
+"""The exact set-similarity join of parity_join.py for inputs with dense groups: sets with very many neighbours.
 
-n sets that are all near each other are n(n-1)/2 pairs, which say no more than some n of them. Here a set is crowded, by
-the day of a pair's later set, if more than `dense_from` others up to that day are near it. Every pair with a set that
-is not crowded is returned. Of the pairs of two crowded sets, those are returned that the group needs:
+n sets that are all near each other are n(n-1)/2 pairs, which say no more than some n of them. Here a set is a hub, by
+the day of a pair's later set, if it has more than `dense_from` neighbours up to that day: sets that reach the threshold
+with it. Every pair with a set that is not a hub is returned. Of the pairs of two hubs, those are returned that the
+group needs:
 
 - sets with equal members: each only with the first of them;
 - of the others, the `kept_pairs` most similar ones of each set, and a maximum spanning forest, which connects the group
   as all its pairs would, at every similarity.
 
-To find these without comparing all, a crowded set is compared with those around it and with those next to it when the
+To find these without comparing all, a hub is compared with those around it and with those next to it when the
 sets are sorted by the minima of their hashes (the sorted neighbourhood of Hernández and Stolfo, SIGMOD 1995, in the
 orders of an LSH forest: Bawa, Condie and Ganesan, WWW 2005). So the most similar ones of a large group are the most
 similar ones compared: more similar ones are missed rarely, equal ones never.
@@ -39,7 +40,7 @@ from dedup.detection.kernels.parity_join import (
 )
 from dedup.detection.kernels.tokens import IntArray, Ragged, Shingles, distinct
 
-# Candidates compared in one step; sets that have enough near ones by then are not compared with each other further.
+# Candidates compared in one step; sets that have enough neighbours by then are not compared with each other further.
 _COMPARED_AT_ONCE = 100_000
 # The distances of the first step; each step doubles them.
 _FIRST_DISTANCES = 64
@@ -55,7 +56,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Density(NamedTuple):
-    """When a set is crowded, and how many pairs it then keeps with other crowded sets."""
+    """When a set is a hub, and how many pairs it then keeps with other hubs."""
 
     dense_from: int
     kept_pairs: int
@@ -64,16 +65,16 @@ class Density(NamedTuple):
 class DensePairs(NamedTuple):
     """Pairs of sets by their positions, left < right, ordered, with their Jaccard similarity in 0..1.
 
-    `crowded` are the positions of the sets of which pairs may be left out, ascending, and `near` the number of sets
-    that were found near each: at least so many are.
+    `hubs` are the positions of the sets of which pairs may be left out, ascending, and `neighbours` the number of
+    neighbours that were found of each: it has at least so many.
     """
 
     left: IntArray
     right: IntArray
     scores: Scores
     candidates: int  # pairs that were compared exactly
-    crowded: IntArray
-    near: IntArray
+    hubs: IntArray
+    neighbours: IntArray
 
 
 class _Edges(NamedTuple):
@@ -92,8 +93,8 @@ def similar_pairs(
 ) -> DensePairs:
     """Return what parity_join.similar_pairs does, without the pairs that dense groups do not need.
 
-    If there is a fresh set, all pairs of two crowded sets are returned: which of them a group keeps depends on it. The
-    sets begin twice the window's days before that of `first_row`: whether an earlier set is crowded depends on those
+    If there is a fresh set, all pairs of two hubs are returned: which of them a group keeps depends on it. The
+    sets begin twice the window's days before that of `first_row`: whether an earlier set is a hub depends on those
     before it. `names` has a lasting number for each member, if its own depends on the other sets.
     """
     named = sets.values if names is None else names[sets.values]
@@ -120,8 +121,8 @@ class _Join:
         self._threshold, self._universe, self._density = threshold, universe, density
         self._earliest = asked.earliest
         self._finer = sketched(sets, threshold, finer=_FINER)
-        self._near = np.zeros(len(asked.days), dtype=np.int64)
-        # A candidate of each set that was left out on the day, because both are crowded.
+        self._neighbours = np.zeros(len(asked.days), dtype=np.int64)
+        # A candidate of each set that was left out on the day, because both are hubs.
         self._left_out = np.full(len(asked.days), -1)
         self._noted = np.zeros(len(asked.days), dtype=np.int64)
         self._digests: dict[int, bytes] = {}
@@ -137,32 +138,32 @@ class _Join:
         self._left_out[:] = -1
         found = self._near_pairs(first, start, stop)
         self._compared.append((start, found))
-        inside = self._is_crowded(found.left) & self._is_crowded(found.right)
+        inside = self._are_hubs(found.left) & self._are_hubs(found.right)
         kept = found.only(~inside)
         if inside.any():
             found = found.only(inside)
             concerned = distinct(np.concatenate([found.left, found.right]))
-            self._noted[concerned] = self._near[concerned]
-            members = np.flatnonzero(self._is_crowded(np.arange(first, stop))) + first
+            self._noted[concerned] = self._neighbours[concerned]
+            members = np.flatnonzero(self._are_hubs(np.arange(first, stop))) + first
             kept = _joined([kept, *self._needed(_Members(members, self._leaders(members)), start, found)])
         self._kept.append((start, kept))
 
     def result(self, asked: DayRange) -> DensePairs:
-        """Return the pairs asked for, and all of two crowded sets: fresh sets decide which of them a group keeps."""
+        """Return the pairs asked for, and all of two hubs: fresh sets decide which of them a group keeps."""
         kept = _joined([edges for start, edges in self._kept if start >= asked.first_row])
-        crowded = np.flatnonzero(self._noted)
+        hubs = np.flatnonzero(self._noted)
         if asked.fresh is not None:
             fresh, noted = asked.fresh, self._noted > 0
             kept = kept.only(fresh[kept.left] | fresh[kept.right] | (noted[kept.left] & noted[kept.right]))
         kept = kept.only(np.lexsort((kept.right, kept.left)))
-        return DensePairs(*kept, self._candidates, crowded, self._noted[crowded])
+        return DensePairs(*kept, self._candidates, hubs, self._noted[hubs])
 
-    def _is_crowded(self, positions: IntArray) -> Flags:
-        """Return which of the sets have more than enough near ones among those compared so far."""
-        return self._near[positions] > self._density.dense_from
+    def _are_hubs(self, positions: IntArray) -> Flags:
+        """Return which of the sets have more than enough neighbours among those compared so far."""
+        return self._neighbours[positions] > self._density.dense_from
 
     def _near_pairs(self, first: int, start: int, stop: int) -> _Edges:
-        """Return the near pairs of a day, except some of two crowded sets; count the near ones of each set."""
+        """Return the near pairs of a day, except some of two hubs; count the neighbours of each set."""
         parts, waiting, pairs = [_NO_EDGES], [_NO_PAIRS], 0
         for left, right in self._candidates_of(first, start, stop):
             waiting.append(self._open(left, right))
@@ -171,19 +172,19 @@ class _Join:
                 parts.append(self._counted(waiting))
                 waiting, pairs = [_NO_PAIRS], 0
         parts.append(self._counted(waiting))
-        # A crowded set may have been compared with others alone: one candidate shows that it is in a group.
+        # A hub may have been compared with others alone: one candidate shows that it is in a group.
         one = np.flatnonzero(self._left_out >= 0)
         pairs_left = np.sort(np.stack([one, self._left_out[one]]), axis=0)
         parts.append(self._scored(*pairs_left))
         return _distinct(_joined(parts))
 
     def _candidates_of(self, first: int, start: int, stop: int) -> Iterator[Pairs]:
-        """Yield the candidates of a day, those at the closest positions first, until all of its window are crowded."""
+        """Yield the candidates of a day, those at the closest positions first, until all of its window are hubs."""
         # Sketches of this window alone: the steps, and so the result, must not depend on other days.
         sketches = sketched(self._sets.part(first, stop), self._threshold)
         nearest, farthest = 1, 1 + _FIRST_DISTANCES
         while nearest < stop - first:
-            open_ = ~self._is_crowded(np.arange(first, stop))
+            open_ = ~self._are_hubs(np.arange(first, stop))
             if not open_.any():
                 return
             if few := np.count_nonzero(open_) < _FEW * len(open_):
@@ -194,8 +195,8 @@ class _Join:
             nearest, farthest = farthest, 2 * farthest
 
     def _open(self, left: IntArray, right: IntArray) -> Pairs:
-        """Return the pairs of which a set is not yet known to be crowded."""
-        wanted = ~(self._is_crowded(left) & self._is_crowded(right))
+        """Return the pairs of which a set is not yet known to be a hub."""
+        wanted = ~(self._are_hubs(left) & self._are_hubs(right))
         if not wanted.all():
             one, other = left[~wanted], right[~wanted]
             self._left_out[one], self._left_out[other] = other, one
@@ -203,7 +204,7 @@ class _Join:
 
     def _counted(self, parts: list[Pairs]) -> _Edges:
         found = self._scored(*self._open(*(np.concatenate(side) for side in zip(*parts, strict=True))))
-        self._near += np.bincount(np.concatenate([found.left, found.right]), minlength=len(self._near))
+        self._neighbours += np.bincount(np.concatenate([found.left, found.right]), minlength=len(self._neighbours))
         return found
 
     def _scored(self, left: IntArray, right: IntArray) -> _Edges:
@@ -228,13 +229,13 @@ class _Join:
         return self._digests[position]
 
     def _needed(self, members: _Members, start: int, compared: _Edges) -> list[_Edges]:
-        """Return the pairs of a day that its crowded sets keep; `compared` are near pairs of two of the members.
+        """Return the pairs of a day that its hubs keep; `compared` are near pairs of two of the members.
 
         What earlier days of the window connect needs no other connection: it was compared, so it is connected.
         """
         copies = members.all[(members.leaders != members.all) & (members.all >= start)]
         stars = _Edges(members.leader_of(copies), copies, np.ones(len(copies)))
-        alike = self._neighbours(distinct(members.leaders), start)
+        alike = self._alike_in_forest(distinct(members.leaders), start)
         known = _joined([edges for day, edges in self._compared if day < start])
         known = known.only(np.isin(known.left, members.all) & np.isin(known.right, members.all))
         self._compared.append((start, alike))
@@ -244,7 +245,7 @@ class _Join:
         wanted = _most_similar(pool, start, self._density.kept_pairs) | _spanning(pool, members.led(known))
         return [stars, pool.only(wanted)]
 
-    def _neighbours(self, positions: IntArray, start: int) -> _Edges:
+    def _alike_in_forest(self, positions: IntArray, start: int) -> _Edges:
         """Return near pairs of these sets with the later one at `start` or after it: those alike in the forest."""
         sizes = self._sets.sizes[positions]
         offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
@@ -263,7 +264,7 @@ class _Join:
 
 
 class _Members(NamedTuple):
-    """The crowded sets of a window, ascending, and the first one with equal members of each: its leader."""
+    """The hubs of a window, ascending, and the first one with equal members of each: its leader."""
 
     all: IntArray
     leaders: IntArray

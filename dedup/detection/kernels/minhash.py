@@ -161,14 +161,14 @@ def candidate_pairs(
     starts: IntArray,
     stops: IntArray,
     least: int,
-    crowded: Flags | None = None,
+    possible_hubs: Flags | None = None,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the pairs of sets that agree in a band and in at least `least` slots, each once, ordered, in parts.
 
     For each pair, starts[left] <= right < stops[left], and left < right if starts[left] > left. Other pairs are never
-    made, so memory is bounded even if thousands of sets are equal. Pairs of two `crowded` sets are left out.
+    made, so memory is bounded even if thousands of sets are equal. Pairs of two `possible_hubs` are left out.
     """
-    some = np.zeros(len(signed), dtype=np.bool_) if crowded is None else crowded
+    some = np.zeros(len(signed), dtype=np.bool_) if possible_hubs is None else possible_hubs
     meetings = [_meetings(signed, band, starts, np.where(some, 0, stops)) for band in bands]
     if some.any():
         meetings += [_meetings_of(np.flatnonzero(some), ~some, signed, band, starts, stops) for band in bands]

@@ -95,19 +95,20 @@ class PairRange(NamedTuple):
 
 
 def similar_pairs(
-    sets: Ragged, asked: DayRange, *, threshold: float, universe: int, most_near: int | None = None
+    sets: Ragged, asked: DayRange, *, threshold: float, universe: int, most_neighbours: int | None = None
 ) -> SimilarPairs | None:
     """Return every pair asked for whose Jaccard similarity reaches the threshold.
 
     The work is proportional to the number of fresh sets. Members are below `universe`. Exact, except for TOLERANCE: a
     score that is less by that still reaches the threshold.
 
-    None if a set may have more than `most_near` similar ones on its day and before it; that takes little work to see.
+    None if a set may have more than `most_neighbours` similar ones on its day and before it; that takes little work to
+    see.
     """
     tiles = candidate_tiles(
         sketched(sets, threshold), PairRange(asked.earliest, asked.first_row, asked.fresh), threshold
     )
-    candidates = _few(tiles, asked.days, most_near)
+    candidates = _few(tiles, asked.days, most_neighbours)
     if candidates is None:
         return None
     left, right = candidates

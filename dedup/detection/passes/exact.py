@@ -71,7 +71,7 @@ class ExactPass(KeyedPass):
         same="The two texts are the same, word for word.",
         different="The two texts are not the same, word for word.",
         ineligible="The texts are equal, but have {measure:,} characters; at least {minimum_characters:,} are needed.",
-        crowded="{articles:,} articles have this text. In a group of more than {largest_group:,}, each article is "
+        too_many="{articles:,} articles have this text. In a group of more than {largest_group:,}, each article is "
         "paired only with the first one.",
     )
 

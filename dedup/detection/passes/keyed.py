@@ -122,7 +122,7 @@ class Words:
     elsewhere: str = ""
     far: str = ""
     # Too many articles have the key, or one newspaper has it over different texts.
-    crowded: str = ""
+    too_many: str = ""
     generic: str = ""
 
 
@@ -215,11 +215,11 @@ class KeyedPass(Pass):
         if self.days:
             yield from self._near_pairs(group, window, config)
             return
-        crowded = len(group) > config.largest_group
-        if crowded and not self.star:
+        too_many = len(group) > config.largest_group
+        if too_many and not self.star:
             return
         details = self.evidence(group, config)
-        pairs = ((group[0], article) for article in group[1:]) if crowded else combinations(group, 2)
+        pairs = ((group[0], article) for article in group[1:]) if too_many else combinations(group, 2)
         for first, second in pairs:
             if second.day >= window.first_day:
                 yield self._candidate(first, second, details)
@@ -318,7 +318,7 @@ class KeyedPass(Pass):
                 said = self._said(self.words.same, config, key=key)
                 return Explanation(True, said, 1.0, evidence=found.evidence)
         articles = self._near(group, two, config)
-        words = self.words.crowded if articles > config.largest_group else self.words.generic
+        words = self.words.too_many if articles > config.largest_group else self.words.generic
         return Explanation(False, self._said(words, config, key=key, articles=articles), 1.0)
 
     def _near(self, group: Sequence[KeyedArticle], two: tuple[int, int], config: Any) -> int:

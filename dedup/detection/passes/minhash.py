@@ -174,9 +174,9 @@ class MinhashPass(Pass):
         keep_freed_memory()
         corpus = _read_corpus(window, config, connection, tally)
         verified = _Verifier(config, window.boilerplate, connection)
-        crowded = minhash.in_large_runs(corpus.signatures, _bands(config), config.dense_from) & corpus.occupied
-        yield from _of_groups(np.flatnonzero(crowded), corpus, window, config, connection, tally)
-        for left, right in _candidates(corpus, window, config, crowded):
+        possible_hubs = minhash.in_large_runs(corpus.signatures, _bands(config), config.dense_from) & corpus.occupied
+        yield from _of_groups(np.flatnonzero(possible_hubs), corpus, window, config, connection, tally)
+        for left, right in _candidates(corpus, window, config, possible_hubs):
             tally.candidates += len(left)
             tally.verified += len(left)
             for start in range(0, len(left), _VERIFIED_AT_ONCE):
@@ -230,14 +230,14 @@ def _bands(config: MinhashConfig) -> IntArray:
 
 
 def _candidates(
-    corpus: _Corpus, window: Window, config: MinhashConfig, crowded: Fresh | None = None
+    corpus: _Corpus, window: Window, config: MinhashConfig, possible_hubs: Fresh | None = None
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the positions of the window's candidates, the earlier article left, without pairs of two crowded ones."""
+    """Yield the positions of the window's candidates, the earlier article left, without pairs of two possible hubs."""
     starts = np.maximum(np.arange(1, len(corpus.days) + 1), first_row(corpus.days, window))
     stops = np.searchsorted(corpus.days, corpus.days + config.day_window, side="right")
     stops[~corpus.occupied] = 0
     least = minhash.least_agreement(config.slots, config.threshold)
-    for left, right in minhash.candidate_pairs(corpus.signatures, _bands(config), starts, stops, least, crowded):
+    for left, right in minhash.candidate_pairs(corpus.signatures, _bands(config), starts, stops, least, possible_hubs):
         wanted = slice(None) if corpus.fresh is None else corpus.fresh[left] | corpus.fresh[right]
         yield left[wanted], right[wanted]
 
@@ -282,7 +282,7 @@ def _of_groups(
     found = similar_in_groups([texts[article] for article in ids.tolist()], corpus.days[rows], config)
     tally.candidates += found.candidates
     tally.verified += found.candidates
-    tally.crowded |= dict(zip(ids[found.crowded].tolist(), found.near.tolist(), strict=True))
+    tally.hubs |= dict(zip(ids[found.hubs].tolist(), found.neighbours.tolist(), strict=True))
     ends = np.sort(np.stack([ids[found.left], ids[found.right]]), axis=0)
     wanted = rows[np.maximum(found.left, found.right)] >= first_row(corpus.days, window)
     for left, right, score in zip(*ends[:, wanted].tolist(), found.scores[wanted].tolist(), strict=True):

@@ -83,10 +83,10 @@ class NearPass(PreparedPass):
 def near_pairs(
     read: Callable[[int], NearSets], window: Window, config: NearConfig, threshold: float, tally: Tally
 ) -> NearPairs:
-    """Return the pairs of a window whose sets reach the threshold; note the crowded articles in the tally.
+    """Return the pairs of a window whose sets reach the threshold; note the hubs in the tally.
 
     `read` returns the articles of the window and of a number of days before it. If some may be in a dense group, more
-    days are read: whether an earlier article is crowded depends on those before it.
+    days are read: whether an earlier article is a hub depends on those before it.
     """
     articles = read(config.day_window)
     found: parity_join.SimilarPairs | dense_join.DensePairs | None = _outside_groups(
@@ -102,7 +102,7 @@ def near_pairs(
             density=dense_join.Density(config.dense_from, config.kept_pairs),
             names=articles.names,
         )
-        tally.crowded |= dict(zip(articles.ids[found.crowded].tolist(), found.near.tolist(), strict=True))
+        tally.hubs |= dict(zip(articles.ids[found.hubs].tolist(), found.neighbours.tolist(), strict=True))
     tally.candidates += found.candidates
     ends = np.stack([articles.ids[found.left], articles.ids[found.right]])
     return NearPairs(np.sort(ends, axis=0), found.scores)
@@ -133,12 +133,12 @@ def _outside_groups(
         articles.sets,
         threshold=threshold,
         universe=articles.universe,
-        most_near=dense_from,
+        most_neighbours=dense_from,
     )
     found = join(asked)
     if found is None or asked.fresh is None:
         return found
-    # A fresh article may be what makes an older one crowded.
+    # A fresh article may be what makes an older one a hub.
     concerned = asked.fresh.copy()
     concerned[found.left] = concerned[found.right] = True
     return found if join(asked._replace(fresh=concerned)) else None

@@ -94,7 +94,7 @@ class TitlePass(KeyedPass):
         ineligible="The headline is too short: it needs at least {minimum_words} words to be compared.",
         elsewhere="They have the same headline but are of two newspapers; this pass compares within one.",
         far="They have the same headline.",
-        crowded="{articles:,} articles have this headline within these days; more than {largest_group:,} make it the "
+        too_many="{articles:,} articles have this headline within these days; more than {largest_group:,} make it the "
         "title of a column, which is ignored.",
         generic="The headline is generic: one newspaper has it over at least {generic_contents} clearly different "
         "texts.",

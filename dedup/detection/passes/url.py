@@ -47,6 +47,6 @@ class UrlPass(KeyedPass):
         different="They share no URL, once tracking parameters are removed.",
         ineligible="They share only the URL of a front page, which names no article.",
         elsewhere="They share a URL but are of two newspapers; this pass compares within one.",
-        crowded="{articles:,} articles have the URL {key} that they share. URLs of more than {largest_group:,} "
+        too_many="{articles:,} articles have the URL {key} that they share. URLs of more than {largest_group:,} "
         "articles are ignored.",
     )

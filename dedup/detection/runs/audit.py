@@ -38,7 +38,7 @@ AUDITED = next(detection_pass for detection_pass in PASSES.values() if detection
 class AuditedDay:
     """The pairs whose later article is from one day: those of the plain join and those stored as evidence.
 
-    `group_of` has the dense group of each article that the pass found crowded.
+    `group_of` has the dense group of each article that the pass found to be a hub.
     """
 
     day: datetime.date
@@ -49,7 +49,7 @@ class AuditedDay:
 
     @property
     def left_out(self) -> list[tuple[int, int]]:
-        """Return the pairs that only the plain join found, of two crowded articles of one dense group."""
+        """Return the pairs that only the plain join found, of two hubs of one dense group."""
         return sorted(pair for pair in self.plain.keys() - self.stored.keys() if self._is_inside(pair))
 
     @property
@@ -130,10 +130,10 @@ def _plain_join(day: datetime.date, config: NearConfig, scope: Scope) -> Pairs:
 
 
 def _groups_of(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return the dense group of each of these articles that the pass found crowded."""
+    """Return the dense group of each of these articles that the pass found to be a hub."""
     articles = {article for pair in pairs for article in pair}
-    crowded = CrowdedArticle.objects.filter(pass_name=AUDITED.name, article__group_member__isnull=False)
-    rows = crowded.values_list("article", "article__group_member__group").iterator()
+    hubs = CrowdedArticle.objects.filter(pass_name=AUDITED.name, article__group_member__isnull=False)
+    rows = hubs.values_list("article", "article__group_member__group").iterator()
     return {article: group for article, group in rows if article in articles}
 
 

@@ -1,4 +1,4 @@
-"""The writer of dense groups: the crowded articles that kept pairs connect."""
+"""The writer of dense groups: the hubs that kept pairs connect."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from dedup.detection.clustering.components import DisjointSets
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import DenseGroup, DetectionRun, GroupMember
 
-# The pairs that a pass kept between two articles that it found crowded. In the statistics of new rows, PostgreSQL
+# The pairs that a pass kept between two articles that it found to be hubs. In the statistics of new rows, PostgreSQL
 # would take them for a handful, and look up each pair by itself.
 _ANALYZE_SQL = "ANALYZE dedup_crowdedarticle"
 _KEPT_PAIRS_SQL = """
 SELECT pair.left_id, pair.right_id, array_agg(evidence.pass_name)
-FROM dedup_crowdedarticle AS left_crowded
-JOIN dedup_pair AS pair ON pair.left_id = left_crowded.article_id
-JOIN dedup_crowdedarticle AS right_crowded
-    ON right_crowded.article_id = pair.right_id AND right_crowded.pass_name = left_crowded.pass_name
+FROM dedup_crowdedarticle AS left_hub
+JOIN dedup_pair AS pair ON pair.left_id = left_hub.article_id
+JOIN dedup_crowdedarticle AS right_hub
+    ON right_hub.article_id = pair.right_id AND right_hub.pass_name = left_hub.pass_name
 JOIN dedup_evidence AS evidence
-    ON evidence.pair_id = pair.id AND evidence.pass_name = left_crowded.pass_name AND NOT evidence.stale
+    ON evidence.pair_id = pair.id AND evidence.pass_name = left_hub.pass_name AND NOT evidence.stale
 GROUP BY pair.left_id, pair.right_id
 """
 _COPY_SQL = "COPY dedup_groupmember (article_id, group_id) FROM STDIN"
@@ -33,7 +33,7 @@ _COPY_SQL = "COPY dedup_groupmember (article_id, group_id) FROM STDIN"
 
 @dataclass(frozen=True, slots=True)
 class KeptPair:
-    """Two crowded articles, and the passes that kept this pair of theirs; none if a rule alone holds them together."""
+    """Two hubs, and the passes that kept this pair of theirs; none if a rule alone holds them together."""
 
     left: int
     right: int
@@ -72,7 +72,7 @@ def connected(kept: Iterable[KeptPair]) -> list[Part]:
 
 
 def update_groups() -> None:
-    """Bring the dense groups up to date with the crowded articles and the evidence.
+    """Bring the dense groups up to date with the hubs and the evidence.
 
     A group keeps its number while most of its articles stay together. One with a rule keeps its articles too, and
     takes in what becomes connected with them. Work and memory grow linearly with the articles and their kept pairs.
@@ -163,13 +163,13 @@ def _move(before: Mapping[int, int], after: Mapping[int, int]) -> None:
             copy.write_row(row)
 
 
-_CREATE_CROWDED_SQL = "CREATE TEMPORARY TABLE found_crowded (article_id bigint, near integer) ON COMMIT DROP"
-_COPY_CROWDED_SQL = "COPY found_crowded (article_id, near) FROM STDIN"
+_CREATE_HUBS_SQL = "CREATE TEMPORARY TABLE found_hubs (article_id bigint, near integer) ON COMMIT DROP"
+_COPY_HUBS_SQL = "COPY found_hubs (article_id, near) FROM STDIN"
 # Blocks of one run see different neighbours of an article, and a run of new articles sees some of them: the highest
 # number counts.
 _UPSERT_SQL = """
 INSERT INTO dedup_crowdedarticle AS known (article_id, pass_name, near, run_id)
-SELECT article_id, %(pass_name)s, near, %(run_id)s FROM found_crowded ORDER BY article_id
+SELECT article_id, %(pass_name)s, near, %(run_id)s FROM found_hubs ORDER BY article_id
 ON CONFLICT (pass_name, article_id) DO UPDATE
 SET near = CASE
         WHEN %(only_new)s OR known.run_id = excluded.run_id THEN greatest(known.near, excluded.near)
@@ -177,43 +177,43 @@ SET near = CASE
     END,
     run_id = excluded.run_id
 """
-# Evidence of an earlier run that is not stale is from outside what the run covered: its articles stay crowded.
+# Evidence of an earlier run that is not stale is from outside what the run covered: its articles stay hubs.
 _FORGET_SQL = """
-DELETE FROM dedup_crowdedarticle AS crowded
-WHERE crowded.pass_name = %(pass_name)s
-  AND crowded.run_id <> %(run_id)s
+DELETE FROM dedup_crowdedarticle AS hub
+WHERE hub.pass_name = %(pass_name)s
+  AND hub.run_id <> %(run_id)s
   AND NOT EXISTS (
       SELECT FROM dedup_pair AS pair JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
-      WHERE pair.left_id = crowded.article_id
+      WHERE pair.left_id = hub.article_id
         AND evidence.pass_name = %(pass_name)s AND NOT evidence.stale AND evidence.run_id <> %(run_id)s
   )
   AND NOT EXISTS (
       SELECT FROM dedup_pair AS pair JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
-      WHERE pair.right_id = crowded.article_id
+      WHERE pair.right_id = hub.article_id
         AND evidence.pass_name = %(pass_name)s AND NOT evidence.stale AND evidence.run_id <> %(run_id)s
   )
 """
 
 
-def store_crowded(run_id: int, pass_name: str, near: Mapping[int, int], *, only_new: bool) -> None:
-    """Store the crowded articles of a block, each with the number of articles near it. Call in its transaction.
+def store_hubs(run_id: int, pass_name: str, neighbours: Mapping[int, int], *, only_new: bool) -> None:
+    """Store the hubs of a block, each with the number of its neighbours. Call in its transaction.
 
     `only_new`: the run compares new articles alone, so it may have counted fewer than there are.
     """
-    if not near:
+    if not neighbours:
         return
     lock_review()
     with connection.cursor() as cursor:
-        cursor.execute(_CREATE_CROWDED_SQL)
-        with cursor.copy(_COPY_CROWDED_SQL) as copy:
-            for row in near.items():
+        cursor.execute(_CREATE_HUBS_SQL)
+        with cursor.copy(_COPY_HUBS_SQL) as copy:
+            for row in neighbours.items():
                 copy.write_row(row)
         cursor.execute(_UPSERT_SQL, {"run_id": run_id, "pass_name": pass_name, "only_new": only_new})
-        cursor.execute("DROP TABLE found_crowded")
+        cursor.execute("DROP TABLE found_hubs")
 
 
-def forget_crowded(run: DetectionRun, pass_name: str, *, only_new: bool) -> int:
-    """Remove the articles that a finished run covered in this pass and did not find crowded; return how many.
+def forget_hubs(run: DetectionRun, pass_name: str, *, only_new: bool) -> int:
+    """Remove the articles that a finished run covered in this pass and did not find to be hubs; return how many.
 
     Call it after `mark_stale`. A run of new articles alone removes none.
     """

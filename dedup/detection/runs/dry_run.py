@@ -40,7 +40,7 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
     """
     blocks = blocks_of(scope)
     scores: defaultdict[tuple[int, int], dict[str, float]] = defaultdict(dict)
-    crowded: defaultdict[str, set[int]] = defaultdict(set)
+    hubs: defaultdict[str, set[int]] = defaultdict(set)
     passes: dict[str, dict[str, Any]] = {}
     for name, config in enabled(configs).items():
         own_blocks = blocks_for(name, config, blocks, scope)
@@ -53,7 +53,7 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
             kept = list(within_scope(name, found, scope))
             for candidate in kept:
                 scores[candidate.left, candidate.right][name] = candidate.score
-            crowded[name].update(tally.crowded)
+            hubs[name].update(tally.hubs)
             counted["candidates"] += tally.candidates
             counted["verified"] += tally.verified
             counted["pairs"] += len(kept)
@@ -65,15 +65,15 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
         "passes": passes,
         "pairs": len(scores),
         "outdated": outdated_forms().count(),
-        **_dense(scores, crowded),
+        **_dense(scores, hubs),
     }
     return DetectionRun(config=snapshot(configs), scope=scope.stored(), state="dry run", counts=counts), scores
 
 
-def _dense(scores: Scores, crowded: Mapping[str, set[int]]) -> dict[str, int]:
+def _dense(scores: Scores, hubs: Mapping[str, set[int]]) -> dict[str, int]:
     """Return how many dense groups a dry run found, and how many articles they have."""
     kept = (
-        KeptPair(left, right, [name for name in by_pass if left in crowded[name] and right in crowded[name]])
+        KeptPair(left, right, [name for name in by_pass if left in hubs[name] and right in hubs[name]])
         for (left, right), by_pass in scores.items()
     )
     parts = connected(pair for pair in kept if pair.passes)

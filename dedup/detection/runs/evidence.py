@@ -14,7 +14,7 @@ from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.changes import NOTE_PROPOSED_SQL
 from dedup.detection.clustering.constraints import lock_review, with_pair_state
-from dedup.detection.runs.dense_groups import store_crowded
+from dedup.detection.runs.dense_groups import store_hubs
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun, RunBlock, Watermark
 
@@ -97,8 +97,8 @@ WHERE pair.id = evidence.pair_id
       SELECT near.id FROM {articles} AS fresh JOIN dedup_pair AS near ON near.right_id = fresh.id
       WHERE fresh.revision > %(newer_than)s
       UNION
-      SELECT near.id FROM dedup_crowdedarticle AS crowded JOIN dedup_pair AS near ON near.left_id = crowded.article_id
-      WHERE crowded.run_id = %(run_id)s AND crowded.pass_name = %(pass_name)s
+      SELECT near.id FROM dedup_crowdedarticle AS hub JOIN dedup_pair AS near ON near.left_id = hub.article_id
+      WHERE hub.run_id = %(run_id)s AND hub.pass_name = %(pass_name)s
   )))
   AND (
       coalesce(own.hides, %(hides)s)
@@ -109,9 +109,9 @@ WHERE pair.id = evidence.pair_id
           AND pair.days_apart <= coalesce(own.most_days, %(most_days_apart)s)
           -- In a dense group, other settings may keep other pairs.
           AND 2 > (
-              SELECT count(*) FROM dedup_crowdedarticle AS crowded
-              WHERE crowded.pass_name = evidence.pass_name AND crowded.run_id = %(run_id)s
-                AND crowded.article_id IN (pair.left_id, pair.right_id)
+              SELECT count(*) FROM dedup_crowdedarticle AS hub
+              WHERE hub.pass_name = evidence.pass_name AND hub.run_id = %(run_id)s
+                AND hub.article_id IN (pair.left_id, pair.right_id)
           )
       )
   )
@@ -125,9 +125,9 @@ WHERE pair.id = evidence.pair_id
       -- New articles decide which pairs a dense group keeps: those of its other articles are found again, or stale.
       OR (
           2 = (
-              SELECT count(*) FROM dedup_crowdedarticle AS crowded
-              WHERE crowded.pass_name = evidence.pass_name AND crowded.run_id = %(run_id)s
-                AND crowded.article_id IN (pair.left_id, pair.right_id)
+              SELECT count(*) FROM dedup_crowdedarticle AS hub
+              WHERE hub.pass_name = evidence.pass_name AND hub.run_id = %(run_id)s
+                AND hub.article_id IN (pair.left_id, pair.right_id)
           )
           AND EXISTS (
               SELECT FROM dedup_runblock AS block
@@ -204,7 +204,7 @@ def write_block(
 ) -> WrittenBlock:
     """Store the candidates of a block of days and the block's mark in one transaction.
 
-    The articles that the tally names as crowded are stored with them. The candidates are streamed into a temporary
+    The articles that the tally names as hubs are stored with them. The candidates are streamed into a temporary
     table as the pass finds them: memory holds only some thousands.
     """
     began = found = time.monotonic()
@@ -215,7 +215,7 @@ def write_block(
 
     with transaction.atomic():
         pairs = store_candidates(run_id, candidates, all_found)
-        store_crowded(run_id, pass_name, tally.crowded, only_new=window.newer_than is not None)
+        store_hubs(run_id, pass_name, tally.hubs, only_new=window.newer_than is not None)
         RunBlock.objects.create(
             run_id=run_id,
             pass_name=pass_name,

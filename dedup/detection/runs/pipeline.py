@@ -23,7 +23,7 @@ from dedup.detection.clustering.implications import update_version_implications
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.blocks import find_in_blocks
-from dedup.detection.runs.dense_groups import forget_crowded, update_groups
+from dedup.detection.runs.dense_groups import forget_hubs, update_groups
 from dedup.detection.runs.earlier_runs import judged_by
 from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores
 from dedup.detection.runs.facts import counts_of
@@ -61,7 +61,7 @@ class Results(Protocol):
     """What was found elsewhere, by a run that is only to be stored: what it writes is what a run here would write."""
 
     def store_pairs(self, run: DetectionRun, clock: RunClock) -> None:
-        """Store the evidence and the crowded articles of every enabled pass, in blocks that are not repeated."""
+        """Store the evidence and the hubs of every enabled pass, in blocks that are not repeated."""
 
     def store_verdicts(self, run: DetectionRun, clock: RunClock) -> None:
         """Store the verdicts on these pairs. What is not marked as judged then is judged here."""
@@ -259,7 +259,7 @@ def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Sc
     # Results that came from elsewhere say nothing of articles that were stored since.
     seen = {"up_to": run.counts["newest"] if run.results else None}
     pairs = mark_stale(run, pass_name, covered | seen | judged_by(pass_name, config, scope))
-    forget_crowded(run, pass_name, only_new=covered["newer_than"] is not None)
+    forget_hubs(run, pass_name, only_new=covered["newer_than"] is not None)
     return pairs
 
 

@@ -18,7 +18,7 @@ from dedup.detection.passes.minhash import MinhashConfig, signatures_of, similar
 from dedup.detection.spark.keyed import mapped, written
 from dedup.detection.spark.pairs import PAIRS, no_pairs, pair_table
 from dedup.detection.spark.parts import KEYS, Keys, read_part, write
-from dedup.detection.spark.schema import CROWDED, ddl, needed
+from dedup.detection.spark.schema import HUBS, ddl, needed
 from dedup.detection.spark.stages import Done, perform_all
 from dedup.detection.spark.work import Work
 from dedup.detection.types import Tally
@@ -43,20 +43,20 @@ def find_similar(
     groups.where(f.size("members") > 1).write.mode("overwrite").parquet(str(folder / "groups"))
     groups = spark.read.parquet(str(folder / "groups"))
     large = f.size("members") > config.dense_from + 1
-    crowded = groups.where(large).select(f.explode("members.id").alias("id")).distinct()
-    crowded.write.mode("overwrite").parquet(str(folder / "large"))
-    crowded = spark.read.parquet(str(folder / "large"))
+    possible_hubs = groups.where(large).select(f.explode("members.id").alias("id")).distinct()
+    possible_hubs.write.mode("overwrite").parquet(str(folder / "large"))
+    possible_hubs = spark.read.parquet(str(folder / "large"))
     pairs = mapped(groups.where(~large), lambda table: met(table, config), ddl(MET)).distinct()
     later = f.greatest("one_day", "other_day")
-    asked = _without_both(pairs.where(later >= first_day), crowded)
+    asked = _without_both(pairs.where(later >= first_day), possible_hubs)
     asked.write.mode("overwrite").parquet(str(folder / "met"))
     asked = spark.read.parquet(str(folder / "met")).select("one", "other")
     both = asked.join(_side(articles, "one"), "one").join(_side(articles, "other"), "other")
     columns = [f"{side}_{name}" for side in ("one", "other") for name in ("newspaper", "day", "signature", "text")]
     both = both.select(f.col("one").alias("one_id"), f.col("other").alias("other_id"), *columns)
     apart = mapped(both, lambda table: verified(table, config), ddl(PAIRS))
-    crowded_articles = articles.join(crowded, "id", "left_semi").select("id", "newspaper", "day", "signature", "text")
-    together = crowded_articles.withColumn("task", f.lit(0)).groupBy("task")
+    in_groups = articles.join(possible_hubs, "id", "left_semi").select("id", "newspaper", "day", "signature", "text")
+    together = in_groups.withColumn("task", f.lit(0)).groupBy("task")
     grouped = together.applyInArrow(_of_groups(config, folder / "crowded"), ddl(PAIRS))
     found = written(apart.union(grouped.where(f.greatest("left_day", "right_day") >= first_day)), folder / "pairs")
     candidates = asked.count()
@@ -76,22 +76,22 @@ def _side(articles: Any, side: str) -> Any:
     return articles.select(f.col("id").alias(side), *named)
 
 
-def _without_both(pairs: Any, crowded: Any) -> Any:
+def _without_both(pairs: Any, possible_hubs: Any) -> Any:
     """Return the pairs of which one article at least may not be in a dense group."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     for side in ("one", "other"):
-        known = crowded.select(f.col("id").alias(side), f.lit(True).alias(f"{side}_crowded"))
+        known = possible_hubs.select(f.col("id").alias(side), f.lit(True).alias(f"{side}_is_hub"))
         pairs = pairs.join(known, side, "left")
-    return pairs.where("one_crowded is null or other_crowded is null").select("one", "other", "one_day", "other_day")
+    return pairs.where("one_is_hub is null or other_is_hub is null").select("one", "other", "one_day", "other_day")
 
 
 def _of_groups(config: MinhashConfig, folder: Path) -> Callable[[pa.Table], pa.Table]:
     def find(articles: pa.Table) -> pa.Table:
         tally = Tally()
         pairs = of_groups(articles, config, tally)
-        near = {"article": list(tally.crowded), "near": list(tally.crowded.values())}
-        write(pa.table(near, schema=CROWDED), folder / "crowded.parquet")
+        found = {"article": list(tally.hubs), "near": list(tally.hubs.values())}
+        write(pa.table(found, schema=HUBS), folder / "crowded.parquet")
         return pairs
 
     return find
@@ -183,5 +183,5 @@ def of_groups(articles: pa.Table, config: MinhashConfig, tally: Tally) -> pa.Tab
     articles = articles.sort_by([("day", "ascending"), ("id", "ascending")])
     keys = Keys.of(articles)
     found = similar_in_groups(articles["text"].to_pylist(), keys.days, config)
-    tally.crowded |= dict(zip(keys.ids[found.crowded].tolist(), found.near.tolist(), strict=True))
+    tally.hubs |= dict(zip(keys.ids[found.hubs].tolist(), found.neighbours.tolist(), strict=True))
     return pair_table(keys.at(found.left), keys.at(found.right), found.scores)

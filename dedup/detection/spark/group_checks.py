@@ -121,15 +121,15 @@ def write_groups(spark: Any, bundle: Bundle, folder: Path, fingerprint: str) -> 
 
 
 def _kept_pairs(spark: Any, bundle: Bundle) -> list[Any]:
-    """Return the pairs (first, second) of two articles that one pass found crowded, by pass."""
+    """Return the pairs (first, second) of two articles that one pass found to be hubs, by pass."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     found = []
-    for folder in sorted(bundle.crowded.glob("pass_name=*")):
-        crowded = spark.read.parquet(str(folder)).select("article")
+    for folder in sorted(bundle.hubs.glob("pass_name=*")):
+        hubs = spark.read.parquet(str(folder)).select("article")
         pairs = spark.read.parquet(str(bundle.evidence / folder.name)).select("left", "right")
         for side in ("left", "right"):
-            pairs = pairs.join(crowded.withColumnRenamed("article", side), side)
+            pairs = pairs.join(hubs.withColumnRenamed("article", side), side)
         found.append(pairs.select(f.col("left").alias("first"), f.col("right").alias("second")))
     return found
 

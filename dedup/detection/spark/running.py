@@ -143,7 +143,7 @@ class _Run:
         by = cast("NearPass", detection_pass)
         tiles = list(tiles_of(work.parts, config.day_window, self._side))
         counts = perform_all(self._spark, tiles, partial(find_in_tile, work, by, config, folder), folder / "tallies")
-        days = sorted({*counts["days"], *self._crowded_days(folder / "pairs", config.dense_from)})
+        days = sorted({*counts["days"], *self._dense_days(folder / "pairs", config.dense_from)})
         if days:
             dense = perform_all(
                 self._spark, days, partial(find_on_day, work, by, config, folder), folder / "tallies-of-dense-days"
@@ -152,7 +152,7 @@ class _Run:
                 counts[count] += dense[count]
         return counts | {"days": days}
 
-    def _crowded_days(self, pairs: Path, dense_from: int) -> list[int]:
+    def _dense_days(self, pairs: Path, dense_from: int) -> list[int]:
         """Return the days of articles that have too many pairs that end on their day: the tiles know only some."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
 
@@ -186,16 +186,16 @@ class _Run:
         _by_month(kept, later).select("left", "right", "score", "details", "month").write.mode("overwrite").partitionBy(
             "month"
         ).parquet(str(self._bundle.evidence / f"pass_name={name}"))
-        return {"pairs": kept.count(), "crowded": self._write_crowded(name, folder)}
+        return {"pairs": kept.count(), "crowded": self._write_hubs(name, folder)}
 
-    def _write_crowded(self, name: str, folder: Path) -> int:
+    def _write_hubs(self, name: str, folder: Path) -> int:
         from pyspark.sql import functions as f  # noqa: PLC0415
 
         if not any(files_of(folder / "crowded")):
             return 0
-        crowded = self._spark.read.parquet(str(folder / "crowded")).groupBy("article").agg(f.max("near").alias("near"))
-        to = self._bundle.crowded / f"pass_name={name}"
-        crowded.write.mode("overwrite").parquet(str(to))
+        hubs = self._spark.read.parquet(str(folder / "crowded")).groupBy("article").agg(f.max("near").alias("near"))
+        to = self._bundle.hubs / f"pass_name={name}"
+        hubs.write.mode("overwrite").parquet(str(to))
         count: int = self._spark.read.parquet(str(to)).count()
         return count
 
@@ -206,8 +206,8 @@ class _Run:
 
     def _all_counts(self, verdicts: Counts, clusters: Counts) -> dict[str, Any]:
         kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
-        crowded = sum(counts.get("crowded", 0) for counts in self._counts.values())
-        return {"crowded": crowded, "verdicts": kinds, "group_checks": verdicts["group_checks"], **clusters}
+        hubs = sum(counts.get("crowded", 0) for counts in self._counts.values())
+        return {"crowded": hubs, "verdicts": kinds, "group_checks": verdicts["group_checks"], **clusters}
 
 
 # Each gets the session, the work, the pass, its config, the first day of the scope and the folder to write to.

@@ -12,7 +12,7 @@ A folder holds everything:
     alphabet.parquet                    ALPHABET
     stages/                             what `newsdedup-spark run` keeps between its stages; nobody else reads it
     results/evidence/pass_name=NAME/month=YYYY-MM/*.parquet       EVIDENCE
-    results/crowded/pass_name=NAME/*.parquet                      CROWDED
+    results/crowded/pass_name=NAME/*.parquet                      HUBS
     results/verdicts/month=YYYY-MM/*.parquet                      VERDICTS
     results/group_checks/month=YYYY-MM/*.parquet                  VERDICTS
     results/clusters/*.parquet                                    CLUSTERS
@@ -96,8 +96,8 @@ ALPHABET: Final = needed(character=pa.uint32(), folded=pa.uint32())
 # The candidates of a pass, after the rules of the profile: left < right, each pair once a pass. `details` is JSON, as
 # Candidate.evidence.
 EVIDENCE: Final = needed(left=_NUMBER, right=_NUMBER, score=_SHARE, details=_TEXT)
-# Tally.crowded of a pass. An article that several tiles found crowded has the highest of their numbers.
-CROWDED: Final = needed(article=_NUMBER, near=pa.int32())
+# Tally.hubs of a pass. An article that several tiles found to be a hub has the highest of their numbers.
+HUBS: Final = needed(article=_NUMBER, near=pa.int32())
 # The verdict of every pair with evidence, each once; of group_checks: the pairs that check_groups compares.
 # `reasons` is JSON. Both columns of JSON are spelled by json.dumps(..., ensure_ascii=False).
 VERDICTS: Final = needed(
@@ -122,7 +122,7 @@ class Bundle:
         self.stages = root / "stages"
         self.results = root / "results"
         self.result = self.results / RESULT
-        self.crowded = self.results / "crowded"
+        self.hubs = self.results / "crowded"
         self.evidence = self.results / "evidence"
         self.verdicts = self.results / "verdicts"
         self.group_checks = self.results / "group_checks"

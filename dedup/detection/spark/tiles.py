@@ -1,7 +1,7 @@
 """Tiles of the passes that compare sets within a window of days: some articles with some others, of any days.
 
 A tile finds every pair of its articles. Whether articles belong to a dense group shows when all tiles are counted:
-a pair is left out only if the later of its articles has more near ones up to its own day than a group begins with. So
+a pair is left out only if the later of its articles has more neighbours up to its own day than a group begins with. So
 the days of such articles are compared again, a whole window at a time (passes/near.py), and replace what the tiles
 found on these days.
 """
@@ -97,8 +97,8 @@ class _Counter:
         if count and len(one):
             ends = np.concatenate([one[self._days[one] == later], other[self._days[other] == later]])
             np.add.at(self._ending, ends, 1)
-            crowded = ends[self._ending[ends] > self._most]
-            self._dense[self._days[crowded] - self._first] = True
+            above = ends[self._ending[ends] > self._most]
+            self._dense[self._days[above] - self._first] = True
         return one, other
 
 
@@ -129,7 +129,7 @@ def _between(articles: NearSets, split: int, day_window: int, threshold: float) 
 def similar_of_day(
     articles: NearSets, day: int, config: NearConfig, threshold: float, tally: Tally
 ) -> dense_join.DensePairs:
-    """Return the pairs whose later article is of `day`; note the crowded articles in the tally.
+    """Return the pairs whose later article is of `day`; note the hubs in the tally.
 
     `articles` are those of twice the window's days before and of the day, ordered by day and id.
     """
@@ -143,7 +143,7 @@ def similar_of_day(
         names=articles.names,
     )
     tally.candidates += found.candidates
-    tally.crowded |= dict(zip(articles.ids[found.crowded].tolist(), found.near.tolist(), strict=True))
+    tally.hubs |= dict(zip(articles.ids[found.hubs].tolist(), found.neighbours.tolist(), strict=True))
     return found
 
 

@@ -26,7 +26,7 @@ from dedup.detection.passes.near import NearPass, NearSets
 from dedup.detection.passes.reading import ArticleBatch
 from dedup.detection.spark.pairs import no_pairs
 from dedup.detection.spark.parts import PREPARED, READ, Keys, Part, prepared, read_part, rows_with, shingle_sets, write
-from dedup.detection.spark.schema import CROWDED, Bundle, alphabet_of, needed
+from dedup.detection.spark.schema import HUBS, Bundle, alphabet_of, needed
 from dedup.detection.spark.stages import Done, files_of
 from dedup.detection.spark.tiles import scored_pairs, similar_in_tile, similar_of_day
 from dedup.detection.spark.verdicts import JUDGED, RECURRING, TO_JUDGE, facts_of, recurring_rows, verdicts_on
@@ -157,8 +157,8 @@ def _sets_of(sides: Sequence[pa.Table], by: NearPass, config: Any, work: Work) -
 
 
 def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -> Done:
-    """Write the pairs whose later article is of a day with dense groups into the folder `dense`; and its crowded
-    articles into `crowded`.
+    """Write the pairs whose later article is of a day with dense groups into the folder `dense`; and its hubs
+    into `crowded`.
     """
     first = max(1, day - 2 * config.day_window)
     tables = [
@@ -171,8 +171,8 @@ def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -
     sets = _sets_of([articles], by, config, work)
     found = similar_of_day(sets, day, config, config.threshold, tally)
     pairs = scored_pairs(by, sets, Keys.of(articles), found.left, found.right, found.scores, config.threshold)
-    near = pa.table({"article": list(tally.crowded), "near": list(tally.crowded.values())}, schema=CROWDED)
-    write(near, folder / "crowded" / f"{day}.parquet")
+    hubs = pa.table({"article": list(tally.hubs), "near": list(tally.hubs.values())}, schema=HUBS)
+    write(hubs, folder / "crowded" / f"{day}.parquet")
     write(pairs, folder / "dense" / f"{day}.parquet")
     return Done(found.candidates, len(found.scores), pairs.num_rows)
 

@@ -102,7 +102,7 @@ GROUP BY evidence.pass_name
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What a pass kept of a group: how many of its articles are crowded, near how many others, and its pairs."""
+    """What a pass kept of a group: how many of its articles are hubs, near how many others, and its pairs."""
 
     label: str
     articles: int
@@ -146,14 +146,14 @@ def group_details(group: DenseGroup) -> dict[str, Any]:
 
 
 def _cuts(group: DenseGroup) -> list[Cut]:
-    """Return what each pass kept that found articles of the group crowded, in order of their names."""
-    crowded = CrowdedArticle.objects.filter(article__group_member__group=group).order_by().values_list("pass_name")
+    """Return what each pass kept that found articles of the group to be hubs, in order of their names."""
+    hubs = CrowdedArticle.objects.filter(article__group_member__group=group).order_by().values_list("pass_name")
     with connection.cursor() as cursor:
         cursor.execute(_KEPT_PAIRS_SQL, {"group": group.pk})
         kept = dict(cursor.fetchall())
     return [
         Cut(label(name), articles, near, kept.get(name, 0))
-        for name, articles, near in sorted(crowded.annotate(Count("pk"), Max("near")))
+        for name, articles, near in sorted(hubs.annotate(Count("pk"), Max("near")))
     ]
 
 

@@ -224,19 +224,19 @@ def _window() -> Window:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What runs have stored of two articles: the passes with evidence, and those that found both crowded."""
+    """What runs have stored of two articles: the passes with evidence, and those that found both to be hubs."""
 
     proposed: Collection[str]
-    crowded: Collection[str]
+    hubs_in: Collection[str]
 
     @classmethod
     def of(cls, left: Article, right: Article) -> _Facts:
         evidence = Evidence.objects.filter(pair__left=left, pair__right=right, stale=False)
-        crowded = [
+        hub_in = [
             set(CrowdedArticle.objects.filter(article=article).values_list("pass_name", flat=True))
             for article in (left, right)
         ]
-        return cls(set(evidence.values_list("pass_name", flat=True)), crowded[0] & crowded[1])
+        return cls(set(evidence.values_list("pass_name", flat=True)), hub_in[0] & hub_in[1])
 
 
 def _row(name: str, config: PassConfig, found: Explanation, facts: _Facts, profile: Profile) -> PassRow:
@@ -248,7 +248,7 @@ def _row(name: str, config: PassConfig, found: Explanation, facts: _Facts, profi
     elif not config.enabled:
         state = "off"
         why = f"Off in the profile “{profile}”. {why}"
-    elif found.proposed and name in facts.crowded:
+    elif found.proposed and name in facts.hubs_in:
         why = f"{why} But both are in a dense group, of which only the most similar pairs are kept."
     elif found.proposed:
         state, why = "next run", f"{why} No run has proposed them so far; the next run over these days will."

@@ -54,13 +54,13 @@ def joined(
     first_row: int = 0,
     fresh: list[bool] | None = None,
 ) -> tuple[Scores, dict[int, int]]:
-    """Return the pairs with their scores, and the crowded sets with the number of their near ones."""
+    """Return the pairs with their scores, and the hubs with the number of their neighbours."""
     asked = DayRange(np.array(days), first_row, day_window, None if fresh is None else np.array(fresh))
     found = dense_join.similar_pairs(ragged(sets), asked, threshold=THRESHOLD, universe=UNIVERSE, density=density)
     pairs = list(zip(found.left.tolist(), found.right.tolist(), strict=True))
     assert pairs == sorted(set(pairs))
-    crowded = dict(zip(found.crowded.tolist(), found.near.tolist(), strict=True))
-    return dict(zip(pairs, found.scores.tolist(), strict=True)), crowded
+    hubs = dict(zip(found.hubs.tolist(), found.neighbours.tolist(), strict=True))
+    return dict(zip(pairs, found.scores.tolist(), strict=True)), hubs
 
 
 def every_pair(sets: list[set[int]], days: list[int], day_window: int) -> Scores:
@@ -86,16 +86,16 @@ def components(pairs: Scores, sets: int, least: float) -> list[int]:
 
 
 @CASES
-def test_every_pair_with_a_set_that_is_not_crowded_is_found(seed, spread, day_window, density) -> None:
+def test_every_pair_with_a_set_that_is_no_hub_is_found(seed, spread, day_window, density) -> None:
     sets = families(seed)
     days = days_of(seed, len(sets), spread)
     every = every_pair(sets, days, day_window)
-    found, crowded = joined(sets, days, day_window, density)
+    found, hubs = joined(sets, days, day_window, density)
     assert found.items() <= every.items()
     for left, right in every.keys() - found.keys():
         for side in (left, right):
             assert near_by_day(every, days, side, days[right]) > density.dense_from
-            assert density.dense_from < crowded[side] <= near_by_day(every, days, side, days[-1])
+            assert density.dense_from < hubs[side] <= near_by_day(every, days, side, days[-1])
 
 
 @CASES
@@ -122,26 +122,26 @@ def test_the_result_does_not_depend_on_where_a_block_begins(seed, spread, day_wi
 def test_without_a_bound_every_pair_is_found() -> None:
     sets = families(7)
     days = days_of(7, len(sets), 5)
-    found, crowded = joined(sets, days, 2, NO_BOUND)
+    found, hubs = joined(sets, days, 2, NO_BOUND)
     assert found == every_pair(sets, days, 2)
-    assert crowded == {}
+    assert hubs == {}
 
 
 def test_equal_sets_of_a_dense_group_are_paired_with_the_first_alone() -> None:
     sets = [{1, 2, 3}] * 40 + [{1, 2, 3, 4}] * 40
-    found, crowded = joined(sets, [0] * 80, 0, dense_join.Density(10, 2))
+    found, hubs = joined(sets, [0] * 80, 0, dense_join.Density(10, 2))
     assert found == {(0, copy): 1.0 for copy in range(1, 40)} | {(40, copy): 1.0 for copy in range(41, 80)} | {
         (0, 40): 0.75
     }
-    assert crowded.keys() == set(range(80))
+    assert hubs.keys() == set(range(80))
 
 
 def test_the_pairs_of_a_dense_group_grow_with_its_sets_not_with_their_square() -> None:
     dice = np.random.default_rng(3)
     first = dice.choice(UNIVERSE, 80, replace=False)
     sets = [set(dice.permutation(first)[5:].tolist()) | {int(dice.integers(UNIVERSE))} for _ in range(2_000)]
-    found, crowded = joined(sets, [0] * len(sets), 0, dense_join.Density(50, 2))
-    assert len(crowded) == len(sets)
+    found, hubs = joined(sets, [0] * len(sets), 0, dense_join.Density(50, 2))
+    assert len(hubs) == len(sets)
     assert len(found) <= 3 * len(sets)
     assert set(components(found, len(sets), THRESHOLD)) == {0}
     # The nearest of all is nearly always among those kept.

@@ -249,13 +249,15 @@ def test_frequent_members_are_dealt_to_different_buckets() -> None:
 def test_it_gives_up_where_a_set_has_too_many_similar_ones_on_its_day_and_before(most: int, gives_up: bool) -> None:
     sets = [{1, 2, 3, 4, 5}] * 10
     days = parity_join.DayRange(np.array([0] * 4 + [1] * 6, dtype=np.int64), first_row=0, day_window=1)
-    pairs = parity_join.similar_pairs(ragged(sets), days, threshold=0.9, universe=UNIVERSE, most_near=most)
+    pairs = parity_join.similar_pairs(ragged(sets), days, threshold=0.9, universe=UNIVERSE, most_neighbours=most)
     assert (pairs is None) is gives_up
 
 
-def test_similar_sets_of_later_days_make_no_set_crowded() -> None:
+def test_similar_sets_of_later_days_make_no_set_a_hub() -> None:
     days = parity_join.DayRange(np.arange(10, dtype=np.int64), first_row=0, day_window=3)
-    pairs = parity_join.similar_pairs(ragged([{1, 2, 3}] * 10), days, threshold=0.9, universe=UNIVERSE, most_near=3)
+    pairs = parity_join.similar_pairs(
+        ragged([{1, 2, 3}] * 10), days, threshold=0.9, universe=UNIVERSE, most_neighbours=3
+    )
     assert len(pairs.left) == 3 * 7 + 3
 
 

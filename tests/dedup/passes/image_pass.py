@@ -39,7 +39,7 @@ class ImagePass(KeyedPass):
         same="Both have the image {key}.",
         different="They have no image in common.",
         elsewhere="They have the same image but are of two newspapers.",
-        crowded="{articles} articles have the image {key}; one of more than {largest_group} is ignored.",
+        too_many="{articles} articles have the image {key}; one of more than {largest_group} is ignored.",
     )
 
 

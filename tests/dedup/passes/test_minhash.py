@@ -176,7 +176,7 @@ def test_a_dense_group_keeps_the_pairs_it_needs_and_all_pairs_with_others(store)
     tally = Tally()
     kept = {(pair.left, pair.right): pair.score for pair in MinhashPass().find(ALL_DAYS, config, connection, tally)}
     assert kept.items() <= every.items()
-    assert tally.crowded.keys() == set(group)
+    assert tally.hubs.keys() == set(group)
     assert {pair for pair in every if set(pair) & set(others)} == {pair for pair in kept if set(pair) & set(others)}
     assert {end for pair in kept for end in pair} == {*group, *others}
     assert len(kept) <= 3 * len(group) + 3

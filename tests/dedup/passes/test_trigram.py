@@ -255,10 +255,10 @@ def test_a_dense_group_keeps_the_pairs_it_needs(db) -> None:
     tally = Tally()
     window = Window(datetime.date(2026, 3, 2), datetime.date(2026, 3, 2))
     pairs = list(TrigramPass().find(window, TrigramConfig(), connection, tally))
-    assert tally.crowded.keys() == {article.pk for article in articles}
+    assert tally.hubs.keys() == {article.pk for article in articles}
     assert len(pairs) <= 3 * len(articles)
     assert (articles[0].pk, articles[1].pk, 1.0) in [(pair.left, pair.right, pair.score) for pair in pairs]
-    assert {end for pair in pairs for end in (pair.left, pair.right)} == tally.crowded.keys()
+    assert {end for pair in pairs for end in (pair.left, pair.right)} == tally.hubs.keys()
     every = Tally()
     assert len(list(TrigramPass().find(window, TrigramConfig(dense_from=MOST), connection, every))) == 70 * 69 // 2
-    assert every.crowded == {}
+    assert every.hubs == {}

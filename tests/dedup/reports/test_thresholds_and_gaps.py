@@ -194,8 +194,8 @@ def test_the_pass_is_run_afresh_if_the_last_run_did_not_find_all(store: StoreArt
     last = make_run(config={"minhash": asdict(MinhashConfig(retired=True))}, scope={"passes": None})
     assert why(gaps) == f"run {last.pk} has hidden what earlier runs found"
     last.delete()
-    crowded = Article.objects.latest("pk")
-    CrowdedArticle.objects.create(article=crowded, pass_name="minhash", near=60, run=minhash_run())
+    hub = Article.objects.latest("pk")
+    CrowdedArticle.objects.create(article=hub, pass_name="minhash", near=60, run=minhash_run())
     store()
     result = thresholds()
     assert (result.newer, result.dense_articles) == (1, 1)
@@ -249,7 +249,7 @@ def test_pairs_that_a_lower_threshold_leaves_out_of_a_dense_group_are_not_missin
     more = " Passengers with bicycles should come to the northern pier half an hour earlier than usual."
     for number, ending in enumerate(("abcd 1", "abcd 2", "abcd 3", "wxyz 1", "wxyz 2", "wxyz 3")):
         store(f"{TEXT}{more} {ending}", date=f"2026-03-0{number + 1}")
-    # Two of the same letters reach .95; any two reach .90, so that all six are crowded.
+    # Two of the same letters reach .95; any two reach .90, so that all six are hubs.
     minhash_run(dense_from=4, kept_pairs=1, threshold=0.85)
 
     assert thresholds(subset_check=True).subset == [

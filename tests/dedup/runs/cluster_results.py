@@ -12,7 +12,7 @@ from django.db.models import Count
 from pyarrow import parquet
 
 from dedup.detection.spark.manifest import Manifest, Result, versions
-from dedup.detection.spark.schema import CLUSTERS, CROWDED, EVIDENCE, VERDICTS, Bundle, month_of
+from dedup.detection.spark.schema import CLUSTERS, EVIDENCE, HUBS, VERDICTS, Bundle, month_of
 from dedup.detection.types import DENSE_GROUPS
 from dedup.models import Cluster, CrowdedArticle, DetectionRun, Evidence, Membership, Pair
 
@@ -39,15 +39,15 @@ def write_results(root: Path) -> Result:
         judged[pair.pk] = month, {**ends, **values, "reasons": json.dumps(pair.reasons, ensure_ascii=False)}
     for number, (month, verdict) in judged.items():
         parts[(bundle.group_checks if number in checks else bundle.verdicts) / month].append(verdict)
-    for crowded in CrowdedArticle.objects.all():
-        folder = bundle.crowded / f"pass_name={crowded.pass_name}"
-        parts[folder].append({"article": crowded.article_id, "near": crowded.near})
+    for hub in CrowdedArticle.objects.all():
+        folder = bundle.hubs / f"pass_name={hub.pass_name}"
+        parts[folder].append({"article": hub.article_id, "near": hub.near})
     for cluster in Cluster.objects.all():
         articles = sorted(Membership.objects.filter(cluster=cluster).values_list("article", flat=True))
         for article in articles:
             row = {"article": article, "cluster": articles[0], "lowest_score": cluster.lowest_score}
             parts[bundle.clusters].append({**row, "confirmed": cluster.state == Cluster.State.CONFIRMED})
-    schemas = {bundle.evidence: EVIDENCE, bundle.crowded: CROWDED, bundle.clusters: CLUSTERS}
+    schemas = {bundle.evidence: EVIDENCE, bundle.hubs: HUBS, bundle.clusters: CLUSTERS}
     for folder, rows in parts.items():
         schema = next((schema for top, schema in schemas.items() if folder.is_relative_to(top)), VERDICTS)
         folder.mkdir(parents=True)

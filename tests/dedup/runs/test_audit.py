@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles.models import Article
-from dedup.detection.runs.dense_groups import store_crowded, update_groups
+from dedup.detection.runs.dense_groups import store_hubs, update_groups
 from dedup.management import arguments
 from dedup.management.commands import find_duplicates as command
 from dedup.models import DenseGroup, Evidence, Pair
@@ -97,8 +97,8 @@ def test_pairs_inside_a_dense_group_are_left_out_and_no_fault(corpus, monkeypatc
     def reduced(run, *arguments: object, **options: object) -> None:
         run_detection(run, *arguments, **options)
         found = Evidence.objects.order_by("pair__left", "pair__right")
-        crowded = corpus[:4]
-        store_crowded(run.pk, "trigram", {article.pk: 60 for article in crowded}, only_new=False)
+        hubs = corpus[:4]
+        store_hubs(run.pk, "trigram", {article.pk: 60 for article in hubs}, only_new=False)
         # The first one is between two of them, the last one between two others.
         for pair in (found[0], found[found.count() - 1]) if options_of_the_run["missed"] else (found[0],):
             pair.delete()

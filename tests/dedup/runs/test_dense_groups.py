@@ -1,4 +1,4 @@
-"""Which articles are crowded, and the dense groups that they form."""
+"""Which articles are hubs, and the dense groups that they form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dedup.detection.runs.dense_groups import KeptPair, Part, connected, update_
 from dedup.detection.runs.facts import run_facts
 from dedup.models import CrowdedArticle, DenseGroup
 from tests.conftest import StoreArticle
-from tests.dense import finish, write_crowd, write_group
+from tests.dense import finish, write_group, write_hubs
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def articles(store: StoreArticle) -> list[Article]:
     ]
 
 
-def crowds() -> dict[tuple[str, int], int]:
+def hubs() -> dict[tuple[str, int], int]:
     return {(item_.pass_name, item_.article_id): item_.near for item_ in CrowdedArticle.objects.all()}
 
 
@@ -83,13 +83,13 @@ def test_parts_are_those_of_a_search_from_every_article() -> None:
 # ---- what a run stores ----
 
 
-def test_a_block_stores_its_crowded_articles_with_the_most_neighbours(articles: list[Article]) -> None:
-    run = write_crowd([(articles[0], articles[1])], articles[:2], near=60)
-    write_crowd([], articles[1:3], run=run, day="2026-03-03", near=55)
-    write_crowd([], articles[1:2], run=run, by="minhash", near=70)
+def test_a_block_stores_its_hubs_with_the_most_neighbours(articles: list[Article]) -> None:
+    run = write_hubs([(articles[0], articles[1])], articles[:2], neighbours=60)
+    write_hubs([], articles[1:3], run=run, day="2026-03-03", neighbours=55)
+    write_hubs([], articles[1:2], run=run, by="minhash", neighbours=70)
 
     first, second, third = (article.pk for article in articles[:3])
-    assert crowds() == {
+    assert hubs() == {
         ("trigram", first): 60,
         ("trigram", second): 60,
         ("trigram", third): 55,
@@ -98,40 +98,40 @@ def test_a_block_stores_its_crowded_articles_with_the_most_neighbours(articles: 
 
 
 def test_a_later_run_counts_again_and_one_of_new_articles_only_raises(articles: list[Article]) -> None:
-    write_crowd([], articles[:2], near=60)
-    write_crowd([], articles[:1], near=52, newer_than=0)
-    assert crowds()["trigram", articles[0].pk] == 60
-    write_crowd([], articles[:1], near=52)
-    assert crowds()["trigram", articles[0].pk] == 52
+    write_hubs([], articles[:2], neighbours=60)
+    write_hubs([], articles[:1], neighbours=52, newer_than=0)
+    assert hubs()["trigram", articles[0].pk] == 60
+    write_hubs([], articles[:1], neighbours=52)
+    assert hubs()["trigram", articles[0].pk] == 52
 
 
 def test_a_run_forgets_what_it_did_not_find_again(articles: list[Article]) -> None:
     write_group(*articles[:4])
-    again = write_crowd([(articles[0], articles[1])], articles[:2])
+    again = write_hubs([(articles[0], articles[1])], articles[:2])
     finish(again, newer_than=0)
-    assert len(crowds()) == 4
+    assert len(hubs()) == 4
     finish(again)
-    assert crowds() == {("trigram", article.pk): 60 for article in articles[:2]}
+    assert hubs() == {("trigram", article.pk): 60 for article in articles[:2]}
     assert [members for _, members in groups()] == [numbers(*articles[:2])]
     finish(make_run())
-    assert (crowds(), groups()) == ({}, [])
+    assert (hubs(), groups()) == ({}, [])
 
 
-def test_a_run_of_some_days_leaves_the_crowds_of_the_others(articles: list[Article]) -> None:
+def test_a_run_of_some_days_leaves_the_hubs_of_the_others(articles: list[Article]) -> None:
     # The first three are from 4 March, the last two from 2 March.
     write_group(*articles[:3])
-    write_crowd([(articles[6], articles[7])], articles[6:])
+    write_hubs([(articles[6], articles[7])], articles[6:])
     finish(make_run(), since=datetime.date(2026, 3, 4))
 
-    assert crowds() == {("trigram", article.pk): 60 for article in articles[6:]}
+    assert hubs() == {("trigram", article.pk): 60 for article in articles[6:]}
 
 
-def test_a_group_has_the_crowded_articles_that_one_pass_connects(articles: list[Article]) -> None:
+def test_a_group_has_the_hubs_that_one_pass_connects(articles: list[Article]) -> None:
     one, two, three, four, five, six, *_ = articles
-    # 2-3 is kept by a pass that found only one of them crowded; 5 is not crowded at all.
-    run = write_crowd([(one, two), (two, three), (three, four), (four, five)], [one, two])
-    write_crowd([(two, three), (three, four)], [three, four], run=run, by="minhash")
-    write_crowd([(four, six)], [six, four], run=run, by="stopword")
+    # 2-3 is kept by a pass that found only one of them to be a hub; 5 is none at all.
+    run = write_hubs([(one, two), (two, three), (three, four), (four, five)], [one, two])
+    write_hubs([(two, three), (three, four)], [three, four], run=run, by="minhash")
+    write_hubs([(four, six)], [six, four], run=run, by="stopword")
     update_groups()
 
     assert [members for _, members in groups()] == [numbers(one, two), numbers(three, four, six)]
@@ -162,7 +162,7 @@ def test_a_group_keeps_its_number_while_it_grows_and_shrinks(articles: list[Arti
     group = DenseGroup.objects.get()
     assert group.first == articles[6]
     assert group.fingerprint != seen
-    again = write_crowd([(articles[1], articles[2])], articles[1:3])
+    again = write_hubs([(articles[1], articles[2])], articles[1:3])
     finish(again)
     assert groups() == [(number, numbers(articles[1], articles[2]))]
 
@@ -190,7 +190,7 @@ def test_a_group_with_a_rule_keeps_its_articles_and_takes_in_others(articles: li
     finish(make_run())
     assert groups() == [(number, numbers(*articles[:3]))]
     group = DenseGroup.objects.get()
-    assert (group.pairs, group.passes, crowds()) == (0, [], {})
+    assert (group.pairs, group.passes, hubs()) == (0, [], {})
     # A larger group takes in one of its articles.
     write_group(*articles[2:])
     assert groups() == [(number, numbers(*articles))]

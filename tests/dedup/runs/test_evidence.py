@@ -12,7 +12,7 @@ from articles.models import Article
 from articles.storage.ingest import newest_revision
 from dedup.detection.clustering.changes import changed_since_rebuilt, update_clusters
 from dedup.detection.runs import evidence
-from dedup.detection.runs.dense_groups import forget_crowded, store_crowded
+from dedup.detection.runs.dense_groups import forget_hubs, store_hubs
 from dedup.detection.runs.evidence import (
     mark_stale,
     store_candidates,
@@ -62,7 +62,7 @@ def test_a_block_is_stored_with_its_mark_and_counts_what_the_pass_did(articles: 
     a, b, c = (article.pk for article in articles)
     run = make_run()
     found = [Candidate(a, b, "title", 0.75, {"words": "Fähre", "shared": 3}), Candidate(a, c, "title", 1.0)]
-    tally = Tally(candidates=7, verified=5, crowded={b: 60})
+    tally = Tally(candidates=7, verified=5, hubs={b: 60})
     written = write_block(run.pk, "title", iter(found), Window(day(2), day(4)), tally)
 
     assert written.pairs == 2
@@ -232,8 +232,10 @@ def test_evidence_is_stale_only_inside_what_the_run_covered(articles: list[Artic
     assert [is_marked(run, **same, **values) for values, _ in cases] == [stale for _, stale in cases]
 
 
-def crowd(run: DetectionRun, *articles: Article, by: str = "trigram", first_day: datetime.date = FOURTH) -> None:
-    store_crowded(run.pk, by, {article.pk: 60 for article in articles}, only_new=False)
+def hubs_of_block(
+    run: DetectionRun, *articles: Article, by: str = "trigram", first_day: datetime.date = FOURTH
+) -> None:
+    store_hubs(run.pk, by, {article.pk: 60 for article in articles}, only_new=False)
     RunBlock.objects.create(
         run=run, pass_name=by, first_day=first_day, last_day=first_day, candidates=0, verified=0, pairs=0, seconds=0
     )
@@ -246,10 +248,10 @@ def test_inside_a_dense_group_only_the_same_settings_keep_the_same_pairs(
     newest = max(article.revision for article in articles)
     same, comparable = {"same_runs": [earlier.pk]}, {"comparable_runs": [earlier.pk]}
 
-    def marked(*crowded: Article, in_block_of: datetime.date = FOURTH, by: str = "trigram", **values: Any) -> bool:
+    def marked(*hubs: Article, in_block_of: datetime.date = FOURTH, by: str = "trigram", **values: Any) -> bool:
         with transaction.atomic():
             run = make_run()
-            crowd(run, *crowded, by=by, first_day=in_block_of)
+            hubs_of_block(run, *hubs, by=by, first_day=in_block_of)
             found = is_marked(run, **values)
             transaction.set_rollback(True)
         return found
@@ -349,55 +351,55 @@ def test_days_and_newspapers_are_corrected_of_articles_that_have_changed(article
     assert second.pk
 
 
-# ---- crowded articles ----
+# ---- hubs ----
 
 
-def test_a_run_forgets_crowded_articles_unless_evidence_of_an_earlier_run_is_left(articles: list[Article]) -> None:
+def test_a_run_forgets_hubs_unless_evidence_of_an_earlier_run_is_left(articles: list[Article]) -> None:
     a, b, c = articles
     old, run = make_run(), make_run()
-    store_crowded(old.pk, "trigram", {article.pk: 60 for article in articles}, only_new=False)
-    store_crowded(old.pk, "title", {a.pk: 60}, only_new=False)
+    store_hubs(old.pk, "trigram", {article.pk: 60 for article in articles}, only_new=False)
+    store_hubs(old.pk, "title", {a.pk: 60}, only_new=False)
     pair = make_pair(a, b, trigram=0.9, title=0.9)
     pair.evidence.update(run=old)
 
     def forgotten(**values: bool) -> tuple[int, list[int]]:
         with transaction.atomic():
-            number = forget_crowded(run, "trigram", only_new=False, **values)
+            number = forget_hubs(run, "trigram", only_new=False, **values)
             left = CrowdedArticle.objects.filter(pass_name="trigram").order_by("article")
             found = number, list(left.values_list("article", flat=True))
             assert CrowdedArticle.objects.filter(pass_name="title").exists()
             transaction.set_rollback(True)
         return found
 
-    assert forget_crowded(run, "trigram", only_new=True) == 0
+    assert forget_hubs(run, "trigram", only_new=True) == 0
     assert CrowdedArticle.objects.count() == 4
     assert forgotten() == (1, [a.pk, b.pk])
-    store_crowded(run.pk, "trigram", {c.pk: 51}, only_new=False)
+    store_hubs(run.pk, "trigram", {c.pk: 51}, only_new=False)
     assert CrowdedArticle.objects.get(article=c, pass_name="trigram").near == 51
     assert forgotten() == (0, [a.pk, b.pk, c.pk])
-    pair.evidence.filter(pass_name="trigram").update(run=run)  # it found the pair again, and no crowd
+    pair.evidence.filter(pass_name="trigram").update(run=run)  # it found the pair again, and no hubs
     assert forgotten() == (2, [c.pk])
     pair.evidence.filter(pass_name="trigram").update(run=old, stale=True)
     assert forgotten() == (2, [c.pk])
 
 
-def test_of_the_counts_of_near_articles_the_highest_of_one_run_or_of_new_articles_is_kept(
+def test_of_the_counts_of_neighbours_the_highest_of_one_run_or_of_new_articles_is_kept(
     articles: list[Article],
 ) -> None:
     article = articles[0].pk
     first, second = make_run(), make_run()
 
-    def near(run: DetectionRun, number: int, *, only_new: bool) -> tuple[int, int]:
-        store_crowded(run.pk, "trigram", {article: number}, only_new=only_new)
+    def stored_after(run: DetectionRun, number: int, *, only_new: bool) -> tuple[int, int]:
+        store_hubs(run.pk, "trigram", {article: number}, only_new=only_new)
         row = CrowdedArticle.objects.get()
         return row.near, row.run_id
 
-    assert near(first, 60, only_new=False) == (60, first.pk)
-    assert near(first, 55, only_new=False) == (60, first.pk)
-    assert near(first, 65, only_new=False) == (65, first.pk)
-    assert near(second, 52, only_new=True) == (65, second.pk)
-    assert near(first, 51, only_new=False) == (51, first.pk)
-    store_crowded(first.pk, "trigram", {}, only_new=False)
+    assert stored_after(first, 60, only_new=False) == (60, first.pk)
+    assert stored_after(first, 55, only_new=False) == (60, first.pk)
+    assert stored_after(first, 65, only_new=False) == (65, first.pk)
+    assert stored_after(second, 52, only_new=True) == (65, second.pk)
+    assert stored_after(first, 51, only_new=False) == (51, first.pk)
+    store_hubs(first.pk, "trigram", {}, only_new=False)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass('found_crowded') IS NULL")
+        cursor.execute("SELECT to_regclass('found_hubs') IS NULL")
         assert cursor.fetchone() == (True,)

@@ -144,9 +144,9 @@ def found_by_spark(bundle: Bundle) -> dict[str, Any]:
     clusters: dict[int, set[int]] = {}
     for row in rows_of(bundle.clusters):
         clusters.setdefault(row["cluster"], set()).add(row["article"])
-    crowded = {
+    hubs = {
         (folder.name.partition("=")[2], row["article"])
-        for folder in sorted(bundle.crowded.glob("pass_name=*"))
+        for folder in sorted(bundle.hubs.glob("pass_name=*"))
         for row in rows_of(folder)
     }
     return {
@@ -154,7 +154,7 @@ def found_by_spark(bundle: Bundle) -> dict[str, Any]:
         "verdicts": verdicts,
         "group checks": checks,
         "clusters": _sorted(clusters),
-        "crowded": crowded,
+        "crowded": hubs,
     }
 
 

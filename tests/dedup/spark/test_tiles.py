@@ -72,7 +72,7 @@ def work(folder: Path, rows: list[dict[str, object]], *, a_file: int, a_group: i
 
 
 def found_in_tiles(store: Work, by: NearPass, config: Any, side: int, folder: Path) -> tuple[set[Row], set[int]]:
-    """Return what the tiles and then the dense days find, and the crowded articles."""
+    """Return what the tiles and then the dense days find, and the hubs."""
     days: set[int] = set()
     for tile in tiles_of(store.parts, config.day_window, side):
         days |= set(find_in_tile(store, by, config, folder, tile).days)
@@ -87,9 +87,9 @@ def found_in_tiles(store: Work, by: NearPass, config: Any, side: int, folder: Pa
         find_on_day(store, by, config, folder, day)
     kept = [row for row in rows if max(row[3:]) not in days]
     kept += _rows(folder / "dense") if days else []
-    crowded = parquet.read_table(folder / "crowded")["article"].to_pylist() if days else []
+    hubs = parquet.read_table(folder / "crowded")["article"].to_pylist() if days else []
     assert len({row[:2] for row in kept}) == len(kept)
-    return {row[:3] for row in kept}, set(crowded)
+    return {row[:3] for row in kept}, set(hubs)
 
 
 def _rows(folder: Path) -> list[tuple[int, int, float, int, int]]:
@@ -109,12 +109,12 @@ def at_once(rows: list[dict[str, Any]], by: NearPass, config: Any) -> tuple[set[
     sets = by.sets_of([batch], config, lambda _texts: Alphabet.of(letters.items()))
     asked = DayRange(sets.days, 0, config.day_window)
     found = similar_pairs(
-        sets.sets, asked, threshold=config.threshold, universe=sets.universe, most_near=config.dense_from
+        sets.sets, asked, threshold=config.threshold, universe=sets.universe, most_neighbours=config.dense_from
     )
     if found is not None:
         return _of(scored_pairs(by, sets, keys, found.left, found.right, found.scores, config.threshold)), set()
     every: set[Row] = set()
-    crowded: set[int] = set()
+    hubs: set[int] = set()
     for day in sorted(set(sets.days.tolist())):
         tally = Tally()
         upto = int(np.searchsorted(sets.days, day, side="right"))
@@ -123,8 +123,8 @@ def at_once(rows: list[dict[str, Any]], by: NearPass, config: Any) -> tuple[set[
         part = sets._replace(**some)
         dense = similar_of_day(part, day, config, config.threshold, tally)
         every |= _of(scored_pairs(by, part, keys, dense.left, dense.right, dense.scores, config.threshold))
-        crowded |= set(tally.crowded)
-    return every, crowded
+        hubs |= set(tally.hubs)
+    return every, hubs
 
 
 def _of(table: pa.Table) -> set[Row]:
@@ -141,12 +141,12 @@ def _of(table: pa.Table) -> set[Row]:
 )
 def test_tiles_find_what_one_join_finds(tmp_path: Path, by: NearPass, config: Any, copies: int) -> None:
     rows = articles(240, 9, seed=7, copies=copies)
-    expected, crowded = at_once(rows, by, config)
+    expected, hubs = at_once(rows, by, config)
     assert len(expected) > 50
-    assert bool(crowded) == bool(copies)
+    assert bool(hubs) == bool(copies)
     cuts = [(240, 240, 1000, 1000), (70, 20, 40, 13), (33, 33, 1, 100)]
     for number, (a_file, a_group, most, side) in enumerate(cuts):
         ordered = sorted(rows, key=lambda row: str(row["day"])) if number == 1 else rows
         folder = tmp_path / str(number)
         store = work(folder, ordered, a_file=a_file, a_group=a_group, most=most)
-        assert found_in_tiles(store, by, config, side, folder / "found") == (expected, crowded)
+        assert found_in_tiles(store, by, config, side, folder / "found") == (expected, hubs)

@@ -20,7 +20,7 @@ from dedup.detection.verdicts.reasons import GROUP_RULE_REASON
 from dedup.models import Cluster, Decision, DenseGroup, Pair
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
-from tests.dense import finish, write_crowd, write_group
+from tests.dense import finish, write_group, write_hubs
 from tests.factories import make_pair, make_run
 from tests.pages import notices
 
@@ -264,7 +264,7 @@ def test_a_group_that_changed_meanwhile_is_not_confirmed(
     editor_client: Client, store: StoreArticle, articles: list[Article], group: DenseGroup
 ) -> None:
     newer = store()
-    write_crowd([(articles[0], newer)], [newer])
+    write_hubs([(articles[0], newer)], [newer])
     update_groups()
     page = confirm(editor_client, group, note="my note")
 

@@ -190,7 +190,7 @@ class StoredResults:
         self._configs = enabled(finished.configs)
 
     def store_pairs(self, run: DetectionRun, clock: RunClock) -> None:
-        """Store evidence and crowded articles."""
+        """Store evidence and hubs."""
         for name in self._configs:
             folder = of_pass(self._bundle.evidence, name)
             # A pass that found nothing has a block too, which says so.
@@ -210,7 +210,7 @@ class StoredResults:
         if is_first:
             counts = self._result.passes[name]
             tally.candidates, tally.verified = int(counts["candidates"]), int(counts["verified"])
-            tally.crowded = read_crowded(of_pass(self._bundle.crowded, name))
+            tally.hubs = read_hubs(of_pass(self._bundle.hubs, name))
         found = read_candidates(of_month(of_pass(self._bundle.evidence, name), month), name)
         written = write_block(run.pk, name, found, Window(first_day, last_day), tally)
         clock.worked(name, written.finding_seconds)
@@ -311,8 +311,8 @@ def read_candidates(folder: Path, pass_name: str) -> Iterator[Candidate]:
         yield Candidate(row["left"], row["right"], pass_name, row["score"], json.loads(row["details"]))
 
 
-def read_crowded(folder: Path) -> dict[int, int]:
-    """Return the crowded articles of a pass, each with the number of articles near it."""
+def read_hubs(folder: Path) -> dict[int, int]:
+    """Return the hubs of a pass, each with the number of its neighbours."""
     return {row["article"]: row["near"] for row in _rows(folder)}
 
 
