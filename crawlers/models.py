@@ -115,7 +115,7 @@ class Visit(models.Model):
         RUNNING = "running", "running"
         FINISHED = "finished", "finished"
         INTERRUPTED = "interrupted", "interrupted"
-        BROKEN_OFF = "broken off", "stopped unexpectedly"
+        STOPPED_UNEXPECTEDLY = "broken off", "stopped unexpectedly"
 
     # The counts that a crawl gives under these names; its failures are counted by reason.
     COUNTS = (

@@ -148,7 +148,9 @@ def _failures(visits: Iterable[Visit]) -> list[Failure]:
 
 def _state(visit: Visit) -> Visit.State:
     silent = timezone.now() - visit.seen_at > datetime.timedelta(seconds=SILENCE)
-    return Visit.State.BROKEN_OFF if visit.state == Visit.State.RUNNING and silent else Visit.State(visit.state)
+    return (
+        Visit.State.STOPPED_UNEXPECTEDLY if visit.state == Visit.State.RUNNING and silent else Visit.State(visit.state)
+    )
 
 
 def _failing_since(newspaper: Newspaper) -> datetime.datetime | None:

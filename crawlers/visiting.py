@@ -134,7 +134,7 @@ class VisitingProcess(AsyncCrawlerProcess):
         settings.setdict({"JOBDIR": str(plan.folder), **one_at_a_time}, priority="cmdline")
         crawler = Crawler(plan.spider, settings)
         visit = await in_database(visits.begin_visit, plan.newspaper.pk, plan.spider.name)
-        state = Visit.State.BROKEN_OFF
+        state = Visit.State.STOPPED_UNEXPECTEDLY
         try:
             number = plan.newspaper.pk
             await self._watch(self.crawl(crawler, newspapers=str(number), taken=self._taken[number]), crawler, visit)

@@ -51,8 +51,8 @@ def end_visit(visit: Visit, state: Visit.State, counts: Mapping[str, int], examp
 
 
 def tidy_visits() -> None:
-    """Mark visits of killed crawls as broken off, and delete old ones. Call it only while no other crawl runs."""
-    Visit.objects.filter(state=Visit.State.RUNNING).update(state=Visit.State.BROKEN_OFF)
+    """Mark visits of killed crawls as such, and delete old ones. Call it only while no other crawl runs."""
+    Visit.objects.filter(state=Visit.State.RUNNING).update(state=Visit.State.STOPPED_UNEXPECTEDLY)
     Visit.objects.filter(started_at__lt=timezone.now() - datetime.timedelta(days=KEPT_DAYS)).delete()
 
 

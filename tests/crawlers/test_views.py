@@ -145,10 +145,10 @@ def states_shown(client: Client) -> list[str]:
     return shown
 
 
-def test_a_visit_without_a_sign_of_life_is_shown_as_broken_off(editor_client: Client) -> None:
+def test_a_visit_without_a_sign_of_life_is_shown_as_stopped_unexpectedly(editor_client: Client) -> None:
     newspaper = fjordbladet()
     visit(newspaper, {}, silent=True, days_ago=1)
-    assert states_shown(editor_client) == [Visit.State.BROKEN_OFF]
+    assert states_shown(editor_client) == [Visit.State.STOPPED_UNEXPECTEDLY]
     visits.begin_visit(newspaper.pk, "feed")
     assert Visit.State.RUNNING in states_shown(editor_client)
     visits.tidy_visits()

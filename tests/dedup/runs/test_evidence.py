@@ -79,7 +79,7 @@ def test_a_block_is_stored_with_its_mark_and_counts_what_the_pass_did(articles: 
     assert list(CrowdedArticle.objects.values_list("article", "pass_name", "near", "run")) == [(b, "title", 60, run.pk)]
 
 
-def test_a_block_that_is_broken_off_stores_nothing(articles: list[Article]) -> None:
+def test_a_block_that_is_interrupted_stores_nothing(articles: list[Article]) -> None:
     def found() -> Any:
         yield Candidate(articles[0].pk, articles[1].pk, "title", 0.75)
         raise KeyboardInterrupt
