@@ -1,4 +1,4 @@
-"""WARC files: what is exported comes back, and what strangers write does no harm."""
+"""WARC files: what is exported comes back, and what others put into them does no harm."""
 
 from __future__ import annotations
 

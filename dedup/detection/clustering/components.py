@@ -173,7 +173,7 @@ class _Editions:
         shares = self._matched.setdefault(one, {})
         shares[other] = max(share, shares.get(other, 0.0))
 
-    def strangers(self, some: Iterable[int], others: Sequence[int]) -> tuple[int, int] | None:
+    def editions_apart(self, some: Iterable[int], others: Sequence[int]) -> tuple[int, int] | None:
         """Return an edition of each group that do not meet, if there are such two."""
         pairs = ((one, other) for one in some for other in others)
         return next((pair for pair in pairs if not self._meet(*pair)), None)
@@ -239,9 +239,9 @@ class _Joining:
             self._check(first, second)
         if edge.rank != Rank.DECISION and forest.balance(first, second, self._weights) < 0:
             return
-        if editions and (strangers := editions.strangers(forest.editions[first], forest.editions[second])):
-            # Strangers remain strangers, whatever joins later: the next edge need not look again.
-            _connect(self._barred, *strangers)
+        if editions and (apart := editions.editions_apart(forest.editions[first], forest.editions[second])):
+            # They do not meet, whatever joins later: the next edge need not look again.
+            _connect(self._barred, *apart)
             return
         forest.join(first, second, edge.score)
 

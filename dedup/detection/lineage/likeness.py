@@ -49,7 +49,7 @@ class Likeness:
 
     @property
     def common(self) -> float:
-        """The share of words in common, of both: 0 for strangers, 1 for equal texts."""
+        """The share of words in common, of both: 0 for texts without a common word, 1 for equal texts."""
         return 2 * self.kept * self.taken / (self.kept + self.taken) if self.kept and self.taken else 0.0
 
     @property

@@ -48,8 +48,8 @@ def split_cluster(
 
 
 def _check_parts(cluster_id: int, one: list[int], other: list[int], members: list[int]) -> None:
-    if strangers := sorted(set(one) - set(members)):
-        raise ReviewError(f"Article {strangers[0]} is not in cluster {cluster_id}. Look again.")
+    if outside := sorted(set(one) - set(members)):
+        raise ReviewError(f"Article {outside[0]} is not in cluster {cluster_id}. Look again.")
     if not one or not other:
         raise ReviewError(
             f"You ticked {len(one)} of {len(members):,} articles; to split a cluster, tick at least one and not all."
