@@ -16,7 +16,7 @@ class ConfigError(ValueError):
         self.setting = setting
 
 
-class Finds(Enum):
+class SettingEffect(Enum):
     """How the value of a setting changes what is found. It decides what a run can say of what others have found."""
 
     OTHERS = "another value finds other pairs, or gives them other scores"
@@ -29,11 +29,11 @@ class Finds(Enum):
 
     def includes(self, value: Any, other: Any) -> bool:
         """Return whether `value` finds all that `other` finds, within the score and the days of `value`."""
-        if self is Finds.MORE_IF_HIGHER:
+        if self is SettingEffect.MORE_IF_HIGHER:
             return bool(value >= other)
-        if self is Finds.MORE_IF_LOWER:
+        if self is SettingEffect.MORE_IF_LOWER:
             return bool(value <= other)
-        return self is not Finds.OTHERS or bool(value == other)
+        return self is not SettingEffect.OTHERS or bool(value == other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Setting:
     minimum: float | None = None
     maximum: float | None = None
     label: str = ""
-    finds: Finds = Finds.OTHERS
+    effect: SettingEffect = SettingEffect.OTHERS
     # The values that a text may have.
     choices: tuple[str, ...] = ()
     # Whether forms show a slider.
@@ -66,7 +66,7 @@ def setting(  # noqa: PLR0913 - all but the first by name
     source: str,
     range: tuple[float, float] | None = None,  # noqa: A002
     label: str = "",
-    finds: Finds = Finds.OTHERS,
+    effect: SettingEffect = SettingEffect.OTHERS,
     choices: tuple[str, ...] = (),
     slider: bool = False,
 ) -> Any:
@@ -76,7 +76,7 @@ def setting(  # noqa: PLR0913 - all but the first by name
     small range may be chosen with a `slider`.
     """
     minimum, maximum = range or (None, None)
-    declared = Setting(help, unit, source, minimum, maximum, label, finds, choices, slider)
+    declared = Setting(help, unit, source, minimum, maximum, label, effect, choices, slider)
     return dataclasses.field(default=default, metadata={"setting": declared})
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from dedup.declarations import Finds, settings_of
+from dedup.declarations import SettingEffect, settings_of
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
 
@@ -69,19 +69,19 @@ class Bounds:
         return not self.left_out and score >= self.lowest_score and days_apart <= self.most_days
 
 
-def bound_named(pass_name: str, finds: Finds) -> str | None:
+def bound_named(pass_name: str, effect: SettingEffect) -> str | None:
     """Return the name of the setting that bounds a pass in this way, or None: the pass has no such bound."""
-    return _bound_in(PASSES[pass_name].config_class, finds)
+    return _bound_in(PASSES[pass_name].config_class, effect)
 
 
-def _bound_in(config_class: Any, finds: Finds) -> str | None:
-    return _declared_in(config_class, finds)
+def _bound_in(config_class: Any, effect: SettingEffect) -> str | None:
+    return _declared_in(config_class, effect)
 
 
 @cache
-def _declared_in(config_class: Any, finds: Finds) -> str | None:
+def _declared_in(config_class: Any, effect: SettingEffect) -> str | None:
     declared = settings_of(config_class).items()
-    return next((name for name, (_, declared_setting) in declared if declared_setting.finds is finds), None)
+    return next((name for name, (_, declared_setting) in declared if declared_setting.effect is effect), None)
 
 
 def bounds_of(pass_name: str, config: PassConfig, rules: Rules, first: int, second: int) -> Bounds:
@@ -94,8 +94,8 @@ def bounds_of(pass_name: str, config: PassConfig, rules: Rules, first: int, seco
     applying = [rule for rule in rules if rule.applies(first, second)]
     own = [rule for rule in applying if rule.other_id] or applying
     return Bounds(
-        max(_set_by(own, pass_name, _bound_in(type(config), Finds.FROM_SCORE)), default=general.lowest_score),
-        min(_set_by(own, pass_name, _bound_in(type(config), Finds.WITHIN_DAYS)), default=general.most_days),
+        max(_set_by(own, pass_name, _bound_in(type(config), SettingEffect.FROM_SCORE)), default=general.lowest_score),
+        min(_set_by(own, pass_name, _bound_in(type(config), SettingEffect.WITHIN_DAYS)), default=general.most_days),
         left_out=any(rule.left_out for rule in own),
         retired=config.retired or any(rule.retired for rule in own),
     )
@@ -103,7 +103,7 @@ def bounds_of(pass_name: str, config: PassConfig, rules: Rules, first: int, seco
 
 def general_bounds(config: PassConfig) -> Bounds:
     """Return the bounds for pairs of newspapers without a rule."""
-    score, days = (_bound_in(type(config), finds) for finds in (Finds.FROM_SCORE, Finds.WITHIN_DAYS))
+    score, days = (_bound_in(type(config), effect) for effect in (SettingEffect.FROM_SCORE, SettingEffect.WITHIN_DAYS))
     return Bounds(
         getattr(config, score) if score else 0.0,
         getattr(config, days) if days else ANY_DAYS,
@@ -119,15 +119,15 @@ def _set_by(rules: Rules, pass_name: str, name: str | None) -> list[float]:
 def widened(pass_name: str, config: PassConfig, rules: Rules) -> PassConfig:
     """Return the config with the loosest bounds of its own and of all rules."""
     changes: dict[str, Any] = {}
-    for finds, loosest in ((Finds.FROM_SCORE, min), (Finds.WITHIN_DAYS, max)):
-        if name := _bound_in(type(config), finds):
+    for effect, loosest in ((SettingEffect.FROM_SCORE, min), (SettingEffect.WITHIN_DAYS, max)):
+        if name := _bound_in(type(config), effect):
             changes[name] = loosest([getattr(config, name), *_set_by(rules, pass_name, name)])
     return dataclasses.replace(config, **changes)
 
 
 def bounded(config: PassConfig, bounds: Bounds) -> PassConfig:
     """Return the config with these bounds, as far as the pass has them."""
-    names = (_bound_in(type(config), Finds.FROM_SCORE), _bound_in(type(config), Finds.WITHIN_DAYS))
+    names = (_bound_in(type(config), SettingEffect.FROM_SCORE), _bound_in(type(config), SettingEffect.WITHIN_DAYS))
     values = zip(names, (bounds.lowest_score, bounds.most_days), strict=True)
     changes: dict[str, Any] = {name: value for name, value in values if name}
     return dataclasses.replace(config, **changes)

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.forms import BoundField
 
 from articles.models import Newspaper
-from dedup.declarations import ConfigError, Finds, Setting, make_config, settings_of
+from dedup.declarations import ConfigError, Setting, SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
@@ -221,5 +221,5 @@ class RuleForm(forms.ModelForm[ProfileRule]):
 
 def _bounds(name: str) -> list[str]:
     """Return the settings of a pass that a rule can set: the most days apart and the lowest score."""
-    names = (bound_named(name, finds) for finds in (Finds.WITHIN_DAYS, Finds.FROM_SCORE))
+    names = (bound_named(name, effect) for effect in (SettingEffect.WITHIN_DAYS, SettingEffect.FROM_SCORE))
     return [setting for setting in names if setting]

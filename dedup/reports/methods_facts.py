@@ -14,7 +14,7 @@ from django.db.models import Count, Max, Min
 from articles.models import Article
 from articles.querysets import given
 from articles.versions import versions
-from dedup.declarations import Finds
+from dedup.declarations import SettingEffect
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label as label_of_pass
@@ -151,8 +151,8 @@ def _passes_of(run: DetectionRun, scope: Scope) -> list[PassFacts]:
         PassFacts(
             name,
             label_of_pass(name),
-            settings.get(bound_named(name, Finds.FROM_SCORE)),
-            settings.get(bound_named(name, Finds.WITHIN_DAYS)),
+            settings.get(bound_named(name, SettingEffect.FROM_SCORE)),
+            settings.get(bound_named(name, SettingEffect.WITHIN_DAYS)),
             counts.get(name, 0),
             settings,
         )

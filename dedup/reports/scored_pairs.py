@@ -19,7 +19,7 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.numbers import counted
 from dedup.answers import PARTED_STATES
-from dedup.declarations import Finds, Settings, setting, settings_of
+from dedup.declarations import SettingEffect, Settings, setting, settings_of
 from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
@@ -170,7 +170,7 @@ def bands_of(edges: Sequence[float]) -> Iterator[tuple[int, float, float]]:
 
 def has_no_window(pass_name: str) -> bool:
     """Return whether the pass can compare articles however far apart they are."""
-    name = bound_named(pass_name, Finds.WITHIN_DAYS)
+    name = bound_named(pass_name, SettingEffect.WITHIN_DAYS)
     return name is None or (settings_of(PASSES[pass_name].config_class)[name][1].maximum or 0) >= NO_WINDOW
 
 
@@ -184,7 +184,7 @@ def pass_pairs(options: PassOptions, *, any_time: bool) -> PassPairs:
     run, why = _last_run(name)
     used, boilerplate = _settings_of(name, run)
     config = _asked(name, used, options.lowest, any_time=any_time)
-    lowest = _bound(name, config, Finds.FROM_SCORE)
+    lowest = _bound(name, config, SettingEffect.FROM_SCORE)
     if run is not None:
         why = _lacking(name, used, run, config)
     if run is None or why:
@@ -227,7 +227,7 @@ def _settings_of(name: str, run: DetectionRun | None) -> tuple[PassConfig, Mode]
 def _asked(name: str, used: PassConfig, lowest: float, *, any_time: bool) -> PassConfig:
     """Return the settings that find what the report asks for. Raises ReportError if the pass cannot find it."""
     changes: dict[str, Any] = {}
-    score, days = (bound_named(name, finds) for finds in (Finds.FROM_SCORE, Finds.WITHIN_DAYS))
+    score, days = (bound_named(name, effect) for effect in (SettingEffect.FROM_SCORE, SettingEffect.WITHIN_DAYS))
     if lowest and score:
         minimum = settings_of(type(used))[score][1].minimum or 0.0
         if lowest < minimum:
@@ -245,21 +245,24 @@ def _lacking(name: str, used: PassConfig, run: DetectionRun, asked: PassConfig) 
     """Return why the pairs of the run are not all that is asked for; empty if they are."""
     if run.scope.get("rules"):
         return f"run {run.pk} had rules for some newspapers"
-    if _bound(name, used, Finds.FROM_SCORE) > _bound(name, asked, Finds.FROM_SCORE):
-        return f"run {run.pk} found pairs from {_bound(name, used, Finds.FROM_SCORE):g} on"
-    if _bound(name, used, Finds.WITHIN_DAYS) < _bound(name, asked, Finds.WITHIN_DAYS):
-        return (
-            f"run {run.pk} compared articles up to {counted(round(_bound(name, used, Finds.WITHIN_DAYS)), 'day')} apart"
-        )
+    if _bound(name, used, SettingEffect.FROM_SCORE) > _bound(name, asked, SettingEffect.FROM_SCORE):
+        return f"run {run.pk} found pairs from {_bound(name, used, SettingEffect.FROM_SCORE):g} on"
+    if _bound(name, used, SettingEffect.WITHIN_DAYS) < _bound(name, asked, SettingEffect.WITHIN_DAYS):
+        days = round(_bound(name, used, SettingEffect.WITHIN_DAYS))
+        return f"run {run.pk} compared articles up to {counted(days, 'day')} apart"
     return ""
 
 
-def _bound(name: str, config: PassConfig, finds: Finds) -> float:
+def _bound(name: str, config: PassConfig, effect: SettingEffect) -> float:
     """Return the lowest score of the settings, or the most days; a pass without one has only the highest score."""
-    bound = bound_named(name, finds)
+    bound = bound_named(name, effect)
     if bound is None:
-        return TOP_BAND if finds is Finds.FROM_SCORE else NO_WINDOW
-    return min(float(getattr(config, bound)), TOP_BAND) if finds is Finds.FROM_SCORE else float(getattr(config, bound))
+        return TOP_BAND if effect is SettingEffect.FROM_SCORE else NO_WINDOW
+    return (
+        min(float(getattr(config, bound)), TOP_BAND)
+        if effect is SettingEffect.FROM_SCORE
+        else float(getattr(config, bound))
+    )
 
 
 def source_sentences(result: CountedPairs) -> Iterator[str]:
@@ -316,6 +319,6 @@ def _stored_parameters(which: PassPairs, scope: Scope) -> Mapping[str, Any]:
         "runs": [*runs.same, *runs.comparable],
         "pass_name": which.pass_name,
         "lowest": which.lowest,
-        "most_days": _bound(which.pass_name, which.config, Finds.WITHIN_DAYS),
+        "most_days": _bound(which.pass_name, which.config, SettingEffect.WITHIN_DAYS),
         **scope.bounds(),
     }

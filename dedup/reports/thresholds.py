@@ -17,7 +17,7 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from articles.numbers import counted
-from dedup.declarations import Finds, Settings, setting
+from dedup.declarations import SettingEffect, Settings, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.runs.scope import Scope
@@ -339,7 +339,7 @@ def cumulated(bands: Sequence[ScoreBand]) -> list[Threshold]:
 
 def check_subsets(which: PassPairs, scope: Scope) -> Iterator[Subset]:
     """Run the pass at each threshold, and compare it with the next lower one. Memory holds some thousand pairs."""
-    bound = bound_named(which.pass_name, Finds.FROM_SCORE)
+    bound = bound_named(which.pass_name, SettingEffect.FROM_SCORE)
     if bound is None:
         return
 

@@ -16,7 +16,7 @@ from typing import Any
 from django.db import connection
 
 from articles.models import Newspaper
-from dedup.declarations import Finds
+from dedup.declarations import SettingEffect
 from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
@@ -218,7 +218,7 @@ def labelled_pairs() -> dict[Ends, str]:
 def _used() -> dict[str, float]:
     """Return the lowest score of each pass in the last run."""
     run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
-    bounds = {name: bound_named(name, Finds.FROM_SCORE) for name in PASSES}
+    bounds = {name: bound_named(name, SettingEffect.FROM_SCORE) for name in PASSES}
     config = run.config if run else {}
     return {name: config[name][bound] for name, bound in bounds.items() if bound and bound in config.get(name, {})}
 

@@ -15,7 +15,7 @@ from typing import Any
 from django.db import connection
 
 from articles.models import Article
-from dedup.declarations import Finds, make_config, settings_of
+from dedup.declarations import SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
@@ -373,7 +373,7 @@ def _configs_of(run: DetectionRun) -> Configs:
 
 
 def _scores_of(name: str, config: PassConfig, pairs: Collection[Ends], window: Window) -> PassScores:
-    bound = bound_named(name, Finds.FROM_SCORE)
+    bound = bound_named(name, SettingEffect.FROM_SCORE)
     if bound is None:
         lowest = used = 1.0
     else:

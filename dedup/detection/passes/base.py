@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, ClassVar, Protocol
 
 from articles.numbers import counted
-from dedup.declarations import Finds, Settings, setting, settings_of
+from dedup.declarations import SettingEffect, Settings, setting, settings_of
 from dedup.detection.types import Candidate, Mark, Tally, Window
 
 # A work that two passes follow.
@@ -31,7 +31,7 @@ class PassConfig(Settings):
         unit="yes or no",
         source="a choice of each installation",
         label="Use this pass",
-        finds=Finds.SAME,
+        effect=SettingEffect.SAME,
     )
     retired: bool = setting(
         False,
@@ -39,7 +39,7 @@ class PassConfig(Settings):
         unit="yes or no",
         source="a choice: without it, a run says nothing of what its settings cannot find",
         label="Hide what these settings do not find",
-        finds=Finds.SAME,
+        effect=SettingEffect.SAME,
     )
 
     def comparable(self, used: Mapping[str, Any]) -> bool:
@@ -49,7 +49,7 @@ class PassConfig(Settings):
         out. A setting that the earlier run did not know had its default.
         """
         return all(
-            declared.finds.includes(getattr(self, name), used.get(name, field.default))
+            declared.effect.includes(getattr(self, name), used.get(name, field.default))
             for name, (field, declared) in settings_of(type(self)).items()
         )
 
@@ -65,7 +65,7 @@ class NearConfig(PassConfig):
         help="Articles are compared if they were published at most this many days apart.",
         source="Skoli: less than three days, both numbers configurable",
         label="Days apart, at most",
-        finds=Finds.WITHIN_DAYS,
+        effect=SettingEffect.WITHIN_DAYS,
     )
     dense_from: int = setting(
         50,
@@ -75,7 +75,7 @@ class NearConfig(PassConfig):
         "needs. The maximum keeps all.",
         source="a choice: 51 similar articles are 1,275 pairs; in four collections of real news, none has more than 21",
         label="Similar articles that make a dense group",
-        finds=Finds.IN_DENSE_GROUPS,
+        effect=SettingEffect.IN_DENSE_GROUPS,
     )
     kept_pairs: int = setting(
         2,
@@ -85,7 +85,7 @@ class NearConfig(PassConfig):
         "hold the group together.",
         source="a choice: what an article says about its group is in its most similar pairs",
         label="Pairs kept of each article in a dense group",
-        finds=Finds.IN_DENSE_GROUPS,
+        effect=SettingEffect.IN_DENSE_GROUPS,
     )
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dedup.declarations import Finds, setting
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.kernels.containment import HASHES, ContainedTexts, common_hashes, contained_texts
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
@@ -50,7 +50,7 @@ class ContainmentConfig(PassConfig):
         unit="yes or no",
         source="a choice: its pairs are new versions as often as copies, so they need the full comparison",
         label="Use this pass",
-        finds=Finds.SAME,
+        effect=SettingEffect.SAME,
     )
     day_window: int = setting(
         40,
@@ -59,7 +59,7 @@ class ContainmentConfig(PassConfig):
         help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
         source="labelled news and press releases: copies are up to 36 days apart, one of 350 is 152 days apart",
         label="Days apart, at most",
-        finds=Finds.WITHIN_DAYS,
+        effect=SettingEffect.WITHIN_DAYS,
     )
     threshold: float = setting(
         0.3,
@@ -68,7 +68,7 @@ class ContainmentConfig(PassConfig):
         help="Pairs with at least this score are proposed.",
         source="labelled news and press releases: of 350 duplicates, one has less",
         label="Lowest score",
-        finds=Finds.FROM_SCORE,
+        effect=SettingEffect.FROM_SCORE,
     )
     minimum_shared: int = setting(
         8,
@@ -77,7 +77,7 @@ class ContainmentConfig(PassConfig):
         help="Pairs that share fewer are ignored.",
         source="a choice: a sentence of eleven words",
         label="Fewest shared phrases",
-        finds=Finds.MORE_IF_LOWER,
+        effect=SettingEffect.MORE_IF_LOWER,
     )
     most_articles: int = setting(
         20,

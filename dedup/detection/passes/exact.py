@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dedup.declarations import Finds, setting
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.passes.keyed import Key, KeyedArticle, KeyedPass, Words
 from dedup.detection.types import Mark
@@ -26,7 +26,7 @@ class ExactConfig(PassConfig):
         help="Shorter texts, such as “comment now” or “page not found”, are never matched.",
         source="the South African corpus: extraction of very short articles often returns other text",
         label="Shortest text",
-        finds=Finds.MORE_IF_LOWER,
+        effect=SettingEffect.MORE_IF_LOWER,
     )
     most_headlines: int = setting(
         3,
@@ -36,7 +36,7 @@ class ExactConfig(PassConfig):
         "its pairs are similar, not duplicates.",
         source="press releases of which only “About …” was extracted: 30 headlines over one text",
         label="Most headlines over one text",
-        finds=Finds.SAME,
+        effect=SettingEffect.SAME,
     )
     largest_group: int = setting(
         50,
@@ -45,7 +45,7 @@ class ExactConfig(PassConfig):
         help="In a larger group of equal texts, each article is paired only with the first one, not with all others.",
         source="50 equal texts already make 1,225 pairs",
         label="Equal texts that are all paired",
-        finds=Finds.MORE_IF_HIGHER,
+        effect=SettingEffect.MORE_IF_HIGHER,
     )
 
 

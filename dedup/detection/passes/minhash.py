@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from articles.boilerplate.mode import Mode
-from dedup.declarations import ConfigError, Finds, setting
+from dedup.declarations import ConfigError, SettingEffect, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.kernels import dense_join, minhash
 from dedup.detection.kernels.parity_join import DayRange
@@ -75,7 +75,7 @@ class MinhashConfig(NearConfig):
         unit="yes or no",
         source="a choice: it reads whole articles, and pairs months apart are templates as often as copies",
         label="Use this pass",
-        finds=Finds.SAME,
+        effect=SettingEffect.SAME,
     )
     threshold: float = setting(
         0.75,
@@ -84,7 +84,7 @@ class MinhashConfig(NearConfig):
         help="Pairs with at least this score are proposed.",
         source="SNAP News: the lowest of its thresholds",
         label="Lowest score",
-        finds=Finds.FROM_SCORE,
+        effect=SettingEffect.FROM_SCORE,
     )
     day_window: int = setting(
         36_500,
@@ -93,7 +93,7 @@ class MinhashConfig(NearConfig):
         help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
         source="SNAP News: a third of its pairs are over 60 days apart",
         label="Days apart, at most",
-        finds=Finds.WITHIN_DAYS,
+        effect=SettingEffect.WITHIN_DAYS,
     )
     shingle: int = setting(
         5,
@@ -126,7 +126,7 @@ class MinhashConfig(NearConfig):
         help="Probability that a pair at the threshold becomes a candidate; it is higher for more similar pairs.",
         source="a choice: at most one in a thousand is missed",
         label="Chance that a pair is compared",
-        finds=Finds.MORE_IF_HIGHER,
+        effect=SettingEffect.MORE_IF_HIGHER,
     )
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dedup.declarations import Finds, setting
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.article_sql import article_sql, scope_parameters
 from dedup.detection.kernels.masked_shingles import SHINGLE_WORDS, masked_shingle_sets, words_of
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
@@ -67,7 +67,7 @@ class SentenceConfig(PassConfig):
         unit="yes or no",
         source="a choice: it reads whole articles, and its pairs are similar more often than duplicate",
         label="Use this pass",
-        finds=Finds.SAME,
+        effect=SettingEffect.SAME,
     )
     day_window: int = setting(
         30,
@@ -76,7 +76,7 @@ class SentenceConfig(PassConfig):
         help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
         source="a choice: a story is retold within a month",
         label="Days apart, at most",
-        finds=Finds.WITHIN_DAYS,
+        effect=SettingEffect.WITHIN_DAYS,
     )
     threshold: float = setting(
         0.3,
@@ -85,7 +85,7 @@ class SentenceConfig(PassConfig):
         help="Pairs with at least this score are proposed.",
         source="the South African corpus: articles above 30% are marked as similar",
         label="Lowest score",
-        finds=Finds.FROM_SCORE,
+        effect=SettingEffect.FROM_SCORE,
     )
     minimum_characters: int = setting(
         20,

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dedup.declarations import Finds, setting
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.kernels.parity_join import TOLERANCE
 from dedup.detection.kernels.stopwords import stop_word_shingle_sets
 from dedup.detection.kernels.tokens import Ragged, distinct, jaccard_of
@@ -42,7 +42,7 @@ class StopwordConfig(NearConfig):
         unit="yes or no",
         source="a choice: it reads whole articles and finds little that the trigram pass does not",
         label="Use this pass",
-        finds=Finds.SAME,
+        effect=SettingEffect.SAME,
     )
     day_window: int = setting(
         3,
@@ -51,7 +51,7 @@ class StopwordConfig(NearConfig):
         help="Articles are compared if they were published at most this many days apart.",
         source="the window of the trigram pass",
         label="Days apart, at most",
-        finds=Finds.WITHIN_DAYS,
+        effect=SettingEffect.WITHIN_DAYS,
     )
     threshold: float = setting(
         0.5,
@@ -60,7 +60,7 @@ class StopwordConfig(NearConfig):
         help="Pairs with at least this score are proposed.",
         source="a choice: half of the phrases; of real news read by hand, nearly all such pairs report one story",
         label="Lowest score",
-        finds=Finds.FROM_SCORE,
+        effect=SettingEffect.FROM_SCORE,
     )
     prefix: int = setting(
         10_000,
@@ -77,7 +77,7 @@ class StopwordConfig(NearConfig):
         help="Articles with fewer shingles are not compared.",
         source="a choice: four phrases do not make an article",
         label="Fewest phrases of an article",
-        finds=Finds.MORE_IF_LOWER,
+        effect=SettingEffect.MORE_IF_LOWER,
     )
 
 

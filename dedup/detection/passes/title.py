@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dedup.declarations import Finds, setting
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.passes.keyed import Key, KeyedPass, Words
 from dedup.detection.types import Mark
@@ -26,7 +26,7 @@ class TitleConfig(PassConfig):
         help="Articles are compared if they were published at most this many days apart; 0 means the same day.",
         source="Skoli: the same headline on the same day in the same newspaper",
         label="Days apart, at most",
-        finds=Finds.WITHIN_DAYS,
+        effect=SettingEffect.WITHIN_DAYS,
     )
     across_newspapers: bool = setting(
         False,
@@ -42,7 +42,7 @@ class TitleConfig(PassConfig):
         help="Normalised headlines with fewer words are never matched.",
         source="Media Cloud's 2018 rules want 5; 3 keeps the short headlines of agencies",
         label="Fewest words of a headline",
-        finds=Finds.MORE_IF_LOWER,
+        effect=SettingEffect.MORE_IF_LOWER,
     )
     largest_group: int = setting(
         25,
@@ -51,7 +51,7 @@ class TitleConfig(PassConfig):
         help="A headline that more articles than this share within these days is a column title and is ignored.",
         source="Media Cloud's 2018 rules, which refuse groups of more than 25",
         label="Most articles under one headline",
-        finds=Finds.MORE_IF_HIGHER,
+        effect=SettingEffect.MORE_IF_HIGHER,
     )
     generic_contents: int = setting(
         3,
@@ -61,7 +61,7 @@ class TitleConfig(PassConfig):
         "is generic and makes no pair.",
         source="Skoli: the same headline over different content; two are a coincidence",
         label="Different texts that make a headline generic",
-        finds=Finds.MORE_IF_HIGHER,
+        effect=SettingEffect.MORE_IF_HIGHER,
     )
 
     def comparable(self, used: Mapping[str, Any]) -> bool:

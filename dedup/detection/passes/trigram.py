@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dedup.declarations import Finds, setting
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.detection.passes.base import (
@@ -112,7 +112,7 @@ class TrigramConfig(NearConfig):
         help="Pairs with at least this score are proposed.",
         source="83 of 100 labelled duplicates of real news score at least 0.6; below 0.3, unrelated articles match",
         label="Lowest score",
-        finds=Finds.FROM_SCORE,
+        effect=SettingEffect.FROM_SCORE,
     )
     arbitrated: int = setting(
         100,
@@ -122,7 +122,7 @@ class TrigramConfig(NearConfig):
         "them all. The maximum scores every pair.",
         source="measured: similarity() takes 0.15 ms per pair, more than the rest of the pass",
         label="Scores checked by the database",
-        finds=Finds.SAME,
+        effect=SettingEffect.SAME,
     )
 
 

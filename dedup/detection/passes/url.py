@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dedup.declarations import Finds, setting
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.passes.keyed import Key, KeyedPass, Words
 from dedup.detection.types import Mark
@@ -20,7 +20,7 @@ class UrlConfig(PassConfig):
         help="A normalised URL shared by more articles than this is ignored.",
         source="Media Cloud's 2018 rules, which refuse headlines shared by more than 25 articles",
         label="Most articles under one address",
-        finds=Finds.MORE_IF_HIGHER,
+        effect=SettingEffect.MORE_IF_HIGHER,
     )
 
 

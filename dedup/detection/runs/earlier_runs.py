@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from articles.boilerplate.mode import Mode
-from dedup.declarations import Finds, settings_of
+from dedup.declarations import SettingEffect, settings_of
 from dedup.detection.bounds import general_bounds
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
@@ -53,7 +53,7 @@ def _is_same(config: PassConfig, used: Mapping[str, Any]) -> bool:
     chosen = dataclasses.asdict(config)
     declared = settings_of(type(config)).items()
     return all(
-        declared_setting.finds is Finds.SAME or chosen[name] == used.get(name, field.default)
+        declared_setting.effect is SettingEffect.SAME or chosen[name] == used.get(name, field.default)
         for name, (field, declared_setting) in declared
     )
 

@@ -11,7 +11,7 @@ from django.db.models import Count, Sum
 from articles.models import Article
 from articles.numbers import counted
 from articles.storage.renormalization import outdated_forms
-from dedup.declarations import Finds, settings_of
+from dedup.declarations import SettingEffect, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.clustering.changes import contradictions
 from dedup.detection.passes import PASSES
@@ -136,7 +136,7 @@ def rule_facts(stored: Mapping[str, Any]) -> RuleFacts:
 
 
 def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
-    days, score = (bound_named(name, finds) or "" for finds in (Finds.WITHIN_DAYS, Finds.FROM_SCORE))
+    days, score = (bound_named(name, effect) or "" for effect in (SettingEffect.WITHIN_DAYS, SettingEffect.FROM_SCORE))
     said = [f"at most {counted(int(values[days]), 'day')} apart"] if days in values else []
     return ", ".join([*said, f"score from {values[score]:.12g}"] if score in values else said)
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from dedup.declarations import ConfigError, Finds, make_config, settings_of
+from dedup.declarations import ConfigError, SettingEffect, make_config, settings_of
 from dedup.detection.bounds import Rule, Rules, bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
@@ -77,7 +77,9 @@ def check_rule_settings(settings: Mapping[str, Mapping[str, Any]]) -> None:
     configs_of(settings)
     for name, values in settings.items():
         for setting in values:
-            if setting not in [bound_named(name, finds) for finds in (Finds.FROM_SCORE, Finds.WITHIN_DAYS)]:
+            if setting not in [
+                bound_named(name, effect) for effect in (SettingEffect.FROM_SCORE, SettingEffect.WITHIN_DAYS)
+            ]:
                 raise ProfileError(f"{name}: a rule cannot set {setting}; it sets the lowest score and the most days")
 
 

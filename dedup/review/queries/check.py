@@ -16,7 +16,7 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.normalization.language import detect_language
 from articles.normalization.text import normalize_text, text_digest
-from dedup.declarations import Finds
+from dedup.declarations import SettingEffect
 from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.comparison.compare import compare
@@ -232,7 +232,7 @@ def _too_far(pasted: Pasted, article: Article) -> list[tuple[str, int]]:
     windows = {
         name: getattr(config, bound)
         for name, config in enabled(configs_of(default_profile().settings)).items()
-        if (bound := bound_named(name, Finds.WITHIN_DAYS))
+        if (bound := bound_named(name, SettingEffect.WITHIN_DAYS))
     }
     if normalize_text(pasted.headline) != normalize_text(article.headline):
         windows = {name: days for name, days in windows.items() if PASSES[name].mark is not Mark.HEADLINE}

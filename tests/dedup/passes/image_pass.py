@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dedup.declarations import Finds, setting
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.passes.keyed import Key, KeyedPass, Words
 
@@ -21,7 +21,7 @@ class ImageConfig(PassConfig):
         unit="articles",
         help="An image that more articles than this have is a logo and is ignored.",
         source="a choice",
-        finds=Finds.MORE_IF_HIGHER,
+        effect=SettingEffect.MORE_IF_HIGHER,
     )
 
 
