@@ -166,7 +166,7 @@ ORDER BY decided.left_id, decided.right_id
 )
 _LOOKED_UP_AT_ONCE = 5_000
 
-Ends = tuple[int, int]
+IdPair = tuple[int, int]
 # A pass and the id of a newspaper; None: all newspapers.
 Part = tuple[str, int | None]
 
@@ -207,9 +207,9 @@ def advised(scope: Scope, wanted: float) -> list[Advised]:
     ]
 
 
-def labelled_pairs() -> dict[Ends, str]:
+def labelled_pairs() -> dict[IdPair, str]:
     """Return the labels of decided pairs, and those of validation samples for pairs that nobody decided."""
-    labels: dict[Ends, str] = {}
+    labels: dict[IdPair, str] = {}
     for sample in ValidationSample.objects.order_by("pk"):
         labels.update({(pair.left, pair.right): pair.label.label for pair in read_sample(sample).pairs})
     return labels | decided_pairs().labels

@@ -24,7 +24,7 @@ MOST_OF_ONE = 20
 _BY_ITSELF = {state: answer for state, answer in OF_STATE.items() if answer.facts.teaches}
 _LABELS = {state: answer.facts.teaches for state, answer in _BY_ITSELF.items()}
 
-Ends = tuple[int, int]
+IdPair = tuple[int, int]
 Together = tuple[str, int | None]
 
 
@@ -32,8 +32,8 @@ Together = tuple[str, int | None]
 class DecidedPairs:
     """The labels of the pairs to learn from (D, N, E, V, T), ordered by article ids; and the decided pairs left out."""
 
-    labels: dict[Ends, str]
-    left_out: set[Ends]
+    labels: dict[IdPair, str]
+    left_out: set[IdPair]
 
 
 def decided_pairs() -> DecidedPairs:
@@ -45,8 +45,8 @@ def decided_pairs() -> DecidedPairs:
     Pairs that are not duplicates only because decisions on other pairs imply it bring nothing new; rules leave pairs
     undecided, so they bring none either.
     """
-    labels: dict[Ends, str] = {}
-    together: defaultdict[Together, list[Ends]] = defaultdict(list)
+    labels: dict[IdPair, str] = {}
+    together: defaultdict[Together, list[IdPair]] = defaultdict(list)
     for ends, label, state, shared in _in_force():
         labels[ends] = label
         if shared is not None:
@@ -59,7 +59,7 @@ def decided_pairs() -> DecidedPairs:
     return DecidedPairs({ends: label for ends, label in labels.items() if ends not in left_out}, left_out)
 
 
-def spread(pairs: Sequence[Ends], most: int) -> list[Ends]:
+def spread(pairs: Sequence[IdPair], most: int) -> list[IdPair]:
     """Return `most` of the pairs, evenly spread over their order; all if there are no more."""
     count = min(most, len(pairs))
     return [pairs[place * len(pairs) // count] for place in range(count)]
@@ -72,13 +72,13 @@ def labels_of(pairs: Collection[int]) -> dict[int, str]:
     return {pk: found[left, right] for pk, left, right in among if (left, right) in found}
 
 
-def drawn_ends() -> set[Ends]:
+def drawn_ends() -> set[IdPair]:
     """Return the pairs, by article ids, that were drawn at random for the sample of a batch that is decided."""
     drawn = BatchItem.objects.filter(place__isnull=False, pair__isnull=False, answer__isnull=False)
     return set(drawn.values_list("pair__left", "pair__right"))
 
 
-def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[Ends, str, str, int | None]]:
+def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[IdPair, str, str, int | None]]:
     """Yield each decided pair by article ids: its label, its state, and what it shares; None if decided by itself.
 
     Confirmed pairs share their cluster, which may confirm a pair without a link; others share a decision, and so do all

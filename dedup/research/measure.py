@@ -43,7 +43,7 @@ from dedup.research.labels import FoundPair, in_parts
 _FOLDS = 6
 _LOOKED_UP_AT_ONCE = 2_000
 
-Ends = tuple[int, int]
+IdPair = tuple[int, int]
 Row = tuple[float, ...]
 
 
@@ -58,7 +58,7 @@ class Judged:
     passes: tuple[str, ...] = ()
 
     @property
-    def ends(self) -> Ends:
+    def ends(self) -> IdPair:
         """Return the ids of the two articles, the lower one first."""
         return (self.found.left, self.found.right)
 
@@ -88,7 +88,7 @@ class Judged:
         """Return whether it was proposed and judged by the model, which never gives exactly 0; a rule does."""
         return self.pair is not None and self.pair.duplicate_probability != 0
 
-    def sample(self, features: Mapping[Ends, Row]) -> Sample:
+    def sample(self, features: Mapping[IdPair, Row]) -> Sample:
         """Return the stored verdict on it, and what another model needs, as far as that is among these features."""
         verdict, probability = (self.pair.verdict, self.pair.duplicate_probability) if self.pair else (None, None)
         own = features.get(self.ends)
@@ -182,7 +182,7 @@ def about(run: DetectionRun, articles: Path | None) -> str:
     return f"{counts['articles']:,} articles of {articles.name}, {counts['pairs']:,} pairs proposed."
 
 
-def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[Ends, Row] | None) -> dict[str, Any]:
+def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[IdPair, Row] | None) -> dict[str, Any]:
     """Return all numbers: shares in 0..1, null for a share of nothing, and 95% intervals.
 
     `passes` are those that took part. Pairs that no pass proposed count as not called. With the `features` of the
@@ -260,13 +260,15 @@ def _curves(judged: Sequence[Judged], by_pass: Mapping[str, PassScores]) -> dict
 
 
 def _curve_in_both(
-    judged: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]
+    judged: Sequence[Judged], scores: Mapping[IdPair, float], thresholds: Sequence[float]
 ) -> dict[str, Any]:
     parts = {"all": judged, "within_3_days": _near(judged)}
     return {name: _curve(pairs, scores, thresholds) for name, pairs in parts.items()}
 
 
-def _curve(judged: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]) -> list[dict[str, Any]]:
+def _curve(
+    judged: Sequence[Judged], scores: Mapping[IdPair, float], thresholds: Sequence[float]
+) -> list[dict[str, Any]]:
     weights = [pair.found.label.weight for pair in judged]
     found = [scores.get(pair.ends) for pair in judged]
     return threshold_curve([pair.label for pair in judged], weights, found, thresholds)
@@ -275,7 +277,7 @@ def _curve(judged: Sequence[Judged], scores: Mapping[Ends, float], thresholds: S
 # ---- cross-validation ------------------------------------------------------------------------------
 
 
-def _cross_validated(judged: Sequence[Judged], features: Mapping[Ends, Row]) -> dict[str, Any]:
+def _cross_validated(judged: Sequence[Judged], features: Mapping[IdPair, Row]) -> dict[str, Any]:
     """Return the scores of verdicts by models fitted to these labels, each on other dates than those it judges.
 
     Pairs that no pass proposed are used for fitting too, but are not called duplicates.
@@ -345,13 +347,13 @@ class PassScores:
     `enabled` says whether the pass took part in the run.
     """
 
-    scores: dict[Ends, float]
+    scores: dict[IdPair, float]
     lowest: float
     used: float
     enabled: bool
 
 
-def pass_scores(run: DetectionRun, pairs: Collection[Ends]) -> dict[str, PassScores]:
+def pass_scores(run: DetectionRun, pairs: Collection[IdPair]) -> dict[str, PassScores]:
     """Return the scores that every pass gives pairs of stored articles, given in order of id, by the run's settings.
 
     A pass that did not take part has its default settings. Pairs further apart than the pass looks have no score. Rules
@@ -372,14 +374,14 @@ def _configs_of(run: DetectionRun) -> Configs:
     return configs
 
 
-def _scores_of(name: str, config: PassConfig, pairs: Collection[Ends], window: Window) -> PassScores:
+def _scores_of(name: str, config: PassConfig, pairs: Collection[IdPair], window: Window) -> PassScores:
     bound = bound_named(name, SettingEffect.FROM_SCORE)
     if bound is None:
         lowest = used = 1.0
     else:
         lowest, used = settings_of(type(config))[bound][1].minimum or 0.0, getattr(config, bound)
         config = make_config(type(config), dataclasses.asdict(config) | {bound: lowest})
-    scores: dict[Ends, float] = {}
+    scores: dict[IdPair, float] = {}
     for left, right in pairs:
         found = PASSES[name].explain(left, right, window, config, connection)
         if found.proposed and found.score is not None:

@@ -21,23 +21,23 @@ RANKS = {VerdictKind.DUPLICATE.value: Rank.DUPLICATE, VerdictKind.VERSION.value:
 # After so many rounds, what is not compared stays so: each round asks for few pairs of few articles.
 _MOST_ROUNDS = 5
 
-Ends = tuple[int, int]
+IdPair = tuple[int, int]
 
 
 def compared_in_groups(
-    proposed: Mapping[Ends, JudgedRow],
+    proposed: Mapping[IdPair, JudgedRow],
     groups: Mapping[int, int],
-    must: Sequence[Ends],
-    cannot: Sequence[Ends],
-    judge: Callable[[Sequence[Ends]], Mapping[Ends, JudgedRow]],
-) -> dict[Ends, JudgedRow]:
+    must: Sequence[IdPair],
+    cannot: Sequence[IdPair],
+    judge: Callable[[Sequence[IdPair]], Mapping[IdPair, JudgedRow]],
+) -> dict[IdPair, JudgedRow]:
     """Return the verdicts on the pairs that are needed apart from those proposed.
 
     `groups` has the group of each article in one; `proposed` is ordered by its keys. `judge` returns the verdicts on
     pairs in the order of by_month(). What is returned for some groups does not depend on others, unless links that must
     be kept connect them.
     """
-    checked: dict[Ends, JudgedRow] = {}
+    checked: dict[IdPair, JudgedRow] = {}
     for _ in range(_MOST_ROUNDS if proposed else 0):
         rows = {**proposed, **checked}
         edges = [_edge(ends, row) for ends, row in rows.items() if row.joins]
@@ -49,13 +49,13 @@ def compared_in_groups(
     return checked
 
 
-def by_month(pairs: Iterable[Ends], days: Mapping[int, datetime.date]) -> list[tuple[datetime.date, list[Ends]]]:
+def by_month(pairs: Iterable[IdPair], days: Mapping[int, datetime.date]) -> list[tuple[datetime.date, list[IdPair]]]:
     """Return pairs by the month that they belong to, in order, given the day of each article."""
-    months: defaultdict[datetime.date, list[Ends]] = defaultdict(list)
+    months: defaultdict[datetime.date, list[IdPair]] = defaultdict(list)
     for left, right in pairs:
         months[month_of(max(days[left], days[right]))].append((left, right))
     return sorted(months.items())
 
 
-def _edge(ends: Ends, row: JudgedRow) -> Edge:
+def _edge(ends: IdPair, row: JudgedRow) -> Edge:
     return Edge(*ends, row.probability, RANKS[row.verdict], row.left_matched, row.right_matched)

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from dedup.detection.clustering.constraints import constraints_in_force
-from dedup.detection.clustering.group_pairs import Ends, by_month, compared_in_groups
+from dedup.detection.clustering.group_pairs import IdPair, by_month, compared_in_groups
 from dedup.detection.judging.judge import JudgedPair, JudgedRow
 from dedup.detection.runs.evidence import store_candidates, update_best_scores
 from dedup.detection.runs.judging import judged_rows, store_rows
@@ -39,8 +39,8 @@ ORDER BY pair.left_id, pair.right_id
 class _Known(NamedTuple):
     """The verdicts on pairs of dense groups: of those that passes propose, and of those compared by an earlier run."""
 
-    proposed: dict[Ends, JudgedRow]
-    checked: dict[Ends, JudgedRow]
+    proposed: dict[IdPair, JudgedRow]
+    checked: dict[IdPair, JudgedRow]
 
 
 def check_groups(run: DetectionRun, terms: RunTerms) -> int:
@@ -73,25 +73,25 @@ def _known() -> _Known:
 class _Judge:
     """Returns the verdicts on pairs of any months: those known, and of the others those that it makes."""
 
-    def __init__(self, terms: RunTerms, known: Mapping[Ends, JudgedRow]) -> None:
+    def __init__(self, terms: RunTerms, known: Mapping[IdPair, JudgedRow]) -> None:
         self._terms, self._known = terms, known
 
-    def rows(self, asked: Sequence[Ends]) -> dict[Ends, JudgedRow]:
+    def rows(self, asked: Sequence[IdPair]) -> dict[IdPair, JudgedRow]:
         """Return the verdicts on these pairs, by month; those that are new have no numbers yet."""
         days = dict(Article.objects.filter(pk__in={end for ends in asked for end in ends}).values_list("pk", "date"))
-        found: dict[Ends, JudgedRow] = {}
+        found: dict[IdPair, JudgedRow] = {}
         for month, pairs in by_month(asked, days):
             unknown = [ends for ends in pairs if ends not in self._known]
             made = self._made(month, unknown) if unknown else {}
             found |= {ends: made.get(ends) or self._known[ends] for ends in pairs}
         return found
 
-    def _made(self, month: datetime.date, pairs: Sequence[Ends]) -> dict[Ends, JudgedRow]:
+    def _made(self, month: datetime.date, pairs: Sequence[IdPair]) -> dict[IdPair, JudgedRow]:
         judged = judged_rows(month, [JudgedPair(0, *ends, leftover=0) for ends in pairs], self._terms)
         return dict(zip(pairs, judged, strict=True))
 
 
-def _store(run: DetectionRun, checked: Mapping[Ends, JudgedRow], terms: RunTerms) -> list[int]:
+def _store(run: DetectionRun, checked: Mapping[IdPair, JudgedRow], terms: RunTerms) -> list[int]:
     """Store these pairs; return their numbers."""
     store_candidates(run.pk, (Candidate(*ends, DENSE_GROUPS, _score(row)) for ends, row in checked.items()))
     lefts = {left for left, _ in checked}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from dedup.detection.clustering.group_pairs import Ends, by_month, compared_in_groups
+from dedup.detection.clustering.group_pairs import IdPair, by_month, compared_in_groups
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.spark.clustering import components, members_of
 from dedup.detection.spark.parts import write
@@ -55,11 +55,11 @@ def _file(groups: Groups, month: datetime.date) -> Path:
     return groups.to / f"month={month_of(month)}" / f"{groups.number:06}.parquet"
 
 
-def _ends(row: Mapping[str, Any]) -> Ends:
+def _ends(row: Mapping[str, Any]) -> IdPair:
     return row["left"], row["right"]
 
 
-def _links(rows: Sequence[Mapping[str, Any]], effect: str) -> list[Ends]:
+def _links(rows: Sequence[Mapping[str, Any]], effect: str) -> list[IdPair]:
     return sorted({_ends(row) for row in rows if row["effect"] == effect})
 
 
@@ -67,16 +67,16 @@ def _judged(row: Mapping[str, Any]) -> JudgedRow:
     return JudgedRow(0, *(row[name] for name in JudgedRow._fields[1:]))
 
 
-def _table(rows: Sequence[tuple[Ends, JudgedRow]]) -> pa.Table:
+def _table(rows: Sequence[tuple[IdPair, JudgedRow]]) -> pa.Table:
     values = [{"left": left, "right": right, **row._asdict()} for (left, right), row in rows]
     return pa.Table.from_pylist([{name: value[name] for name in VERDICTS.names} for value in values], schema=VERDICTS)
 
 
 def _verdicts_on(
-    work: Work, terms: Mapping[str, Any], members: Mapping[int, Mapping[str, Any]], asked: Sequence[Ends]
-) -> dict[Ends, JudgedRow]:
+    work: Work, terms: Mapping[str, Any], members: Mapping[int, Mapping[str, Any]], asked: Sequence[IdPair]
+) -> dict[IdPair, JudgedRow]:
     """Return the verdicts on pairs of any months, by month; `members` are their articles."""
-    found: dict[Ends, JudgedRow] = {}
+    found: dict[IdPair, JudgedRow] = {}
     for month, ends in by_month(asked, _days(members)):
         rows = [
             {"left": left, "right": right, "leftover": 0}

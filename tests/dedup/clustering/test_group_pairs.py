@@ -8,20 +8,24 @@ from collections.abc import Mapping, Sequence
 from dedup.detection.clustering.group_pairs import by_month, compared_in_groups
 from dedup.detection.judging.judge import JudgedRow
 
-Ends = tuple[int, int]
+IdPair = tuple[int, int]
 
 
-def row(ends: Ends, *, joins: bool, probability: float = 0.9, verdict: str = "duplicate") -> JudgedRow:
+def row(ends: IdPair, *, joins: bool, probability: float = 0.9, verdict: str = "duplicate") -> JudgedRow:
     return JudgedRow(ends[0], verdict, probability, probability if joins else 0.05, "[]", joins, 0.9, 0.9)
 
 
 def asked_with(
-    proposed: Mapping[Ends, JudgedRow], *, joins: bool = True, must: Sequence[Ends] = (), cannot: Sequence[Ends] = ()
-) -> list[list[Ends]]:
+    proposed: Mapping[IdPair, JudgedRow],
+    *,
+    joins: bool = True,
+    must: Sequence[IdPair] = (),
+    cannot: Sequence[IdPair] = (),
+) -> list[list[IdPair]]:
     """Return the pairs that each round asks for, if all of them get this verdict."""
-    rounds: list[list[Ends]] = []
+    rounds: list[list[IdPair]] = []
 
-    def judge(pairs: Sequence[Ends]) -> dict[Ends, JudgedRow]:
+    def judge(pairs: Sequence[IdPair]) -> dict[IdPair, JudgedRow]:
         rounds.append(list(pairs))
         return {ends: row(ends, joins=joins) for ends in pairs}
 

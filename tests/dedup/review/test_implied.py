@@ -38,7 +38,7 @@ pytestmark = pytest.mark.django_db
 
 EFFECTS = {"must": "must", "cannot": "cannot", "template": "cannot"}
 STATES = {"must": "confirmed", "cannot": "rejected", "version": "version", "template": "template", "unsure": "unsure"}
-Ends = tuple[int, int]
+IdPair = tuple[int, int]
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def decide(left: int, right: int, kind: str, user: User) -> Decision:
     return decisions.decide_pair(Pair.objects.get(left=left, right=right).pk, kind, user=user)
 
 
-def states() -> dict[Ends, tuple[str, bool]]:
+def states() -> dict[IdPair, tuple[str, bool]]:
     return {(left, right): (state, implied) for left, right, state, implied in Pair.objects.values_list(
         "left", "right", "state", "implied"
     )}  # fmt: skip
@@ -71,7 +71,7 @@ def states() -> dict[Ends, tuple[str, bool]]:
 # ---- the slow reading --------------------------------------------------------------------------------
 
 
-def links_in_force(only: set[int] | None = None) -> dict[Ends, str]:
+def links_in_force(only: set[int] | None = None) -> dict[IdPair, str]:
     """Return the kind of the latest link of each two articles, of these decisions alone if given."""
     undone = set(Decision.objects.exclude(undoes=None).values_list("undoes", flat=True))
     rows = Link.objects.order_by("decision").values_list("left", "right", "kind", "decision")
@@ -79,7 +79,7 @@ def links_in_force(only: set[int] | None = None) -> dict[Ends, str]:
     return {ends: kind for ends, (kind, by) in latest.items() if only is None or by in only}
 
 
-def expected_states(links: dict[Ends, str], ends: list[Ends]) -> dict[Ends, tuple[str, bool]]:
+def expected_states(links: dict[IdPair, str], ends: list[IdPair]) -> dict[IdPair, tuple[str, bool]]:
     joins = Profile.objects.get(is_default=True).versions_join
     effects = {
         pair: EFFECTS.get(kind, "cannot" if kind == "version" and not joins else "") for pair, kind in links.items()
@@ -94,7 +94,7 @@ def expected_states(links: dict[Ends, str], ends: list[Ends]) -> dict[Ends, tupl
         for end in pair:
             of[end] = frozenset(tied.get(end, {end}))
     separate = {frozenset((of[left], of[right])) for (left, right), effect in effects.items() if effect == "cannot"}
-    found: dict[Ends, tuple[str, bool]] = {}
+    found: dict[IdPair, tuple[str, bool]] = {}
     for left, right in ends:
         if (left, right) in links and links[left, right] in STATES:
             found[left, right] = (STATES[links[left, right]], False)
