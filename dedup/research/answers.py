@@ -38,7 +38,7 @@ _STEP = 0.05
 # Scores are rounded when they are stored and read: 7/10 reaches the threshold 0.7.
 _TOLERANCE = 1e-9
 
-Numbers = dict[str, float | int | list[float] | None]
+NumbersByName = dict[str, float | int | list[float] | None]
 
 
 # ---- scores -------------------------------------------------------------------------------------------
@@ -141,14 +141,14 @@ def numbers_of(answers: Sequence[Answer]) -> dict[str, Any]:
 
 def score_numbers(
     labels: Sequence[str], weights: Sequence[float], calls: Sequence[bool], *, counted: str = COUNTED
-) -> Numbers:
+) -> NumbersByName:
     """Return precision, recall, F1 and the share of templates called duplicates, each with its interval."""
     kept = [(label, call) for label, call in zip(labels, calls, strict=True) if label in counted]
     duplicates = sum(label == "D" for label, _ in kept)
     templates = sum(label == "T" for label, _ in kept)
     called = sum(call for _, call in kept)
     wholes = (called, duplicates, duplicates or called, templates)
-    result: Numbers = {"pairs": len(kept), "duplicates": duplicates, "called": called}
+    result: NumbersByName = {"pairs": len(kept), "duplicates": duplicates, "called": called}
     for (name, _), whole, estimate in zip(
         MEASURES, wholes, score(labels, weights, calls, counted=counted), strict=True
     ):
@@ -156,7 +156,7 @@ def score_numbers(
     return result
 
 
-def _version_numbers(labels: Sequence[str], weights: Sequence[float], calls: Sequence[bool]) -> Numbers:
+def _version_numbers(labels: Sequence[str], weights: Sequence[float], calls: Sequence[bool]) -> NumbersByName:
     """Return precision, recall and F1 of the version verdict: V is positive, all other labels are negative."""
     versions, called = labels.count("V"), sum(calls)
     measured = score(labels, weights, calls, positive="V", counted=ALL_LABELS)
@@ -170,7 +170,7 @@ def _version_numbers(labels: Sequence[str], weights: Sequence[float], calls: Seq
     }
 
 
-def with_interval(name: str, estimate: Estimate | None, *, known: bool = True) -> Numbers:
+def with_interval(name: str, estimate: Estimate | None, *, known: bool = True) -> NumbersByName:
     """Return a number and its interval; None for both if there is nothing that it is a share of."""
     if estimate is None or not known:
         return {name: None, f"{name}_interval": None}

@@ -29,7 +29,7 @@ from dedup.research.answers import (
     COUNTED,
     NEAR_DAYS,
     LabelledPair,
-    Numbers,
+    NumbersByName,
     cross_validate,
     grid,
     numbers_of,
@@ -234,7 +234,7 @@ def _near(judged: Iterable[Judged]) -> list[Judged]:
     return [pair for pair in judged if pair.days <= NEAR_DAYS]
 
 
-def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")) -> Numbers:
+def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")) -> NumbersByName:
     weights = [pair.found.label.weight for pair in judged]
     return score_numbers([pair.label for pair in judged], weights, [called(pair) for pair in judged])
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dedup.detection.kernels.tokens import IntArray
 
-Numbers = npt.NDArray[np.uint64]
+Uint64Array = npt.NDArray[np.uint64]
 
 # Words whose hashes are kept: with more of them, the table starts over. It has more than three slots for each, and for
 # as many that are added at a time.
@@ -44,7 +44,7 @@ class _Words(NamedTuple):
     data: bytes
     starts: IntArray
     lengths: IntArray
-    numbers: Numbers
+    numbers: Uint64Array
     ends: IntArray
 
 
@@ -58,7 +58,7 @@ class WordHashes:
         self._hash_of = hash_of
         self._clear()
 
-    def of(self, texts: Sequence[str]) -> tuple[Numbers, IntArray]:
+    def of(self, texts: Sequence[str]) -> tuple[Uint64Array, IntArray]:
         """Return the hashes of the words of all texts, in order, and where the words of each text end."""
         words = _words(texts)
         slots, missing = self._slots(words.numbers)
@@ -75,7 +75,7 @@ class WordHashes:
         self._numbers = np.zeros(_LAST_SLOT + 1, dtype=np.uint64)
         self._hashes = np.zeros(_LAST_SLOT + 1, dtype=np.uint64)
 
-    def _slots(self, numbers: Numbers) -> tuple[IntArray, IntArray]:
+    def _slots(self, numbers: Uint64Array) -> tuple[IntArray, IntArray]:
         """Return the slot of each number, and the places of those that have none: they get any slot."""
         slots = (numbers * _ODD >> _BELOW_SLOT).astype(np.int64)
         there = self._numbers[slots]
@@ -116,7 +116,7 @@ def _words(texts: Sequence[str]) -> _Words:
     return _Words(data, starts, lengths, _numbers(data, starts, lengths), np.searchsorted(starts, text_ends))
 
 
-def _numbers(data: bytes, starts: IntArray, lengths: IntArray) -> Numbers:
+def _numbers(data: bytes, starts: IntArray, lengths: IntArray) -> Uint64Array:
     """Return the number of each word: its bytes if they fit, or else a mix of all; 0 if it is too long to be kept."""
     eights = np.ndarray(len(data) - _BYTES + 1, dtype="<u8", buffer=data, strides=(1,))
     numbers = eights[starts].astype(np.uint64, copy=False) & _FIRST_BYTES[np.minimum(lengths, _BYTES)]
