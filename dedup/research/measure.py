@@ -293,8 +293,8 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[IdPair, Row]) -
     threshold = model_in_use().threshold
     calls = {pair.ends: False for pair in judged if pair.ends not in features}
     for place, probability in probabilities.items():
-        each = known[place]
-        calls[each.ends] = probability >= threshold and each.by_the_model
+        pair = known[place]
+        calls[pair.ends] = probability >= threshold and pair.by_the_model
     tested = [pair for pair in judged if pair.ends in calls]
     return {
         "verdict": _score_of(tested, lambda pair: calls[pair.ends]),

@@ -72,9 +72,9 @@ def shared_out(total: int, sizes: Sequence[int]) -> list[int]:
     while left:
         open_ones = [place for place, size in enumerate(sizes) if shares[place] < size]
         open_ones.sort(key=lambda place: -sizes[place])
-        each = left // len(open_ones)
-        for place in open_ones if each else open_ones[:left]:
-            more = min(max(each, 1), sizes[place] - shares[place])
+        a_stratum = left // len(open_ones)
+        for place in open_ones if a_stratum else open_ones[:left]:
+            more = min(max(a_stratum, 1), sizes[place] - shares[place])
             shares[place] += more
             left -= more
     return shares

@@ -197,8 +197,8 @@ def test_our_contestants_find_the_pair_of_equal_texts(name: str) -> None:
 @pytest.mark.parametrize("days", [0, 1, 3])
 def test_pairs_in_the_window_are_counted(days: int) -> None:
     by_day = {1: 4, 2: 1, 5: 3}
-    each = [day for day, count in by_day.items() for _ in range(count)]
-    expected = sum(1 for one, other in itertools.combinations(each, 2) if abs(one - other) <= days)
+    day_of_each = [day for day, count in by_day.items() for _ in range(count)]
+    expected = sum(1 for one, other in itertools.combinations(day_of_each, 2) if abs(one - other) <= days)
     assert pairs_in_window(by_day, days) == expected
 
 

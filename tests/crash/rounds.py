@@ -74,8 +74,8 @@ class Outcome:
     @property
     def wrong(self) -> list[str]:
         """All that is wrong, in words."""
-        each = self.differences
-        rows = [("lost", each.lost), ("doubled", each.doubled), ("inconsistent", each.inconsistent)]
+        found = self.differences
+        rows = [("lost", found.lost), ("doubled", found.doubled), ("inconsistent", found.inconsistent)]
         return [f"{kind}: {one}" for kind, some in rows for one in some[:3]] + self.faults
 
 

@@ -208,7 +208,9 @@ def test_no_address_fails_at_any_request(site: Site) -> None:
     chosen = [
         target for name, target in site.targets.items() if only in name and not any(map(name.__contains__, left_out))
     ]
-    targets = [(each.name, site.request(each), lambda sent, name=each.name: site.check(name, sent)) for each in chosen]
+    targets = [
+        (target.name, site.request(target), lambda sent, name=target.name: site.check(name, sent)) for target in chosen
+    ]
     with one_connection():
         try_all(targets, examples=EXAMPLES, found=found)
     reached = {name for name, _ in site.statuses}

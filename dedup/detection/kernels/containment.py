@@ -105,10 +105,12 @@ def _by_hash(sets: ShingleSets) -> Iterator[Keys]:
     """Yield the members of all sets in ranges of hashes, each ordered: the hash, and in the lower half the set."""
     total = len(sets.values)
     steps = total // _AT_ONCE + 1
-    each = total // steps // _RANGE + 1
-    bounds = np.array([HASHES * place // (steps * each) for place in range(steps * each + 1)], dtype=np.uint64)
+    ranges_a_step = total // steps // _RANGE + 1
+    bounds = np.array(
+        [HASHES * place // (steps * ranges_a_step) for place in range(steps * ranges_a_step + 1)], dtype=np.uint64
+    )
     for step in range(steps):
-        yield from _ordered(sets, bounds[step * each : (step + 1) * each + 1])
+        yield from _ordered(sets, bounds[step * ranges_a_step : (step + 1) * ranges_a_step + 1])
 
 
 def _ordered(sets: ShingleSets, bounds: IntArray | Keys) -> Iterator[Keys]:

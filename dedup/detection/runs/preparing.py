@@ -35,19 +35,19 @@ def preparations(
     pass_name: str, config: PassConfig, rules: Rules, blocks: Sequence[Window], articles: int
 ) -> list[Preparation]:
     """Return the parts to prepare for these blocks of all articles; none if each block does it by itself."""
-    each = PASSES[pass_name]
-    if not blocks or not isinstance(each, PreparedPass):
+    detection_pass = PASSES[pass_name]
+    if not blocks or not isinstance(detection_pass, PreparedPass):
         return []
     days = [day for block in blocks for day in (block.first_day, block.last_day)]
     window = dataclasses.replace(blocks[0], first_day=min(days), last_day=max(days))
-    parts = each.preparations(len(blocks), articles)
+    parts = detection_pass.preparations(len(blocks), articles)
     return [Preparation(pass_name, widened(pass_name, config, rules), window, part, parts) for part in range(parts)]
 
 
 def perform_preparation(task: Preparation, on_read: Callable[[int], None]) -> Any:
     """Prepare a part."""
-    each = cast("PreparedPass", PASSES[task.pass_name])
-    return each.prepare(task.window, task.config, connection, task.part, task.parts, Tally(on_read))
+    detection_pass = cast("PreparedPass", PASSES[task.pass_name])
+    return detection_pass.prepare(task.window, task.config, connection, task.part, task.parts, Tally(on_read))
 
 
 def prepared(

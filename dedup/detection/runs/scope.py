@@ -154,14 +154,14 @@ def blocks_of(scope: Scope) -> list[Block]:
 
 def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: Scope) -> list[Block]:
     """Return the blocks for a pass: the given ones, one for all their days, or one for the whole store."""
-    each = PASSES[pass_name]
-    if pass_name in scope.unchanged and each.reach is Reach.STORE:
+    detection_pass = PASSES[pass_name]
+    if pass_name in scope.unchanged and detection_pass.reach is Reach.STORE:
         return []
-    if each.reach is Reach.STORE and scope.since is not None:
+    if detection_pass.reach is Reach.STORE and scope.since is not None:
         blocks = list(_blocks(_articles_per_day(scope, None)))
-    if each.by_days and each.reach is Reach.STORE:
+    if detection_pass.by_days and detection_pass.reach is Reach.STORE:
         return list(_joined(blocks, _day_window(pass_name, config, scope)))
-    if not each.by_days and blocks:
+    if not detection_pass.by_days and blocks:
         blocks = [Block(blocks[0].first_day, blocks[-1].last_day, sum(block.articles for block in blocks))]
     newer_than = scope.covered(pass_name)["newer_than"]
     if newer_than is None:

@@ -72,8 +72,8 @@ def _pass_settings() -> Iterator[str]:
     yield "| pass | setting | default | why |"
     yield "|---|---|---|---|"
     rows: dict[str, list[str]] = {}  # the passes that declare a setting equally
-    for name, each in PASSES.items():
-        for setting, (field, declared) in settings_of(each.config_class).items():
+    for name, detection_pass in PASSES.items():
+        for setting, (field, declared) in settings_of(detection_pass.config_class).items():
             default = (
                 f"{field.default} {declared.unit}"
                 if declared.minimum is not None

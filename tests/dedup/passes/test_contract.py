@@ -35,8 +35,8 @@ DAYS = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 31))
 
 
 def find(name: str, window: Window = DAYS) -> list[Candidate]:
-    each = PASSES[name]
-    return list(each.find(window, each.config_class(), connection))
+    detection_pass = PASSES[name]
+    return list(detection_pass.find(window, detection_pass.config_class(), connection))
 
 
 @pytest.fixture
@@ -134,12 +134,12 @@ def test_a_lower_threshold_finds_all_that_a_higher_one_finds(name, store) -> Non
     other = [f"A {noun} in the hills was not at all like this and has to be seen by a {noun} keeper." for noun in nouns]
     for changed in range(len(nouns) + 1):
         store(" ".join(other[:changed] + told[changed:]))
-    each = PASSES[name]
+    detection_pass = PASSES[name]
     found: set[tuple[int, int]] = set()
     sizes = []
     for threshold in (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.5, 0.4, 0.3):
-        config = make_config(each.config_class, {"threshold": threshold})
-        now = {(candidate.left, candidate.right) for candidate in each.find(DAYS, config, connection)}
+        config = make_config(detection_pass.config_class, {"threshold": threshold})
+        now = {(candidate.left, candidate.right) for candidate in detection_pass.find(DAYS, config, connection)}
         assert found <= now
         found = now
         sizes.append(len(now))
@@ -150,10 +150,10 @@ def test_a_lower_threshold_finds_all_that_a_higher_one_finds(name, store) -> Non
 def test_a_pass_reports_the_articles_it_reads_and_the_pairs_it_compares(name, small_corpus) -> None:
     read: list[int] = []
     tally = Tally(read.append)
-    each = PASSES[name]
-    kept = len(list(each.find(DAYS, each.config_class(), connection, tally)))
+    detection_pass = PASSES[name]
+    kept = len(list(detection_pass.find(DAYS, detection_pass.config_class(), connection, tally)))
     assert tally.candidates >= tally.verified >= kept
-    if not each.by_days and each.reach is Reach.PAIR:
+    if not detection_pass.by_days and detection_pass.reach is Reach.PAIR:
         assert sum(read) == Article.objects.count()
 
 

@@ -67,16 +67,16 @@ def mixed(of_pass, store):
 
 @pytest.mark.parametrize("name", list(PASSES))
 def test_a_pass_explains_as_proposed_exactly_the_pairs_that_it_finds(name, of_pass, mixed) -> None:
-    each = PASSES[name]
+    detection_pass = PASSES[name]
     ids = sorted(Article.objects.values_list("pk", flat=True))
     said: set[bool] = set()
     for settings in getattr(of_pass, "EXPLAINED", ({},)):
-        config = make_config(each.config_class, settings)
-        for mode in (Mode.KEEP, Mode.TOPIC) if each.compares_texts and settings else (Mode.KEEP,):
+        config = make_config(detection_pass.config_class, settings)
+        for mode in (Mode.KEEP, Mode.TOPIC) if detection_pass.compares_texts and settings else (Mode.KEEP,):
             window = dataclasses.replace(DAYS, boilerplate=mode)
-            found = {(pair.left, pair.right): pair for pair in each.find(window, config, connection)}
+            found = {(pair.left, pair.right): pair for pair in detection_pass.find(window, config, connection)}
             for left, right in combinations(ids, 2):
-                explained = each.explain(left, right, window, config, connection)
+                explained = detection_pass.explain(left, right, window, config, connection)
                 pair = found.get((left, right))
                 assert explained.proposed == (pair is not None), (settings, mode, explained)
                 assert explained.why.endswith(".")

@@ -86,8 +86,8 @@ def test_title_counts_the_candidates_of_generic_headlines(store) -> None:
     for _ in range(2):
         store(PIECES[0], headline="Ferry sails at noon")
     tally = Tally()
-    each = TitlePass()
-    assert len(list(each.find(DAYS, TitleConfig(), connection, tally))) == 1
+    title_pass = TitlePass()
+    assert len(list(title_pass.find(DAYS, TitleConfig(), connection, tally))) == 1
     assert (tally.candidates, tally.verified) == (2, 1)
 
 
@@ -111,11 +111,11 @@ def test_title_is_generic_only_within_one_newspaper(store) -> None:
 def test_title_is_judged_by_articles_up_to_the_last_day(store) -> None:
     for day in (1, 1, 2, 3):
         store(PIECES[day], headline="Notes from the coast", date=f"2026-03-0{day}")
-    each = TitlePass()
+    title_pass = TitlePass()
     first_days = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 2))
-    assert len(list(each.find(first_days, TitleConfig(), connection))) == 1
+    assert len(list(title_pass.find(first_days, TitleConfig(), connection))) == 1
     last_day = Window(datetime.date(2026, 3, 3), datetime.date(2026, 3, 3))
-    assert list(each.find(last_day, TitleConfig(), connection)) == []
+    assert list(title_pass.find(last_day, TitleConfig(), connection)) == []
     assert pairs() == set()
 
 

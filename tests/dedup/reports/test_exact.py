@@ -122,9 +122,9 @@ def brute_force(articles: Sequence[IncomingArticle]) -> ExactCopies:
     in_order = sorted(range(len(articles)), key=lambda place: (articles[place].date, place))
     by_copy: dict[object, list[int]] = {}
     for place in in_order:
-        each = articles[place]
-        if each.headline:
-            by_copy.setdefault((each.newspaper, each.headline, each.content), []).append(place)
+        article = articles[place]
+        if article.headline:
+            by_copy.setdefault((article.newspaper, article.headline, article.content), []).append(place)
     later_copies = {later for places in by_copy.values() for _, later in pairwise(places)}
     return ExactCopies(
         len(articles), headline, text, both, len(headlines | texts), len(of_the_day), len(later_copies - of_the_day)

@@ -333,12 +333,12 @@ def test_cross_validation_judges_by_models_of_other_dates(store, tmp_path) -> No
             store(text, newspaper=paper, date=f"2026-0{day}-02", headline="Closed", external_id=f"d{day}{number}")
         labels.append({"a": f"d{day}0", "b": f"d{day}1", "label": "D"})
         for number in range(2):
-            each = rates(number, day + number) | {"date": f"2026-0{day}-{11 + number}"}
+            listing = rates(number, day + number) | {"date": f"2026-0{day}-{11 + number}"}
             store(
-                each["content"],
+                listing["content"],
                 newspaper="Inland Courier",
-                date=each["date"],
-                headline=each["headline"],
+                date=listing["date"],
+                headline=listing["headline"],
                 external_id=f"t{day}{number}",
             )
         labels.append({"a": f"t{day}0", "b": f"t{day}1", "label": "T"})
