@@ -2,7 +2,7 @@
 
 The measure is the one of Scrapinghub's public article extraction benchmark (scrapinghub/article-extraction-benchmark,
 evaluate.py), so that the figures can be compared with those published for other programs. In scripts without blanks,
-where it takes a sentence for a word, each character counts as a word here.
+where it counts a sentence as one word, each character counts as a word here.
 """
 
 from __future__ import annotations

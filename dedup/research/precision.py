@@ -95,7 +95,7 @@ def upper_bound(drawn: int, wrong: int, *, confidence: float = _CONFIDENCE) -> f
 
     The one-sided bound of Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the
     binomial" (Biometrika 26, 1934): the share at which a sample has so few errors with a chance of 1 - confidence. It
-    takes the whole as endless, so for a small one it is on the safe side. Raises ValueError unless 0 <= wrong <= drawn.
+    is for an endless whole, so for a small one it is on the safe side. Raises ValueError unless 0 <= wrong <= drawn.
     """
     if not 0 <= wrong <= drawn:
         raise ValueError(f"{wrong} of {drawn} drawn cannot be wrong; give 0 to {drawn}")

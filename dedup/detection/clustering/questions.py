@@ -1,4 +1,4 @@
-"""The writer of the questions that editors are asked: as few as cover every waiting pair.
+"""The writer of the questions that editors are asked: no more than are needed to cover every waiting pair.
 
 A pair waits if it is undecided, proposed and judged a duplicate, or at least as probable a duplicate as the default
 profile's `asked_from`. The pairs inside a proposed cluster of three or more articles are one question, on the cluster.

@@ -242,7 +242,7 @@ def _move(before: dict[int, int], after: dict[int, int]) -> None:
         [Membership(article_id=article, cluster_id=number) for article, number in moved.items()], batch_size=5000
     )
     if len(moved) >= _MANY:
-        # Or PostgreSQL takes a large cluster for an empty one, and compares each of its articles with all others.
+        # Or PostgreSQL expects a large cluster to be empty, and compares each of its articles with all others.
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE dedup_membership")
 

@@ -157,7 +157,7 @@ def _among(hashes: Hashes, known: Hashes) -> Flags:
 
 
 def _begins(hashes: Hashes) -> Flags:
-    """Return where each hash begins among ordered ones, and at last that there is an end."""
+    """Return where each hash begins among ordered ones, with a last flag for the end."""
     begins = np.ones(len(hashes) + 1, dtype=np.bool_)
     np.not_equal(hashes[1:], hashes[:-1], out=begins[1:-1])
     return begins

@@ -151,7 +151,7 @@ def repeated_sentences(hashes: IntArray, least: int) -> RepeatedSentences:
 
 
 def least_counted(most_texts: int, *, weighted: bool) -> int:
-    """Return from how many texts on it matters how many texts have a sentence."""
+    """Return the number of texts with a sentence from which on that number counts."""
     return min(most_texts + 1, 3) if weighted else most_texts + 1
 
 

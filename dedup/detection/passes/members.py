@@ -51,7 +51,7 @@ class MemberPass(PreparedPass):
         raise NotImplementedError
 
     def counted_from(self, config: Any) -> int:
-        """Return from how many articles on it matters how many articles have a member."""
+        """Return the number of articles with a member from which on that number counts."""
         raise NotImplementedError
 
     def counted(self, members: npt.NDArray[Any], counts: IntArray) -> Any:

@@ -180,7 +180,7 @@ class SentencePass(MemberPass):
         return SentenceSets(Ragged(values, offsets), weights)
 
     def counted_from(self, config: SentenceConfig) -> int:
-        """Return from how many articles on the number of a sentence counts."""
+        """Return the number of articles with a sentence from which on that number counts."""
         return least_counted(config.most_articles, weighted=config.weighted)
 
     def counted(self, members: npt.NDArray[np.uint64], counts: IntArray) -> RepeatedSentences:

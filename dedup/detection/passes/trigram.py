@@ -259,7 +259,7 @@ def _scored_by_database(pairs: IntArray, window: Window, config: TrigramConfig, 
 
 
 def whole_alphabet(connection: Connection) -> Letters:
-    """Return all characters that PostgreSQL takes for parts of words, each with what lower() makes of it.
+    """Return all characters that are parts of words to PostgreSQL, each with what lower() makes of it.
 
     Takes half a second. Raises ValueError like _checked.
     """

@@ -15,8 +15,8 @@ from dedup.detection.clustering.components import DisjointSets
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import DenseGroup, DetectionRun, GroupMember
 
-# The pairs that a pass kept between two articles that it found to be hubs. In the statistics of new rows, PostgreSQL
-# would take them for a handful, and look up each pair by itself.
+# The pairs that a pass kept between two articles that it found to be hubs. Without statistics of the new rows,
+# PostgreSQL would expect only a few, and look up each pair by itself.
 _ANALYZE_SQL = "ANALYZE dedup_crowdedarticle"
 _KEPT_PAIRS_SQL = """
 SELECT pair.left_id, pair.right_id, array_agg(evidence.pass_name)

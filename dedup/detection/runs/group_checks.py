@@ -19,7 +19,7 @@ from dedup.detection.runs.terms import RunTerms
 from dedup.detection.types import DENSE_GROUPS, Candidate
 from dedup.models import DetectionRun, Evidence, GroupMember, Pair
 
-# The members are new rows, which PostgreSQL would take for a handful.
+# The members are new rows, of which PostgreSQL would expect only a few.
 _ANALYZE_SQL = "ANALYZE dedup_groupmember, dedup_pair, dedup_evidence"
 _JUDGED_SQL = """
 SELECT pair.id, pair.left_id, pair.right_id, pair.verdict, pair.probability, pair.duplicate_probability,

@@ -89,7 +89,7 @@ SERIES_RULES: Final = needed(newspaper=_NUMBER, form=_TEXT)
 # too. A group with a rule keeps its articles and takes in what kept pairs connect with them, so a pair has the rule if
 # both are in one part of connected([*kept pairs, *(first, article, ())]) that holds an article of this table.
 GROUP_RULES: Final = needed(article=_NUMBER, group=_NUMBER, first=_NUMBER)
-# The characters that pg_trgm takes for parts of words, and the one that it compares for each; all others are blanks.
+# The characters that are parts of words to pg_trgm, and the one that it compares for each; all others are blanks.
 # They are a constant of the server and its locale.
 ALPHABET: Final = needed(character=pa.uint32(), folded=pa.uint32())
 

@@ -1,6 +1,6 @@
 """The writer of batches: one decision on many questions, after a random sample of them was answered one by one.
 
-The set is frozen when a batch is begun. What is decided, judged otherwise or changed meanwhile is left out of the
+The set is frozen when a batch is started. What is decided, judged otherwise or changed meanwhile is left out of the
 decision, and so is what contradicts decisions in force.
 """
 

@@ -1,6 +1,6 @@
 """The pairs of a cluster that an editor must look at: the weakest, those judged apart, those left out, and conflicts.
 
-Written as SQL that starts from the cluster's articles: PostgreSQL takes a large cluster for a small one, and given the
+Written as SQL that starts from the cluster's articles: PostgreSQL expects a large cluster to be small, and given the
 choice would look up every two of its articles.
 """
 

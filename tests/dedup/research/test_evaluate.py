@@ -1,4 +1,4 @@
-"""`manage.py evaluate`, through the command door: what it measures, what it refuses, and that it leaves nothing."""
+"""`manage.py evaluate`, as a command: what it measures, what it refuses, and that it leaves nothing."""
 
 from __future__ import annotations
 

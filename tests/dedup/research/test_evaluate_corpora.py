@@ -1,4 +1,4 @@
-"""`manage.py evaluate` and `fit_verdicts` with several files of labels and several corpora, by the command door."""
+"""`manage.py evaluate` and `fit_verdicts` as commands, with several files of labels and several corpora."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py fit_verdicts`, through the command door: what it learns, shows, stores, and puts in use."""
+"""`manage.py fit_verdicts`, as a command: what it learns, shows, stores, and puts in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damage to texts: how much of it, the same every time, and what is still found through the command door."""
+"""Damage to texts: how much of it, the same every time, and what the command still finds."""
 
 from __future__ import annotations
 

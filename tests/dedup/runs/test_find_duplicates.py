@@ -1,4 +1,4 @@
-"""`manage.py find_duplicates`, through the command door."""
+"""`manage.py find_duplicates`, as a command."""
 
 import json
 
