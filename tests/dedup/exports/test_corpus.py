@@ -29,7 +29,6 @@ from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from tests.dedup.real_news import news
 
 from articles.files.cells import unguarded
 from articles.files.whole_files import whole_file
@@ -43,6 +42,7 @@ from dedup.reports import REPORTS
 from dedup.rows.corpus import rows as corpus_rows_module
 from dedup.rows.corpus.rows import CORPUS_NAMES, REMOVED_NAMES
 from tests.conftest import StoreArticle
+from tests.dedup.real_news import news
 from tests.factories import make_cluster, make_run
 
 pytestmark = pytest.mark.django_db
