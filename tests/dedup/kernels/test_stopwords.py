@@ -77,23 +77,7 @@ def test_entries_of_several_words_or_with_digits_are_not_stop_words() -> None:
 def test_sets_share_members_where_texts_share_words(seed: int) -> None:
     print(f"seed {seed}")
     dice = random.Random(seed)
-    words = [
-        "the",
-        "of",
-        "and",
-        "to",
-        "in",
-        "bridge",
-        "river",
-        "council",
-        "ferry",
-        "le",
-        "la",
-        "мост",
-        "река",
-        "и",
-        "на",
-    ]
+    words = ["the", "of", "and", "to", "in", "bridge", "river", "council", "ferry", "le", "la", "мост", "река", "на"]
     texts = [" ".join(dice.choices(words, k=dice.choice([1, 2, 3, 10, 60]))) for _ in range(60)]
     sets = stop_word_shingle_sets(texts)
     members = [set(part.tolist()) for part in np.split(sets.values, sets.offsets[1:-1])]
