@@ -3,17 +3,15 @@
 import datetime
 import random
 import time
+from functools import partial
 
 import pytest
-from django.db import connection
 
-from articles.models import Article
-from articles.storage.incoming import IncomingArticle
-from articles.storage.ingest import store_articles
 from dedup.detection.passes import reading
-from dedup.detection.passes.containment import ContainmentConfig, ContainmentPass
+from dedup.detection.passes.containment import ContainmentPass
 from dedup.detection.runs.text_indexes import update_shingles
-from dedup.detection.types import Candidate, Window
+from dedup.detection.types import Window
+from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
 
@@ -39,14 +37,8 @@ def alike(group: int, copy: int) -> dict[str, str]:
     return {"content": " ".join(f"{word} {name}" if place % 2 else word for place, word in enumerate(words))}
 
 
-def find(config: ContainmentConfig | None = None, window: Window | None = None) -> list[Candidate]:
-    days = Article.objects.order_by("date").values_list("date", flat=True)
-    window = window or Window(days.first(), days.last())
-    return sorted(ContainmentPass().find(window, config or ContainmentConfig(), connection))
-
-
-def found(config: ContainmentConfig | None = None, window: Window | None = None) -> list[tuple[int, int]]:
-    return [(pair.left, pair.right) for pair in find(config, window)]
+find = partial(finding.find, ContainmentPass())
+found = partial(finding.pairs, ContainmentPass())
 
 
 @pytest.mark.parametrize("crop_first", [True, False])
@@ -96,17 +88,9 @@ def test_what_many_articles_have_is_not_text(store) -> None:
 def test_articles_are_counted_up_to_the_last_day(store) -> None:
     pair = store(LEAD), store(LEAD)
     store(LEAD, date="2026-05-01")
-    config = ContainmentConfig(most_articles=2)
-    assert found(config) == []
+    assert found(most_articles=2) == []
     inside = Window(datetime.date(2026, 3, 2), datetime.date(2026, 4, 30))
-    assert found(config, inside) == [(pair[0].pk, pair[1].pk)]
-
-
-def test_the_window_is_inclusive_and_the_smaller_id_is_left(store) -> None:
-    late, middle, early = (store(LEAD, date=day).pk for day in ("2026-04-12", "2026-04-11", "2026-03-02"))
-    assert found() == [(late, middle), (middle, early)]
-    assert found(window=Window(datetime.date(2026, 3, 3), datetime.date(2026, 4, 10))) == []
-    assert len(found(ContainmentConfig(day_window=41))) == 3
+    assert found(inside, most_articles=2) == [(pair[0].pk, pair[1].pk)]
 
 
 def test_texts_that_share_too_little_are_no_pair(store) -> None:
@@ -114,15 +98,15 @@ def test_texts_that_share_too_little_are_no_pair(store) -> None:
     one = store(f"{eleven}. Two goats of the lighthouse keeper swam to the sandbank.")
     other = store(f"{eleven}! The noise of the work will end every day at five.")
     assert [(pair.left, pair.right, pair.score) for pair in find()] == [(one.pk, other.pk, 8 / 18)]
-    assert found(ContainmentConfig(minimum_shared=9)) == []
-    assert found(ContainmentConfig(threshold=0.5)) == []
+    assert found(minimum_shared=9) == []
+    assert found(threshold=0.5) == []
 
 
 def test_very_short_and_empty_texts_are_no_pairs(store) -> None:
     for text in ("…", "…", "Fire", "Fire", "The ferry sails at noon.", "The ferry sails at noon."):
         store(text)
     assert found() == []
-    assert len(found(ContainmentConfig(minimum_shared=1))) == 2
+    assert len(found(minimum_shared=1)) == 2
 
 
 def test_other_scripts_work(store) -> None:
@@ -147,28 +131,18 @@ def test_the_pairs_are_the_same_with_and_without_the_index(store, seed, page, mo
     for _ in range(40):
         text = "".join(dice.sample(sentences, k=dice.randrange(1, 4)))
         store(text + in_letters(dice.randrange(10**6)), date=f"2026-03-{dice.randrange(1, 29):02}")
-    config = ContainmentConfig(most_articles=40)
-    without = find(config)
+    without = find(most_articles=40)
     assert without
     update_shingles()
-    assert find(config) == without
-    assert [pair.evidence for pair in find(config)] == [pair.evidence for pair in without]
+    assert find(most_articles=40) == without
+    assert [pair.evidence for pair in find(most_articles=40)] == [pair.evidence for pair in without]
 
 
 @pytest.mark.slow
 def test_many_nearly_equal_articles_are_left_to_other_passes(store) -> None:
     text = LEAD + FISH + CRANE + MAYOR
-    store_articles(
-        [
-            IncomingArticle(
-                date=datetime.date(2026, 3, 2),
-                headline="",
-                url=f"https://paper.example/{number}",
-                content=f"{text} {in_letters(number)} is what the boat of that name has caught in its nets this week.",
-            )
-            for number in range(2_000)
-        ]
-    )
+    caught = "is what the boat of that name has caught in its nets this week."
+    finding.store_texts(f"{text} {in_letters(number)} {caught}" for number in range(2_000))
     started = time.process_time()
     assert find() == []
     assert time.process_time() - started < 5

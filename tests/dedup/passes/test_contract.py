@@ -18,11 +18,13 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
 from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.preparing import Forms
-from dedup.declarations import ConfigError, make_config, settings_of
+from dedup.declarations import ConfigError, Finds, make_config, settings_of
+from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig, PassConfig, Reach
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.types import Candidate, Tally, Window
+from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
 
@@ -35,8 +37,7 @@ DAYS = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 31))
 
 
 def find(name: str, window: Window = DAYS) -> list[Candidate]:
-    detection_pass = PASSES[name]
-    return list(detection_pass.find(window, detection_pass.config_class(), connection))
+    return list(PASSES[name].find(window, PASSES[name].config_class(), connection))
 
 
 @pytest.fixture
@@ -97,6 +98,34 @@ def test_the_window_bounds_the_later_article_and_nothing_after_it_is_read(name, 
     assert {(pair.left, pair.right) for pair in find(name, Window(day, day))} == later
     before = datetime.date(2026, 3, 3)
     assert {(pair.left, pair.right) for pair in find(name, Window(DAYS.first_day, before))} == every - later
+
+
+BOUNDED = {name: days for name in PASSES if (days := bound_named(name, Finds.WITHIN_DAYS))}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_the_days_between_two_articles_are_bounded_inclusively(name, alike, store) -> None:
+    late, middle, early = (store(date=f"2026-03-{day:02}", **alike(0, day)).pk for day in (16, 15, 5))
+    found = finding.find(PASSES[name], **{BOUNDED[name]: 10})
+    # The smaller id is left, whichever article is earlier.
+    assert [(pair.left, pair.right) for pair in found] == [(late, middle), (middle, early)]
+    of_day = finding.find(PASSES[name], Window(*[datetime.date(2026, 3, 15)] * 2), **{BOUNDED[name]: 10})
+    assert [(pair.left, pair.right) for pair in of_day] == [(middle, early)]
+
+
+@pytest.mark.parametrize("name", [name for name in PASSES if issubclass(PASSES[name].config_class, NearConfig)])
+def test_equal_articles_make_all_pairs_and_in_a_dense_group_those_with_the_first(name, store) -> None:
+    finding.store_texts([WIRE] * 60)
+    first, *others = Article.objects.order_by("pk").values_list("pk", flat=True)
+    assert len(finding.find(PASSES[name], dense_from=finding.NEVER_DENSE)) == 60 * 59 // 2
+    assert finding.pairs(PASSES[name]) == [(first, other) for other in others]
+
+
+@pytest.mark.parametrize("name", [name for name in PASSES if PASSES[name].compares_texts])
+def test_texts_without_letters_never_match(name, store) -> None:
+    for content in ("...", "!!!", "—", "…"):
+        store(content)
+    assert find(name) == []
 
 
 @EVERY_PASS

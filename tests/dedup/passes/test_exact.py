@@ -1,15 +1,16 @@
 """The exact pass: the same text."""
 
 import datetime
+from functools import partial
 
 import pytest
 from django.db import connection
 
 from dedup.detection.passes.exact import ExactConfig, ExactPass
-from dedup.detection.types import Candidate, Window
+from dedup.detection.types import Window
+from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
-DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
 # Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"largest_group": 2}, {"minimum_characters": 200})
 
@@ -19,12 +20,11 @@ def alike(group: int, copy: int) -> dict[str, str]:
     return {"content": f"Breakwater number {group} will close for six weeks{'!' * (copy % 3)}"}
 
 
-def find(**settings) -> list[Candidate]:
-    return list(ExactPass().find(DAYS, ExactConfig(**settings), connection))
+find = partial(finding.find, ExactPass())
 
 
-def pairs(**settings) -> set[tuple[int, int]]:
-    return {(found.left, found.right) for found in find(**settings)}
+def pairs(**settings: object) -> set[tuple[int, int]]:
+    return set(finding.pairs(ExactPass(), **settings))
 
 
 def test_exact_ignores_case_and_punctuation_on_any_day_in_any_newspaper(store) -> None:
@@ -56,7 +56,7 @@ def test_a_text_that_one_newspaper_has_under_many_headlines_is_marked_as_a_lefto
     config = ExactConfig(most_headlines=3)
 
     def leftovers() -> set[int | None]:
-        return {found.evidence.get("leftover") for found in ExactPass().find(DAYS, config, connection)}
+        return {found.evidence.get("leftover") for found in ExactPass().find(finding.ALL_DAYS, config, connection)}
 
     for number in range(5):
         store(text, newspaper=f"Paper {number}", headline=f"Wire story in paper number {number}")

@@ -1,29 +1,23 @@
 """The minhash pass, checked against the Jaccard similarity of every pair."""
 
 import datetime
-import gzip
-import json
 import random
 from itertools import islice, pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 from django.db import connection
 
 from articles.models import Article
-from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from dedup.declarations import ConfigError
 from dedup.detection.passes import minhash
 from dedup.detection.passes.minhash import MinhashConfig, MinhashPass
-from dedup.detection.types import Tally, Window
+from dedup.detection.types import Tally
+from tests.dedup.passes.finding import ALL_DAYS
+from tests.dedup.real_news import news
 
 pytestmark = pytest.mark.django_db
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-ALL_DAYS = Window(datetime.date(1990, 1, 1), datetime.date(2026, 12, 31))
-
-
 STORY = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
     "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
@@ -37,8 +31,8 @@ def alike(group: int, copy: int) -> dict[str, str]:
     return {"content": f"{STORY} Berth number {group} stays open."}
 
 
-def found(config: MinhashConfig, window: Window = ALL_DAYS) -> dict[tuple[int, int], float]:
-    pairs = [((pair.left, pair.right), pair.score) for pair in MinhashPass().find(window, config, connection)]
+def found(config: MinhashConfig) -> dict[tuple[int, int], float]:
+    pairs = [((pair.left, pair.right), pair.score) for pair in MinhashPass().find(ALL_DAYS, config, connection)]
     assert len(dict(pairs)) == len(pairs)
     return dict(pairs)
 
@@ -91,13 +85,6 @@ def test_pairs_over_years_are_found_with_their_exact_score(store, seed: int) -> 
     assert found(MinhashConfig()) == expected
 
 
-def test_candidates_are_the_same_every_time_and_in_the_same_order(store) -> None:
-    store_variants(store, 33, (5, 20, 80) * 5)
-    first, second = (list(MinhashPass().find(ALL_DAYS, MinhashConfig(), connection)) for _ in range(2))
-    assert len(first) > 15
-    assert first == second
-
-
 @pytest.mark.parametrize(("at_once", "kept"), [(1, 0), (3, 0), (3, 500), (500, 0)])
 def test_the_size_of_the_cache_changes_nothing(store, monkeypatch, at_once: int, kept: int) -> None:
     store_variants(store, 34, (5, 20, 80) * 4)
@@ -124,17 +111,7 @@ def test_thresholds_nest_and_no_score_is_below_them(store) -> None:
         assert len({len(band) for band in bands}) > 3
 
 
-def test_a_window_is_inclusive_and_bounds_the_later_article_by_the_block(store) -> None:
-    text = "The ferry sails at noon on weekdays until the end of May."
-    ids = [store(text, date=f"2026-03-{day:02}").pk for day in (1, 11, 12)]
-    assert set(found(MinhashConfig(day_window=10))) == {(ids[0], ids[1]), (ids[1], ids[2])}
-    block = Window(datetime.date(2026, 3, 11), datetime.date(2026, 3, 11))
-    assert set(found(MinhashConfig(), block)) == {(ids[0], ids[1])}
-
-
-def test_texts_without_letters_and_short_texts(store) -> None:
-    store("...")
-    store("!!!")
+def test_short_texts(store) -> None:
     one, other = store("Rain"), store("RAIN!")
     assert found(MinhashConfig()) == {(one.pk, other.pk): 1.0}
 
@@ -144,14 +121,6 @@ def test_a_score_may_equal_the_threshold(store) -> None:
     # In floating point 0.56 * 25 is more than 14.
     assert found(MinhashConfig(threshold=0.56)) == {(one.pk, other.pk): 14 / 25}
     assert found(MinhashConfig(threshold=0.57)) == {}
-
-
-def test_no_article_one_article_and_an_article_without_text(store) -> None:
-    assert found(MinhashConfig()) == {}
-    store("The ferry sails at noon on weekdays until the end of May.")
-    assert found(MinhashConfig()) == {}
-    store("???")
-    assert found(MinhashConfig()) == {}
 
 
 def test_all_pairs_of_many_equal_articles_within_the_window_are_found(store) -> None:
@@ -208,23 +177,7 @@ def test_other_scripts_are_compared_by_their_characters(store) -> None:
     ],
 )
 def test_pairs_of_real_news_are_those_of_brute_force(name: str, articles: int) -> None:
-    path = DATA / f"{name}.jsonl.gz"
-    if not path.exists():
-        pytest.skip(f"the collection {name} is not beside the checkout")
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in islice(lines, articles)]
-    store_articles(
-        [
-            IncomingArticle(
-                date=datetime.date.fromisoformat(row["date"]),
-                headline=row["headline"],
-                url=row["url"],
-                content=row["content"],
-                newspaper=row["newspaper"],
-            )
-            for row in rows
-        ]
-    )
+    store_articles(list(islice(news(name), articles)))
     expected = every_pair(0.75)
     result = found(MinhashConfig())
     print(f"{len(result)} of {len(expected)} pairs")

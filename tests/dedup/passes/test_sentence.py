@@ -3,21 +3,20 @@
 import datetime
 import random
 import time
-from collections import Counter
-from itertools import combinations, pairwise
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from django.db import connection
 
 from articles.models import Article
 from articles.normalization.text import normalize_text
-from articles.storage.incoming import IncomingArticle
-from articles.storage.ingest import store_articles
 from dedup.detection.kernels.sentences import mark_of, sentences_of, weights_of
 from dedup.detection.passes import reading
 from dedup.detection.passes.sentence import SentenceConfig, SentencePass
-from dedup.detection.types import Candidate, Window
+from dedup.detection.types import Window
+from tests.dedup.kernels.test_sentences import brute_force
+from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
 
@@ -35,22 +34,19 @@ def alike(group: int, copy: int) -> dict[str, str]:
     return {"content": f"{FERRY}{WIND}{MONEY}{GUARD} Berth number {group} stays open."}
 
 
-def find(config: SentenceConfig | None = None, window: Window | None = None) -> list[Candidate]:
-    days = Article.objects.order_by("date").values_list("date", flat=True)
-    window = window or Window(days.first(), days.last())
-    return sorted(SentencePass().find(window, config or SentenceConfig(), connection))
+find = partial(finding.find, SentencePass())
 
 
-def found(config: SentenceConfig | None = None) -> list[tuple[int, int, float, int, int]]:
+def found(window: Window = finding.ALL_DAYS, **settings: object) -> list[tuple[int, int, float, int, int]]:
     return [
         (pair.left, pair.right, pair.score, pair.evidence["shared"], pair.evidence["sentences"])
-        for pair in find(config)
+        for pair in find(window, **settings)
     ]
 
 
-def brute_force(config: SentenceConfig) -> dict[tuple[int, int], tuple[float, int, int]]:
+def every_pair(config: SentenceConfig) -> dict[tuple[int, int], tuple[float, int, int]]:
     """Return score, sentences shared and all sentences of each pair that shares one, a few days apart."""
-    articles = list(Article.objects.all())
+    articles = list(Article.objects.order_by("date", "pk"))
     sets: list[dict[str, float]] = []
     for article in articles:
         sets.append({})
@@ -60,22 +56,10 @@ def brute_force(config: SentenceConfig) -> dict[tuple[int, int], tuple[float, in
                 mark = np.array([mark_of(sentence, key)], dtype=np.uint16)
                 weight = float(weights_of(mark)[0]) if config.weighted else 1.0
                 sets[-1][key] = max(weight, sets[-1].get(key, 0.0))
-    counts = Counter(key for sentences in sets for key in sentences)
-    for sentences in sets:
-        for key in list(sentences):
-            if config.weighted:
-                sentences[key] *= min(1.0, 2 / counts[key])
-            if counts[key] > config.most_articles:
-                del sentences[key]
-    scores = {}
-    for (left, one), (right, other) in combinations(zip(articles, sets, strict=True), 2):
-        shared, both = one.keys() & other.keys(), one.keys() | other.keys()
-        if shared and abs((left.date - right.date).days) <= config.day_window:
-            smaller = sum(min(one[key], other[key]) for key in shared)
-            larger = sum(max(one.get(key, 0.0), other.get(key, 0.0)) for key in both)
-            pair = min(left.pk, right.pk), max(left.pk, right.pk)
-            scores[pair] = (smaller / larger, len(shared), len(both))
-    return scores
+    days = [article.date.toordinal() for article in articles]
+    exact = brute_force(sets, days, most=config.most_articles, day_window=config.day_window, weighted=config.weighted)
+    ids = [article.pk for article in articles]
+    return {tuple(sorted((ids[left], ids[right]))): row for (left, right), row in exact.items()}
 
 
 def invented(dice: random.Random, number: int, articles: list[list[str]]) -> list[str]:
@@ -97,17 +81,8 @@ def random_articles(request) -> None:
     articles: list[list[str]] = []
     for number in range(150):
         articles.append(invented(dice, number, articles))
-    store_articles(
-        [
-            IncomingArticle(
-                date=datetime.date(2026, 3, 1) + datetime.timedelta(days=dice.randrange(60)),
-                headline="",
-                url=f"https://paper.example/{number}",
-                content=dice.choice([" ", "\n\n"]).join(content),
-            )
-            for number, content in enumerate(articles)
-        ]
-    )
+    texts = [dice.choice([" ", "\n\n"]).join(content) for content in articles]
+    finding.store_texts(texts, [dice.randrange(60) for _ in texts])
 
 
 @pytest.mark.parametrize("random_articles", [31, 32], indirect=True)
@@ -116,22 +91,15 @@ def random_articles(request) -> None:
 def test_pairs_scores_and_evidence_are_those_of_brute_force(random_articles, page, weighted, monkeypatch) -> None:
     monkeypatch.setattr(reading, "_BATCH", page)
     for day_window, most, characters in ((30, 10, 20), (5, 6, 1), (60, 1000, 35)):
-        rest = {
-            "day_window": day_window,
-            "most_articles": most,
-            "minimum_characters": characters,
-            "weighted": weighted,
-        }
-        exact = brute_force(SentenceConfig(**rest))
+        rest = {"day_window": day_window, "most_articles": most, "minimum_characters": characters}
+        rest["weighted"] = weighted
+        exact = every_pair(SentenceConfig(**rest))
         bands = []
         for threshold in (0.05, 0.3, 0.5, 0.9):
-            expected = {pair: row for pair, row in exact.items() if row[0] >= threshold - 1e-6}
-            rows = found(SentenceConfig(threshold=threshold, **rest))
+            expected = {pair: row for pair, row in exact.items() if row[0].expected >= threshold - 1e-6}
+            rows = found(threshold=threshold, **rest)
             bands.append({(row[0], row[1]) for row in rows})
-            assert {row[:2]: row[2:] for row in rows} == {
-                pair: (pytest.approx(score, abs=1e-6), shared, sentences)
-                for pair, (score, shared, sentences) in expected.items()
-            }
+            assert {row[:2]: row[2:] for row in rows} == expected
         assert bands[0]
         assert all(higher <= lower for lower, higher in pairwise(bands))
 
@@ -155,37 +123,24 @@ def test_a_sentence_of_many_articles_is_ignored(store) -> None:
 def test_sentences_are_counted_up_to_the_last_day(store) -> None:
     pair = store(FERRY), store(FERRY)
     store(FERRY, date="2026-05-01")
-    day = datetime.date(2026, 3, 2)
-    config = SentenceConfig(most_articles=2)
-    assert find(config) == []
-    inside = find(config, Window(day, datetime.date(2026, 4, 30)))
-    assert [(found_pair.left, found_pair.right) for found_pair in inside] == [(pair[0].pk, pair[1].pk)]
-
-
-def test_the_window_is_inclusive_and_the_smaller_id_is_left(store) -> None:
-    late, middle, early = (store(FERRY, date=day).pk for day in ("2026-04-02", "2026-04-01", "2026-03-02"))
-    assert found() == [(late, middle, 1.0, 1, 1), (middle, early, 1.0, 1, 1)]
-    assert find(window=Window(datetime.date(2026, 3, 3), datetime.date(2026, 3, 31))) == []
+    assert find(most_articles=2) == []
+    inside = Window(datetime.date(2026, 3, 2), datetime.date(2026, 4, 30))
+    assert [row[:2] for row in found(inside, most_articles=2)] == [(pair[0].pk, pair[1].pk)]
 
 
 def test_with_weights_a_long_sentence_with_names_counts_more_than_a_short_one(store) -> None:
     long = "The winter timetable was agreed on Friday by Anna Holm of the company and Peter Lind of the council. "
     short = "It starts in October. "
     one, other, third = store(long + short), store(long + MONEY.lower()), store(short + GUARD.lower())
-    config = SentenceConfig(threshold=0.05, weighted=True)
-    assert [row[:2] for row in found(SentenceConfig(threshold=0.3))] == [(one.pk, other.pk), (one.pk, third.pk)]
-    scores = {row[:2]: row[2] for row in found(config)}
+    assert [row[:2] for row in found(threshold=0.3)] == [(one.pk, other.pk), (one.pk, third.pk)]
+    scores = {row[:2]: row[2] for row in found(threshold=0.05, weighted=True)}
     assert scores[one.pk, other.pk] > 0.6
     assert scores[one.pk, third.pk] < 0.15
 
 
-def test_nothing_one_article_and_articles_without_sentences_give_nothing(store) -> None:
-    day = datetime.date(2026, 3, 2)
-    assert find(window=Window(day, day)) == []
-    store(FERRY)
-    assert find() == []
-    for content in ("…", "!!!", "More to follow.", "More to follow."):
-        store(content)
+def test_sentences_that_are_too_short_are_not_compared(store) -> None:
+    store("More to follow.")
+    store("More to follow.")
     assert find() == []
 
 
@@ -201,16 +156,9 @@ def test_other_scripts_work(store) -> None:
 
 
 def test_more_equal_articles_than_a_sentence_may_have_are_left_to_the_exact_pass(store) -> None:
-    store_articles(
-        [
-            IncomingArticle(
-                date=datetime.date(2026, 3, 2), headline="", url=f"https://paper.example/{number}", content=FERRY + WIND
-            )
-            for number in range(300)
-        ]
-    )
+    finding.store_texts([FERRY + WIND] * 300)
     assert find() == []
-    assert len(find(SentenceConfig(most_articles=300))) == 300 * 299 // 2
+    assert len(find(most_articles=300)) == 300 * 299 // 2
 
 
 def test_very_long_texts_are_compared_in_time(store) -> None:

@@ -1,15 +1,16 @@
 """The title pass: the same headline."""
 
 import datetime
+from functools import partial
 
 import pytest
 from django.db import connection
 
 from dedup.detection.passes.title import TitleConfig, TitlePass
-from dedup.detection.types import Candidate, Tally, Window
+from dedup.detection.types import Tally, Window
+from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
-DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
 # Under which test_explain.py compares explain with find.
 EXPLAINED = (
     {},
@@ -23,12 +24,11 @@ def alike(group: int, copy: int) -> dict[str, str]:
     return {"headline": f"Breakwater {group} to close{'!' * (copy % 3)}"}
 
 
-def find(**settings) -> list[Candidate]:
-    return list(TitlePass().find(DAYS, TitleConfig(**settings), connection))
+find = partial(finding.find, TitlePass())
 
 
-def pairs(**settings) -> set[tuple[int, int]]:
-    return {(found.left, found.right) for found in find(**settings)}
+def pairs(**settings: object) -> set[tuple[int, int]]:
+    return set(finding.pairs(TitlePass(), **settings))
 
 
 def test_title_ignores_case_punctuation_and_the_name_of_the_newspaper(store) -> None:
@@ -87,7 +87,7 @@ def test_title_counts_the_candidates_of_generic_headlines(store) -> None:
         store(PIECES[0], headline="Ferry sails at noon")
     tally = Tally()
     title_pass = TitlePass()
-    assert len(list(title_pass.find(DAYS, TitleConfig(), connection, tally))) == 1
+    assert len(list(title_pass.find(finding.ALL_DAYS, TitleConfig(), connection, tally))) == 1
     assert (tally.candidates, tally.verified) == (2, 1)
 
 

@@ -1,26 +1,21 @@
 """The trigram pass, checked against the plain SQL self-join."""
 
 import datetime
-import gzip
-import json
 import random
-from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 from django.db import connection
 
 from articles.models import Article
-from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from dedup.detection.kernels import parity_join
 from dedup.detection.passes.trigram import TrigramConfig, TrigramPass
 from dedup.detection.types import Tally, Window
+from tests.dedup.passes.finding import NEVER_DENSE, find, store_texts
+from tests.dedup.real_news import news
 
 pytestmark = pytest.mark.django_db
-
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 # The similarity join as the study that it comes from describes it: every pair is scored, then filtered.
 PLAIN_JOIN = """
@@ -32,11 +27,7 @@ WITH scored AS MATERIALIZED (
 )
 SELECT left_id, right_id, score FROM scored WHERE score >= %(threshold)s::float4 ORDER BY left_id, right_id
 """
-
-
 LOWEST = 0.3
-# With this, no group of articles is dense: every pair is found.
-MOST = 100_000_000
 STORY = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
     "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
@@ -62,27 +53,11 @@ def at_least(scores: list[tuple[int, int, float]], threshold: float) -> list[tup
     return [row for row in scores if np.float32(row[2]) >= np.float32(threshold)]
 
 
-def by_pass(config: TrigramConfig) -> list[tuple[int, int, float]]:
-    days = Article.objects.order_by("date").values_list("date", flat=True)
-    window = Window(days.first(), days.last())
-    return sorted((pair.left, pair.right, pair.score) for pair in TrigramPass().find(window, config, connection))
+def by_pass(**settings: object) -> list[tuple[int, int, float]]:
+    return [(pair.left, pair.right, pair.score) for pair in find(TrigramPass(), **settings)]
 
 
-WORDS = (
-    "harbour",
-    "ferry",
-    "council",
-    "bridge",
-    "market",
-    "river",
-    "storm",
-    "союз",
-    "река",
-    "市場",
-    "වරාය",
-    "பாலம்",
-    "café",
-)
+WORDS = ["harbour", "ferry", "council", "bridge", "market", "river", "союз", "река", "市場", "වරාය", "பாலம்", "café"]
 
 
 def invented(dice: random.Random, texts: list[str]) -> str:
@@ -96,21 +71,6 @@ def invented(dice: random.Random, texts: list[str]) -> str:
     return " ".join(dice.choice(WORDS) + str(dice.randrange(60)) for _ in range(dice.choice([1, 3, 30, 200])))
 
 
-def store_texts(dice: random.Random, texts: list[str]) -> None:
-    """Store the texts on some days of March."""
-    store_articles(
-        [
-            IncomingArticle(
-                date=datetime.date(2026, 3, 1) + datetime.timedelta(days=dice.randrange(9)),
-                headline="",
-                url=f"https://paper.example/{number}",
-                content=text,
-            )
-            for number, text in enumerate(texts)
-        ]
-    )
-
-
 @pytest.mark.parametrize("seed", [11, pytest.param(12, marks=pytest.mark.soak)])
 def test_pairs_and_scores_are_those_of_the_plain_join(seed: int) -> None:
     print(f"seed {seed}")
@@ -118,14 +78,13 @@ def test_pairs_and_scores_are_those_of_the_plain_join(seed: int) -> None:
     texts: list[str] = ["?!", "a", "ab", "…"]
     while len(texts) < 200:
         texts.append(invented(dice, texts))
-    store_texts(dice, texts)
+    store_texts(texts, [dice.randrange(9) for _ in texts])
     for days, prefix in ((3, 1000), (0, 100), (8, 50)):
         scores = plain_scores(TrigramConfig(day_window=days, prefix=prefix))
         for threshold in (0.3, 0.5, 0.7, 0.85, 1.0):
-            config = TrigramConfig(threshold=threshold, day_window=days, prefix=prefix, arbitrated=0)
             expected = at_least(scores, threshold)
             assert expected
-            assert by_pass(config) == expected
+            assert by_pass(threshold=threshold, day_window=days, prefix=prefix, arbitrated=0) == expected
 
 
 @pytest.mark.parametrize("seed", [5, 6])
@@ -135,10 +94,10 @@ def test_scores_are_the_same_whether_or_not_the_database_computes_them(seed: int
     texts: list[str] = []
     for _ in range(60):
         texts.append(invented(dice, texts))
-    store_texts(dice, texts)
+    store_texts(texts, [dice.randrange(9) for _ in texts])
     expected = at_least(plain_scores(TrigramConfig()), 0.5)
     assert len(expected) > 20
-    assert by_pass(TrigramConfig(threshold=0.5, arbitrated=arbitrated)) == expected
+    assert by_pass(threshold=0.5, arbitrated=arbitrated) == expected
 
 
 @pytest.mark.parametrize(("arbitrated", "trusts"), [(0, True), (5, False), (100_000_000, False)])
@@ -154,51 +113,13 @@ def test_if_the_database_scores_one_pair_differently_it_scores_all(store, monkey
 
     monkeypatch.setattr(parity_join, "similar_pairs", slightly_wrong)
     right = at_least(plain_scores(TrigramConfig()), 0.6)
-    assert (by_pass(TrigramConfig(arbitrated=arbitrated)) == right) is not trusts
+    assert (by_pass(arbitrated=arbitrated) == right) is not trusts
 
 
 def test_a_score_of_exactly_the_threshold_counts(store) -> None:
     one, other = store("harbours"), store("harbour")  # 7 of 10 trigrams
-    config = TrigramConfig(threshold=0.7, arbitrated=0)
-    assert by_pass(config) == at_least(plain_scores(config), 0.7) == [(one.pk, other.pk, 0.7)]
-
-
-def test_the_window_is_inclusive_and_reaches_before_the_block(store) -> None:
-    text = "The ferry sails at noon on weekdays until the end of May."
-    ids = {day: store(text, date=f"2026-03-{day:02}").pk for day in (1, 4, 8)}
-    found = TrigramPass().find(
-        Window(datetime.date(2026, 3, 4), datetime.date(2026, 3, 4)), TrigramConfig(day_window=3), connection
-    )
-    assert [(pair.left, pair.right, pair.score) for pair in found] == [(ids[1], ids[4], 1.0)]
-
-
-def test_the_smaller_id_is_left_whichever_article_is_earlier(store) -> None:
-    text = "The ferry sails at noon on weekdays until the end of May."
-    later, earlier = store(text, date="2026-03-03"), store(text, date="2026-03-02")
-    assert by_pass(TrigramConfig()) == [(later.pk, earlier.pk, 1.0)]
-
-
-def test_texts_without_letters_never_match(store) -> None:
-    for content in ("...", "!!!", "—"):
-        store(content)
-    assert by_pass(TrigramConfig(threshold=0.3)) == []
-
-
-def test_all_pairs_of_many_equal_articles_on_one_day_are_found(store) -> None:
-    for _ in range(30):
-        store("The ferry sails at noon on weekdays until the end of May.")
-    assert len(by_pass(TrigramConfig())) == 30 * 29 // 2
-
-
-def test_the_pairs_of_a_higher_threshold_are_among_those_of_a_lower_one(store) -> None:
-    dice = random.Random(3)
-    texts: list[str] = []
-    for _ in range(80):
-        texts.append(invented(dice, texts))
-        store(texts[-1])
-    bands = [set(by_pass(TrigramConfig(threshold=threshold))) for threshold in (0.5, 0.6, 0.75, 0.8, 0.9)]
-    assert bands[0]
-    assert all(higher <= lower for lower, higher in pairwise(bands))
+    expected = at_least(plain_scores(TrigramConfig()), 0.7)
+    assert by_pass(threshold=0.7, arbitrated=0) == expected == [(one.pk, other.pk, 0.7)]
 
 
 @pytest.mark.real_data
@@ -211,47 +132,18 @@ def test_the_pairs_of_a_higher_threshold_are_among_those_of_a_lower_one(store) -
     ],
 )
 def test_pairs_of_real_news_are_those_of_the_plain_join(name: str, days: tuple[str, ...]) -> None:
-    path = DATA / f"{name}.jsonl.gz"
-    if not path.exists():
-        pytest.skip(f"the collection {name} is not beside the checkout")
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [row for row in map(json.loads, lines) if row["date"] in days][:180]
-    store_articles(
-        [
-            IncomingArticle(
-                date=datetime.date.fromisoformat(row["date"]),
-                headline=row["headline"],
-                url=row["url"],
-                content=row["content"],
-                newspaper=row["newspaper"],
-            )
-            for row in rows
-        ]
-    )
+    store_articles([article for article in news(name) if article.date.isoformat() in days][:180])
     assert Article.objects.count() > 80
     scores = plain_scores(TrigramConfig())
     assert scores
     for threshold in (0.3, 0.5, 0.6, 0.75, 0.9):
-        config = TrigramConfig(threshold=threshold, arbitrated=0, dense_from=MOST)
-        assert by_pass(config) == at_least(scores, threshold)
-
-
-def dense_day(count: int = 70) -> list[Article]:
-    """Store articles of one day with the same text but for a number, two of them equal; return them by id."""
-    rows = [f"{STORY} Berth number {max(number, 1)} stays open." for number in range(count)]
-    store_articles(
-        [
-            IncomingArticle(
-                date=datetime.date(2026, 3, 2), headline="", url=f"https://paper.example/{number}", content=text
-            )
-            for number, text in enumerate(rows)
-        ]
-    )
-    return list(Article.objects.order_by("pk"))
+        assert by_pass(threshold=threshold, arbitrated=0, dense_from=NEVER_DENSE) == at_least(scores, threshold)
 
 
 def test_a_dense_group_keeps_the_pairs_it_needs(db) -> None:
-    articles = dense_day()
+    # The same text but for a number; two are equal.
+    store_texts(f"{STORY} Berth number {max(number, 1)} stays open." for number in range(70))
+    articles = list(Article.objects.order_by("pk"))
     tally = Tally()
     window = Window(datetime.date(2026, 3, 2), datetime.date(2026, 3, 2))
     pairs = list(TrigramPass().find(window, TrigramConfig(), connection, tally))
@@ -260,5 +152,6 @@ def test_a_dense_group_keeps_the_pairs_it_needs(db) -> None:
     assert (articles[0].pk, articles[1].pk, 1.0) in [(pair.left, pair.right, pair.score) for pair in pairs]
     assert {end for pair in pairs for end in (pair.left, pair.right)} == tally.hubs.keys()
     every = Tally()
-    assert len(list(TrigramPass().find(window, TrigramConfig(dense_from=MOST), connection, every))) == 70 * 69 // 2
+    config = TrigramConfig(dense_from=NEVER_DENSE)
+    assert len(list(TrigramPass().find(window, config, connection, every))) == 70 * 69 // 2
     assert every.hubs == {}

@@ -1,18 +1,16 @@
 """The url pass: URLs that are the same once tracking parameters are removed."""
 
-import datetime
+from functools import partial
 
 import pytest
-from django.db import connection
 
 from articles.models import ArticleURL
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
-from dedup.detection.passes.url import UrlConfig, UrlPass
-from dedup.detection.types import Candidate, Window
+from dedup.detection.passes.url import UrlPass
+from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
-DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
 # Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"largest_group": 2})
 
@@ -22,12 +20,11 @@ def alike(group: int, copy: int) -> dict[str, str]:
     return {"url": f"https://harbour.example/2026/03/breakwater-{group}-to-close?utm_source={copy}"}
 
 
-def find(**settings) -> list[Candidate]:
-    return list(UrlPass().find(DAYS, UrlConfig(**settings), connection))
+find = partial(finding.find, UrlPass())
 
 
-def pairs(**settings) -> set[tuple[int, int]]:
-    return {(found.left, found.right) for found in find(**settings)}
+def pairs(**settings: object) -> set[tuple[int, int]]:
+    return set(finding.pairs(UrlPass(), **settings))
 
 
 def test_url_finds_the_dozen_urls_of_one_story(store) -> None:
