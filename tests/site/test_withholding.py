@@ -63,13 +63,13 @@ def test_a_withheld_article_is_only_in_the_rows_that_are_kept_of_it_and_comes_ba
     made = withhold(marked.pk, reason="A dispute", user=user)
 
     articles = {column for column in columns_with(MARK) if column.startswith(("articles_", "dedup_"))}
-    # What users wrote, uploaded or asked for is not the article's.
+    # What users wrote, uploaded or asked for is not the article's, nor what a crawl printed.
     assert articles == {
         "articles_withheldrow.row", "articles_learntparameter.first_url", "articles_whitelistedsentence.sentence",
         "articles_fileimport.preview", "articles_rejectedrow.raw", "articles_rejectedrow.reason",
         "articles_uploadedpart.data", "dedup_decision.note", "dedup_secondreading.note", "dedup_samplelabel.note",
         "dedup_sampledpair.settled_note", "dedup_savedview.query", "dedup_lesson.result", "articles_job.error",
-        "dedup_delivery.body",
+        "articles_job.result", "dedup_delivery.body",
     } - {"articles_uploadedpart.data"} | (articles & {"articles_uploadedpart.data"})  # fmt: skip
     assert list(decided) == list(Decision.objects.values_list("pk", "note", "pair"))
 

@@ -21,18 +21,72 @@ BRODER_1997 = """@inproceedings{broder1997,
 }"""
 
 
+# The most days apart that a pass may compare, which means no limit.
+_NO_LIMIT = 36_500
+
+
+# ---- settings that several passes declare, each with its own default and source --------------------
+
+
+def included(default: bool, source: str) -> Any:
+    """Declare whether runs include a pass."""
+    return setting(
+        default,
+        help="Whether runs include this pass.",
+        unit="yes or no",
+        source=source,
+        label="Use this pass",
+        effect=SettingEffect.SAME,
+    )
+
+
+def days_compared(default: int, source: str, *, most: int = _NO_LIMIT) -> Any:
+    """Declare how many days apart articles are compared."""
+    unlimited = f"; {most:,} means no limit" if most == _NO_LIMIT else ""
+    return setting(
+        default,
+        range=(0, most),
+        unit="days, inclusive",
+        help=f"Articles are compared if they were published at most this many days apart{unlimited}.",
+        source=source,
+        label="Days apart, at most",
+        effect=SettingEffect.WITHIN_DAYS,
+    )
+
+
+def lowest_score(default: float, unit: str, source: str, *, least: float) -> Any:
+    """Declare the score from which on pairs are proposed."""
+    return setting(
+        default,
+        range=(least, 1.0),
+        unit=unit,
+        help="Pairs with at least this score are proposed.",
+        source=source,
+        label="Lowest score",
+        effect=SettingEffect.FROM_SCORE,
+    )
+
+
+def characters_compared(default: int, source: str) -> Any:
+    """Declare how much of an article is compared."""
+    return setting(
+        default,
+        range=(50, 100_000),
+        unit="characters of normalised text",
+        help="How much of the start of each article is compared.",
+        source=source,
+        label="Characters compared",
+    )
+
+
+# ---- the contract ----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class PassConfig(Settings):
     """The settings that every pass has; a subclass adds its own."""
 
-    enabled: bool = setting(
-        True,
-        help="Whether runs include this pass.",
-        unit="yes or no",
-        source="a choice of each installation",
-        label="Use this pass",
-        effect=SettingEffect.SAME,
-    )
+    enabled: bool = included(True, "a choice of each installation")
     retired: bool = setting(
         False,
         help="Whether runs hide the pairs of this pass that these settings would not find; with the pass off, all.",
@@ -58,15 +112,7 @@ class PassConfig(Settings):
 class NearConfig(PassConfig):
     """The settings of a pass that judges each pair by its two articles alone, within a window of days."""
 
-    day_window: int = setting(
-        3,
-        range=(0, 365),
-        unit="days, inclusive",
-        help="Articles are compared if they were published at most this many days apart.",
-        source="Skoli: less than three days, both numbers configurable",
-        label="Days apart, at most",
-        effect=SettingEffect.WITHIN_DAYS,
-    )
+    day_window: int = days_compared(3, "Skoli: less than three days, both numbers configurable", most=365)
     dense_from: int = setting(
         50,
         range=(2, 100_000_000),

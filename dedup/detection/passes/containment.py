@@ -22,6 +22,9 @@ from dedup.detection.passes.base import (
     Connection,
     Explanation,
     PassConfig,
+    days_compared,
+    included,
+    lowest_score,
     too_far,
 )
 from dedup.detection.passes.members import ArticleMembers, MemberPass
@@ -44,31 +47,17 @@ _LEAST_PARTS = 2
 class ContainmentConfig(PassConfig):
     """Settings of the containment pass."""
 
-    enabled: bool = setting(
-        False,
-        help="Whether runs include this pass.",
-        unit="yes or no",
-        source="a choice: its pairs are new versions as often as copies, so they need the full comparison",
-        label="Use this pass",
-        effect=SettingEffect.SAME,
+    enabled: bool = included(
+        False, "a choice: its pairs are new versions as often as copies, so they need the full comparison"
     )
-    day_window: int = setting(
-        40,
-        range=(0, 36_500),
-        unit="days, inclusive",
-        help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
-        source="labelled news and press releases: copies are up to 36 days apart, one of 350 is 152 days apart",
-        label="Days apart, at most",
-        effect=SettingEffect.WITHIN_DAYS,
+    day_window: int = days_compared(
+        40, "labelled news and press releases: copies are up to 36 days apart, one of 350 is 152 days apart"
     )
-    threshold: float = setting(
+    threshold: float = lowest_score(
         0.3,
-        range=(0.05, 1.0),
-        unit="shared shingles / shingles of the shorter article, 0..1",
-        help="Pairs with at least this score are proposed.",
-        source="labelled news and press releases: of 350 duplicates, one has less",
-        label="Lowest score",
-        effect=SettingEffect.FROM_SCORE,
+        "shared shingles / shingles of the shorter article, 0..1",
+        "labelled news and press releases: of 350 duplicates, one has less",
+        least=0.05,
     )
     minimum_shared: int = setting(
         8,

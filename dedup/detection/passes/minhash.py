@@ -39,6 +39,10 @@ from dedup.detection.passes.base import (
     PassConfig,
     Reach,
     Spread,
+    characters_compared,
+    days_compared,
+    included,
+    lowest_score,
 )
 from dedup.detection.passes.near import explain_near
 from dedup.detection.passes.reading import ArticleBatch, Fresh, all_fresh, first_row, read_batches, read_beginnings_of
@@ -69,32 +73,13 @@ _LI_2012 = """@inproceedings{li2012,
 class MinhashConfig(NearConfig):
     """Settings of the minhash pass."""
 
-    enabled: bool = setting(
-        False,
-        help="Whether runs include this pass.",
-        unit="yes or no",
-        source="a choice: it reads whole articles, and pairs months apart are templates as often as copies",
-        label="Use this pass",
-        effect=SettingEffect.SAME,
+    enabled: bool = included(
+        False, "a choice: it reads whole articles, and pairs months apart are templates as often as copies"
     )
-    threshold: float = setting(
-        0.75,
-        range=(0.3, 1.0),
-        unit="Jaccard similarity, 0..1",
-        help="Pairs with at least this score are proposed.",
-        source="SNAP News: the lowest of its thresholds",
-        label="Lowest score",
-        effect=SettingEffect.FROM_SCORE,
+    threshold: float = lowest_score(
+        0.75, "Jaccard similarity, 0..1", "SNAP News: the lowest of its thresholds", least=0.3
     )
-    day_window: int = setting(
-        36_500,
-        range=(0, 36_500),
-        unit="days, inclusive",
-        help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
-        source="SNAP News: a third of its pairs are over 60 days apart",
-        label="Days apart, at most",
-        effect=SettingEffect.WITHIN_DAYS,
-    )
+    day_window: int = days_compared(36_500, "SNAP News: a third of its pairs are over 60 days apart")
     shingle: int = setting(
         5,
         range=(2, 20),
@@ -103,14 +88,7 @@ class MinhashConfig(NearConfig):
         source="Leskovec, Rajaraman and Ullman, MMDS, 3.2.2; SNAP News",
         label="Length of the compared pieces",
     )
-    prefix: int = setting(
-        10_000,
-        range=(50, 100_000),
-        unit="characters of normalised text",
-        help="How much of the start of each article is compared.",
-        source="longer than 99 of 100 news articles",
-        label="Characters compared",
-    )
+    prefix: int = characters_compared(10_000, "longer than 99 of 100 news articles")
     slots: int = setting(
         256,
         range=(16, 1024),

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dedup.declarations import SettingEffect, setting
+from dedup.declarations import setting
 from dedup.detection.article_sql import article_sql, scope_parameters
 from dedup.detection.kernels.masked_shingles import SHINGLE_WORDS, masked_shingle_sets, words_of
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
@@ -29,7 +29,15 @@ from dedup.detection.kernels.sentences import (
     shared_sentences,
 )
 from dedup.detection.kernels.tokens import IntArray, Ragged, distinct
-from dedup.detection.passes.base import Connection, Explanation, PassConfig, too_far
+from dedup.detection.passes.base import (
+    Connection,
+    Explanation,
+    PassConfig,
+    days_compared,
+    included,
+    lowest_score,
+    too_far,
+)
 from dedup.detection.passes.members import ArticleMembers, MemberPass
 from dedup.detection.passes.reading import (
     ArticleRow,
@@ -61,31 +69,15 @@ ORDER BY date, id
 class SentenceConfig(PassConfig):
     """Settings of the sentence pass."""
 
-    enabled: bool = setting(
-        False,
-        help="Whether runs include this pass.",
-        unit="yes or no",
-        source="a choice: it reads whole articles, and its pairs are similar more often than duplicate",
-        label="Use this pass",
-        effect=SettingEffect.SAME,
+    enabled: bool = included(
+        False, "a choice: it reads whole articles, and its pairs are similar more often than duplicate"
     )
-    day_window: int = setting(
-        30,
-        range=(0, 36_500),
-        unit="days, inclusive",
-        help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
-        source="a choice: a story is retold within a month",
-        label="Days apart, at most",
-        effect=SettingEffect.WITHIN_DAYS,
-    )
-    threshold: float = setting(
+    day_window: int = days_compared(30, "a choice: a story is retold within a month")
+    threshold: float = lowest_score(
         0.3,
-        range=(0.05, 1.0),
-        unit="shared sentences / all sentences, 0..1",
-        help="Pairs with at least this score are proposed.",
-        source="the South African corpus: articles above 30% are marked as similar",
-        label="Lowest score",
-        effect=SettingEffect.FROM_SCORE,
+        "shared sentences / all sentences, 0..1",
+        "the South African corpus: articles above 30% are marked as similar",
+        least=0.05,
     )
     minimum_characters: int = setting(
         20,

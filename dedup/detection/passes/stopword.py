@@ -18,7 +18,16 @@ from dedup.declarations import SettingEffect, setting
 from dedup.detection.kernels.parity_join import TOLERANCE
 from dedup.detection.kernels.stopwords import stop_word_shingle_sets
 from dedup.detection.kernels.tokens import Ragged, distinct, jaccard_of
-from dedup.detection.passes.base import Connection, Explanation, NearConfig, PassConfig
+from dedup.detection.passes.base import (
+    Connection,
+    Explanation,
+    NearConfig,
+    PassConfig,
+    characters_compared,
+    days_compared,
+    included,
+    lowest_score,
+)
 from dedup.detection.passes.near import AlphabetOf, NearPass, NearSets, explain_near, near_pairs, no_alphabet
 from dedup.detection.passes.reading import ArticleBatch, all_fresh, read_beginnings_of
 from dedup.detection.types import Candidate, Mark, Tally, Window
@@ -36,40 +45,15 @@ _THEOBALD_2008 = """@inproceedings{theobald2008,
 class StopwordConfig(NearConfig):
     """Settings of the stopword pass."""
 
-    enabled: bool = setting(
-        False,
-        help="Whether runs include this pass.",
-        unit="yes or no",
-        source="a choice: it reads whole articles and finds little that the trigram pass does not",
-        label="Use this pass",
-        effect=SettingEffect.SAME,
-    )
-    day_window: int = setting(
-        3,
-        range=(0, 365),
-        unit="days, inclusive",
-        help="Articles are compared if they were published at most this many days apart.",
-        source="the window of the trigram pass",
-        label="Days apart, at most",
-        effect=SettingEffect.WITHIN_DAYS,
-    )
-    threshold: float = setting(
+    enabled: bool = included(False, "a choice: it reads whole articles and finds little that the trigram pass does not")
+    day_window: int = days_compared(3, "the window of the trigram pass", most=365)
+    threshold: float = lowest_score(
         0.5,
-        range=(0.2, 1.0),
-        unit="Jaccard similarity, 0..1",
-        help="Pairs with at least this score are proposed.",
-        source="a choice: half of the phrases; of real news read by hand, nearly all such pairs report one story",
-        label="Lowest score",
-        effect=SettingEffect.FROM_SCORE,
+        "Jaccard similarity, 0..1",
+        "a choice: half of the phrases; of real news read by hand, nearly all such pairs report one story",
+        least=0.2,
     )
-    prefix: int = setting(
-        10_000,
-        range=(50, 100_000),
-        unit="characters of normalised text",
-        help="How much of the start of each article is compared.",
-        source="longer than 99 of 100 news articles",
-        label="Characters compared",
-    )
+    prefix: int = characters_compared(10_000, "longer than 99 of 100 news articles")
     minimum_shingles: int = setting(
         5,
         range=(1, 1000),

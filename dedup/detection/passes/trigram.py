@@ -26,6 +26,8 @@ from dedup.detection.passes.base import (
     Explanation,
     NearConfig,
     PassConfig,
+    characters_compared,
+    lowest_score,
 )
 from dedup.detection.passes.near import AlphabetOf, NearPass, NearSets, explain_near, near_pairs
 from dedup.detection.passes.reading import ArticleBatch, all_fresh, read_beginnings_of
@@ -97,22 +99,12 @@ _PG_TRGM = r"""@misc{pgtrgm,
 class TrigramConfig(NearConfig):
     """Settings of the trigram pass."""
 
-    prefix: int = setting(
-        1000,
-        range=(50, 100_000),
-        unit="characters of normalised text",
-        help="How much of the start of each article is compared.",
-        source="Skoli: the first 1000 characters",
-        label="Characters compared",
-    )
-    threshold: float = setting(
+    prefix: int = characters_compared(1000, "Skoli: the first 1000 characters")
+    threshold: float = lowest_score(
         0.6,
-        range=(0.3, 1.0),
-        unit="similarity, 0..1",
-        help="Pairs with at least this score are proposed.",
-        source="83 of 100 labelled duplicates of real news score at least 0.6; below 0.3, unrelated articles match",
-        label="Lowest score",
-        effect=SettingEffect.FROM_SCORE,
+        "similarity, 0..1",
+        "83 of 100 labelled duplicates of real news score at least 0.6; below 0.3, unrelated articles match",
+        least=0.3,
     )
     arbitrated: int = setting(
         100,

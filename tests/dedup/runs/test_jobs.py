@@ -392,7 +392,7 @@ def test_a_worker_runs_what_is_due_on_new_articles_and_arranges_the_next_night(
     schedule_night(profile, datetime.datetime(2026, 1, 1, 2, 15, tzinfo=datetime.UTC))  # a time that was changed
     schedule_night(profile, due)
     store("The ferry sails at noon on weekdays until the end of May.", newspaper="Inland Courier")
-    do(Job.objects.get(), workers)
+    do(Job.objects.latest("pk"), workers)
     run = DetectionRun.objects.get()
     assert (run.state, run.counts["clusters"], run.requested_by) == ("done", 1, None)
     assert run.scope["newer_than"] == {}
