@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.kernels.inverted_index import Postings, shared_counts
+from dedup.detection.kernels.inverted_index import Postings, ScoredPairs, shared_counts
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
 from dedup.detection.kernels.tokens import IntArray, distinct
@@ -30,21 +29,6 @@ Keys = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 
 _WIDTH = np.uint64(32)
-
-
-class ContainedTexts(NamedTuple):
-    """Pairs of texts by their positions, left < right, ordered.
-
-    For each pair, its score in 0..1, the number of uncommon shingles that it shares, and that of the text with fewer.
-    `candidates` counts the pairs that share any.
-    """
-
-    left: IntArray
-    right: IntArray
-    scores: npt.NDArray[np.float64]
-    shared: IntArray
-    shingles: IntArray
-    candidates: int
 
 
 def common_hashes(hashes: Hashes, most_texts: int) -> Hashes:
@@ -65,14 +49,14 @@ def contained_texts(
     minimum_shared: int,
     common: Hashes | None = None,
     sides: IntArray | None = None,
-) -> Iterator[ContainedTexts]:
+) -> Iterator[ScoredPairs]:
     """Yield, in parts, the pairs of texts asked for whose score reaches the threshold; of `asked`, `fresh` is ignored.
 
     A shingle of at most `most_texts` texts is uncommon, unless it is one of `common`, ascending and distinct: what is
     common among more texts than these. The score is the share of the uncommon shingles of one text that the other has;
-    of the two shares, the larger. Pairs that share fewer than `minimum_shared`, and those of one of `sides`, are left
-    out. Exact, except for TOLERANCE. Memory: five bytes per shingle that several texts have, and a quarter of a
-    gigabyte.
+    of the two shares, the larger: that of the text with fewer, whose uncommon shingles are the `members`. Pairs that
+    share fewer than `minimum_shared`, and those of one of `sides`, are left out. Exact, except for TOLERANCE. Memory:
+    five bytes per shingle that several texts have, and a quarter of a gigabyte.
     """
     known = np.empty(0, dtype=np.uint32) if common is None else common
     postings, sizes = _index(sets, asked, known, most_texts)
@@ -81,7 +65,7 @@ def contained_texts(
         scores = shared / shorter
         reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (part.right >= asked.first_row)
         left, right = part.left[reached], part.right[reached]
-        yield ContainedTexts(left, right, scores[reached], shared[reached], shorter[reached], len(reached))
+        yield ScoredPairs(left, right, scores[reached], shared[reached], shorter[reached], len(reached))
 
 
 def _index(sets: ShingleSets, asked: DayRange, common: Hashes, most_texts: int) -> tuple[Postings, IntArray]:

@@ -48,6 +48,21 @@ class SharedCounts(NamedTuple):
     counts: IntArray
 
 
+class ScoredPairs(NamedTuple):
+    """Pairs of texts by their positions, left < right, ordered: some of all that share members.
+
+    For each pair, its score in 0..1, the number of members that it shares, and of how many. `candidates` counts the
+    pairs that share any.
+    """
+
+    left: IntArray
+    right: IntArray
+    scores: npt.NDArray[np.float64]
+    shared: IntArray
+    members: IntArray
+    candidates: int
+
+
 def shared_members(
     postings: Postings, days: IntArray, *, day_window: int, sides: IntArray | None = None
 ) -> Iterator[SharedMembers]:

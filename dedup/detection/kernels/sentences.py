@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from articles.normalization.sentences import sentences_of
 from articles.normalization.text import normalize_text
-from dedup.detection.kernels.inverted_index import Postings, shared_members
+from dedup.detection.kernels.inverted_index import Postings, ScoredPairs, shared_members
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
 from dedup.detection.kernels.tokens import IntArray, Ragged, distinct
 
@@ -55,21 +55,6 @@ class SentenceSets(NamedTuple):
     sets: Ragged
     weights: Weights
     repeated: RepeatedSentences | None = None
-
-
-class SharedSentences(NamedTuple):
-    """Pairs of texts by their positions, left < right, ordered.
-
-    For each pair, its score in 0..1, the number of shared sentences and that of all sentences of both. `candidates`
-    counts the pairs that share any sentence.
-    """
-
-    left: IntArray
-    right: IntArray
-    scores: npt.NDArray[np.float64]
-    shared: IntArray
-    sentences: IntArray
-    candidates: int
 
 
 def marked_sentences(texts: Sequence[str]) -> MarkedSentences:
@@ -163,12 +148,12 @@ def shared_sentences(
     threshold: float,
     weighted: bool,
     sides: IntArray | None = None,
-) -> Iterator[SharedSentences]:
+) -> Iterator[ScoredPairs]:
     """Yield, in parts, the pairs of texts asked for whose score reaches the threshold; of `asked`, `fresh` is ignored.
 
     Sentences in more than `most_texts` texts are ignored. The score is the Jaccard similarity of the sets or, with
     weights, the sum of the smaller weights divided by that of the larger ones (Ruzicka). Pairs of one of `sides`, if
-    given, are left out. Exact, except for TOLERANCE.
+    given, are left out. The `members` are the sentences of both that are not ignored. Exact, except for TOLERANCE.
     """
     repeated = corpus.repeated
     if repeated is None:
@@ -181,7 +166,7 @@ def shared_sentences(
         scores = np.minimum(1.0, sums / (totals[left] + totals[right] - sums))
         reached = (scores >= threshold - TOLERANCE) & (right >= asked.first_row)
         sentences = sizes[left] + sizes[right] - shared
-        yield SharedSentences(
+        yield ScoredPairs(
             left[reached], right[reached], scores[reached], shared[reached], sentences[reached], len(left)
         )
 

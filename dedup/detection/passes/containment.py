@@ -13,7 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from dedup.declarations import SettingEffect, setting
-from dedup.detection.kernels.containment import HASHES, ContainedTexts, common_hashes, contained_texts
+from dedup.detection.kernels.containment import HASHES, common_hashes, contained_texts
+from dedup.detection.kernels.inverted_index import ScoredPairs
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
 from dedup.detection.kernels.tokens import IntArray, distinct
@@ -27,9 +28,8 @@ from dedup.detection.passes.base import (
     lowest_score,
     too_far,
 )
-from dedup.detection.passes.members import ArticleMembers, MemberPass
+from dedup.detection.passes.members import ArticleMembers, MemberPass, scored
 from dedup.detection.passes.reading import (
-    Holders,
     first_day_read,
     read_hashes,
     read_holders,
@@ -141,7 +141,7 @@ class ContainmentPass(MemberPass):
         prepared: Hashes,
         config: ContainmentConfig,
         sides: IntArray | None = None,
-    ) -> Iterator[ContainedTexts]:
+    ) -> Iterator[ScoredPairs]:
         """Yield the pairs that share enough uncommon shingles; `prepared` are the common ones."""
         yield from contained_texts(
             sets,
@@ -168,27 +168,16 @@ class ContainmentPass(MemberPass):
             why = f"They share {_shingles(len(common))}; at least {config.minimum_shared:,} are needed."
             return Explanation(False, why, None, config.threshold)
         holders = read_holders(distinct(two.sets.values), window, connection)
-        return _explained(*_scored(left, right, holders, config), len(common), config)
-
-
-def _scored(left: int, right: int, holders: Holders, config: ContainmentConfig) -> tuple[float, int, int]:
-    """Return the score of two articles, the uncommon shingles that they share, and those of the one with fewer.
-
-    Of the other articles, only what they have of these two counts.
-    """
-    ids, starts = np.unique(holders.ids, return_index=True)
-    offsets = np.append(starts, len(holders.ids))
-    for part in contained_texts(
-        ShingleSets(holders.hashes, offsets),
-        DayRange(np.zeros(len(ids), dtype=np.int64), 0, 0),
-        most_texts=config.most_articles,
-        threshold=0.0,
-        minimum_shared=1,
-    ):
-        ends = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
-        for place in np.flatnonzero((ends[0] == left) & (ends[1] == right)).tolist():
-            return float(part.scores[place]), int(part.shared[place]), int(part.shingles[place])
-    return 0.0, 0, 0
+        # Of the other articles, only what they have of these two counts.
+        ids, starts = np.unique(holders.ids, return_index=True)
+        parts = contained_texts(
+            ShingleSets(holders.hashes, np.append(starts, len(holders.ids))),
+            DayRange(np.zeros(len(ids), dtype=np.int64), 0, 0),
+            most_texts=config.most_articles,
+            threshold=0.0,
+            minimum_shared=1,
+        )
+        return _explained(*scored(left, right, ids, parts), len(common), config)
 
 
 def _explained(score: float, shared: int, shingles: int, common: int, config: ContainmentConfig) -> Explanation:

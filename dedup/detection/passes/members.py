@@ -5,12 +5,13 @@ How many articles have a member is counted over the whole scope: once a run, of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from dedup.detection.kernels.inverted_index import ScoredPairs
 from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import IntArray, Ragged
 from dedup.detection.passes.base import Connection, PreparedPass, Reach, Spread
@@ -63,11 +64,11 @@ class MemberPass(PreparedPass):
 
     def shared(
         self, sets: Any, asked: DayRange, prepared: Any, config: Any, sides: IntArray | None = None
-    ) -> Iterator[tuple[Any, ...]]:
+    ) -> Iterator[ScoredPairs]:
         """Yield, in parts, the pairs that share enough, by their places, the earlier one left.
 
-        Arrays of left, right, score, shared members and members of both or of the shorter one; and the number of pairs
-        that share any. `prepared` are the members whose number counts. Given `sides`, only pairs of two sides count.
+        Of how many members: those of both or of the shorter one. `prepared` are the members whose number counts. Given
+        `sides`, only pairs of two sides count.
         """
         raise NotImplementedError
 
@@ -85,11 +86,26 @@ class MemberPass(PreparedPass):
         tally = tally or Tally()
         ids, days, sets = self.read(window, config, connection, tally)
         asked = DayRange(days, first_row(days, window), config.day_window)
-        for left, right, *columns, candidates in self.shared(sets, asked, prepared, config):
-            tally.candidates += candidates
-            tally.verified += candidates
-            pairs = np.sort(np.stack([ids[left], ids[right]]), axis=0)
-            for one, other, score, shared, count in zip(
-                *pairs.tolist(), *(column.tolist() for column in columns), strict=True
-            ):
-                yield Candidate(one, other, self.name, score, {"shared": shared, self.members: count})
+        for part in self.shared(sets, asked, prepared, config):
+            tally.candidates += part.candidates
+            tally.verified += part.candidates
+            columns = (*_ends(part, ids), part.scores, part.shared, part.members)
+            for left, right, score, shared, count in zip(*(column.tolist() for column in columns), strict=True):
+                yield Candidate(left, right, self.name, score, {"shared": shared, self.members: count})
+
+
+def scored(left: int, right: int, ids: IntArray, parts: Iterable[ScoredPairs]) -> tuple[float, int, int]:
+    """Return the score of two of the articles, what they share, and of how many; zeros if they are no pair.
+
+    The left id is the smaller one; `ids` are those of all articles compared.
+    """
+    for part in parts:
+        ends = _ends(part, ids)
+        for place in np.flatnonzero((ends[0] == left) & (ends[1] == right)).tolist():
+            return float(part.scores[place]), int(part.shared[place]), int(part.members[place])
+    return 0.0, 0, 0
+
+
+def _ends(pairs: ScoredPairs, ids: IntArray) -> IntArray:
+    """Return the ids of pairs, shape (2, pairs), the smaller one first."""
+    return np.sort(np.stack([ids[pairs.left], ids[pairs.right]]), axis=0)

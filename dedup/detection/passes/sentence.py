@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from dedup.declarations import setting
 from dedup.detection.article_sql import article_sql, scope_parameters
+from dedup.detection.kernels.inverted_index import ScoredPairs
 from dedup.detection.kernels.masked_shingles import SHINGLE_WORDS, masked_shingle_sets, words_of
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
 from dedup.detection.kernels.sentences import (
     RepeatedSentences,
     SentenceSets,
-    SharedSentences,
     chosen_sentences,
     least_counted,
     repeated_sentences,
@@ -38,7 +38,7 @@ from dedup.detection.passes.base import (
     lowest_score,
     too_far,
 )
-from dedup.detection.passes.members import ArticleMembers, MemberPass
+from dedup.detection.passes.members import ArticleMembers, MemberPass, scored
 from dedup.detection.passes.reading import (
     ArticleRow,
     ArticleSentences,
@@ -186,7 +186,7 @@ class SentencePass(MemberPass):
         prepared: RepeatedSentences,
         config: SentenceConfig,
         sides: IntArray | None = None,
-    ) -> Iterator[SharedSentences]:
+    ) -> Iterator[ScoredPairs]:
         """Yield the pairs that share enough; `prepared` are the sentences whose number counts."""
         yield from shared_sentences(
             sets._replace(repeated=prepared),
@@ -211,7 +211,9 @@ class SentencePass(MemberPass):
         if not common:
             why = f"They share no sentence of at least {config.minimum_characters:,} characters."
             return Explanation(False, why, 0.0, config.threshold)
-        score, shared, sentences = _scored(left, right, _holders(two, one | other, window, config, connection), config)
+        articles = _holders(two, one | other, window, config, connection)
+        ids = np.array([row[0] for row in articles])
+        score, shared, sentences = scored(left, right, ids, _all_pairs([row[2] for row in articles], config))
         reached = score >= config.threshold - TOLERANCE
         ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
         why = (
@@ -260,21 +262,15 @@ def _candidates(forms: Mapping[int, str], window: Window, connection: Connection
     return candidates
 
 
-def _scored(left: int, right: int, articles: Sequence[ArticleRow], config: SentenceConfig) -> tuple[float, int, int]:
-    """Return the score of two of the articles, the sentences that they share, and all sentences of both."""
-    ids = np.array([row[0] for row in articles])
-    texts = [row[2] for row in articles]
-    for part in shared_sentences(
+def _all_pairs(texts: Sequence[str], config: SentenceConfig) -> Iterator[ScoredPairs]:
+    """Yield the pairs of these texts that share a sentence."""
+    return shared_sentences(
         sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted),
-        DayRange(np.zeros(len(ids), dtype=np.int64), 0, 0),
+        DayRange(np.zeros(len(texts), dtype=np.int64), 0, 0),
         most_texts=config.most_articles,
         threshold=0.0,
         weighted=config.weighted,
-    ):
-        ends = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
-        for place in np.flatnonzero((ends[0] == left) & (ends[1] == right)).tolist():
-            return float(part.scores[place]), int(part.shared[place]), int(part.sentences[place])
-    return 0.0, 0, 0
+    )
 
 
 def _sentences(count: int) -> str:
