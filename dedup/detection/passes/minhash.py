@@ -16,9 +16,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from articles.boilerplate.mode import Mode
 from dedup.declarations import ConfigError, SettingEffect, setting
-from dedup.detection.article_sql import article_sql
 from dedup.detection.kernels import dense_join, minhash
 from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import (
@@ -53,13 +51,6 @@ _SIGNED_AT_ONCE = 96
 # Candidates whose texts are read in one query, and shingles kept for later candidates (8 bytes each).
 _VERIFIED_AT_ONCE = 500
 _MEMBERS_KEPT = 16_000_000
-
-_TEXTS_SQL = article_sql(
-    """
-SELECT id, left({article.text}, %(prefix)s) FROM {articles} AS article WHERE id = ANY (%(ids)s)
-""",
-    "article",
-)
 
 _LI_2012 = """@inproceedings{li2012,
   author = {Li, Ping and Owen, Art and Zhang, Cun-Hui},
@@ -151,7 +142,7 @@ class MinhashPass(Pass):
         tally = tally or Tally()
         keep_freed_memory()
         corpus = _read_corpus(window, config, connection, tally)
-        verified = _Verifier(config, window.boilerplate, connection)
+        verified = _Verifier(config, window, connection)
         possible_hubs = minhash.in_large_runs(corpus.signatures, _bands(config), config.dense_from) & corpus.occupied
         yield from _of_groups(np.flatnonzero(possible_hubs), corpus, window, config, connection, tally)
         for left, right in _candidates(corpus, window, config, possible_hubs):
@@ -256,7 +247,7 @@ def _of_groups(
     if not len(rows):
         return
     ids = corpus.ids[rows]
-    texts = _texts(ids.tolist(), config, window.boilerplate, connection)
+    texts = _texts(ids.tolist(), config, window, connection)
     found = similar_in_groups([texts[article] for article in ids.tolist()], corpus.days[rows], config)
     tally.candidates += found.candidates
     tally.verified += found.candidates
@@ -267,20 +258,17 @@ def _of_groups(
         yield Candidate(left, right, MinhashPass.name, score)
 
 
-def _texts(ids: Sequence[int], config: MinhashConfig, boilerplate: Mode, connection: Connection) -> dict[int, str]:
+def _texts(ids: Sequence[int], config: MinhashConfig, window: Window, connection: Connection) -> dict[int, str]:
     """Return the beginnings of the texts of these articles."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TEXTS_SQL, {"prefix": config.prefix, "ids": ids, "boilerplate": boilerplate.value})
-        return dict(cursor.fetchall())
+    articles = read_beginnings_of(ids, window, connection, config.prefix)
+    return dict(zip(articles.ids.tolist(), articles.texts, strict=True))
 
 
 class _Verifier:
     """Scores pairs by the shingles of their texts, and caches shingles: a text is often in many pairs."""
 
-    def __init__(self, config: MinhashConfig, boilerplate: Mode, connection: Connection) -> None:
-        self._config = config
-        self._boilerplate = boilerplate
-        self._connection = connection
+    def __init__(self, config: MinhashConfig, window: Window, connection: Connection) -> None:
+        self._config, self._window, self._connection = config, window, connection
         self._sets: dict[int, IntArray] = {}  # the least recently used first
         self._members = 0
 
@@ -301,7 +289,7 @@ class _Verifier:
         held = {id_: self._sets.pop(id_) for id_ in ids if id_ in self._sets}
         self._sets |= held
         lacking = [id_ for id_ in ids if id_ not in held]
-        texts = _texts(lacking, self._config, self._boilerplate, self._connection)
+        texts = _texts(lacking, self._config, self._window, self._connection)
         sets = character_shingle_sets(list(texts.values()), self._config.shingle)
         # Copies, because a view would keep the whole array alive.
         self._sets |= {article: members.copy() for article, members in zip(texts, sets, strict=True)}
