@@ -169,12 +169,8 @@ def read_batches(
     """Yield the articles of a window and the days before it, the first `prefix` characters of each, in batches."""
     begin = first_day_read(window, day_window)
     for rows in _rows(_NORMALIZED_SQL, {**scope_parameters(window), "prefix": prefix}, begin, connection):
-        yield ArticleBatch(
-            np.array([row[0] for row in rows], dtype=np.int64),
-            np.array([row[1].toordinal() for row in rows], dtype=np.int64),
-            None if window.newer_than is None else np.array([row[3] for row in rows], dtype=np.bool_),
-            [row[2] for row in rows],
-        )
+        fresh = None if window.newer_than is None else np.array([row[3] for row in rows], dtype=np.bool_)
+        yield ArticleBatch(_ids(rows), _days(rows), fresh, [row[2] for row in rows])
         tally.on_read(len(rows))
 
 
@@ -197,12 +193,15 @@ def read_beginnings_of(articles: Collection[int], window: Window, connection: Co
     with connection.cursor() as cursor:
         cursor.execute(_BEGINNINGS_OF_SQL, parameters)
         rows = cursor.fetchall()
-    return ArticleBatch(
-        np.array([row[0] for row in rows], dtype=np.int64),
-        np.array([row[1].toordinal() for row in rows], dtype=np.int64),
-        None,
-        [row[2] for row in rows],
-    )
+    return ArticleBatch(_ids(rows), _days(rows), None, [row[2] for row in rows])
+
+
+def _ids(rows: Sequence[Any]) -> IntArray:
+    return np.array([row[0] for row in rows], dtype=np.int64)
+
+
+def _days(rows: Sequence[Any]) -> IntArray:
+    return np.array([row[1].toordinal() for row in rows], dtype=np.int64)
 
 
 def read_contents_of(articles: Collection[int], window: Window, connection: Connection) -> list[ArticleRow]:
@@ -301,8 +300,8 @@ def _sentences_of(rows: Sequence[Any], window: Window) -> ArticleSentences:
     ]
     hashes = np.concatenate([np.empty(0, dtype=np.int64), *(members for members, _ in both)])
     return ArticleSentences(
-        np.array([row[0] for row in rows], dtype=np.int64),
-        np.array([row[1].toordinal() for row in rows], dtype=np.int64),
+        _ids(rows),
+        _days(rows),
         MarkedSentences(
             Ragged(hashes, np.cumsum([0, *(len(members) for members, _ in both)], dtype=np.int64)),
             np.concatenate([np.empty(0, dtype=np.uint16), *(marks for _, marks in both)]),
@@ -360,9 +359,9 @@ def shingles_of_rows(rows: Sequence[Any]) -> ArticleShingles:
     fresh = iter(np.split(made.values, made.offsets[1:-1]))
     sets = [next(fresh) if row[3] is None else np.frombuffer(row[3], dtype="<u4") for row in rows]
     return ArticleShingles(
-        np.array([row[0] for row in rows], dtype=np.int64),
+        _ids(rows),
         np.array([row[2] for row in rows], dtype=np.int64),
-        np.array([row[1].toordinal() for row in rows], dtype=np.int64),
+        _days(rows),
         ShingleSets(
             np.concatenate([np.empty(0, dtype=np.uint32), *sets]), np.cumsum([0, *map(len, sets)], dtype=np.int64)
         ),
