@@ -134,8 +134,8 @@ class TrigramPass(NearPass):
     def find(
         self, window: Window, config: TrigramConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once with PostgreSQL's own score."""
-        return self._find(window, config, connection, None, tally)
+        """Yield each pair once with PostgreSQL's own score; of its alphabet, only the texts' characters are asked."""
+        return self.find_prepared(window, config, connection, None, tally)
 
     def preparations(self, blocks: int, _articles: int) -> int:
         """Return 1 where it is faster to ask for all characters once than for those of each block."""
@@ -162,23 +162,15 @@ class TrigramPass(NearPass):
         window: Window,
         config: TrigramConfig,
         connection: Connection,
-        prepared: Alphabet,
+        prepared: Alphabet | None,
         tally: Tally | None = None,
     ) -> Iterator[Candidate]:
-        """Yield each pair once with PostgreSQL's own score; `prepared` is its alphabet."""
-        return self._find(window, config, connection, prepared, tally)
+        """Yield each pair once with PostgreSQL's own score; `prepared` is its alphabet; None: that of the texts.
 
-    def _find(
-        self,
-        window: Window,
-        config: TrigramConfig,
-        connection: Connection,
-        alphabet: Alphabet | None,
-        tally: Tally | None,
-    ) -> Iterator[Candidate]:
-        # Memory: the texts of the window, about 2 KB per article.
+        Memory: the texts of the window, about 2 KB per article.
+        """
         tally = tally or Tally()
-        letters = partial(_alphabet, connection=connection) if alphabet is None else lambda _texts: alphabet
+        letters = partial(_alphabet, connection=connection) if prepared is None else lambda _texts: prepared
         read = partial(self.read, window, config, connection, tally, letters)
         found = near_pairs(read, window, config, config.threshold, tally)
         tally.verified += len(found.scores)
