@@ -16,9 +16,7 @@ from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from articles.jobs.kinds import KINDS
-from articles.jobs.work import is_at_work, may_cancel
-from articles.models import Article, Job
+from articles.models import Article
 from articles.numbers import read_number
 from dedup.answers import BUTTONS, Answer
 from dedup.detection.clustering.doubts import doubts_of_article
@@ -26,7 +24,6 @@ from dedup.detection.comparison.differences import Moved, Segment
 from dedup.detection.comparison.shown_text import Passage
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.facts import label
-from dedup.detection.runs.requests import is_worker_alive
 from dedup.detection.verdicts.contributions import Share, percentage, shares_of
 from dedup.detection.verdicts.model import DUPLICATE_FROM
 from dedup.models import Cluster, Decision, Evidence, Pair, SavedView, Series, Verdict
@@ -334,22 +331,6 @@ def row_numbers(rows: list[Row]) -> str:
 def part_letter(_part: object, place: int) -> str:
     """Name a part of a cluster as the graph does: A, B, …"""
     return f"Part {chr(ord('A') + place - 1) if place <= 26 else place}"
-
-
-@register.inclusion_tag("jobs/_job.html", takes_context=True)
-def job_state(context: dict[str, Any], job: Job) -> dict[str, Any]:
-    """Show how far a job is, why it failed, and a button that cancels it."""
-    request, kind = context["request"], KINDS.get(job.kind)
-    return {
-        "job": job,
-        "here": request.htmx.current_url_abs_path if request.htmx else request.get_full_path(),
-        "label": kind.label if kind else "job",
-        "unit": kind.unit if kind else "",
-        "worker_alive": is_worker_alive(),
-        "is_left": job.state == Job.State.RUNNING and not is_at_work(job),
-        "may_cancel": job.is_active and may_cancel(request.user, job),
-        "csrf_token": context.get("csrf_token"),
-    }
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def test_following_the_readme_finds_the_duplicates_of_ones_own_articles(tmp_path
 
 
 TEMPLATES = CHECKOUT / "templates"
-OF_EVERY_PAGE = {"django_htmx", "humanize", "keys", "layout", "menu", "static"}
+OF_EVERY_PAGE = {"django_htmx", "humanize", "jobs", "keys", "layout", "menu", "static"}
 
 
 @pytest.mark.parametrize("area", ["accounts", "crawlers", "layout"])
