@@ -18,7 +18,7 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
 from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.preparing import Forms
-from dedup.declarations import ConfigError, Finds, make_config, settings_of
+from dedup.declarations import ConfigError, SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig, PassConfig, Reach
@@ -100,7 +100,7 @@ def test_the_window_bounds_the_later_article_and_nothing_after_it_is_read(name, 
     assert {(pair.left, pair.right) for pair in find(name, Window(DAYS.first_day, before))} == every - later
 
 
-BOUNDED = {name: days for name in PASSES if (days := bound_named(name, Finds.WITHIN_DAYS))}
+BOUNDED = {name: days for name in PASSES if (days := bound_named(name, SettingEffect.WITHIN_DAYS))}
 
 
 @pytest.mark.parametrize("name", BOUNDED)
