@@ -27,7 +27,6 @@ import numpy.typing as npt
 from django.db import connection
 from django.db.models import Max, Min
 
-from articles.boilerplate.mode import Mode
 from dedup.detection.kernels import minhash, parity_join
 from dedup.detection.kernels.parity_join import TOLERANCE, Bits, PairRange, Pairs, Sketches, bits_for, candidate_pairs
 from dedup.detection.kernels.tokens import IntArray, Ragged, Shingles, character_shingles
@@ -249,7 +248,8 @@ def _positions(pairs: Iterable[tuple[int, int]]) -> Positions:
 
 def _verified(corpus: Texts, candidates: Positions, config: MinhashConfig) -> Found:
     """Return the candidates that reach the threshold by the exact similarity of their shingles, as in our pass."""
-    verified = minhash_pass._Verifier(config, Mode.KEEP, connection)
+    window = Window(datetime.date.min, datetime.date.max)
+    verified = minhash_pass._Verifier(config, window, connection)
     rows: list[tuple[int, int, float]] = []
     for left, right in candidates:
         _spent["candidates"] += len(left)

@@ -124,7 +124,7 @@ def make_lesson(*changed: Pair, old: str = "version", new: str = "similar") -> L
         "support": {"new_right": 0, "old_right": 0, "neither": 0},
     }
     model = FittedModel.objects.create(content=dump_model(default_model()), decisions=63)
-    job = Job.objects.create(kind="lesson", state=Job.State.DONE, finished_at=timezone.now())
+    job = Job.objects.create(kind="lesson", title="Learning", state=Job.State.DONE, finished_at=timezone.now())
     return Lesson.objects.create(job=job, result=result, model=model)
 
 

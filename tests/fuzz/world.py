@@ -77,7 +77,9 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
     FileImport.objects.create(name=f"{MARKER}.jsonl", size=0, preview={}, uploaded_by=ada)
     SavedView.objects.create(user=ada, page="queue", name=MARKER, query="sort=date")
     Trial.objects.create(url="http://paper.example/")
-    job = Job.objects.create(kind="crawl", state="done", finished_at=timezone.now(), result={"output": MARKER})
+    job = Job.objects.create(
+        kind="crawl", title="Crawl", state="done", finished_at=timezone.now(), result={"output": MARKER}
+    )
     Crawl.objects.create(job=job, newspaper=newspaper, why="asked", asked_by=ada)
     ProfileRule.objects.create(profile=profile, newspaper=newspaper, left_out=True)
     SecondReading.objects.create(
