@@ -7,12 +7,12 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
+from articles.jobs.watching import repeat
 from articles.jobs.work import JobEndedError, JobError, JobKilledError, JobPostponedError, Work, do_waiting
 from articles.management.base import ExitCode
 from articles.models import Job
@@ -33,20 +33,11 @@ logger = logging.getLogger(__name__)
 
 
 def supervise(ended: threading.Event) -> None:
-    """Do crawls and trials, beside each other, until `ended`."""
-    threading.Thread(target=_repeat, args=(_try_newspapers, ended), daemon=True).start()
-    _repeat(_crawl_newspapers, ended)
-
-
-def _repeat(work: Callable[[threading.Event], None], ended: threading.Event) -> None:
-    while not ended.wait(PAUSE):
-        try:
-            work(ended)
-        except (OperationalError, InterfaceError):
-            logger.info("Crawls wait for the database.")
-        except Exception:
-            logger.exception("A crawl or a trial failed.")
-        connection.close()
+    """Do crawls and trials at the same time, until `ended`."""
+    try_newspapers, crawl_newspapers = partial(_try_newspapers, ended), partial(_crawl_newspapers, ended)
+    trying = partial(repeat, try_newspapers, ended, pause=PAUSE, name="Trials")
+    threading.Thread(target=trying, daemon=True).start()
+    repeat(crawl_newspapers, ended, pause=PAUSE, name="Crawls")
 
 
 def _try_newspapers(ended: threading.Event) -> None:

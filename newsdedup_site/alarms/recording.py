@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
+from articles.jobs.watching import repeat
 from articles.storage.locks import Lock, lock_transaction
 from dedup.integrations.webhooks import announce_alarms
 from newsdedup_site.alarms.finding import FORGOTTEN, find_all, is_elsewhere
@@ -119,12 +120,9 @@ def tell(found: Sequence[Found], now: datetime.datetime) -> None:
 
 def watch(ended: threading.Event) -> None:
     """Check every PAUSE seconds until `ended`."""
-    while not ended.wait(PAUSE):
-        try:
-            now = timezone.now()
-            tell(find_all(now), now)
-        except (OperationalError, InterfaceError):
-            logger.info("Alarms wait for the database.")
-        except Exception:
-            logger.exception("Checking for alarms failed.")
-        connection.close()
+    repeat(_check, ended, pause=PAUSE, name="Alarms")
+
+
+def _check() -> None:
+    now = timezone.now()
+    tell(find_all(now), now)

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from django.contrib.admin.models import CHANGE
 from django.contrib.auth.models import User
-from django.db import InterfaceError, OperationalError, connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from articles.jobs.watching import repeat
 from articles.models import ArticlePage, ArticleRevision, Newspaper
 from articles.storage.audit_log import log_action
 from articles.storage.ingest import writing
@@ -63,15 +63,12 @@ def kept_for(days: int | None) -> str:
 
 def watch(ended: threading.Event) -> None:
     """Delete what is no longer kept, every PAUSE seconds until `ended`. A worker does it next to its tasks."""
-    while not ended.wait(PAUSE):
-        try:
-            forget_old_corpora()
-            remove_outdated_pages(ended)
-        except (OperationalError, InterfaceError):
-            logger.info("Outdated pages wait for the database.")
-        except Exception:
-            logger.exception("Removing outdated pages failed.")
-        connection.close()
+
+    def remove() -> None:
+        forget_old_corpora()
+        remove_outdated_pages(ended)
+
+    repeat(remove, ended, pause=PAUSE, name="What is no longer kept")
 
 
 def remove_outdated_pages(ended: threading.Event) -> int:

@@ -24,6 +24,7 @@ from django.utils.module_loading import import_string
 from django_tasks.signals import task_finished, task_started
 from django_tasks_db.management.commands import db_worker
 
+from articles.jobs.watching import repeat
 from articles.jobs.work import put_back_lost_jobs
 from articles.management.base import ProjectCommand
 from dedup.detection.runs.requests import SIGN_SECONDS
@@ -128,14 +129,7 @@ def _beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
 
 def _go_on_sending(ended: threading.Event) -> None:
     """Send what webhooks are due; what cannot be sent now is due again by itself."""
-    while not ended.wait(SIGN_SECONDS):
-        try:
-            send_due(ended.is_set)
-        except (OperationalError, InterfaceError):
-            logger.info("Webhooks wait for the database.")
-        except Exception:
-            logger.exception("Sending webhooks failed.")
-        connection.close()
+    repeat(lambda: send_due(ended.is_set), ended, pause=SIGN_SECONDS, name="Webhooks")
 
 
 def _go_on_signing(name: str, pulse: _Pulse, ended: threading.Event) -> None:
