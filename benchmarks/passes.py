@@ -7,6 +7,7 @@ import json
 import random
 import sys
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +48,7 @@ class Contended(NamedTuple):
     core: dict[str, float]
 
 
-class Benchmark:
+class Benchmark(ABC):
     """One run: its options, the server, and the results so far. A subclass measures one corpus size."""
 
     sizes: ClassVar[list[int]]
@@ -91,9 +92,9 @@ class Benchmark:
         if options.write_docs:
             write_docs(results, PAGE)
 
+    @abstractmethod
     def measure(self, size: int) -> None:
         """Measure corpora of so many articles."""
-        raise NotImplementedError
 
     def write(self) -> None:
         """Write the results so far into their file, because a long run may be stopped early."""

@@ -310,7 +310,7 @@ def _by_name(columns: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
 
 
 def other_rows(result: WholeResult) -> list[tuple[str, ...]]:
-    """Return the cells of other tools on a corpus, with the plain join, single passes and the whole run beside them."""
+    """Return what other tools cost on a corpus, then the plain join, single passes and the whole run."""
     rows = []
     run = next((step.usage for step in result.steps if step.name == RUN), None)
     if run and (result.window or result.shingles):

@@ -21,7 +21,7 @@ from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters, normalize_text
 
-# A longer text is no article, see `content` in articles/fields.py.
+# An article's text has no more: see `content` in articles/fields.py.
 MAX_FEED_CHARACTERS = 1_000_000
 # A shorter text is a teaser, and no article of its own.
 MIN_LETTERS_ALONE = 120

@@ -19,8 +19,8 @@ class Kind:
     A job whose worker was killed is done again, MOST_TRIES times. `ended` is the path of a function of the job and a
     reason, called when a job was queued again, given up or cancelled, as its state says: it marks what the job made.
 
-    A task carries a job to a worker, which does one at a time. Jobs of a kind without `has_task` are done beside those,
-    in threads of the worker that call do_waiting.
+    A worker does one task at a time, and most jobs are tasks. Those of a kind without `has_task` are done at the same
+    time, by threads of the worker that call do_waiting.
     """
 
     name: str

@@ -81,7 +81,7 @@ def covered_by(covering: Covering, path: Path, nearer_and_nearer: Sequence[set[i
 
 def _ordered(tests: Iterable[str], seconds: Mapping[str, float], path: Path) -> list[str]:
     """Return the tests of files that are named after the module, then the others; of each file the quickest first."""
-    quickest = sorted(tests, key=lambda each: (seconds[each], each))
+    quickest = sorted(tests, key=lambda test: (seconds[test], test))
     places: Counter[str] = Counter()
     keys: dict[str, tuple[bool, int, float]] = {}
     for test in quickest:

@@ -88,7 +88,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if SELECTED in os.environ:
         order = {key: place for place, key in enumerate(json.loads(Path(os.environ[SELECTED]).read_text()))}
-        items[:] = sorted((item for item in items if item.nodeid in order), key=lambda each: order[each.nodeid])
+        items[:] = sorted((item for item in items if item.nodeid in order), key=lambda item: order[item.nodeid])
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

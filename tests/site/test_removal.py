@@ -152,7 +152,7 @@ def mark_results(article: Article, others: list[Article], user: User) -> None:
         CrowdedArticle.objects.create(article=removed, pass_name="minhash", near=99, run=make_run())
         GroupMember.objects.create(article=removed, group=group)
     sample = ValidationSample.objects.create(name="one", seed=1, options={}, strata=[], size=1, readers=1)
-    left, right = sorted([article, others[0]], key=lambda each: each.pk)
+    left, right = sorted([article, others[0]], key=lambda article: article.pk)
     drawn = SampledPair.objects.create(
         sample=sample, position=1, left=left, right=right, stratum="all", weight=1, revision=1, settled_note=MARK
     )

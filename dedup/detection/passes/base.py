@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -173,7 +174,7 @@ class Spread(Enum):
     BANDS = "the articles of a band together"
 
 
-class Pass:
+class Pass(ABC):
     """One way to find pairs of articles that may be duplicates.
 
     `find` streams the candidates of a window: each pair once, the smaller id left, scores in 0..1. The same
@@ -205,18 +206,18 @@ class Pass:
     spread: ClassVar[Spread | None] = None
     seconds_an_article: ClassVar[float] = 0.0
 
+    @abstractmethod
     def find(
         self, window: Window, config: Any, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
         """Yield the candidates of a window."""
-        raise NotImplementedError
 
+    @abstractmethod
     def explain(self, left: int, right: int, window: Window, config: Any, connection: Connection) -> Explanation:
         """Return whether `find` yields the pair of these two articles, if all articles up to the last day are compared.
 
         The left id is the smaller one. Whether the pass is enabled, and what a dense group leaves out, is not asked.
         """
-        raise NotImplementedError
 
 
 class PreparedPass(Pass):
@@ -225,9 +226,9 @@ class PreparedPass(Pass):
     Parts and the whole are plain values, which any process can use.
     """
 
+    @abstractmethod
     def preparations(self, blocks: int, articles: int) -> int:
         """Return in how many parts to prepare a run of so many blocks; 0: each block makes what it needs."""
-        raise NotImplementedError
 
     def prepare(
         self, window: Window, config: Any, connection: Connection, part: int, parts: int, tally: Tally | None = None

@@ -5,6 +5,7 @@ How many articles have a member is counted over the whole scope: once a run, of 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -39,29 +40,30 @@ class MemberPass(PreparedPass):
     stored_as: ClassVar[str]
     members_an_article: ClassVar[int]
 
+    @abstractmethod
     def read(self, window: Window, config: Any, connection: Connection, tally: Tally) -> ArticleMembers:
         """Return the articles of a window and of the days before it."""
-        raise NotImplementedError
 
     def made(self, texts: Sequence[str], config: Any) -> tuple[Ragged, npt.NDArray[np.float32]]:
         """Return the sets of texts, and the weights of members, where no index has them."""
         raise NotImplementedError
 
+    @abstractmethod
     def sets(self, values: npt.NDArray[Any], offsets: IntArray, weights: npt.NDArray[np.float32] | None) -> Any:
         """Return sets as `read` does; set i is values[offsets[i]:offsets[i + 1]]. None: the pass weighs no members."""
-        raise NotImplementedError
 
+    @abstractmethod
     def counted_from(self, config: Any) -> int:
         """Return the number of articles with a member from which on that number counts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def counted(self, members: npt.NDArray[Any], counts: IntArray) -> Any:
         """Return what `prepared` takes: members that at least so many articles have, distinct, and how many have each.
 
         They ascend as unsigned numbers.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def shared(
         self, sets: Any, asked: DayRange, prepared: Any, config: Any, sides: IntArray | None = None
     ) -> Iterator[ScoredPairs]:
@@ -70,7 +72,6 @@ class MemberPass(PreparedPass):
         Of how many members: those of both or of the shorter one. `prepared` are the members whose number counts. Given
         `sides`, only pairs of two sides count.
         """
-        raise NotImplementedError
 
     def find(
         self, window: Window, config: Any, connection: Connection, tally: Tally | None = None

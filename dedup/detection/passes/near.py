@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -58,9 +59,9 @@ class NearPass(PreparedPass):
         """Return 0: each block makes what it needs."""
         return 0
 
+    @abstractmethod
     def sets_of(self, batches: Sequence[ArticleBatch], config: Any, alphabet: AlphabetOf) -> NearSets:
         """Return the articles that are compared as sets, in the same order."""
-        raise NotImplementedError
 
     def reached(self, scores: npt.NDArray[Any], _threshold: float) -> tuple[IntArray, npt.NDArray[np.float64]]:
         """Return which of the scores reach the threshold, and these scores as the pass writes them."""

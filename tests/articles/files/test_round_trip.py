@@ -93,9 +93,9 @@ _LEAVES = st.one_of(_NUMBERS, _STRINGS, st.sampled_from(["null", "true", "false"
 _JSON = st.recursive(
     _LEAVES,
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3).map(lambda each: f"[{', '.join(each)}]"),
+        st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]"),
         st.lists(st.tuples(_STRINGS, inner), max_size=3).map(
-            lambda each: "{" + ",".join(f"{name} :{value}" for name, value in each) + "}"
+            lambda items: "{" + ",".join(f"{name} :{value}" for name, value in items) + "}"
         ),
     ),
     max_leaves=5,

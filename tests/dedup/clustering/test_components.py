@@ -235,7 +235,7 @@ def test_parts_that_nothing_connects_are_clustered_as_if_alone(graph, must, apar
     for group in reachable([*edges, *(Edge(*ends, 1.0) for ends in must)]):
         inside = [[pair for pair in pairs if {*pair[:2]} <= {*group}] for pairs in (edges, must, apart)]
         alone += cluster(inside[0], inside[1], apart=inside[2]).components
-    assert sorted(alone, key=lambda each: each.articles) == whole
+    assert sorted(alone, key=lambda component: component.articles) == whole
 
 
 @given(graphs())

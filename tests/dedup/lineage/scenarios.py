@@ -99,7 +99,7 @@ def _wire(story: Story, papers: list[Paper], chance: random.Random) -> tuple[Kin
             sentences = [f"PORT ({agency}) - {sentences[0]}", *sentences[1:]]
         after = datetime.timedelta(minutes=chance.randrange(1, 20 * 60))
         ran.append(Ran(paper, START + after, sentences, agency=agency if credited else ""))
-    ran.sort(key=lambda each: each.at)
+    ran.sort(key=lambda article: article.at)
     if chance.random() < 0.35:
         ran[0].sentences = stories.with_local(ran[0].sentences, story.local, chance, number=2)
         ran.append(_taken(story, ran, 0, papers[8], chance))

@@ -16,14 +16,14 @@ ALL_DAYS = Window(datetime.date(1990, 1, 1), datetime.date(2026, 12, 31))
 NEVER_DENSE = 100_000_000
 
 
-def find(each: Pass, window: Window = ALL_DAYS, **settings: Any) -> list[Candidate]:
+def find(detection_pass: Pass, window: Window = ALL_DAYS, **settings: Any) -> list[Candidate]:
     """Return what a pass finds with these settings, in order."""
-    return sorted(each.find(window, each.config_class(**settings), connection))
+    return sorted(detection_pass.find(window, detection_pass.config_class(**settings), connection))
 
 
-def pairs(each: Pass, window: Window = ALL_DAYS, **settings: Any) -> list[tuple[int, int]]:
+def pairs(detection_pass: Pass, window: Window = ALL_DAYS, **settings: Any) -> list[tuple[int, int]]:
     """Return the pairs that it finds, in order."""
-    return [(found.left, found.right) for found in find(each, window, **settings)]
+    return [(found.left, found.right) for found in find(detection_pass, window, **settings)]
 
 
 def store_texts(texts: Iterable[str], days: Iterable[int] | None = None) -> None:

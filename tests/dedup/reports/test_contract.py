@@ -206,7 +206,7 @@ class PapersReport(Report):
         counts = {paper: sum(day == paper for day, _ in days) for paper in papers}
         kept = {paper: count for paper, count in counts.items() if count >= options.least}
         if options.largest:
-            kept = dict([max(kept.items(), key=lambda each: each[1])])
+            kept = dict([max(kept.items(), key=lambda item: item[1])])
         return {"papers": kept, "days": sorted({day for _, day in days})}
 
     def summary(self, result: dict[str, Any]) -> str:

@@ -107,7 +107,7 @@ def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path
     found, unknown = find_articles(labels)
     assert (problems, unknown) == ([], [])
     reading = read_sample(sample)
-    key = lambda each: (each.left, each.right, each.label.label, each.label.weight, each.label.stratum)  # noqa: E731
+    key = lambda label: (label.left, label.right, label.label.label, label.label.weight, label.label.stratum)  # noqa: E731
     assert [key(pair) for pair in found] == [key(pair) for pair in reading.pairs]
     assert sum(label.weight for label in labels) == pytest.approx(10)
     # No label changes anything but labels.

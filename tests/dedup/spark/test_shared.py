@@ -189,7 +189,9 @@ def test_the_clusters_of_each_component_are_those_of_all() -> None:
             parts.setdefault(one, []).append(row)
     together = clustering_of(rows)
     apart = [clustering_of(some) for some in parts.values()]
-    found = sorted((component for some in apart for component in some.components), key=lambda each: each.articles)
+    found = sorted(
+        (component for some in apart for component in some.components), key=lambda component: component.articles
+    )
     assert found == together.components
     assert sorted(pair for some in apart for pair in some.contradictions) == together.contradictions
     assert len(found) > 5

@@ -137,7 +137,7 @@ def test_results_have_kappa_precision_and_recall(store: StoreArticle, editor: Us
     for place, (one, other) in enumerate(list(combinations(articles, 2))[:40]):
         make_pair(one, other, verdict="duplicate" if place < 30 else "similar", trigram=0.9)
     sample = draw(Plan(size=40, by=("verdict",), readers=2), seed=1, user=editor)
-    drawn = sorted(sample.pairs.all(), key=lambda each: each.stratum)
+    drawn = sorted(sample.pairs.all(), key=lambda pair: pair.stratum)
     # ines sees two of the 26 duplicates of mara and two of the 14 others otherwise: kappa is (0.9 - 0.545) / 0.455.
     mara = "D" * 24 + "N" * 6 + "DD" + "N" * 8
     ines = "NN" + "D" * 22 + "DD" + "N" * 4 + "DD" + "N" * 8
