@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -67,7 +68,7 @@ class Pool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _traceback: TracebackType | None) -> None:
-        self._end(list(self._processes), at_once=kind is not None)
+        self.end(list(self._processes), at_once=kind is not None)
 
     def results(
         self,
@@ -109,17 +110,21 @@ class Pool:
                         _send(ready, perform, tasks[busy[ready]])
                     yield done, content
         finally:
-            self._end(list(busy), at_once=True)
+            self.end(list(busy), at_once=True)
 
     def stream(
-        self, tasks: Iterable[Task], perform: Perform[Task, Result], *, at_most: int | None = None
+        self, tasks: Iterable[Task], perform: Perform[Task, Result], *, at_most: int | None = None, few: int = 0
     ) -> Generator[tuple[Task, Result], None, None]:
         """Yield every task with its result, in the order of the tasks, which are taken only as processes need them.
 
-        The processes go on while the caller is busy with a result. Leave the iterator by its end or close it: then no
-        task is under way any more. Raises as `results` does; what tasks report is passed over.
+        The processes go on while the caller is busy with a result. Up to `few` tasks start no process. Leave the
+        iterator by its end or close it: then no task is under way any more. Raises as `results` does; what tasks report
+        is passed over.
         """
-        pipes = self._pipes(self.count, at_most)
+        tasks = iter(tasks)
+        first = list(islice(tasks, few + 1))
+        tasks = chain(first, tasks)
+        pipes = self._pipes(self.count, at_most if len(first) > few else 1)
         if not pipes:
             for task in tasks:
                 yield task, perform(task, lambda _amount: None)
@@ -168,11 +173,8 @@ class Pool:
         self._processes[ours] = process
         return ours
 
-    def drop(self, pipe: Connection) -> None:
-        """Forget a process that was killed."""
-        self._end([pipe], at_once=True)
-
-    def _end(self, pipes: Sequence[Connection], *, at_once: bool) -> None:
+    def end(self, pipes: Sequence[Connection], *, at_once: bool) -> None:
+        """End these processes and forget them; `at_once`: without waiting for their tasks."""
         ended = [self._processes.pop(pipe) for pipe in pipes]
         for pipe in pipes:
             pipe.close()
@@ -187,7 +189,7 @@ THIS_PROCESS = Pool(1)
 
 
 class Workers(Generic[Task, Result]):
-    """A pool for tasks of one kind."""
+    """Processes for tasks of one kind that come one by one, for callers that must not wait, such as an event loop."""
 
     def __init__(
         self, count: int, perform: Perform[Task, Result], begin: Begin = nullcontext, *arguments: object
@@ -195,7 +197,7 @@ class Workers(Generic[Task, Result]):
         self._pool = Pool(count, begin, *arguments)
         self._perform = perform
         self._threads = ThreadPoolExecutor(max(count, 1))
-        # The processes of `submit`; None is one that has yet to be started.
+        # None is a process that has yet to be started.
         self._free: queue.LifoQueue[Connection | None] = queue.LifoQueue()  # started ones first
         for _ in range(count):
             self._free.put(None)
@@ -210,9 +212,8 @@ class Workers(Generic[Task, Result]):
     def submit(self, task: Task) -> Future[Result]:
         """Have a process perform a task as soon as one is free, and return its result to come, without waiting.
 
-        For callers that must not wait, such as an event loop. Each process starts with the first task that it gets, in
-        a thread. A task whose process was killed raises WorkerDiedError, and the next task gets a new process. Do not
-        use it together with `stream`.
+        Each process starts with the first task that it gets, in a thread. A task whose process was killed raises
+        WorkerDiedError, and the next task gets a new process.
         """
         return self._threads.submit(self._submitted, task)
 
@@ -225,15 +226,11 @@ class Workers(Generic[Task, Result]):
             return _ask(pipe, self._perform, task)
         except WorkerDiedError:
             if pipe:
-                self._pool.drop(pipe)
+                self._pool.end([pipe], at_once=True)
                 pipe = None
             raise
         finally:
             self._free.put(pipe)
-
-    def stream(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Result], None, None]:
-        """Yield every task with its result, as Pool.stream does."""
-        return self._pool.stream(tasks, self._perform)
 
 
 def _asked(free: queue.SimpleQueue[Connection], perform: Perform[Any, Any], task: object) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import models
 
@@ -35,6 +35,17 @@ def given(**bounds: Any) -> models.Q:
 def days_fault(since: datetime.date | None, until: datetime.date | None) -> str:
     """Return why no day is from `since` to `until`; empty if there is one."""
     return f"since {since} is after until {until}; swap them" if since and until and since > until else ""
+
+
+_Row = TypeVar("_Row", bound=models.Model)
+
+
+def in_portions(rows: models.QuerySet[_Row], size: int) -> Iterator[list[_Row]]:
+    """Yield the rows by their numbers, `size` at a time, each portion by a statement of its own when it is wanted."""
+    last = 0
+    while portion := list(rows.order_by("pk").filter(pk__gt=last)[:size]):
+        yield portion
+        last = portion[-1].pk
 
 
 class ArticleQuerySet(models.QuerySet["Article"]):

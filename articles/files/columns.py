@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -83,11 +83,32 @@ def article_in(record: Record, newspaper: str) -> IncomingArticle:
         url=url,
         content=row.content(),
         newspaper=" ".join(row.newspaper().split()) or newspaper,
-        external_id=row.external_id(),
+        external_id=row.text("external_id", _id),
         kind=ArticleURL.Kind.IMPORT,
         details=Details(date_source=Article.DateSource.IMPORT, date_doubt=doubt, **found).with_time(time),
         extra_columns=row.extra_columns(record),
     )
+
+
+def _text(values: Mapping[str, object], name: str) -> str:
+    """Return a text as it is; empty if it is missing."""
+    value = values.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise RejectedArticleError(f"{name} is {kind_of(value)}, not text")
+    return value
+
+
+def _text_or_number(values: Mapping[str, object], name: str) -> str:
+    value = values.get(name)
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else _text(values, name)
+
+
+def _id(values: Mapping[str, object], name: str) -> str:
+    """Return a text or number; an id of another kind, such as an object, counts as absent."""
+    is_one = isinstance(values[name], str | int | float) and not isinstance(values[name], bool)
+    return _text_or_number(values, name) if is_one else ""
 
 
 class _Row:
@@ -98,16 +119,10 @@ class _Row:
         self._columns = columns
         self._used: set[str] = set()
 
-    def text(self, field: str, *, numbers: bool = False) -> str:
-        """Return the first value of the field that is not blank, stripped; empty if all are blank."""
+    def text(self, field: str, read: Callable[[Mapping[str, object], str], str] = _text) -> str:
+        """Return the first value of the field that is not blank, as `read` reads it, stripped; empty if all are."""
         for name in self._columns[field]:
-            value = self._values[name]
-            if numbers and isinstance(value, int | float) and not isinstance(value, bool):
-                self._used.add(name)
-                return str(value)
-            if value is not None and not isinstance(value, str):
-                raise RejectedArticleError(f"{name} is {kind_of(value)}, not text")
-            if value and (text := value.strip()):
+            if text := read(self._values, name).strip():
                 self._used.add(name)
                 return text
         return ""
@@ -117,10 +132,10 @@ class _Row:
 
         `date` decides the day, and `published_at` the time; without a time there, `date` gives it too.
         """
-        written = self.text("date", numbers=True)
+        written = self.text("date", _text_or_number)
         day, time = parse_date(written)
         used = set(self._used)
-        exact = self.text("published_at", numbers=True)
+        exact = self.text("published_at", _text_or_number)
         if not exact or exact == written:
             return day, time, ""
         other_day, exact_time = parse_date(exact, "published_at")
@@ -135,31 +150,22 @@ class _Row:
         """Return the newspaper's name, a text or an object with a `name`; anything else counts as absent."""
         for name in self._columns["newspaper"]:
             value = self._values[name]
-            if isinstance(value, str) and (text := value.strip()):
-                self._used.add(name)
-                return text
-            # Not used up by its name: what else the object says is kept.
-            if isinstance(value, dict) and isinstance(inner := value.get("name"), str) and (text := inner.strip()):
-                return text
-        return ""
-
-    def external_id(self) -> str:
-        """Return the first text or number; an id of another kind, such as an object, counts as absent."""
-        for name in self._columns["external_id"]:
-            value = self._values[name]
-            if isinstance(value, str | int | float) and not isinstance(value, bool) and (text := str(value).strip()):
-                self._used.add(name)
+            inner = value.get("name") if isinstance(value, dict) else value
+            if isinstance(inner, str) and (text := inner.strip()):
+                if inner is value:  # what else an object says is kept
+                    self._used.add(name)
                 return text
         return ""
 
     def detail(self, field: Field) -> str:
         """Return the first text that fits into the field; anything else counts as absent, and is an extra column."""
-        for name in self._columns[field.name]:
-            value = self._values[name]
-            if isinstance(value, str) and (text := " ".join(value.split())) and _fits(text, field):
-                self._used.add(name)
-                return text
-        return ""
+
+        def fitting(values: Mapping[str, object], name: str) -> str:
+            value = values[name]
+            text = " ".join(value.split()) if isinstance(value, str) else ""
+            return text if _fits(text, field) else ""
+
+        return self.text(field.name, fitting)
 
     def content(self) -> str:
         """Return the text of the article; its teaser only if the row has no column for a text.
@@ -175,7 +181,10 @@ class _Row:
 
     def extra_columns(self, record: Record) -> str:
         """Return the columns that are in no field of the article, read before; see extra_columns.py."""
-        blank = {name for names in self._columns.values() for name in names if _is_blank(self._values[name])}
+        values = {name: self._values[name] for names in self._columns.values() for name in names}
+        blank = {
+            name for name, value in values.items() if value is None or (isinstance(value, str) and not value.strip())
+        }
         in_fields = self._used | blank
         if len(in_fields) == len(self._values) and not record.repeated:
             return ""
@@ -202,11 +211,6 @@ def _fits(text: str, field: Field) -> bool:
 def column_form(name: str) -> str:
     """Return the name of a column without case, blanks, underscores and hyphens, which make no difference."""
     return re.sub(r"[\s_-]", "", name).lower()
-
-
-def _is_blank(value: object) -> bool:
-    """Return whether a known column has no value."""
-    return value is None or (isinstance(value, str) and not value.strip())
 
 
 _FLAGS = {"true": True, "false": False, "": False}
@@ -250,8 +254,8 @@ def _details(values: Mapping[str, object]) -> Details:
 
 
 def _urls(values: Mapping[str, object]) -> Iterator[SeenURL]:
-    for item_ in _objects(values, "urls"):
-        url, kind = _text(item_, "url"), _text(item_, "kind")
+    for entry in _objects(values, "urls"):
+        url, kind = _text(entry, "url"), _text(entry, "kind")
         if fault := url_fault(url):
             raise RejectedArticleError(f"urls: {fault}")
         if kind not in ArticleURL.Kind.values:
@@ -261,24 +265,14 @@ def _urls(values: Mapping[str, object]) -> Iterator[SeenURL]:
 
 
 def _headlines(values: Mapping[str, object]) -> Iterator[SeenHeadline]:
-    for item_ in _objects(values, "headlines"):
-        headline, url, day = _text(item_, "headline"), _text(item_, "url"), _text(item_, "date")
+    for entry in _objects(values, "headlines"):
+        headline, url, day = _text(entry, "headline"), _text(entry, "url"), _text(entry, "date")
         if fault := url_fault(url):
             raise RejectedArticleError(f"headlines: {fault}")
         try:
             yield SeenHeadline(headline, datetime.date.fromisoformat(day), url)
         except ValueError as error:
             raise RejectedArticleError(f"headlines: date {day[:50]!r} is not a day, such as 2024-04-03") from error
-
-
-def _text(values: Mapping[str, object], name: str) -> str:
-    """Return a text as it is; empty if it is missing."""
-    value = values.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise RejectedArticleError(f"{name} is {kind_of(value)}, not text")
-    return value
 
 
 def _flag(values: Mapping[str, object], name: str) -> bool:
@@ -297,6 +291,6 @@ def _objects(values: Mapping[str, object], name: str) -> list[dict[str, object]]
         found = json.loads(found) if isinstance(found, str) else found
     except (ValueError, RecursionError) as error:
         raise RejectedArticleError(f"{name} is not JSON; leave it as export_articles wrote it") from error
-    if not isinstance(found, list) or not all(isinstance(item_, dict) for item_ in found):
+    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
         raise RejectedArticleError(f"{name} is not a list of objects; leave it as export_articles wrote it")
     return found

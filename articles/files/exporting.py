@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime
 import json
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -15,7 +14,7 @@ from typing import Any, TextIO, cast
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
-from django.db.models import OuterRef
+from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import JSONObject
 
 from articles.boilerplate.mode import Mode
@@ -57,27 +56,22 @@ class ExportedRow:
 
 
 def exported_rows(
-    boilerplate: Mode,
-    *,
-    since: datetime.date | None = None,
-    until: datetime.date | None = None,
-    newspaper_ids: Collection[int] | None = None,
-    columns: Collection[str] = NAMES,
+    boilerplate: Mode, articles: QuerySet[Article] | None = None, *, columns: Collection[str] = NAMES
 ) -> Iterator[ExportedRow]:
-    """Yield a row for each article that is not withheld, by day and id, all as of the same moment.
+    """Yield a row for each of these articles, or of all, by day and id, all as of the same moment; none if withheld.
 
     The content is without what its marks remove in this mode; it is empty if nothing else is left. `columns` are those
     of the file that have a meaning of their own: an extra column of such a name gets a prefix.
     """
     # One statement sees one state of the database; in a transaction, its rows are streamed.
     with transaction.atomic():
-        scope = Article.objects.in_scope(since, until, newspaper_ids).filter(withheld=False)
-        articles = scope.select_related("newspaper")
-        wanted = articles.order_by("date", "id").only(
+        wanted = Article.objects.all() if articles is None else articles
+        wanted = wanted.filter(withheld=False).select_related("newspaper").order_by("date", "id")
+        wanted = wanted.only(
             *chain.from_iterable(_READ.get(name, (name,)) for name in NAMES), "boilerplate", "extra_columns"
         )
-        wanted = wanted.annotate(seen_urls=ArraySubquery(_URLS), seen_headlines=ArraySubquery(_HEADLINES))
-        for article in wanted.iterator(_AT_ONCE):
+        read = wanted.annotate(seen_urls=ArraySubquery(_URLS), seen_headlines=ArraySubquery(_HEADLINES))
+        for article in read.iterator(_AT_ONCE):
             yield ExportedRow(_values(article, boilerplate), exported_members(article.extra_columns, columns))
 
 
@@ -145,8 +139,7 @@ def _temporary_file() -> Iterator[TextIO]:
     try:
         yield file
     finally:
-        # On a full disk, closing fails as writing did before.
-        with suppress(OSError):
+        with suppress(OSError):  # on a full disk, closing fails as writing did before
             file.close()
 
 
@@ -187,17 +180,11 @@ FIRST = "first"
 _VERSIONS_AT_ONCE = 200
 
 
-def versions_rows(
-    *,
-    since: datetime.date | None = None,
-    until: datetime.date | None = None,
-    newspaper_ids: Collection[int] | None = None,
-) -> Iterator[ExportedRow]:
-    """Yield the versions of the articles that have a revision, by day, article and number, as of one moment.
+def versions_rows(articles: QuerySet[Article]) -> Iterator[ExportedRow]:
+    """Yield the versions of those of the articles that have a revision, by day, article and number, as of one moment.
 
     Number 0 is the article as it was first stored. Times are in ISO 8601.
     """
-    articles = Article.objects.in_scope(since, until, newspaper_ids)
     found = ArticleRevision.objects.filter(article__in=articles.values("pk")).defer("body")
     found = found.select_related("article__newspaper").order_by("article__date", "article", "number")
     with transaction.atomic():
@@ -208,34 +195,24 @@ def versions_rows(
 
 
 def _first(article: Article) -> dict[str, Any]:
-    return _of(article) | {
+    return dict.fromkeys(VERSION_COLUMNS) | {
+        "article": article.pk,
         "number": 0,
         "kind": FIRST,
         "seen_at": article.stored_at.isoformat(),
         "headline": article.headline,
         "content": article.content,
-    }
-
-
-def _revision(each: ArticleRevision) -> dict[str, Any]:
-    return _of(each.article) | {
-        "number": each.number,
-        "kind": each.kind,
-        "seen_at": each.seen_at.isoformat(),
-        "updated_at": each.updated_at.isoformat() if each.updated_at else None,
-        "headline": each.headline,
-        "content": each.content,
-        "note": each.note,
-        "url": each.url,
-    }
-
-
-def _of(article: Article) -> dict[str, Any]:
-    return dict.fromkeys(VERSION_COLUMNS) | {
-        "article": article.pk,
         "note": "",
         "url": article.url,
         "newspaper": article.newspaper.name,
         "date": article.date.isoformat(),
         "language": article.language,
+    }
+
+
+def _revision(revision: ArticleRevision) -> dict[str, Any]:
+    return _first(revision.article) | {
+        "seen_at": revision.seen_at.isoformat(),
+        "updated_at": revision.updated_at.isoformat() if revision.updated_at else None,
+        **{name: getattr(revision, name) for name in ("number", "kind", "headline", "content", "note", "url")},
     }

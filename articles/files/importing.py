@@ -7,11 +7,9 @@ articles/storage/ingest.py does the storing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from itertools import chain, islice
-from typing import BinaryIO, NamedTuple, TypeAlias
+from typing import BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
 from articles.files.columns import article_in, check_columns
@@ -22,7 +20,8 @@ from articles.normalization.logins import without_logins
 from articles.normalization.times import UnreadableDayError
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
-from articles.storage.ingest import MANY, Again, Stored, known_keys, refresh_statistics, store_prepared
+from articles.storage.ingest import Again, Stored, refresh_statistics, store_prepared
+from articles.storage.known_articles import known_keys
 from articles.storage.newspapers import Naming, Paper, papers_for
 from articles.storage.preparing import Prepared, prepare_again, prepare_all
 from articles.storage.title_affixes import newspapers_since, update_affixes_and_forms
@@ -33,38 +32,32 @@ FEW_ROWS = 2_000
 _VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<!UTF-)\d(?:[\d,.:-]*\d)?""")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+_Article = TypeVar("_Article", IncomingArticle, Prepared)
+
+
+class Row(NamedTuple, Generic[_Article]):
     """A row: its article, or the reason why it has none. `raw` is the beginning of its text, without logins in URLs."""
 
     line: int
     raw: str
-    article: IncomingArticle | None = None
     reason: str = ""
+    article: _Article | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Rows that are stored in one transaction, and the newspaper of those that do not name one."""
 
     rows: Sequence[FoundRow]
     newspaper: str
 
 
-class PreparedRow(NamedTuple):
-    """A row, and its article when it is ready to be stored, or the reason why it has none and `raw` as in Row."""
-
-    line: int
-    raw: str
-    reason: str
-    article: Prepared | None = None
-
-
+# Of a row that has an article, nobody looks at `raw`: it is empty.
+PreparedRow: TypeAlias = Row[Prepared]
 Imported: TypeAlias = tuple[PreparedRow, Stored]
 Store: TypeAlias = Callable[[Sequence[Prepared], Again], list[Stored]]
 
 
-def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "") -> Iterator[Row]:
+def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "") -> Iterator[Row[IncomingArticle]]:
     """Yield the rows of an uncompressed or decompressing stream; blank lines are skipped.
 
     `newspaper` is used for rows that do not name one. Raises UnreadableFileError before the first row.
@@ -73,26 +66,34 @@ def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "")
         yield row_of(found, newspaper)
 
 
-def row_of(found: FoundRow, newspaper: str) -> Row:
+def row_of(found: FoundRow, newspaper: str) -> Row[IncomingArticle]:
     """Read a row; `newspaper` is used if it does not name one."""
     record = record_of(found)
     raw = without_logins(record.raw)
     if record.fault:
-        return Row(record.line, raw, reason=record.fault)
+        return Row(record.line, raw, record.fault)
     try:
-        return Row(record.line, raw, article_in(record, newspaper))
+        return Row(record.line, raw, article=article_in(record, newspaper))
     except (RejectedArticleError, UnreadableDayError) as rejection:
-        return Row(record.line, raw, reason=str(rejection))
+        return Row(record.line, raw, str(rejection))
+
+
+def checked_row(found: FoundRow, newspaper: str) -> Row[IncomingArticle]:
+    """Read a row as row_of does; without its article, and with the reason, if that cannot be stored."""
+    row = row_of(found, newspaper)
+    try:
+        if row.article is not None:
+            check_article(row.article)
+    except RejectedArticleError as rejection:
+        return Row(row.line, row.raw, str(rejection))
+    return row
 
 
 @contextmanager
-def open_rows(source: Source, *, newspaper: str = "") -> Iterator[tuple[Iterator[Row], Callable[[], int], int | None]]:
-    """Open a file: its rows, the number of bytes read so far, and the size of the file in bytes.
-
-    Raises UnreadableFileError, here or before the first row.
-    """
-    with source.open() as (stream, position, size):
-        yield read_rows(stream, source.file_format, newspaper=newspaper), position, size
+def open_rows(source: Source) -> Iterator[Iterator[Row[IncomingArticle]]]:
+    """Open a file and give its rows. Raises UnreadableFileError, here or before the first row."""
+    with source.open() as (stream, _, _):
+        yield read_rows(stream, source.file_format)
 
 
 def check_rows(source: Source) -> None:
@@ -100,10 +101,9 @@ def check_rows(source: Source) -> None:
 
     Standard input is not checked, because it can be read only once.
     """
-    if source.name == STDIN:
-        return
-    with open_rows(source) as (rows, _, _):
-        next(rows, None)
+    if source.name != STDIN:
+        with open_rows(source) as rows:
+            next(rows, None)
 
 
 def import_rows(
@@ -119,10 +119,7 @@ def import_rows(
     The processes of the pool prepare the batches, unless these are few. Raises WorkerDiedError if one was killed.
     """
     batches = _batches(rows, batch_size, newspaper)
-    first = list(islice(batches, -(-FEW_ROWS // batch_size)))
-    left = next(batches, None)
-    tasks = chain(first, [left], batches) if left else iter(first)
-    with closing((pool if left else THIS_PROCESS).stream(tasks, prepare_batch)) as stream:
+    with closing(pool.stream(batches, prepare_batch, few=-(-FEW_ROWS // batch_size))) as stream:
         for batch, found in stream:
             yield _stored(batch, found, store)
 
@@ -132,8 +129,7 @@ def settle_import(before: int, created: int, pool: Pool) -> list[Newspaper]:
 
     `created` is how many articles were stored since that.
     """
-    if created >= MANY:
-        refresh_statistics()
+    refresh_statistics(created)
     return list(update_affixes_and_forms(newspapers_since(before), pool=pool))
 
 
@@ -144,26 +140,13 @@ def reason_form(reason: str) -> str:
 
 def prepare_batch(batch: Batch, _on_progress: Callable[[int], None] = lambda _rows: None) -> list[PreparedRow]:
     """Read and check the rows of a batch, and prepare their articles; a task of a worker process."""
-    rows = [row_of(found, batch.newspaper) for found in batch.rows]
-    namings: dict[int, Naming] = {}
-    faults: dict[int, str] = {}
-    for place, row in enumerate(rows):
-        if row.article is not None:
-            try:
-                check_article(row.article)
-                namings[place] = Naming.of(row.article.newspaper, row.article.url)
-            except RejectedArticleError as rejection:
-                faults[place] = str(rejection)
-    papers = papers_for(list(namings.values()))
-    valid = [(article, naming) for place, naming in namings.items() if (article := rows[place].article) is not None]
-    of_papers = [(article, naming, paper) for (article, naming), paper in zip(valid, papers, strict=True)]
-    prepared = prepare_all(of_papers, known_keys)
-    articles = dict(zip(namings, prepared, strict=True))
+    rows = [checked_row(found, batch.newspaper) for found in batch.rows]
+    articles = [row.article for row in rows if row.article is not None]
+    namings = [Naming.of(article.newspaper, article.url) for article in articles]
+    prepared = iter(prepare_all(list(zip(articles, namings, papers_for(namings), strict=True)), known_keys))
     return [
-        PreparedRow(row.line, "", "", articles[place])
-        if place in articles
-        else PreparedRow(row.line, row.raw, faults.get(place, row.reason))
-        for place, row in enumerate(rows)
+        Row(row.line, row.raw, row.reason) if row.article is None else Row(row.line, "", article=next(prepared))
+        for row in rows
     ]
 
 
@@ -174,11 +157,11 @@ class Rehearsal:
         self._met: set[UUID] = set()
 
     def __call__(self, batch: Sequence[Prepared], _again: Again) -> list[Stored]:
-        stored = known_keys({key for prepared in batch for key in prepared.own_keys})
-        return [self._outcome(prepared, stored) for prepared in batch]
+        self._met |= known_keys({key for prepared in batch for key in prepared.own_keys})
+        return [self._outcome(prepared) for prepared in batch]
 
-    def _outcome(self, article: Prepared, stored: Collection[UUID]) -> Stored:
-        met = any(key in stored or key in self._met for key in article.own_keys)
+    def _outcome(self, article: Prepared) -> Stored:
+        met = not self._met.isdisjoint(article.own_keys)
         self._met.update(article.own_keys)
         return Stored("known" if met else "created")
 

@@ -19,12 +19,12 @@ from django.utils import timezone
 
 from articles.files.columns import check_columns, column_uses
 from articles.files.formats import FileUsageError, format_of
-from articles.files.importing import Imported, import_rows, reason_form, row_of, settle_import
+from articles.files.importing import Imported, checked_row, import_rows, reason_form, settle_import
 from articles.files.records import FileFormat, UnreadableFileError, find_rows, record_of
 from articles.jobs.work import JobError, Work, ask
 from articles.models import FileImport, Job, RejectedRow, UploadedPart
 from articles.processes import WorkerDiedError, is_out_of_memory
-from articles.storage.incoming import RejectedArticleError, check_article
+from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import newest_revision
 from articles.storage.newspapers import newspaper_host
 from articles.storage.workers import database_pool
@@ -48,46 +48,38 @@ def preview_rows(stream: BinaryIO, file_format: FileFormat, newspaper: str) -> d
     and `rejected`: numbers of rows. `reasons`: kinds of reasons with their numbers. `rejects`: the first ones. Raises
     UnreadableFileError.
     """
+    found = islice(find_rows(stream, file_format, check_header=check_columns), PREVIEWED_ROWS)
     columns: dict[str, None] = {}
-    rows: list[dict[str, Any]] = []
-    rejects: list[dict[str, Any]] = []
-    reasons: Counter[str] = Counter()
+    articles: list[tuple[int, IncomingArticle]] = []
+    rejected: list[dict[str, Any]] = []
     checked = 0
-    for found in islice(find_rows(stream, file_format, check_header=check_columns), PREVIEWED_ROWS):
-        checked += 1
-        record = record_of(found)
+    for checked, record in enumerate(map(record_of, found), start=1):  # noqa: B007 - the last one is returned
         columns |= dict.fromkeys(map(storable, record.values))
-        row = row_of(record, newspaper)
-        reason = row.reason
-        if row.article is not None:
-            try:
-                check_article(row.article)
-            except RejectedArticleError as rejection:
-                reason = str(rejection)
-        if reason:
-            reasons[storable(reason_form(reason))] += 1
-            if len(rejects) < SHOWN_REJECTS:
-                rejects.append({"line": row.line, "reason": storable(reason), "raw": storable(row.raw)})
-        elif row.article is not None and len(rows) < SHOWN_ROWS:
-            article = row.article
-            rows.append({
-                "line": row.line,
-                "day": article.date.isoformat(),
-                "headline": article.headline,
-                "url": article.url,
-                "newspaper": article.newspaper or newspaper_host(article.url),
-                "text": article.content[:_TEXT_CHARACTERS],
-                "language": article.details.language,
-            })  # fmt: skip
-    uses = column_uses(list(columns)[:_MOST_COLUMNS])
+        row = checked_row(record, newspaper)
+        if row.article is None:
+            rejected.append({"line": row.line, "reason": storable(row.reason), "raw": storable(row.raw)})
+        elif len(articles) < SHOWN_ROWS:
+            articles.append((row.line, row.article))
     return {
-        "columns": list(uses.items()),
+        "columns": list(column_uses(list(columns)[:_MOST_COLUMNS]).items()),
         "more_columns": max(0, len(columns) - _MOST_COLUMNS),
-        "rows": rows,
+        "rows": [_shown(line, article) for line, article in articles],
         "checked": checked,
-        "rejected": reasons.total(),
-        "reasons": reasons.most_common(),
-        "rejects": rejects,
+        "rejected": len(rejected),
+        "reasons": Counter(reason_form(reject["reason"]) for reject in rejected).most_common(),
+        "rejects": rejected[:SHOWN_REJECTS],
+    }
+
+
+def _shown(line: int, article: IncomingArticle) -> dict[str, Any]:
+    return {
+        "line": line,
+        "day": article.date.isoformat(),
+        "headline": article.headline,
+        "url": article.url,
+        "newspaper": article.newspaper or newspaper_host(article.url),
+        "text": article.content[:_TEXT_CHARACTERS],
+        "language": article.details.language,
     }
 
 
@@ -181,8 +173,7 @@ def request_import(kept: FileImport, user: Any = None) -> bool:
 def import_job(work: Work) -> None:
     """Import an uploaded file. Raises JobError; what is stored stays."""
     kept = FileImport.objects.get(pk=work.job.arguments["number"])
-    counts = dict.fromkeys(("read", "stored", "known", "rejected"), 0)
-    FileImport.objects.filter(pk=kept.pk).update(job=work.job, reasons={}, **counts)
+    FileImport.objects.filter(pk=kept.pk).update(job=work.job, reasons={}, read=0, stored=0, known=0, rejected=0)
     kept.rejects.all().delete()
     try:
         _import(kept, work)
@@ -198,17 +189,14 @@ def import_job(work: Work) -> None:
 
 
 def _import(kept: FileImport, work: Work) -> None:
-    file_format = format_of(kept.name)
-    if file_format is None:
-        raise UnreadableFileError(f"the format of {kept.name} is unknown")
+    file_format = cast("FileFormat", format_of(kept.name))  # of another one, nothing is kept
     before = newest_revision()
     tally = _Tally(kept)
-    with database_pool(os.cpu_count() or 1) as pool:
-        with opened(kept) as (stream, position):
-            rows = find_rows(stream, file_format, check_header=check_columns)
-            for batch in import_rows(rows, pool=pool, batch_size=BATCH_SIZE, newspaper=kept.newspaper):
-                work.advance(position(), kept.size)
-                tally.add(batch)
+    with database_pool(os.cpu_count() or 1) as pool, opened(kept) as (stream, position):
+        rows = find_rows(stream, file_format, check_header=check_columns)
+        for batch in import_rows(rows, pool=pool, batch_size=BATCH_SIZE, newspaper=kept.newspaper):
+            work.advance(position(), kept.size)
+            tally.add(batch)
         settle_import(before, tally.outcomes["created"], pool)
 
 
@@ -216,10 +204,9 @@ class _Tally:
     """Counts the rows of an import, and writes the counts and the rejects after each batch."""
 
     def __init__(self, kept: FileImport) -> None:
-        self._kept = kept
+        self._kept, self._rejects = kept, 0
         self.outcomes: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
-        self._rejects = 0
 
     def add(self, batch: list[Imported]) -> None:
         """Count a batch."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from itertools import islice, tee
 
 from django.db.models import Q, QuerySet
@@ -17,10 +17,10 @@ from articles.extraction.kept_pages import Extraction, extract_kept
 from articles.extraction.rules import ExtractionRule
 from articles.models import Article, ArticlePage, Newspaper
 from articles.normalization.times import possible_time
-from articles.processes import Workers
+from articles.processes import Pool
+from articles.querysets import in_portions
 from articles.storage.extraction_rules import extracted_by_other_rules, kept_page, rule_of
 from articles.storage.incoming import (
-    Details,
     IncomingArticle,
     ListedDate,
     RejectedArticleError,
@@ -28,11 +28,9 @@ from articles.storage.incoming import (
     extracted_details,
 )
 from articles.storage.ingest import writing
-from articles.storage.preparing import Forms
+from articles.storage.preparing import DETAILS, Forms
 from articles.storage.publication_day import dated_details
 from articles.storage.renormalization import FORMS, UpdatedBatch, articles_of, set_fields
-
-_DETAILS = [field.name for field in fields(Details)]
 
 
 def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
@@ -49,13 +47,12 @@ def reextract(
     If a page no longer yields an article, or one that cannot be stored, the article is left unchanged. Raises
     WorkerDiedError if a process was killed.
     """
-    outdated = ArticlePage.objects.filter(article__in=outdated_texts(newspapers)).order_by("pk")
-    outdated = outdated.prefetch_related("following")
-    pages, same = tee(_in_portions(outdated, batch_size))
+    outdated = ArticlePage.objects.filter(article__in=outdated_texts(newspapers)).prefetch_related("following")
+    pages, same = tee(_with_rules(outdated, batch_size))
     # The pages are read and the articles stored here while the processes extract.
     with (
-        Workers(min(workers, outdated.count()), extract_kept) as processes,
-        closing(processes.stream(kept_page(*page) for page in same)) as stream,
+        Pool(min(workers, outdated.count())) as pool,
+        closing(pool.stream((kept_page(*page) for page in same), extract_kept)) as stream,
     ):
         extracted = zip(pages, (extraction for _, extraction in stream), strict=True)
         while batch := list(islice(extracted, batch_size)):
@@ -63,15 +60,13 @@ def reextract(
             yield _store_extracted({page: extraction for (page, _), extraction in batch}, rules)
 
 
-def _in_portions(pages: QuerySet[ArticlePage], size: int) -> Iterator[tuple[ArticlePage, ExtractionRule]]:
+def _with_rules(pages: QuerySet[ArticlePage], size: int) -> Iterator[tuple[ArticlePage, ExtractionRule]]:
     """Yield the pages with the rules of their newspapers, as they are when a portion is read."""
-    last_id = 0
-    while portion := list(pages.filter(pk__gt=last_id)[:size]):
+    for portion in in_portions(pages, size):
         of_page = dict(Article.objects.filter(page__in=portion).values_list("pk", "newspaper_id"))
         newspapers = Newspaper.objects.select_related("extraction_rule").in_bulk(set(of_page.values()))
         rules = {pk: rule_of(newspaper) for pk, newspaper in newspapers.items()}
         yield from ((page, rules[of_page[page.pk]]) for page in portion)
-        last_id = portion[-1].pk
 
 
 def _store_extracted(extracted: Mapping[ArticlePage, Extraction], rules: Mapping[int, ExtractionRule]) -> UpdatedBatch:
@@ -89,7 +84,7 @@ def _store_extracted(extracted: Mapping[ArticlePage, Extraction], rules: Mapping
                         changed.append(article)
                 except (ExtractionError, RejectedArticleError) as error:
                     failures.append((article.pk, str(error)))
-        Article.objects.bulk_update(changed, ["headline", "content", "date", *FORMS, *_DETAILS])
+        Article.objects.bulk_update(changed, ["headline", "content", "date", *FORMS, *DETAILS])
         Article.objects.filter(id__in=articles).update(extractor_version=EXTRACTOR_VERSION)
         _store_rules({pk: rules[pk].number for pk in articles})
     return UpdatedBatch(len(articles), len(changed), failures)

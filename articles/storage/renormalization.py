@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, fields
-from itertools import chain, islice
 from typing import NamedTuple
 from uuid import UUID
 
@@ -21,6 +20,7 @@ from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.urls import comparable_url, has_decoration, url_key
 from articles.processes import THIS_PROCESS, Pool
+from articles.querysets import in_portions
 from articles.storage.ingest import writing
 from articles.storage.newspapers import Paper
 from articles.storage.preparing import Forms
@@ -109,12 +109,9 @@ def renormalize(
 
     The processes of the pool, which use this database, compute the forms. Raises WorkerDiedError if one was killed.
     """
-    ids = outdated_forms(newspapers).order_by("id").values_list("id", flat=True)
-    batches = _batches(ids, batch_size)
-    first = list(islice(batches, -(-FEW_ARTICLES // batch_size)))
-    left = next(batches, None)
-    tasks = chain(first, [left], batches) if left else iter(first)
-    with closing(pool.stream(tasks, find_forms, at_most=None if left else 1)) as stream:
+    outdated = in_portions(outdated_forms(newspapers).only("pk"), batch_size)
+    tasks = ([article.pk for article in portion] for portion in outdated)
+    with closing(pool.stream(tasks, find_forms, few=-(-FEW_ARTICLES // batch_size))) as stream:
         for _, found in stream:
             if updated := _store_forms(found):
                 yield updated
@@ -145,13 +142,6 @@ def find_forms(ids: Sequence[int], _on_progress: Callable[[int], None] = lambda 
         if has_decoration(url):
             found.decorated.append(form)
     return found
-
-
-def _batches(ids: QuerySet[Article, int], size: int) -> Iterator[list[int]]:
-    last_id = 0
-    while batch := list(ids.filter(id__gt=last_id)[:size]):
-        yield batch
-        last_id = batch[-1]
 
 
 def _basis(ids: Sequence[int]) -> _Basis:

@@ -260,7 +260,7 @@ def _slice(path: Path, named: set[Named], others: int, seed: int) -> Iterator[In
 
 
 def _read(path: Path) -> Iterator[IncomingArticle]:
-    with open_rows(source_named(str(path))) as (rows, _, _):
+    with open_rows(source_named(str(path))) as rows:
         yield from (row.article for row in rows if row.article is not None)
 
 

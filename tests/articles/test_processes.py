@@ -113,17 +113,18 @@ def test_a_stream_keeps_the_order_and_takes_tasks_only_as_they_are_needed(count:
             taken.append(number)
             yield number
 
-    with Workers(count, double) as processes:
-        stream = processes.stream(tasks())
+    with Pool(count) as pool:
+        stream = pool.stream(tasks(), double)
         assert next(stream) == (5, 10)
         assert len(taken) == (1 if count == 1 else 4)
         assert list(stream) == [(1, 2), (4, 8), (2, 4), (7, 14), (3, 6), (6, 12)]
-        stream = processes.stream([1, 2, 3, 4, 5, 6])
+        stream = pool.stream([1, 2, 3, 4, 5, 6], double)
         assert next(stream) == (1, 2)
         stream.close()
         with pytest.raises(ValueError, match="-3 is below nought"):
-            list(processes.stream([1, 2, -3, 4]))
-        assert list(processes.stream([8])) == [(8, 16)]
+            list(pool.stream([1, 2, -3, 4], double))
+        assert list(pool.stream([8], double)) == [(8, 16)]
+        assert list(pool.stream([3, 1], double, few=2)) == [(3, 6), (1, 2)]
     assert multiprocessing.active_children() == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from articles.files.whole_files import whole_bytes
 from articles.management.arguments import add_scope_options, chosen_scope
 from articles.management.base import LongCommand, usage_error
 from articles.models import Article, ArticlePage, FollowingPage
+from articles.querysets import in_portions
 from articles.warc import ENDING, ArchivedPage, PageWriter
 
 # Pages that are read from the database at a time.
@@ -40,7 +42,10 @@ class Command(LongCommand):
         written = 0
         with self.progress(options) as progress, whole_bytes(path) as stream:
             writer = PageWriter(stream, path.name)
-            for page in progress.track(_portions(pages), total=pages.count(), description="pages"):
+            # A few at a time, so that a long export holds no long transaction.
+            portions = in_portions(pages.prefetch_related("following"), PORTION)
+            tracked = progress.track(chain.from_iterable(portions), total=pages.count(), description="pages")
+            for page in tracked:
                 for record in _records(page):
                     writer.write(record)
                     written += 1
@@ -56,14 +61,6 @@ def _chosen_file(path: Path) -> Path:
     if not path.parent.is_dir():
         raise usage_error(f"{path}: {path.parent} does not exist or is not a folder; create it first.")
     return path
-
-
-def _portions(pages: Any) -> Iterator[ArticlePage]:
-    """Yield the pages by article, a few at a time, so that a long export holds no long transaction."""
-    last = 0
-    while portion := list(pages.filter(pk__gt=last).prefetch_related("following").order_by("pk")[:PORTION]):
-        yield from portion
-        last = portion[-1].pk
 
 
 def _records(page: ArticlePage) -> Iterator[ArchivedPage]:

@@ -35,22 +35,15 @@ from articles.files.importing import (
 )
 from articles.files.records import FileFormat, FoundRow, find_rows
 from articles.files.whole_files import writing
-from articles.management.arguments import add_workers_option, number_up_to
+from articles.management.arguments import add_batch_size_option, add_workers_option
 from articles.management.base import LongCommand, usage_error
-from articles.processes import Pool
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
-from articles.storage.ingest import (
-    MAX_HEADLINE_VARIANTS,
-    Stored,
-    newest_revision,
-    store_prepared,
-)
+from articles.storage.ingest import MAX_HEADLINE_VARIANTS, newest_revision, store_prepared
 from articles.storage.title_affixes import affixes_line
 from articles.storage.workers import database_pool
 
 # Each is one transaction. Larger ones are no faster, and crawlers wait while one is written.
 DEFAULT_BATCH_SIZE = 500
-MAX_BATCH_SIZE = 5_000
 SHOWN_REJECTS = 5
 REPORTED = ("read", "stored", "known", "rejected", "seconds", "articles/s")
 
@@ -66,11 +59,10 @@ class FileTally:
     headlines: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
-    def count(self, stored: Stored) -> None:
-        """Count one row."""
-        self.outcomes[stored.outcome] += 1
-        if stored.headline:
-            self.headlines[stored.headline] += 1
+    def add(self, batch: Sequence[Imported]) -> None:
+        """Count the rows of a batch."""
+        self.outcomes.update(stored.outcome for _, stored in batch)
+        self.headlines.update(stored.headline for _, stored in batch)
 
     @property
     def read(self) -> int:
@@ -139,13 +131,7 @@ class Command(LongCommand):
             metavar="NAME",
             help="newspaper of the rows that do not name one (default: the newspaper of the URL's host)",
         )
-        parser.add_argument(
-            "--batch-size",
-            type=number_up_to(MAX_BATCH_SIZE),
-            default=DEFAULT_BATCH_SIZE,
-            metavar="N",
-            help=f"rows per transaction, 1 to {MAX_BATCH_SIZE:,} (default: %(default)s)",
-        )
+        add_batch_size_option(parser, "rows", default=DEFAULT_BATCH_SIZE)
         add_workers_option(parser, note="; none for small files")
         parser.add_argument("--dry-run", action="store_true", help="read and check every row; store nothing")
 
@@ -164,30 +150,21 @@ class Command(LongCommand):
 
     def _import(self, sources: Sequence[Source], tallies: list[FileTally], options: dict[str, Any]) -> None:
         path = options["rejects"]
+        store: Store = Rehearsal() if options["dry_run"] else store_prepared
+        how = {"batch_size": options["batch_size"], "newspaper": options["newspaper"] or "", "store": store}
         with _opened(path) as file:
             rejects, before = Rejects(path, file), newest_revision()
             try:
                 with database_pool(options["workers"]) as pool:
-                    self._import_sources(sources, tallies, rejects, pool, options)
-                    if not options["dry_run"]:
-                        self._settle(before, sum(tally.outcomes["created"] for tally in tallies), pool)
+                    for source in sources:
+                        tallies.append(FileTally(source.name))
+                        importer = partial(import_rows, pool=pool, **how)
+                        self._import_source(source, tallies[-1], importer, rejects, options)
+                    created = sum(tally.outcomes["created"] for tally in tallies)
+                    for newspaper in () if options["dry_run"] else settle_import(before, created, pool):
+                        self.stdout.write(affixes_line(newspaper))
             finally:
                 self._report_rejects(rejects)
-
-    def _settle(self, before: int, created: int, pool: Pool) -> None:
-        """Learn the affixes of newspapers that have new articles since this revision."""
-        for newspaper in settle_import(before, created, pool):
-            self.stdout.write(affixes_line(newspaper))
-
-    def _import_sources(
-        self, sources: Sequence[Source], tallies: list[FileTally], rejects: Rejects, pool: Pool, options: dict[str, Any]
-    ) -> None:
-        store: Store = Rehearsal() if options["dry_run"] else store_prepared
-        how = {"batch_size": options["batch_size"], "newspaper": options["newspaper"] or "", "store": store}
-        importer = partial(import_rows, pool=pool, **how)
-        for source in sources:
-            tallies.append(FileTally(source.name))
-            self._import_source(source, tallies[-1], importer, rejects, options)
 
     def _import_source(
         self, source: Source, tally: FileTally, importer: Importer, rejects: Rejects, options: dict[str, Any]
@@ -197,8 +174,8 @@ class Command(LongCommand):
             task = progress.add_task(source.name, total=size, tally=tally)
             rows = find_rows(stream, source.file_format, check_header=check_columns)
             for batch in importer(rows):
+                tally.add(batch)
                 for row, stored in batch:
-                    tally.count(stored)
                     if stored.outcome == "rejected":
                         rejects.add(source.name, row, stored.reason)
                 rejects.flush()

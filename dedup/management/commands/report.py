@@ -23,7 +23,7 @@ from dedup.reports.formats import Shown, as_csv, as_json, presented, print_text
 class Readable:
     """The articles of rows. Rows without one are counted."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[Row[IncomingArticle]]) -> None:
         self._rows = rows
         self.unreadable = 0
 
@@ -103,7 +103,7 @@ class Command(ProjectCommand):
             raise usage_error(
                 f"--{chosen[0].removesuffix('s')} applies to stored articles only; a file is always counted whole"
             )
-        with open_rows(source_named(options["file"])) as (read, _, _):
+        with open_rows(source_named(options["file"])) as read:
             rows = Readable(read)
             result = report.result_of(rows, own)
         if rows.unreadable:
