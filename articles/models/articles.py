@@ -9,7 +9,7 @@ from django.db.models.functions import MD5, Upper
 from django.utils import timezone
 
 from articles.fields import FIELDS, FOUND, LIMITS
-from articles.models.newspapers import Newspaper
+from articles.models.newspapers import EMPTY_TEXT, Newspaper
 from articles.normalization.times import Precision, PublicationTime, is_before
 from articles.querysets import ArticleQuerySet
 
@@ -94,9 +94,7 @@ class Article(models.Model):
     )
     text_doubt = models.CharField(
         max_length=LIMITS["text_doubt"],
-        blank=True,
-        default="",
-        db_default="",
+        **EMPTY_TEXT,
         help_text="Why the text may be incomplete, or not the article's; empty if certain.",
     )
     paywalled = models.BooleanField(default=False, help_text="Whether the page showed only the beginning.")
@@ -105,9 +103,7 @@ class Article(models.Model):
     )
     # Text, not jsonb, which would drop repeated names, the order of names, and the spelling of numbers (1.0, 1e5).
     extra_columns = models.TextField(
-        blank=True,
-        default="",
-        db_default="",
+        **EMPTY_TEXT,
         editable=False,
         help_text="The columns of its file that have no field here: a JSON object, spelled as in the file; "
         "empty if there are none.",
@@ -263,7 +259,7 @@ class ArticleURL(models.Model):
 
 
 class DeclaredURL(models.Model):
-    """A URL that an article's page declares as its own, not yet believed. Written by storage/declared_urls.py."""
+    """A URL that an article's page declares as its own, not yet believed. Written by storage/ingest.py."""
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="declared_urls")
     url = models.TextField(help_text="The URL as it was declared.")
@@ -309,11 +305,7 @@ class ArticlePage(models.Model):
     body = models.BinaryField(help_text="The page as it was fetched, compressed with gzip.")
     published = models.DateField(null=True, help_text="The date given by its feed or sitemap, if any.")
     published_time = models.CharField(
-        max_length=25,
-        blank=True,
-        db_default="",
-        default="",
-        help_text="The time given by its feed or sitemap, if any, in ISO 8601.",
+        max_length=25, **EMPTY_TEXT, help_text="The time given by its feed or sitemap, if any, in ISO 8601."
     )
     in_sitemap = models.BooleanField(
         default=False, db_default=False, help_text="Whether a sitemap gave that date; otherwise a feed did."

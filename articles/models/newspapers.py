@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
@@ -12,7 +14,31 @@ from django.db.models.functions import Upper
 from articles.boilerplate.rules import LEAST_ARTICLES, SentenceKind
 from articles.querysets import NewspaperQuerySet
 
+# Of a text column that was added later.
+EMPTY_TEXT: dict[str, Any] = {"blank": True, "default": "", "db_default": ""}
 _URL = URLValidator(schemes=["http", "https"])
+
+
+def _list(help_text: str, *, most: int = 200, editable: bool = True) -> ArrayField[list[str], list[str]]:
+    texts = models.CharField(max_length=most)
+    return ArrayField(texts, default=list, blank=True, editable=editable, help_text=help_text)
+
+
+def _urls(help_text: str) -> ArrayField[list[str], list[str]]:
+    return ArrayField(
+        models.URLField(max_length=2000, validators=[_URL]), default=list, blank=True, help_text=help_text
+    )
+
+
+def by_user() -> Any:
+    """Return the column of who did something that the command line does, too."""
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Null: on the command line.",
+    )
 
 
 class Newspaper(models.Model):
@@ -24,32 +50,18 @@ class Newspaper(models.Model):
         blank=True,
         help_text="The host of its articles' URLs, without www. An import without a newspaper column matches on it.",
     )
-    title_affixes = ArrayField(
-        models.CharField(max_length=200),
-        default=list,
-        blank=True,
-        help_text="Text that this newspaper adds before or after its headlines, apart from its name. "
-        "Text that begins with … needs no separator before it.",
+    title_affixes = _list(
+        "Text that this newspaper adds before or after its headlines, apart from its name. "
+        "Text that begins with … needs no separator before it."
     )
-    learnt_affixes = ArrayField(
-        models.CharField(max_length=200),
-        default=list,
-        blank=True,
-        editable=False,
-        help_text="Text found before or after at least half of its headlines. It is removed too.",
+    learnt_affixes = _list(
+        "Text found before or after at least half of its headlines. It is removed too.", editable=False
     )
-    refused_affixes = ArrayField(
-        models.CharField(max_length=200),
-        default=list,
-        blank=True,
-        help_text="Text that is, or would be, learnt as an affix but is part of the headline nevertheless.",
-    )
-    kept_url_parameters = ArrayField(
-        models.CharField(max_length=100),
-        default=list,
-        blank=True,
-        help_text="Parameters that identify an article, such as sid in story?sid=123. They are never dropped when URLs "
+    refused_affixes = _list("Text that is, or would be, learnt as an affix but is part of the headline nevertheless.")
+    kept_url_parameters = _list(
+        "Parameters that identify an article, such as sid in story?sid=123. They are never dropped when URLs "
         "are compared. Parameters learnt from its articles are added; one that you remove is not added again.",
+        most=100,
     )
     boilerplate_articles = models.PositiveSmallIntegerField(
         default=LEAST_ARTICLES,
@@ -62,21 +74,9 @@ class Newspaper(models.Model):
     crawl = models.BooleanField(
         default=True, help_text="Whether `manage.py crawl` without names visits this newspaper."
     )
-    feed_urls = ArrayField(
-        models.URLField(max_length=2000, validators=[_URL]), default=list, blank=True, help_text="RSS or Atom feeds."
-    )
-    sitemap_urls = ArrayField(
-        models.URLField(max_length=2000, validators=[_URL]),
-        default=list,
-        blank=True,
-        help_text="Sitemaps or sitemap indexes.",
-    )
-    section_urls = ArrayField(
-        models.URLField(max_length=2000, validators=[_URL]),
-        default=list,
-        blank=True,
-        help_text="Pages that list articles, such as the front page of a section.",
-    )
+    feed_urls = _urls("RSS or Atom feeds.")
+    sitemap_urls = _urls("Sitemaps or sitemap indexes.")
+    section_urls = _urls("Pages that list articles, such as the front page of a section.")
     article_url_pattern = models.CharField(
         max_length=500,
         blank=True,
@@ -105,16 +105,12 @@ class Newspaper(models.Model):
     )
     owner = models.CharField(
         max_length=200,
-        blank=True,
-        default="",
-        db_default="",
+        **EMPTY_TEXT,
         help_text="Who publishes it, such as a group of newspapers. Reports can group newspapers by owner.",
     )
     edition = models.CharField(
         max_length=200,
-        blank=True,
-        default="",
-        db_default="",
+        **EMPTY_TEXT,
         help_text="Which edition it is, such as Africa or weekend. Reports can group newspapers by edition.",
     )
     extraction_rule = models.ForeignKey(
@@ -181,13 +177,7 @@ class NewspaperMerge(models.Model):
     article_ids = ArrayField(models.BigIntegerField(), default=list, help_text="The ids of these articles, ascending.")
     carried = models.JSONField(help_text="The changes to the settings of the newspaper it was merged into.")
     merged_at = models.DateTimeField(auto_now_add=True)
-    merged_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        help_text="Null: on the command line.",
-    )
+    merged_by = by_user()
     undone_at = models.DateTimeField(null=True)
     undone_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
 

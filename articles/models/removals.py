@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from articles.models.articles import Article
+from articles.models.newspapers import by_user
 
 
 class Removal(models.Model):
@@ -30,13 +31,7 @@ class Removal(models.Model):
     newspaper_ids = ArrayField(models.BigIntegerField(), default=list, help_text="The newspapers that are removed.")
     article_ids = ArrayField(models.BigIntegerField(), default=list, help_text="The articles that are removed alone.")
     reason = models.TextField(help_text="Why, in the words of the admin.")
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        help_text="Null: on the command line.",
-    )
+    requested_by = by_user()
     requested_at = models.DateTimeField(default=timezone.now)
     state = models.CharField(max_length=7, choices=State.choices, default=State.RUNNING)
     counts = models.JSONField(default=dict, help_text="How many rows of each kind went, or became tombstones.")
@@ -98,13 +93,7 @@ class Withholding(models.Model):
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="withholdings")
     reason = models.TextField(help_text="Why, in the words of the admin.")
-    withheld_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        help_text="Null: on the command line.",
-    )
+    withheld_by = by_user()
     withheld_at = models.DateTimeField(default=timezone.now)
     released_at = models.DateTimeField(null=True)
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
