@@ -45,42 +45,30 @@ class Kind:
 
 _DECIDE, _RUN, _IMPORT = "dedup.add_decision", "dedup.add_detectionrun", "articles.add_fileimport"
 _CRAWL, _TRY, _REQUESTED = "crawlers.add_crawl", "articles.add_newspaper", "crawlers.requested"
-_RUNS, _REMOVALS = "dedup.detection.runs.tasks", "newsdedup_site.privacy.removal"
+_RULE, _REMOVE = "articles.add_extractionrule", "articles.add_removal"
+_RUNS, _REMOVALS = "dedup.detection.runs", "newsdedup_site.privacy.removal"
+_MARK_RUN, _LEFT = f"{_RUNS}.tasks.mark_run", f"{_REQUESTED}.queue.leave_visited"
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind("report", "report", "dedup.reports.tasks.compute_report", _DECIDE),
         Kind("lesson", "lesson", "dedup.research.learning.learn_job", _RUN),
-        Kind("run", "run", f"{_RUNS}.run_job", _RUN, ended=f"{_RUNS}.mark_run"),
-        Kind("night", "nightly run", f"{_RUNS}.night_job", _RUN, is_cancellable=False, ended=f"{_RUNS}.mark_run"),
+        Kind("run", "run", f"{_RUNS}.tasks.run_job", _RUN, ended=_MARK_RUN),
+        Kind("night", "nightly run", f"{_RUNS}.tasks.night_job", _RUN, is_cancellable=False, ended=_MARK_RUN),
         Kind("corpus", "export", "dedup.reports.tasks.write_corpus_job", _RUN, unit="articles"),
         Kind("import", "import", "articles.files.uploads.import_job", _IMPORT, "bytes", is_private=True),
-        Kind(
-            "reextraction",
-            "extraction",
-            "dedup.detection.runs.reextraction.reextraction_job",
-            "articles.add_extractionrule",
-            is_private=True,
-        ),
+        Kind("reextraction", "extraction", f"{_RUNS}.reextraction.reextraction_job", _RULE, is_private=True),
         Kind(
             "removal",
             "removal",
             f"{_REMOVALS}.removal_job",
-            "articles.add_removal",
+            _REMOVE,
             is_private=True,
             is_cancellable=False,
             ended=f"{_REMOVALS}.take_up_again",
         ),
-        Kind(
-            "crawl",
-            "crawl",
-            f"{_REQUESTED}.supervisor.crawl_job",
-            _CRAWL,
-            unit="newspapers",
-            has_task=False,
-            ended=f"{_REQUESTED}.queue.leave_visited",
-        ),
+        Kind("crawl", "crawl", f"{_REQUESTED}.supervisor.crawl_job", _CRAWL, "newspapers", has_task=False, ended=_LEFT),
         Kind("discovery", "search", f"{_REQUESTED}.trials.discovery_job", _TRY, is_private=True, has_task=False),
         Kind("trial", "trial", f"{_REQUESTED}.trials.trial_job", _TRY, is_private=True, has_task=False),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import logging
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -164,36 +164,46 @@ class Work:
     @contextmanager
     def from_a_transaction(self) -> Iterator[_Meter]:
         """Store the progress every STORED_EVERY, in a thread with a connection of its own; yield where to count it."""
-        meter = _Meter()
-        thread = threading.Thread(target=meter.go_on_storing, args=[self.own()], daemon=True)
+        meter, ended = _Meter(self.own()), threading.Event()
+        how = {"pause": STORED_EVERY, "name": "The progress of a job"}
+        thread = threading.Thread(target=repeat, args=[meter.store, ended], kwargs=how, daemon=True)
         thread.start()
         try:
             yield meter
         finally:
-            meter.ended.set()
+            ended.set()
             thread.join()
 
 
 class _Meter:
     """Counts what is done in a long transaction, which nobody else sees before its end."""
 
-    def __init__(self) -> None:
-        self.done, self.ended, self._lost = 0.0, threading.Event(), threading.Event()
+    def __init__(self, own: QuerySet[Job]) -> None:
+        self._own, self._done, self._is_lost = own, 0.0, False
 
     def add(self, done: float) -> None:
         """Count more. Raises JobEndedError if the job was cancelled."""
-        self.done += done
-        if self._lost.is_set():
+        self._done += done
+        if self._is_lost:
             raise JobEndedError
 
-    def go_on_storing(self, own: QuerySet[Job]) -> None:
-        """Store what is counted until the end."""
-        while not self.ended.wait(STORED_EVERY):
-            try:
-                if not own.update(done=int(self.done)):
-                    self._lost.set()
-            except (OperationalError, InterfaceError):
-                log.info("The progress of a job waits for the database.")
+    def store(self) -> None:
+        """Store what is counted, and notice whether the job was cancelled."""
+        self._is_lost = not self._own.update(done=int(self._done)) or self._is_lost
+
+
+def repeat(work: Callable[[], object], ended: threading.Event, *, pause: float, name: str) -> None:
+    """Work every `pause` seconds until `ended`, whatever fails; without a database, it is tried again.
+
+    For what a worker does next to its tasks, in a thread of its own. `name` says in the log what was tried.
+    """
+    while not ended.wait(pause):
+        try:
+            work()
+        except (OperationalError, InterfaceError):
+            log.info("%s: the worker waits for the database.", name)
+        except Exception:
+            log.exception("%s: an error in this program.", name)
         connection.close()
 
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from articles.jobs.watching import repeat
-from articles.jobs.work import JobEndedError, JobError, JobKilledError, JobPostponedError, Work, do_waiting
+from articles.jobs.work import JobEndedError, JobError, JobKilledError, JobPostponedError, Work, do_waiting, repeat
 from articles.management.base import ExitCode
 from articles.models import Job
 from articles.storage.locks import Lock, session_lock

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from articles.jobs.watching import repeat
+from articles.jobs.work import repeat
 from articles.storage.locks import Lock, lock_transaction
 from dedup.integrations.webhooks import announce_alarms
 from newsdedup_site.alarms.finding import FORGOTTEN, find_all, is_elsewhere

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from articles.jobs.watching import repeat
+from articles.jobs.work import repeat
 from articles.models import ArticlePage, ArticleRevision, Newspaper
 from articles.storage.audit_log import log_action
 from articles.storage.ingest import writing

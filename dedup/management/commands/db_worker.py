@@ -24,8 +24,7 @@ from django.utils.module_loading import import_string
 from django_tasks.signals import task_finished, task_started
 from django_tasks_db.management.commands import db_worker
 
-from articles.jobs.watching import repeat
-from articles.jobs.work import put_back_lost_jobs
+from articles.jobs.work import put_back_lost_jobs, repeat
 from articles.management.base import ProjectCommand
 from dedup.detection.runs.requests import SIGN_SECONDS
 from dedup.integrations.sending import send_due
