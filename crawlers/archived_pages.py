@@ -14,7 +14,8 @@ from articles.normalization.logins import without_login
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.extraction_rules import rule_for
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article, story_url, url_fault
-from articles.storage.ingest import Stored, known_urls, store_prepared
+from articles.storage.ingest import Stored, store_prepared
+from articles.storage.known_articles import known_urls
 from articles.storage.newspapers import Naming, Paper, newspaper_host, papers_for
 from articles.storage.preparing import Prepared, prepare_all
 from articles.warc import ArchivedPage

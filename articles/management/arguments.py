@@ -20,6 +20,7 @@ from articles.querysets import days_fault
 from articles.storage.newspapers import newspapers_named
 
 MAX_WORKERS = 512
+MAX_BATCH_SIZE = 5_000
 
 
 def day(text: str) -> date:
@@ -110,6 +111,17 @@ def add_workers_option(parser: argparse.ArgumentParser, *, note: str = "") -> No
         default=os.cpu_count() or 1,
         metavar="N",
         help=f"use up to N processes, 1 to {MAX_WORKERS} (default: one per core{note})",
+    )
+
+
+def add_batch_size_option(parser: argparse.ArgumentParser, rows: str, *, default: int) -> None:
+    """Add --batch-size, the number of `rows` per transaction."""
+    parser.add_argument(
+        "--batch-size",
+        type=number_up_to(MAX_BATCH_SIZE),
+        default=default,
+        metavar="N",
+        help=f"{rows} per transaction, 1 to {MAX_BATCH_SIZE:,} (default: %(default)s)",
     )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import os
-from collections.abc import Collection
+from typing import Any
 
 from rich.progress import Progress
 
@@ -12,15 +11,9 @@ from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.workers import database_pool
 
 
-def mark_outdated_weeks(
-    progress: Progress,
-    *,
-    since: datetime.date | None,
-    until: datetime.date | None,
-    newspaper_ids: Collection[int] | None,
-) -> None:
-    """Mark the weeks of these days and newspapers that have changed since they were marked; None: no bound."""
-    weeks = outdated_weeks(newspaper_ids, since=since, until=until)
+def mark_outdated_weeks(progress: Progress, **bounds: Any) -> None:
+    """Mark the weeks that have changed since they were marked, within the bounds that outdated_weeks takes."""
+    weeks = outdated_weeks(**bounds)
     task = progress.add_task("boilerplate", total=sum(weeks.values()))
     with database_pool(os.cpu_count() or 1) as pool:
         for marked in mark_weeks(weeks, pool=pool):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -111,19 +112,12 @@ def columns_of(weeks: Collection[NewspaperWeek]) -> dict[str, Any]:
 
 def rules_of(newspaper_ids: Collection[int] | None) -> dict[int, Rules]:
     """Return the rules of these newspapers; None: all."""
-    newspapers, whitelist = Newspaper.objects.all(), WhitelistedSentence.objects.all()
-    if newspaper_ids is not None:
-        newspapers, whitelist = (
-            newspapers.filter(pk__in=newspaper_ids),
-            whitelist.filter(newspaper_id__in=newspaper_ids),
-        )
-    digests: dict[int, set[UUID]] = {}
+    digests: dict[int, set[UUID]] = defaultdict(set)
+    whitelist = WhitelistedSentence.objects.filter(given(newspaper_id__in=newspaper_ids))
     for newspaper, digest in whitelist.values_list("newspaper_id", "digest"):
-        digests.setdefault(newspaper, set()).add(digest)
-    return {
-        newspaper: Rules(least, frozenset(digests.get(newspaper, ())))
-        for newspaper, least in newspapers.values_list("pk", "boilerplate_articles")
-    }
+        digests[newspaper].add(digest)
+    leasts = Newspaper.objects.filter(given(pk__in=newspaper_ids)).values_list("pk", "boilerplate_articles")
+    return {newspaper: Rules(least, frozenset(digests[newspaper])) for newspaper, least in leasts}
 
 
 def fingerprint_of(facts: Facts, rules: Rules) -> str:
@@ -200,19 +194,6 @@ class MarkedWeek:
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
-    """The texts to compare without marked boilerplate, named as their columns; None if nothing is removed.
-
-    A digest is None for an empty text too.
-    """
-
-    story_text: str | None
-    story_digest: UUID | None
-    topic_text: str | None
-    topic_digest: UUID | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Stored:
     """An article of a week as it is stored."""
 
@@ -235,7 +216,7 @@ class FoundWeek:
     ids: list[int]  # in the order of publication
     sentences: list[FoundSentence]
     marked: dict[int, str]
-    changed: dict[int, tuple[str, _Texts]]
+    changed: list[dict[str, Any]]  # by column; see _STORE_SQL
 
     @property
     def counts(self) -> MarkedWeek:
@@ -315,15 +296,15 @@ def _found(week: NewspaperWeek, facts: Facts, rules: Rules, articles: Sequence[_
 
 def _differences(
     articles: Sequence[_Stored], marks: Sequence[Sequence[Mark]]
-) -> tuple[dict[int, str], dict[int, tuple[str, _Texts]]]:
+) -> tuple[dict[int, str], list[dict[str, Any]]]:
     """Return the new marks of articles whose compared texts stay the same, and those of the others with their texts."""
     marked: dict[int, str] = {}
-    changed: dict[int, tuple[str, _Texts]] = {}
+    changed: list[dict[str, Any]] = []
     for article, found in zip(articles, marks, strict=True):
         stored = [[start, end, int(first)] for start, end, first in found]
         texts = _texts(article.content, stored)
-        if (article.story_text, article.topic_text) != (texts.story_text, texts.topic_text):
-            changed[article.pk] = json.dumps(stored), texts
+        if (article.story_text, article.topic_text) != (texts["story_text"], texts["topic_text"]):
+            changed.append({"id": article.pk, "boilerplate": json.dumps(stored), **texts})
         elif article.boilerplate != stored:
             marked[article.pk] = json.dumps(stored)
     return marked, changed
@@ -332,21 +313,24 @@ def _differences(
 def _store_marks(weeks: Sequence[FoundWeek]) -> None:
     """Write what has changed, in the order of the weeks and of publication."""
     marked = {pk: marks for week in weeks for pk, marks in week.marked.items()}
-    changed = {pk: found for week in weeks for pk, found in week.changed.items()}
-    rows = [{"id": pk, "boilerplate": marks, **asdict(texts)} for pk, (marks, texts) in changed.items()]
     with connection.cursor() as cursor:
         if marked:
             cursor.execute(_MARK_SQL, {"ids": list(marked), "boilerplate": list(marked.values())})
-        cursor.executemany(_STORE_SQL, rows)
+        cursor.executemany(_STORE_SQL, [row for week in weeks for row in week.changed])
 
 
-def _texts(content: str, marks: Sequence[Sequence[int]]) -> _Texts:
+def _texts(content: str, marks: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Return the texts to compare without marked boilerplate, by column; None if nothing is removed.
+
+    A digest is None for an empty text too.
+    """
     story = topic = None
     if not all(mark[2] for mark in marks):
         story = normalize_text(without_boilerplate(content, marks, Mode.STORY))
     if marks:
         topic = normalize_text(without_boilerplate(content, marks, Mode.TOPIC))
-    return _Texts(story, text_digest(story or ""), topic, text_digest(topic or ""))
+    digests = {"story_digest": text_digest(story or ""), "topic_digest": text_digest(topic or "")}
+    return {"story_text": story, "topic_text": topic, **digests}
 
 
 def _store_sentences(weeks: Sequence[FoundWeek]) -> None:
@@ -381,18 +365,13 @@ def _store_sentences(weeks: Sequence[FoundWeek]) -> None:
 def _store_fingerprints(weeks: Sequence[FoundWeek]) -> None:
     """Store the fingerprints of the weeks as they are now; delete those of weeks with too few articles to be kept."""
     now = facts_of([week.week for week in weeks])
-    kept = [week for week in weeks if len(week.ids) >= week.rules.least_articles]
     small = [week.week for week in weeks if len(week.ids) < week.rules.least_articles]
-    rows = [
-        BoilerplateWeek(
-            newspaper_id=week.week.newspaper_id,
-            week=week.week.monday,
-            fingerprint=fingerprint_of(now[week.week], week.rules),
-        )
-        for week in kept
-    ]
+    current = {week.week: fingerprint_of(now[week.week], week.rules) for week in weeks if week.week not in small}
     BoilerplateWeek.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["newspaper", "week"], update_fields=["fingerprint"]
+        (BoilerplateWeek(newspaper_id=paper, week=week, fingerprint=found) for (paper, week), found in current.items()),
+        update_conflicts=True,
+        unique_fields=["newspaper", "week"],
+        update_fields=["fingerprint"],
     )
     if small:
         with connection.cursor() as cursor:

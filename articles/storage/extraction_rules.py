@@ -85,10 +85,8 @@ def _spread(newspaper: Newspaper, newest: list[int]) -> Iterator[int]:
     found: set[int] = set()
     for place in range(wanted):
         day = first.date + (last.date - first.date) * place / wanted
-        number = (
-            articles.filter(date__gte=day).exclude(pk__in=found).order_by("date", "id").values_list("pk", flat=True)
-        )
-        found.update(number[:1])
+        later = articles.filter(date__gte=day).exclude(pk__in=found).order_by("date", "id")
+        found.update(later.values_list("pk", flat=True)[:1])
     yield from found
 
 

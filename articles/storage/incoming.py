@@ -6,12 +6,13 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from articles.fields import FIRST_PRINTED, FOUND, LIMITS, MAX_DAYS_AHEAD, FoundDetails
 from articles.models import Article, ArticleURL
 from articles.normalization.logins import without_login
 from articles.normalization.times import Precision, PublicationTime
-from articles.normalization.urls import host_of, unwrap_url
+from articles.normalization.urls import host_of, unwrap_url, url_key
 
 if TYPE_CHECKING:  # slow to import, and only needed by those who extract
     from articles.extraction.extract import ExtractedArticle
@@ -195,6 +196,11 @@ def story_url(url: str) -> str:
     """Return the URL of the article behind this one: the target if it is a redirect that names it, else itself."""
     target = unwrap_url(url)
     return target if target == url or not url_fault(target) else url
+
+
+def keys_of(url: str) -> set[UUID]:
+    """Return the keys by which a URL may be stored: its own, and that of the URL of the article behind it."""
+    return {url_key(url), url_key(story_url(url))}
 
 
 def text_fault(name: str, value: str, limit: int) -> str:

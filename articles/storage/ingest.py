@@ -10,7 +10,7 @@ review and undo the results.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from articles.models import Article, ArticlePage, ArticleURL, FollowingPage, HeadlineVariant, Newspaper
+from articles.models import Article, ArticlePage, FollowingPage, HeadlineVariant, Newspaper
 from articles.normalization.urls import comparable_url, url_key
 from articles.querysets import TIME_COLUMNS
 from articles.storage.incoming import (
@@ -29,10 +29,10 @@ from articles.storage.incoming import (
     SeenHeadline,
     SeenURL,
     check_article,
-    story_url,
+    keys_of,
     url_fault,
 )
-from articles.storage.known_articles import Addresses, StoredArticle, keep_declared, owners_of
+from articles.storage.known_articles import Addresses, StoredArticle, keep_declared, known_keys, owners_of
 from articles.storage.locks import Lock, lock_transaction
 from articles.storage.newspapers import Naming, Paper, newspapers_for
 from articles.storage.preparing import (
@@ -40,7 +40,6 @@ from articles.storage.preparing import (
     PackedPage,
     Prepared,
     PreparedURL,
-    copy_cells,
     copy_into,
     copy_row,
     prepare,
@@ -48,7 +47,7 @@ from articles.storage.preparing import (
 from articles.storage.removed import REFUSED, refused, removed_names
 from articles.storage.url_parameters import learn_parameters
 
-# After this many new or changed articles, call refresh_statistics.
+# After this many new or changed articles, PostgreSQL's statistics are refreshed.
 MANY = 1_000
 _TIME_FIELDS = (*TIME_COLUMNS, "date_source")
 # Other headlines that an article keeps, the first ones: a live page changes its headline every few minutes.
@@ -157,23 +156,10 @@ def store_prepared(batch: Sequence[Prepared], again: Again) -> list[Stored]:
     return [stored.get(place, _REMOVED) for place in range(len(batch))]
 
 
-def known_urls(urls: Iterable[str]) -> set[str]:
-    """Return those of the URLs that belong to a stored article or redirect to one; they need no fetching."""
-    keys = {url: {url_key(url), url_key(story_url(url))} for url in urls}
-    known = known_keys({key for either in keys.values() for key in either})
-    return {url for url, either in keys.items() if not known.isdisjoint(either)}
-
-
-def known_keys(keys: Collection[UUID]) -> set[UUID]:
-    """Return those of the keys that are of a URL of a stored article."""
-    return set(ArticleURL.objects.filter(key__in=keys).values_list("key", flat=True)) if keys else set()
-
-
 def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
     """Attach URLs to the article that `known_as` belongs to; return whether there is one."""
     with writing():
-        names = {url_key(known_as), url_key(story_url(known_as))}
-        owner = Article.objects.filter(urls__key__in=names).only("newspaper_id", "withheld").first()
+        owner = Article.objects.filter(urls__key__in=keys_of(known_as)).only("newspaper_id", "withheld").first()
         if owner is None:
             return False
         if owner.withheld:
@@ -195,10 +181,14 @@ def newest_revision() -> int:
     return newest or 0
 
 
-def refresh_statistics() -> None:
-    """Update PostgreSQL's statistics after many changes, so that it does not choose slow query plans."""
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE articles_article, articles_articleurl")
+def refresh_statistics(changed: int | None = None) -> None:
+    """Update PostgreSQL's statistics after many changes, so that it does not choose slow query plans.
+
+    `changed` is the number of new or changed articles: up to MANY need none. None: certainly many.
+    """
+    if changed is None or changed >= MANY:
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE articles_article, articles_articleurl")
 
 
 def _store(batch: Sequence[Prepared], newspapers: Sequence[Newspaper], again: Again) -> list[Stored]:
@@ -284,7 +274,7 @@ def _create(new: Sequence[_Outcome]) -> None:
     now = timezone.now()
     # The row is a prepared one with these columns before it.
     rows = (
-        copy_cells((outcome.article.pk, outcome.article.newspaper_id, now)) + outcome.prepared.columns
+        copy_row((outcome.article.pk, outcome.article.newspaper_id, now), end="\t") + outcome.prepared.columns
         for outcome in new
     )
     copy_into("articles_article", _ARTICLE_COLUMNS, rows)
@@ -320,29 +310,23 @@ def _fill_times(known: Iterable[_Outcome]) -> None:
     filled: list[Article] = []
     for outcome in known:
         article, time = outcome.article, outcome.prepared.time
-        if (
-            time is None
-            or article.withheld
-            or article.extractor_version
-            or article.published_at
-            or time.day != article.date
-        ):
+        is_full = article.withheld or article.extractor_version or article.published_at
+        if time is None or is_full or time.published_day != article.date:
             continue
-        article.published_at = time.at
-        values = dict(zip(_TIME_FIELDS, (time.at, time.offset, time.precision, time.source), strict=True))
-        filled.append(Article(pk=article.pk, **values))
+        article.published_at = time.published_at
+        filled.append(Article(pk=article.pk, **{name: getattr(time, name) for name in _TIME_FIELDS}))
     Article.objects.bulk_update(filled, _TIME_FIELDS)
 
 
-def _other_headlines(each: _Outcome) -> list[SeenHeadline]:
+def _other_headlines(outcome: _Outcome) -> list[SeenHeadline]:
     """Return the headlines under which an article came and which are not its own."""
-    prepared = each.prepared
-    if each.created:
+    prepared, article = outcome.prepared, outcome.article
+    if outcome.created:
         return list(prepared.headlines)
-    if each.article.withheld:
+    if article.withheld:
         return []
     came = SeenHeadline(prepared.headline, prepared.date, prepared.url)
-    return [seen for seen in (came, *prepared.headlines) if seen.headline not in ("", each.article.headline)]
+    return [seen for seen in (came, *prepared.headlines) if seen.headline not in ("", article.headline)]
 
 
 def _keep_headlines(others: Iterable[tuple[int, int, SeenHeadline]]) -> dict[int, Literal["kept", "not kept"]]:
@@ -371,15 +355,9 @@ def _keep_pages(pages: Sequence[tuple[PackedPage, int]]) -> None:
     """Keep the pages of articles, which these ids belong to, and their further pages."""
     ArticlePage.objects.bulk_create(_new_page(page, article_id) for page, article_id in pages)
     FollowingPage.objects.bulk_create(
-        FollowingPage(
-            article_page_id=article_id,
-            number=number,
-            url=following_page.url,
-            content_type=following_page.content_type,
-            body=following_page.body,
-        )
+        FollowingPage(article_page_id=article_id, number=number, **further._asdict())
         for page, article_id in pages
-        for number, following_page in enumerate(page.following, start=2)
+        for number, further in enumerate(page.following, start=2)
     )
 
 

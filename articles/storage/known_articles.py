@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ from django.db.models.functions import MD5
 from psycopg.sql import SQL, Identifier
 
 from articles.models import Article, ArticleURL, DeclaredURL
-from articles.normalization.urls import comparable_url, page_form, url_key
-from articles.storage.incoming import story_url
+from articles.normalization.urls import comparable_url, page_form
+from articles.storage.fingerprints import md5
+from articles.storage.incoming import keys_of
 from articles.storage.preparing import Prepared, PreparedURL
 
 # A URL that more articles declare is the URL of none of them.
@@ -51,16 +51,8 @@ class StoredArticle:
     @classmethod
     def of(cls, new: Prepared, newspaper_id: int) -> Self:
         """Return it for an article that is about to be stored."""
-        return cls(
-            pk=0,
-            newspaper_id=newspaper_id,
-            date=new.date,
-            headline=new.headline,
-            normalized_title=new.normalized_title,
-            text_digest=new.text_digest,
-            published_at=new.published_at,
-            extractor_version=new.extractor_version,
-        )
+        decided_by = new.date, new.headline, new.normalized_title, new.text_digest, new.published_at
+        return cls(0, newspaper_id, *decided_by, new.extractor_version)
 
 
 @dataclass(slots=True)
@@ -82,32 +74,30 @@ class Addresses:
             found.setdefault(key, []).append(article)
         return cls(owners_of(owned | declared), found)
 
-    def known(self, each: Prepared, newspaper_id: int) -> StoredArticle | None:
+    def known(self, new: Prepared, newspaper_id: int) -> StoredArticle | None:
         """Return the stored article that this one is; None if it is new.
 
         A URL that it only names, such as a canonical link, and one that another page declares, counts only within the
         newspaper and for the same headline or text. A site that names one page as the canonical URL of every article
         must not lose them all, nor a newspaper its wire copy because it points to the agency.
         """
-        for key in each.own_keys:
+        for key in new.own_keys:
             if key in self.owners:
                 return self.owners[key]
-        named = [self.owners[key] for key in (*each.urls, *each.declared) if key in self.owners]
-        for key in (*each.own_keys, *each.declared):
+        named = [self.owners[key] for key in (*new.urls, *new.declared) if key in self.owners]
+        for key in (*new.own_keys, *new.declared):
             named += self.declaring.get(key, ()) if key not in self.owners else ()
-        inside = (it for it in named if it.newspaper_id == newspaper_id)
-        return next((it for it in inside if it.withheld or _is_one_story(each, it)), None)
+        inside = (other for other in named if other.newspaper_id == newspaper_id)
+        return next((other for other in inside if other.withheld or _is_one_story(new, other)), None)
 
-    def declare(self, each: Prepared, article: StoredArticle) -> list[tuple[UUID, PreparedURL]]:
-        """Return those of the URLs which its page declares that nobody owns, and remember them."""
-        new = []
-        for key, url in each.declared.items():
+    def declare(self, prepared: Prepared, article: StoredArticle) -> Iterator[tuple[UUID, PreparedURL]]:
+        """Yield those of the URLs which its page declares that nobody owns, and remember them."""
+        for key, url in prepared.declared.items():
             others = self.declaring.setdefault(key, [])
-            is_first = not any(it is article or it.pk == article.pk > 0 for it in others)
+            is_first = not any(other is article or other.pk == article.pk > 0 for other in others)
             if key not in self.owners and is_first and len(others) < MAX_DECLARING:
                 others.append(article)
-                new.append((key, url))
-        return new
+                yield key, url
 
 
 def owners_of(keys: Collection[UUID]) -> dict[UUID, StoredArticle]:
@@ -115,18 +105,28 @@ def owners_of(keys: Collection[UUID]) -> dict[UUID, StoredArticle]:
     return dict(_articles("articles_articleurl", keys))
 
 
+def known_urls(urls: Iterable[str]) -> set[str]:
+    """Return those of the URLs that belong to a stored article or redirect to one; they need no fetching."""
+    keys = {url: keys_of(url) for url in urls}
+    known = known_keys(set().union(*keys.values()))
+    return {url for url, either in keys.items() if not known.isdisjoint(either)}
+
+
+def known_keys(keys: Collection[UUID]) -> set[UUID]:
+    """Return those of the keys that are of a URL of a stored article."""
+    return set(ArticleURL.objects.filter(key__in=keys).values_list("key", flat=True))
+
+
 def known_pages(urls: Collection[str], kept: tuple[str, ...] = ()) -> set[str]:
     """Return those of the URLs that lead to the page of a stored article, in any spelling; they need no fetching.
 
     `kept` are the parameters that count in their newspaper. Uses the indexes on keys and on normal forms.
     """
-    keys = {url: {url_key(url), url_key(story_url(url))} for url in urls}
-    stored = set(ArticleURL.objects.filter(key__in=set().union(*keys.values())).values_list("key", flat=True))
-    known = {url for url, either in keys.items() if not stored.isdisjoint(either)}
-    digests = {url: _digest(comparable_url(url, kept)) for url in keys if url not in known}
+    known = known_urls(urls)
+    digests = {url: md5(comparable_url(url, kept)) for url in urls if url not in known}
     rows = ArticleURL.objects.annotate(digest=MD5("normalized_url")).filter(digest__in=set(digests.values()))
     pages: dict[str, set[str]] = defaultdict(set)
-    for digest, url in rows.values_list("digest", "url") if digests else ():
+    for digest, url in rows.values_list("digest", "url"):
         pages[digest].add(page_form(url, kept))
     return known | {url for url, digest in digests.items() if page_form(url, kept) in pages[digest]}
 
@@ -136,10 +136,6 @@ def others_with_text(newspaper_id: int, new: Prepared) -> bool:
     same = Article.objects.filter(newspaper=newspaper_id, text_digest=new.text_digest)
     others = same.filter(normalized_title=new.normalized_title).exclude(urls__key__in=new.own_keys)
     return new.text_digest is not None and others.exists()
-
-
-def _digest(form: str) -> str:
-    return hashlib.md5(form.encode(), usedforsecurity=False).hexdigest()
 
 
 def keep_declared(declared: Iterable[tuple[UUID, PreparedURL, int]]) -> None:
@@ -159,10 +155,10 @@ def _articles(table: LiteralString, keys: Collection[UUID]) -> Iterator[tuple[UU
     yield from ((key, articles[pk]) for key, pk, *_ in rows)
 
 
-def _is_one_story(each: Prepared, other: StoredArticle) -> bool:
+def _is_one_story(new: Prepared, other: StoredArticle) -> bool:
     """Return whether headline or text agree, of two articles of which one names a URL of the other."""
-    if each.text_digest is not None and each.text_digest == other.text_digest:
+    if new.text_digest is not None and new.text_digest == other.text_digest:
         return True
-    title = each.normalized_title
+    title = new.normalized_title
     is_telling = len(title.split()) >= _LEAST_WORDS or len(title) >= _LEAST_CHARACTERS
     return is_telling and title == other.normalized_title

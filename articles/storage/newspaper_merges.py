@@ -18,7 +18,8 @@ from django.utils import timezone
 from articles.models import Article, ArticleURL, LearntParameter, Newspaper, NewspaperMerge, WhitelistedSentence
 from articles.normalization.titles import plain_title
 from articles.normalization.urls import url_key
-from articles.storage.ingest import MANY, refresh_statistics, writing
+from articles.storage.ingest import refresh_statistics, writing
+from articles.storage.newspapers import Paper
 from articles.storage.renormalization import MARKED, mark_outdated
 from articles.storage.title_affixes import affixes_learnt, newest_headlines
 
@@ -97,21 +98,17 @@ def merge_newspapers(merged: Newspaper, into: Newspaper, *, user: Any = None) ->
     with writing():
         merged, into = _fresh(merged), _fresh(into)
         _check(merged, into)
-        before, carried = (into.affixes, into.kept_url_parameters[:]), _carried(merged, into)
-        merge = NewspaperMerge.objects.create(
-            merged=merged, into=into, articles=0, carried=asdict(carried), merged_by=user
-        )
+        before, carried = Paper.of(into), _carried(merged, into)
+        merge = NewspaperMerge(merged=merged, into=into, articles=0, carried=asdict(carried), merged_by=user)
+        merge.save()
         _execute(_RECORD_SQL, merged=merged.pk, merge=merge.pk)
         moved = _move(merge, merged, into)
         merged.merged_into = into
         merged.save(update_fields=["merged_into"])
         _carry(carried, into)
         into.learnt_affixes = affixes_learnt(into, ())
-        into.save()
-        if before != (into.affixes, into.kept_url_parameters):
-            mark_outdated(into)
-    if moved >= MANY:
-        refresh_statistics()
+        _save(into, before)
+    refresh_statistics(moved)
     return NewspaperMerge.objects.defer("article_ids").get(pk=merge.pk)
 
 
@@ -125,7 +122,7 @@ def undo_merge(merge: NewspaperMerge, *, user: Any = None) -> int:
         merge = NewspaperMerge.objects.select_for_update().defer("article_ids").get(pk=merge.pk)
         _check_undo(merge)
         merged, into = _fresh(merge.merged), _fresh(merge.into)
-        before = (into.affixes, into.kept_url_parameters[:])
+        before = Paper.of(into)
         _give_back(Carried(**merge.carried), merged, into)
         moved = _move(merge, into, merged)
         _forget_parameters(merge, merged, into)
@@ -133,14 +130,17 @@ def undo_merge(merge: NewspaperMerge, *, user: Any = None) -> int:
         merged.learnt_affixes = affixes_learnt(merged, merged.learnt_affixes)
         merged.save(update_fields=["merged_into", "learnt_affixes"])
         into.learnt_affixes = affixes_learnt(into, merge.carried["learnt_affixes"])
-        into.save()
-        if before != (into.affixes, into.kept_url_parameters):
-            mark_outdated(into)
+        _save(into, before)
         merge.undone_at, merge.undone_by = timezone.now(), user
         merge.save(update_fields=["undone_at", "undone_by"])
-    if moved >= MANY:
-        refresh_statistics()
+    refresh_statistics(moved)
     return moved
+
+
+def _save(newspaper: Newspaper, before: Paper) -> None:
+    newspaper.save()
+    if Paper.of(newspaper) != before:
+        mark_outdated(newspaper)
 
 
 def newspapers_to_renormalize() -> list[Newspaper]:
@@ -202,12 +202,13 @@ def _carried(merged: Newspaper, into: Newspaper) -> Carried:
     else:
         wanted |= {name: getattr(merged, name) for name in _SOURCES}
     added = {name: [value for value in values if value not in getattr(into, name)] for name, values in wanted.items()}
+    gets_sources = _has_sources(merged) and not _has_sources(into)
     replaced: dict[str, list[Any]] = {}
     if pattern not in (None, into.article_url_pattern):
         replaced["article_url_pattern"] = [into.article_url_pattern, pattern]
-    if merged.teasers != into.teasers and not _has_sources(into) and _has_sources(merged):
+    if merged.teasers != into.teasers and gets_sources:
         replaced["teasers"] = [into.teasers, merged.teasers]
-    if merged.crawl and not into.crawl and not _has_sources(into) and _has_sources(merged):
+    if merged.crawl and not into.crawl and gets_sources:
         replaced["crawl"] = [False, True]
     whitelisted = WhitelistedSentence.objects.filter(newspaper=into).values("digest")
     return Carried(
@@ -223,8 +224,8 @@ def _carried(merged: Newspaper, into: Newspaper) -> Carried:
 def _name_in_headlines(newspaper: Newspaper) -> list[str]:
     """Return the newspaper's name if any of its headlines has it at an end, so that it is still removed there."""
     names = [newspaper.name]
-    found = any(plain_title(headline, names) != plain_title(headline) for headline in newest_headlines(newspaper))
-    return names if found else []
+    headlines = newest_headlines(newspaper)
+    return names if any(plain_title(headline, names) != plain_title(headline) for headline in headlines) else []
 
 
 def _pattern_of_both(merged: Newspaper, into: Newspaper) -> str | None:

@@ -116,26 +116,22 @@ def papers_for(wanted: Sequence[Naming]) -> list[Paper]:
     """Return what newspapers_for would find, or create, if nothing else changed; creates nothing."""
     found = _found(wanted, _imagined)
     # By name, because one that is only imagined has no id.
-    papers = {
-        newspaper.name: Paper.of(newspaper) for newspaper in {id(newspaper): newspaper for newspaper in found}.values()
-    }
+    papers = {name: Paper.of(newspaper) for name, newspaper in {paper.name: paper for paper in found}.items()}
     return [papers[newspaper.name] for newspaper in found]
 
 
 def _found(wanted: Sequence[Naming], create: _Create) -> list[Newspaper]:
     by_name, new = _named({name: host for name, host in reversed(wanted) if name}, create)
     hosts = {host for name, host in wanted if not name}
-    by_host = {newspaper.host: newspaper for newspaper in reversed(new)}
-    by_host |= {item_.host: item_ for item_ in Newspaper.objects.filter(host__in=hosts).order_by("-id")} | _aliased(
-        hosts
-    )
+    stored = Newspaper.objects.filter(host__in=hosts).order_by("-id")
+    by_host = {newspaper.host: newspaper for newspaper in (*reversed(new), *stored)} | _aliased(hosts)
     by_host |= _named({host: host for host in hosts if host not in by_host}, create)[0]
     return [(by_name[name] if name else by_host[host]).current for name, host in wanted]
 
 
 def _named(hosts: Mapping[str, str], create: _Create) -> tuple[dict[str, Newspaper], list[Newspaper]]:
     """Return the newspapers of these names, and those of them that were missing, by name."""
-    found = {item_.name: item_ for item_ in Newspaper.objects.filter(name__in=hosts)}
+    found = {newspaper.name: newspaper for newspaper in Newspaper.objects.filter(name__in=hosts)}
     if missing := {name for name in hosts if name not in found}:
         found |= _aliased(missing)
     # Always in the same order, so that two writers of the same names cannot deadlock.

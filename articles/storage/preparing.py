@@ -19,7 +19,6 @@ from articles.models import ArticleURL
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.language import detect_languages
 from articles.normalization.text import normalize_text, text_digest
-from articles.normalization.times import Precision
 from articles.normalization.titles import normalize_title
 from articles.normalization.urls import comparable_url, has_decoration, url_key
 from articles.storage.incoming import (
@@ -63,16 +62,6 @@ class PreparedURL(NamedTuple):
         return cls(seen.url, seen.kind, comparable_url(seen.url, kept), has_decoration(seen.url))
 
 
-class ListedTime(NamedTuple):
-    """A time of publication, its day by the source's clock, and its source."""
-
-    day: datetime.date
-    at: datetime.datetime
-    offset: int | None
-    precision: Precision
-    source: str
-
-
 class PackedPage(NamedTuple):
     """The page of an article as it is kept, and the further ones: `copy` without its bytes, and those compressed."""
 
@@ -95,8 +84,8 @@ def _packed(body: bytes) -> bytes:
 class Prepared(NamedTuple):
     """A checked article: what the writer decides by, and what it then only passes on.
 
-    `columns` are those of PREPARED_COLUMNS, as COPY reads them; `paper` is the newspaper as it was then. `time` is None
-    without a time of publication, and for an article that came with its page.
+    `columns` are those of PREPARED_COLUMNS, as COPY reads them; `paper` is the newspaper as it was then. `time` has its
+    time of publication and the source of that; None without one, and for an article that came with its page.
     """
 
     naming: Naming
@@ -106,7 +95,7 @@ class Prepared(NamedTuple):
     normalized_title: str
     text_digest: UUID | None
     published_at: datetime.datetime | None
-    time: ListedTime | None
+    time: Details | None
     url: str  # of the article, without redirects
     own_keys: Sequence[UUID]  # of that URL, and of the redirect that led to it
     urls: dict[UUID, PreparedURL]  # its own first
@@ -123,11 +112,11 @@ class Prepared(NamedTuple):
         return not self.columns
 
 
-_DETAILS = tuple(field.name for field in dataclasses.fields(Details))
+DETAILS = tuple(field.name for field in dataclasses.fields(Details))
 PREPARED_COLUMNS = (
     *("external_id", "date", "headline", "url", "content", "extra_columns"),
     *("normalized_title", "normalized_text", "text_digest", "normalizer_version", "extractor_version", "revision"),
-    *_DETAILS,
+    *DETAILS,
 )
 # A trigger counts it up.
 _REVISION = 0
@@ -135,8 +124,7 @@ _REVISION = 0
 
 def prepare(incoming: IncomingArticle, naming: Naming, paper: Paper) -> Prepared:
     """Prepare a checked article of a newspaper."""
-    [prepared] = prepare_all([(incoming, naming, paper)])
-    return prepared
+    return prepare_all([(incoming, naming, paper)])[0]
 
 
 def prepare_again(before: Prepared, incoming: IncomingArticle, paper: Paper) -> Prepared:
@@ -192,7 +180,7 @@ def _prepared(
             *(addresses.url, incoming.content, incoming.extra_columns),
             *(forms.normalized_title, forms.normalized_text, forms.text_digest),
             *(NORMALIZER_VERSION, version, _REVISION),
-            *(getattr(details, name) for name in _DETAILS),
+            *(getattr(details, name) for name in DETAILS),
         )),
     )  # fmt: skip
 
@@ -217,7 +205,7 @@ def _decided(incoming: IncomingArticle, naming: Naming, paper: Paper, addresses:
         normalized_title="",
         text_digest=None,
         published_at=incoming.details.published_at,
-        time=None if incoming.page else _time(incoming.details),
+        time=incoming.details if incoming.details.published_at and not incoming.page else None,
         url=addresses.url,
         own_keys=addresses.own_keys,
         urls=believed,
@@ -292,27 +280,18 @@ def _details(incoming: IncomingArticle, paper: Paper, language: str) -> Details:
     )
 
 
-def _time(details: Details) -> ListedTime | None:
-    day, at = details.published_day, details.published_at
-    if day is None or at is None:
-        return None
-    return ListedTime(day, at, details.published_offset, details.published_precision, details.date_source)
-
-
 # Rows for COPY are written here and not by psycopg, because other processes make them (PostgreSQL manual, "COPY", File
 # Formats, text). The backslash first, because the others become one.
 _ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
 _TRUTHS = {True: "t", False: "f"}
 
 
-def copy_row(values: Iterable[object]) -> bytes:
-    """Return a row of texts, numbers, truth values, days, times in UTC and UUIDs, with its line break; None: NULL."""
-    return ("\t".join(map(_cell, values)) + "\n").encode()
+def copy_row(values: Iterable[object], *, end: str = "\n") -> bytes:
+    r"""Return a row of texts, numbers, truth values, days, times in UTC and UUIDs, with its line break; None: NULL.
 
-
-def copy_cells(values: Iterable[object]) -> bytes:
-    """Return the beginning of a row: the same values, and the tab before the next."""
-    return ("\t".join(map(_cell, values)) + "\t").encode()
+    With the end \t, it is only the beginning of a row.
+    """
+    return ("\t".join(map(_cell, values)) + end).encode()
 
 
 def copy_into(table: str, columns: Iterable[str], rows: Iterable[bytes]) -> None:

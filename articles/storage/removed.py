@@ -10,7 +10,6 @@ known if it comes again.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable
 from typing import Any, LiteralString
 from uuid import UUID
@@ -20,8 +19,9 @@ from psycopg.sql import SQL, Composed, Identifier
 
 from articles.fields import FIELDS
 from articles.models import Article, Removal, RemovedIdentity, Withholding
-from articles.normalization.urls import comparable_url, url_key
-from articles.storage.incoming import story_url
+from articles.normalization.urls import comparable_url
+from articles.storage.fingerprints import md5
+from articles.storage.incoming import keys_of
 from articles.storage.newspapers import Naming
 from articles.storage.preparing import Prepared
 
@@ -62,7 +62,7 @@ def keep_names(removal: Removal, names: Iterable[str]) -> None:
 
 def removed_names(namings: Collection[Naming]) -> set[Naming]:
     """Return those under which a newspaper was removed."""
-    digests = {naming: _digest(_NAME, naming.name or naming.host) for naming in namings}
+    digests = {naming: _name_digest(naming) for naming in namings}
     found = _found(digests.values())
     return {naming for naming, digest in digests.items() if digest in found}
 
@@ -70,14 +70,14 @@ def removed_names(namings: Collection[Naming]) -> set[Naming]:
 def refused(batch: Iterable[Prepared]) -> list[bool]:
     """Return for each of these articles whether it, or its newspaper, was removed. Costs one query."""
     digests = [_digests_of(prepared) for prepared in batch]
-    found = _found({digest for own in digests for digest in own})
+    found = _found(set().union(*digests))
     return [not found.isdisjoint(own) for own in digests]
 
 
 def removed_urls(urls: Collection[str], kept: Collection[str] = ()) -> set[str]:
     """Return those of the URLs that are of removed articles; `kept` are the parameters that count there."""
-    digests = {url: {url_key(url), url_key(story_url(url)), _digest(_FORM, comparable_url(url, kept))} for url in urls}
-    found = _found({digest for own in digests.values() for digest in own})
+    digests = {url: keys_of(url) | {_digest(_FORM, comparable_url(url, kept))} for url in urls}
+    found = _found(set().union(*digests.values()))
     return {url for url, own in digests.items() if not found.isdisjoint(own)}
 
 
@@ -88,20 +88,22 @@ def lift(removal: Removal, **values: Any) -> int:
     return number
 
 
-def _digests_of(each: Prepared) -> set[UUID]:
-    forms = {_digest(_FORM, url.form) for url in each.urls.values()}
-    return {*each.own_keys, *each.urls, *forms, _digest(_NAME, each.naming.name or each.naming.host)}
+def _digests_of(prepared: Prepared) -> set[UUID]:
+    forms = {_digest(_FORM, url.form) for url in prepared.urls.values()}
+    return {*prepared.own_keys, *prepared.urls, *forms, _name_digest(prepared.naming)}
+
+
+def _name_digest(naming: Naming) -> UUID:
+    return _digest(_NAME, naming.name or naming.host)
 
 
 def _found(digests: Collection[UUID]) -> set[UUID]:
-    if not digests:
-        return set()
-    rows = RemovedIdentity.objects.filter(digest__in=set(digests))
-    return set(rows.values_list("digest", flat=True))
+    found = RemovedIdentity.objects.filter(digest__in=set(digests))  # of no digests, Django asks for none
+    return set(found.values_list("digest", flat=True))
 
 
 def _digest(kind: str, text: str) -> UUID:
-    return UUID(hashlib.md5((kind + text).encode(), usedforsecurity=False).hexdigest())
+    return UUID(md5(kind + text))
 
 
 PLACEHOLDER = "Withheld"
@@ -122,7 +124,10 @@ _WHOLE: tuple[tuple[LiteralString, LiteralString], ...] = (
     ("articles_followingpage", "article_page_id"),
     ("articles_articlerevision", "article_id"),
 )
-_ADDRESSES: tuple[LiteralString, ...] = ("articles_articleurl", "articles_declaredurl")
+_ADDRESSES: tuple[tuple[LiteralString, LiteralString], ...] = (
+    ("articles_articleurl", "article_id"),
+    ("articles_declaredurl", "article_id"),
+)
 
 _KEEP_SQL: LiteralString = """
 INSERT INTO articles_withheldrow (withholding_id, "table", row)
@@ -156,13 +161,8 @@ def take_away(withholding: Withholding) -> None:
     """Move the texts of an article to the rows of its withholding; inside ingest.writing()."""
     article = withholding.article_id
     with connection.cursor() as cursor:
-        for table, column in (
-            ("articles_article", "id"),
-            *((address, "article_id") for address in _ADDRESSES),
-            *_WHOLE,
-        ):
-            names = {"table": Identifier(table), "name": table, "column": Identifier(column)}
-            statement = SQL(_KEEP_SQL).format(**names)
+        for table, column in (("articles_article", "id"), *_ADDRESSES, *_WHOLE):
+            statement = SQL(_KEEP_SQL).format(table=Identifier(table), name=table, column=Identifier(column))
             cursor.execute(statement, {"withholding": withholding.pk, "article": article})
     blank([article], PLACEHOLDER)
 
@@ -175,8 +175,7 @@ def blank(articles: Collection[int], placeholder: str) -> None:
             cursor.execute(SQL(_DELETE_SQL).format(table=Identifier(table), column=Identifier(column)), values)
         for statement in (_BLANK_URLS_SQL, _BLANK_DECLARED_SQL):
             cursor.execute(statement, values)
-    marks: dict[str, Any] = {**dict.fromkeys(MARKS), "boilerplate": []}
-    shown = {**_EMPTY, **marks, "headline": placeholder, "withheld": True}
+    shown = {**_EMPTY, **dict.fromkeys(MARKS), "boilerplate": [], "headline": placeholder, "withheld": True}
     Article.objects.filter(pk__in=articles).update(**shown)
 
 

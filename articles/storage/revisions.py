@@ -65,11 +65,11 @@ def newest_version(article_id: int) -> Version:
     revisions = ArticleRevision.objects.filter(article_id=article_id).order_by("-number")
     newest = revisions.first()
     number, is_gone = (newest.number, newest.kind == Kind.GONE) if newest else (0, False)
-    if read := revisions.exclude(kind=Kind.GONE).first():
+    read = revisions.exclude(kind=Kind.GONE).first()
+    if read:
         page = _read_again(page, bytes(read.body), read)
-        return Version(article_id, number, is_gone, read.headline, read.content, page)
-    article = Article.objects.only("headline", "content").get(pk=article_id)
-    return Version(article_id, number, is_gone, article.headline, article.content, page)
+    shown = read or Article.objects.only("headline", "content").get(pk=article_id)
+    return Version(article_id, number, is_gone, shown.headline, shown.content, page)
 
 
 def _read_again(page: KeptPage, body: bytes, seen: ArticleRevision | SeenAgain) -> KeptPage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from django.db.models import Count
 from django.db.models.functions import Length
@@ -54,7 +54,8 @@ def update_affixes(newspapers: Iterable[Newspaper] | None = None, *, pool: Pool 
 
 def learnt_from(newspaper_id: int, _on_progress: Callable[[int], None] = lambda _headlines: None) -> Learnt:
     """Learn the affixes of a newspaper from its headlines; a task of a worker process."""
-    return _learnt(_Lesson.of(Newspaper.objects.get(pk=newspaper_id)))
+    lesson = _lesson(Newspaper.objects.get(pk=newspaper_id))
+    return Learnt(learn_affixes(**lesson), fingerprint(lesson))
 
 
 def affixes_line(newspaper: Newspaper) -> str:
@@ -77,7 +78,7 @@ def newest_headlines(newspaper: Newspaper) -> list[str]:
 
 def affixes_learnt(newspaper: Newspaper, known: Sequence[str]) -> list[str]:
     """Return the affixes of a newspaper's headlines; those in `known` stay as long as a headline has them."""
-    return _learnt(_Lesson.of(newspaper, known)).affixes
+    return learn_affixes(**_lesson(newspaper) | {"known": known})
 
 
 class Learnt(NamedTuple):
@@ -87,33 +88,22 @@ class Learnt(NamedTuple):
     of: str
 
 
-class _Lesson(NamedTuple):
-    """What the affixes of a newspaper are learnt from; see learn_affixes."""
-
-    headlines: list[str]
-    known: list[str]
-    names: list[str]
-    refused: list[str]
-
-    @classmethod
-    def of(cls, newspaper: Newspaper, known: Sequence[str] | None = None) -> Self:
-        """Return that of a newspaper; `known` are its own learnt affixes, unless others are given."""
-        known = newspaper.learnt_affixes if known is None else known
-        names = [newspaper.name, *newspaper.title_affixes]
-        return cls(newest_headlines(newspaper), list(known), names, list(newspaper.refused_affixes))
-
-
-def _learnt(lesson: _Lesson) -> Learnt:
-    affixes = learn_affixes(lesson.headlines, lesson.known, names=lesson.names, refused=lesson.refused)
-    return Learnt(affixes, fingerprint(lesson))
+def _lesson(newspaper: Newspaper) -> dict[str, Sequence[str]]:
+    """Return what the affixes of a newspaper are learnt from: the arguments of learn_affixes."""
+    return {
+        "headlines": newest_headlines(newspaper),
+        "known": newspaper.learnt_affixes,
+        "names": [newspaper.name, *newspaper.title_affixes],
+        "refused": newspaper.refused_affixes,
+    }
 
 
 def _update(newspaper_id: int, learnt: Learnt) -> Newspaper | None:
     """Store what was learnt, or learn it again if the headlines have changed meanwhile; None if it changes nothing."""
     with writing():
         newspaper = Newspaper.objects.get(pk=newspaper_id)
-        lesson = _Lesson.of(newspaper)
-        affixes = learnt.affixes if learnt.of == fingerprint(lesson) else _learnt(lesson).affixes
+        lesson = _lesson(newspaper)
+        affixes = learnt.affixes if learnt.of == fingerprint(lesson) else learn_affixes(**lesson)
         if affixes == newspaper.learnt_affixes:
             return None
         newspaper.learnt_affixes = affixes

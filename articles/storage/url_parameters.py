@@ -7,7 +7,6 @@ kept_url_parameters, with the two URLs as evidence, and the forms of that newspa
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 from collections import Counter, defaultdict
@@ -24,6 +23,7 @@ from django.db.models.functions import MD5, Left
 from articles.models import Article, ArticleURL, LearntParameter, Newspaper
 from articles.normalization.parameters import is_tracker
 from articles.normalization.urls import comparable_url, dropped_parameters
+from articles.storage.fingerprints import md5
 
 logger = logging.getLogger(__name__)
 
@@ -121,9 +121,9 @@ def _sharing(forms: Collection[str]) -> Iterator[tuple[int, list[_Seen]]]:
     """Yield the articles that share one of the forms with others of their newspaper. Uses article_url_normalized."""
     if not forms:
         return
-    digests = [hashlib.md5(form.encode(), usedforsecurity=False).hexdigest() for form in forms]
     stored = ArticleURL.objects.annotate(digest=MD5("normalized_url")).order_by("-id")
-    having = Counter(digest for digest, _ in set(stored.filter(digest__in=digests).values_list("digest", "article_id")))
+    found = stored.filter(digest__in=[md5(form) for form in forms]).values_list("digest", "article_id")
+    having = Counter(digest for digest, _ in set(found))
     shared = [digest for digest, articles in having.items() if articles > 1]
     rows = stored.filter(digest__in=shared, article__paywalled=False).values_list(
         "article__newspaper_id", "digest", "article_id", "article__normalized_title",
@@ -197,35 +197,31 @@ def _distinguishing(collisions: Sequence[_Collision], refuted: Mapping[str, int]
         candidates = [name for name in votes if votes[name] > refuted.get(name, 0) and _may_distinguish(name, left)]
         if not candidates:
             return
-        name = min(candidates, key=lambda name: (is_tracker(name), -votes[name], not _is_number(name, left), name))
+        numbers = {name for name in candidates if all(value.isdecimal() for value in _values(name, left))}
+        name = min(candidates, key=lambda name: (is_tracker(name), -votes[name], name not in numbers, name))
         yield next(collision for collision in left if name in collision.names), name
         left = [collision for collision in left if name not in collision.names]
 
 
 def _values(name: str, collisions: Sequence[_Collision]) -> set[str]:
-    stories = (
-        story for collision in collisions if name in collision.names for story in (collision.first, collision.second)
-    )
-    return {value for story in stories for value in story.dropped[name]}
+    named = [collision for collision in collisions if name in collision.names]
+    return {value for collision in named for value in (*collision.first.dropped[name], *collision.second.dropped[name])}
 
 
 def _may_distinguish(name: str, collisions: Sequence[_Collision]) -> bool:
     return not is_tracker(name) or len(_values(name, collisions)) >= _STORIES_OF_A_TRACKER
 
 
-def _is_number(name: str, collisions: Sequence[_Collision]) -> bool:
-    return all(value.isdecimal() for value in _values(name, collisions))
-
-
 def _keep(newspaper_id: int, name: str, collision: _Collision) -> set[int]:
     """Keep the parameter unless it was learnt before and removed; return the articles whose forms changed."""
     newspaper = Newspaper.objects.select_for_update().get(pk=newspaper_id)
-    if name in newspaper.kept_url_parameters or newspaper.learnt_parameters.count() >= MAX_LEARNT:
-        return set()
     first_url, second_url = (next(iter(url.dropped[name].values())) for url in (collision.first, collision.second))
     evidence = {"first_url": first_url, "second_url": second_url}
-    _, created = LearntParameter.objects.get_or_create(newspaper=newspaper, name=name, defaults=evidence)
-    if not created:
+    if (
+        name in newspaper.kept_url_parameters
+        or newspaper.learnt_parameters.count() >= MAX_LEARNT
+        or not LearntParameter.objects.get_or_create(newspaper=newspaper, name=name, defaults=evidence)[1]
+    ):
         return set()
     newspaper.kept_url_parameters.append(name)
     newspaper.save(update_fields=["kept_url_parameters"])

@@ -24,7 +24,7 @@ from articles.models import ArticleURL
 from articles.normalization.logins import without_login
 from articles.storage import ingest
 from articles.storage.incoming import SeenURL
-from articles.storage.known_articles import known_pages
+from articles.storage.known_articles import known_pages, known_urls
 from crawlers import frontier
 from crawlers.database import Batched, in_database
 from crawlers.faults import RefusedError
@@ -74,7 +74,7 @@ class _Asked(NamedTuple):
 
 
 def _are_known(asked: Sequence[_Asked]) -> list[bool]:
-    known = {_Asked(url, None) for url in ingest.known_urls([one.url for one in asked])}
+    known = {_Asked(url, None) for url in known_urls([one.url for one in asked])}
     for kept in {one.kept for one in asked if one.kept is not None}:
         known |= {_Asked(url, kept) for url in known_pages([one.url for one in asked if one.kept == kept], kept)}
     return [one in known or _Asked(one.url, None) in known for one in asked]

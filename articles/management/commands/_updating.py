@@ -10,13 +10,17 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from articles.management.arguments import add_newspaper_arguments, chosen_newspapers, number_up_to
+from articles.management.arguments import (
+    add_batch_size_option,
+    add_newspaper_arguments,
+    add_workers_option,
+    chosen_newspapers,
+)
 from articles.management.base import LongCommand
 from articles.models import Article, Newspaper
-from articles.storage.ingest import MANY, refresh_statistics
+from articles.storage.ingest import refresh_statistics
 from articles.storage.renormalization import UpdatedBatch
 
-MAX_BATCH_SIZE = 5_000
 SHOWN_FAILURES = 10
 
 
@@ -24,6 +28,7 @@ class UpdatingCommand(LongCommand, ABC):
     """Updates the articles that carry an older version, batch by batch; run again, it resumes."""
 
     default_batch_size: int
+    few_articles = ""  # what is said of the number of processes for few of them
 
     def prepare(self, newspapers: Sequence[Newspaper] | None) -> None:
         """Do what decides which articles are outdated, before they are counted."""
@@ -38,16 +43,11 @@ class UpdatingCommand(LongCommand, ABC):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_newspaper_arguments(parser, without="all newspapers")
-        parser.add_argument(
-            "--batch-size",
-            type=number_up_to(MAX_BATCH_SIZE),
-            default=self.default_batch_size,
-            metavar="N",
-            help=f"articles per transaction, 1 to {MAX_BATCH_SIZE:,} (default: %(default)s)",
-        )
+        add_batch_size_option(parser, "articles", default=self.default_batch_size)
         parser.add_argument(
             "--dry-run", action="store_true", help="report how many articles are outdated; change nothing"
         )
+        add_workers_option(parser, note=self.few_articles)
 
     def handle(self, *_args: Any, **options: Any) -> None:
         newspapers = chosen_newspapers(options)
@@ -70,8 +70,7 @@ class UpdatingCommand(LongCommand, ABC):
         except KeyboardInterrupt:
             self._report(done, changed, failures)
             raise
-        if changed >= MANY:
-            refresh_statistics()
+        refresh_statistics(changed)
         self._report(done, changed, failures)
 
     def _report(self, done: int, changed: int, failures: Sequence[tuple[int, str]]) -> None:

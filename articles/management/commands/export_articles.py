@@ -64,11 +64,11 @@ class Command(LongCommand):
         with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
             if mode is not Mode.KEEP:
                 mark_outdated_weeks(progress, **scope)
-            total = Article.objects.in_scope(**scope).count()
-            task = progress.add_task("articles", total=total)
+            articles = Article.objects.in_scope(**scope)
+            task = progress.add_task("articles", total=articles.count())
 
             def rows() -> Iterator[ExportedRow]:
-                for row in exported_rows(mode, **scope):
+                for row in exported_rows(mode, articles):
                     if row.values["content"].strip():
                         tally.written += 1
                         yield row

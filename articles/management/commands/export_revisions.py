@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 from articles.files.exporting import VERSION_COLUMNS, csv_lines, json_lines, versions_rows
 from articles.management.arguments import add_output_options, add_scope_options, chosen_output, chosen_scope
 from articles.management.base import LongCommand, opened_output
+from articles.models import Article
 
 
 class Command(LongCommand):
@@ -25,11 +26,10 @@ class Command(LongCommand):
         add_output_options(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        scope = chosen_scope(options)
+        articles = Article.objects.in_scope(**chosen_scope(options))
         path, file_format = chosen_output(options)
         with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
-            rows = versions_rows(**scope)
-            tracked = progress.track(rows, description="versions", total=None)
+            tracked = progress.track(versions_rows(articles), description="versions", total=None)
             lines = json_lines(tracked) if file_format == "jsonl" else csv_lines(tracked, VERSION_COLUMNS)
             written = 0
             with opened_output(path, self.stdout) as write:

@@ -8,7 +8,7 @@ from typing import Any
 from articles.management.arguments import add_newspaper_arguments, add_workers_option, chosen_newspaper_ids, day
 from articles.management.base import LongCommand
 from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
-from articles.storage.ingest import MANY, refresh_statistics
+from articles.storage.ingest import refresh_statistics
 from articles.storage.workers import database_pool
 
 
@@ -44,8 +44,7 @@ class Command(LongCommand):
         except KeyboardInterrupt:
             self._report(done, articles, changed, sentences)
             raise
-        if changed >= MANY:
-            refresh_statistics()
+        refresh_statistics(changed)
         self._report(done, articles, changed, sentences)
 
     def _report(self, weeks: int, articles: int, changed: int, sentences: int) -> None:

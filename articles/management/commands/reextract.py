@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
-
-from articles.management.arguments import add_workers_option
 from articles.management.commands._updating import UpdatingCommand
-from articles.models import Article, Newspaper
-from articles.storage import reextraction
+from articles.models import Newspaper
+from articles.storage.reextraction import outdated_texts, reextract
 from articles.storage.renormalization import UpdatedBatch
 from articles.storage.revisions import reextract_revisions
 
@@ -23,15 +19,9 @@ class Command(UpdatingCommand):
         "interruption."
     )
     default_batch_size = 100
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        super().add_arguments(parser)
-        add_workers_option(parser)
-
-    def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
-        return reextraction.outdated_texts(newspapers)
+    outdated = staticmethod(outdated_texts)
 
     def update(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[UpdatedBatch]:
-        yield from reextraction.reextract(newspapers, batch_size=options["batch_size"], workers=options["workers"])
+        yield from reextract(newspapers, batch_size=options["batch_size"], workers=options["workers"])
         if changed := reextract_revisions(newspapers):
             self.stdout.write(f"Later versions: {changed:,} changed.")

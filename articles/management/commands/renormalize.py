@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
-
-from articles.management.arguments import add_workers_option
 from articles.management.commands._updating import UpdatingCommand
-from articles.models import Article, Newspaper
+from articles.models import Newspaper
 from articles.storage import renormalization
-from articles.storage.renormalization import UpdatedBatch
+from articles.storage.renormalization import UpdatedBatch, outdated_forms
 from articles.storage.title_affixes import affixes_line, update_affixes
 from articles.storage.workers import database_pool
 
@@ -24,17 +20,12 @@ class Command(UpdatingCommand):
         "it again to resume after an interruption."
     )
     default_batch_size = 500
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        super().add_arguments(parser)
-        add_workers_option(parser, note="; one for few articles")
+    few_articles = "; one for few articles"
+    outdated = staticmethod(outdated_forms)
 
     def prepare(self, newspapers: Sequence[Newspaper] | None) -> None:
         for newspaper in update_affixes(newspapers):
             self.stdout.write(affixes_line(newspaper))
-
-    def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
-        return renormalization.outdated_forms(newspapers)
 
     def update(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[UpdatedBatch]:
         with database_pool(options["workers"]) as pool:

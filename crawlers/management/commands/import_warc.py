@@ -13,7 +13,7 @@ from django.db import Error as DatabaseFault
 from articles.management.arguments import add_workers_option
 from articles.management.base import LongCommand, usage_error
 from articles.processes import Pool
-from articles.storage.ingest import MANY, Stored, newest_revision, refresh_statistics
+from articles.storage.ingest import Stored, newest_revision, refresh_statistics
 from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
 from articles.storage.workers import database_pool
 from articles.warc import ArchivedPage, DamagedArchiveError, OtherRecord, join_following, opened, read_pages
@@ -65,8 +65,7 @@ class Command(LongCommand):
 
     def _settle(self, before: int, created: int, pool: Pool) -> None:
         """Learn the affixes of newspapers that have new articles since this revision."""
-        if created >= MANY:
-            refresh_statistics()
+        refresh_statistics(created)
         for newspaper in update_affixes_and_forms(newspapers_since(before), pool=pool):
             self.stdout.write(affixes_line(newspaper))
 

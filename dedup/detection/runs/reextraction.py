@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from articles.jobs.work import Work, ask
 from articles.models import Newspaper
-from articles.storage.ingest import MANY, refresh_statistics
+from articles.storage.ingest import refresh_statistics
 from articles.storage.reextraction import reextract
 
 
@@ -18,8 +18,7 @@ def reextraction_job(work: Work) -> int:
     if newspaper is None:
         return 0
     changed = sum(batch.changed for batch in reextract([newspaper.current]))
-    if changed >= MANY:
-        refresh_statistics()
+    refresh_statistics(changed)
     return changed
 
 

@@ -14,6 +14,7 @@ from django.db import connection, transaction
 
 from articles.fields import FIELDS
 from articles.files.exporting import ExportedRow, exported_rows
+from articles.models import Article
 from dedup.detection.article_sql import article_sql
 from dedup.rows.columns import Column, ColumnType
 from dedup.rows.corpus.places import Asked
@@ -86,7 +87,8 @@ _REASONS_SQL = "SELECT reason, count(*) FROM corpus_place WHERE reason IS NOT NU
 
 def corpus_rows(asked: Asked) -> Generator[ExportedRow]:
     """Yield the articles that stay, by day and id, with the columns of CORPUS."""
-    rows = exported_rows(asked.boilerplate, **asked.part.bounds(), columns=CORPUS_NAMES)
+    articles = Article.objects.in_scope(**asked.part.bounds())
+    rows = exported_rows(asked.boilerplate, articles, columns=CORPUS_NAMES)
     while batch := list(islice(rows, _ARTICLES_AT_ONCE)):
         places = _places([row.values["id"] for row in batch])
         for row in batch:

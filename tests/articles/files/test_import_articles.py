@@ -15,7 +15,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
-from articles.files import importing
 from articles.models import Article, ArticleURL, Newspaper
 from articles.storage import ingest
 from articles.storage.preparing import Prepared
@@ -76,7 +75,7 @@ def test_each_kind_of_file_is_stored_and_the_second_time_known(tmp_path: Path, r
 def test_after_many_articles_the_statistics_are_refreshed(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "MANY", 37)
+    monkeypatch.setattr(ingest, "MANY", 37)
     path = tmp_path / "a.jsonl"
     path.write_bytes(json_lines(*(row(number) for number in range(37))))
     run(path)

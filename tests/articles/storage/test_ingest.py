@@ -24,10 +24,10 @@ from articles.storage.incoming import (
 from articles.storage.ingest import (
     Stored,
     attach_urls,
-    known_urls,
     store_article,
     store_articles,
 )
+from articles.storage.known_articles import known_urls
 from articles.storage.newspapers import newspaper_host
 
 Kind = ArticleURL.Kind

@@ -21,7 +21,8 @@ from articles.normalization.times import possible_time, written_time
 from articles.normalization.urls import url_key
 from articles.storage import reextraction, renormalization
 from articles.storage.incoming import Details, IncomingArticle, ListedDate, PageCopy
-from articles.storage.ingest import known_urls, store_article
+from articles.storage.ingest import store_article
+from articles.storage.known_articles import known_urls
 from articles.storage.renormalization import FoundForms
 from tests.articles.test_processes import end_this_process
 from tests.conftest import StoreArticle
