@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -18,7 +17,6 @@ MAX_DAYS_AHEAD = 2
 # The first printed newspaper appeared then (Relation, Strasbourg); an earlier day is a misread one, or none at all:
 # programs write 0001-01-01 and the like if they know no day.
 FIRST_PRINTED = datetime.date(1605, 1, 1)
-_KEY = "field"
 
 
 class Kind(StrEnum):
@@ -60,11 +58,11 @@ class Field:
 
 def _text(meaning: str, limit: int, **more: Any) -> Any:
     """Declare a text of FoundDetails, empty if unknown; its name is that of the attribute."""
-    return dataclasses.field(default="", metadata={_KEY: {"meaning": meaning, "limit": limit, **more}})
+    return dataclasses.field(default="", metadata={"meaning": meaning, "limit": limit, **more})
 
 
 def _flag(meaning: str) -> Any:
-    return dataclasses.field(default=False, metadata={_KEY: {"meaning": meaning, "kind": Kind.YES_NO}})
+    return dataclasses.field(default=False, metadata={"meaning": meaning, "kind": Kind.YES_NO})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +116,8 @@ class FoundDetails:
     paywalled: bool = _flag("whether the source showed only the beginning")
 
 
-def _found() -> Iterator[Field]:
-    for attribute in dataclasses.fields(FoundDetails):
-        yield Field(name=attribute.name, **attribute.metadata[_KEY])
-
-
 # The fields of FoundDetails: those that columns of a file are read into, and the others.
-FOUND = tuple(_found())
+FOUND = tuple(Field(name=attribute.name, **attribute.metadata) for attribute in dataclasses.fields(FoundDetails))
 FROM_FILES = tuple(field for field in FOUND if field.columns)
 # All fields, in the order of the columns of an export.
 FIELDS = (

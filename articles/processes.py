@@ -293,7 +293,7 @@ def _serve(pipe: Connection, begin: Begin) -> None:
             if before not in (None, (module, function)):
                 _return_freed_memory()
             before = module, function
-            say = pipe.send if answered else _say_nothing
+            say: Callable[[object], None] = pipe.send if answered else lambda _answer: None
             try:
                 perform: Perform[Any, Any] = getattr(__import__(module, fromlist=[function]), function)
                 result = perform(task, lambda amount: say((_PROGRESS, amount)))  # noqa: B023 - called in this turn only
@@ -312,10 +312,6 @@ def _return_freed_memory() -> None:
     """
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)
-
-
-def _say_nothing(_answer: object) -> None:
-    """Pass over an answer that nobody waits for."""
 
 
 def _die_with_parent() -> None:

@@ -13,7 +13,7 @@ from typing import BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
 from articles.files.columns import article_in, check_columns
-from articles.files.formats import STDIN, Source
+from articles.files.formats import Source
 from articles.files.records import MAX_LINE_BYTES, FileFormat, FoundRow, find_rows, record_of
 from articles.models import Newspaper
 from articles.normalization.logins import without_logins
@@ -96,16 +96,6 @@ def open_rows(source: Source) -> Iterator[Iterator[Row[IncomingArticle]]]:
         yield read_rows(stream, source.file_format)
 
 
-def check_rows(source: Source) -> None:
-    """Raise UnreadableFileError if a file cannot be opened or its rows cannot be read.
-
-    Standard input is not checked, because it can be read only once.
-    """
-    if source.name != STDIN:
-        with open_rows(source) as rows:
-            next(rows, None)
-
-
 def import_rows(
     rows: Iterable[FoundRow],
     *,
@@ -158,12 +148,11 @@ class Rehearsal:
 
     def __call__(self, batch: Sequence[Prepared], _again: Again) -> list[Stored]:
         self._met |= known_keys({key for prepared in batch for key in prepared.own_keys})
-        return [self._outcome(prepared) for prepared in batch]
-
-    def _outcome(self, article: Prepared) -> Stored:
-        met = not self._met.isdisjoint(article.own_keys)
-        self._met.update(article.own_keys)
-        return Stored("known" if met else "created")
+        stored: list[Stored] = []
+        for prepared in batch:
+            stored.append(Stored("created" if self._met.isdisjoint(prepared.own_keys) else "known"))
+            self._met.update(prepared.own_keys)
+        return stored
 
 
 def _batches(rows: Iterable[FoundRow], size: int, newspaper: str) -> Iterator[Batch]:

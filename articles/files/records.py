@@ -54,11 +54,6 @@ def members_of(text: str) -> Iterator[Member]:
         yield Member(name, text[start:end], text[value:position])
 
 
-def text_member(name: str, value: str) -> Member:
-    """Return the member of a name and a text."""
-    return Member(name, json.dumps(name, ensure_ascii=False), json.dumps(value, ensure_ascii=False))
-
-
 def object_of(members: Iterable[Member]) -> str:
     """Return a JSON object as one line; empty if there are no members."""
     text = ", ".join(f"{member.name_json}: {member.value_json}" for member in members)
@@ -124,10 +119,11 @@ class Record:
 
 # A row that has been found: of JSON lines, its line; of CSV, its values.
 FoundRow: TypeAlias = Line | Record
+CheckHeader: TypeAlias = Callable[[Sequence[str]], None]
 
 
 def read_records(
-    stream: BinaryIO, file_format: FileFormat, *, check_header: Callable[[Sequence[str]], None] | None = None
+    stream: BinaryIO, file_format: FileFormat, *, check_header: CheckHeader = lambda _names: None
 ) -> Iterator[Record]:
     """Yield the rows of an uncompressed or decompressing stream; blank lines are skipped.
 
@@ -138,13 +134,13 @@ def read_records(
 
 
 def find_rows(
-    stream: BinaryIO, file_format: FileFormat, *, check_header: Callable[[Sequence[str]], None] | None = None
+    stream: BinaryIO, file_format: FileFormat, *, check_header: CheckHeader = lambda _names: None
 ) -> Iterator[FoundRow]:
     """Yield the same rows for record_of, in this process or another one."""
     lines = _read_lines(stream)
     if file_format == "jsonl":
         return (line for line in lines if line.fault or line.data.strip())
-    return _csv_records(lines, check_header or (lambda _names: None))
+    return _csv_records(lines, check_header)
 
 
 def record_of(found: FoundRow) -> Record:
@@ -274,10 +270,12 @@ class _RecordLines:
 
 
 def _cell_members(names: Sequence[str], cells: Sequence[str]) -> Iterator[Member]:
-    return (text_member(name, cell) for name, cell in zip(names, cells, strict=False) if cell)
+    for name, cell in zip(names, cells, strict=False):
+        if cell:
+            yield Member(name, json.dumps(name, ensure_ascii=False), json.dumps(cell, ensure_ascii=False))
 
 
-def _csv_records(lines: Iterator[Line], check_header: Callable[[Sequence[str]], None]) -> Iterator[Record]:
+def _csv_records(lines: Iterator[Line], check_header: CheckHeader) -> Iterator[Record]:
     first = next((line for line in lines if line.fault or line.data.strip()), None)
     if first is None:
         return

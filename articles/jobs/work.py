@@ -88,9 +88,8 @@ def ask(
     same = Job.objects.filter(kind=kind, arguments=arguments, state__in=states).first()
     if same:
         return same, False
-    job = Job(kind=kind, arguments=dict(arguments), title=title[:200], page=page, requested_by=user)
-    job.not_before = not_before
-    job.save()
+    asked = {"kind": kind, "arguments": dict(arguments), "title": title[:200], "page": page, "requested_by": user}
+    job = Job.objects.create(**asked, not_before=not_before)
     job.task_id = _queued(job)
     job.save(update_fields=["task_id"])
     return job, True

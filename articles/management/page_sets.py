@@ -67,7 +67,11 @@ class Result:
 
     @cached_property
     def scores(self) -> list[PageScore]:
-        return [best_score(page, found) for page, found in zip(self.pages, self.found, strict=True)]
+        """Of each page, the score against the reference text that fits best."""
+        return [
+            max((score_page(text, found.text) for text in page.texts), key=lambda score: score.f1)
+            for page, found in zip(self.pages, self.found, strict=True)
+        ]
 
     @cached_property
     def score(self) -> ExtractionScore:
@@ -107,11 +111,6 @@ class Result:
 
 
 FACTS = ("headline", "day", "authors")
-
-
-def best_score(page: KnownPage, found: Found) -> PageScore:
-    """Return the score against the reference text that fits best."""
-    return max((score_page(text, found.text) for text in page.texts), key=lambda score: score.f1)
 
 
 def known_facts(pages: Sequence[KnownPage], fact: str) -> int:
@@ -168,7 +167,6 @@ def _read_page(folder: Path, name: str, entry: object) -> KnownPage:
     )
 
 
-EXTRA = "newsdedup[benchmarks]"
 Extractor = Callable[[KnownPage], Found]
 
 
@@ -186,8 +184,8 @@ def newsdedup(page: KnownPage) -> Found:
 def rivals() -> Mapping[str, Extractor]:
     """Return the other programs by name. Raises CommandError if one is not installed."""
     if missing := [name for name, (module, _) in _RIVALS.items() if not find_spec(module)]:
-        plural = "is" if len(missing) == 1 else "are"
-        raise CommandError(f"{', '.join(missing)} {plural} not installed. Install {EXTRA}, or leave --rivals out.")
+        fault = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
+        raise CommandError(f"{fault}. Install newsdedup[benchmarks], or leave --rivals out.")
     return {name: extractor for name, (_, extractor) in _RIVALS.items()}
 
 

@@ -145,21 +145,19 @@ def prepare_all(
     """
     addresses = [_addresses(incoming) for incoming, _, _ in articles]
     known = stored({key for address in addresses for key in address.own_keys})
-    new = [place for place, address in enumerate(addresses) if not any(key in known for key in address.own_keys)]
-    languages = dict(zip(new, _languages([articles[place][0] for place in new]), strict=True))
+    is_new = [not any(key in known for key in address.own_keys) for address in addresses]
+    languages = _languages({place: articles[place][0] for place, new in enumerate(is_new) if new})
     return [
         _prepared(*article, address, languages[place]) if place in languages else _known(*article, address, known)
         for place, (article, address) in enumerate(zip(articles, addresses, strict=True))
     ]
 
 
-def _languages(articles: Sequence[IncomingArticle]) -> list[str]:
+def _languages(articles: Mapping[int, IncomingArticle]) -> dict[int, str]:
     """Return the languages of articles that need one, and nothing for the others."""
-    wanting = [
-        place for place, article in enumerate(articles) if _wants_details(article) and not article.details.language
-    ]
-    found = dict(zip(wanting, detect_languages([articles[place].content for place in wanting]), strict=True))
-    return [found.get(place, "") for place in range(len(articles))]
+    wanting = [place for place, new in articles.items() if _wants_details(new) and not new.details.language]
+    found = detect_languages([articles[place].content for place in wanting])
+    return dict.fromkeys(articles, "") | dict(zip(wanting, found, strict=True))
 
 
 def _prepared(

@@ -30,7 +30,7 @@ from articles.storage.incoming import (
 from articles.storage.ingest import writing
 from articles.storage.preparing import DETAILS, Forms
 from articles.storage.publication_day import dated_details
-from articles.storage.renormalization import FORMS, UpdatedBatch, articles_of, set_fields
+from articles.storage.renormalization import FORMS, UpdatedBatch, articles_of
 
 
 def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
@@ -80,10 +80,14 @@ def _store_extracted(extracted: Mapping[ArticlePage, Extraction], rules: Mapping
         for page, extraction in extracted.items():
             if article := articles.get(page.pk):
                 try:
-                    if set_fields(article, _values(article, page, extraction)):
-                        changed.append(article)
+                    values = _values(article, page, extraction)
                 except (ExtractionError, RejectedArticleError) as error:
                     failures.append((article.pk, str(error)))
+                    continue
+                if any(getattr(article, name) != value for name, value in values.items()):
+                    changed.append(article)
+                    for name, value in values.items():
+                        setattr(article, name, value)
         Article.objects.bulk_update(changed, ["headline", "content", "date", *FORMS, *DETAILS])
         Article.objects.filter(id__in=articles).update(extractor_version=EXTRACTOR_VERSION)
         _store_rules({pk: rules[pk].number for pk in articles})

@@ -175,7 +175,13 @@ def blank(articles: Collection[int], placeholder: str) -> None:
             cursor.execute(SQL(_DELETE_SQL).format(table=Identifier(table), column=Identifier(column)), values)
         for statement in (_BLANK_URLS_SQL, _BLANK_DECLARED_SQL):
             cursor.execute(statement, values)
-    shown = {**_EMPTY, **dict.fromkeys(MARKS), "boilerplate": [], "headline": placeholder, "withheld": True}
+    shown: dict[str, Any] = {
+        **_EMPTY,
+        **dict.fromkeys(MARKS),
+        "boilerplate": [],
+        "headline": placeholder,
+        "withheld": True,
+    }
     Article.objects.filter(pk__in=articles).update(**shown)
 
 

@@ -185,13 +185,3 @@ def _write(found: FoundForms) -> None:
             cursor.execute(_URLS_SQL, {"ids": list(ids), "forms": list(urls)})
         if found.keys:
             cursor.execute(_KEYS_SQL, {"ids": list(found.keys.values()), "keys": list(found.keys)})
-
-
-def set_fields(article: Article, values: dict[str, object]) -> bool:
-    """Set these fields of the article; return whether any of them changed."""
-    changed = False
-    for name, value in values.items():
-        if getattr(article, name) != value:
-            setattr(article, name, value)
-            changed = True
-    return changed

@@ -49,16 +49,6 @@ class SeenAgain:
     body: bytes = field(default=b"", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a page shows compared with the newest version; `note` is why the article counts as gone."""
-
-    kind: Kind
-    headline: str = ""
-    content: str = ""
-    note: str = ""
-
-
 def newest_version(article_id: int) -> Version:
     """Return the newest version of an article that has its page. Raises ArticlePage.DoesNotExist."""
     page = _stored_page(article_id)
@@ -77,34 +67,41 @@ def _read_again(page: KeptPage, body: bytes, seen: ArticleRevision | SeenAgain) 
     return page._replace(body=body, url=seen.url, content_type=seen.content_type, fetched=seen.seen_at.date())
 
 
-def compare_page(before: Version, seen: SeenAgain) -> Finding | None:
+def compare_page(before: Version, seen: SeenAgain) -> ArticleRevision | None:
     """Return what is new on a page; None if it shows the newest version. It uses no database, but half a CPU second.
 
-    Both pages are extracted by the rules of today, so that no rule that changed since counts as a change of the page.
+    The revision has its kind, and its text or why the article counts as gone; store_revision adds the rest. Both pages
+    are extracted by the rules of today, so that no rule that changed since counts as a change of the page.
     """
     if not before.is_gone and gzip.decompress(before.page.body) == seen.body:
         return None
     found = extract_kept(_read_again(before.page, gzip.compress(seen.body), seen))
     if isinstance(found, str):
-        return None if before.is_gone else Finding(Kind.GONE, note=f"the page has no article: {found}")
+        return gone(before, f"the page has no article: {found}")
     then = extract_kept(before.page)
     headline, content = (before.headline, before.content) if isinstance(then, str) else (then.headline, then.text)
     same = _words(found.headline) == _words(headline) and _words(found.text) == _words(content)
     if same and not before.is_gone:
         return None
-    return Finding(Kind.BACK if before.is_gone else Kind.CHANGED, found.headline, found.text)
+    kind = Kind.BACK if before.is_gone else Kind.CHANGED
+    return ArticleRevision(kind=kind, headline=found.headline, content=found.text)
 
 
-def gone(before: Version, note: str) -> Finding | None:
+def gone(before: Version, note: str) -> ArticleRevision | None:
     """Return that the article is gone, for the reason in `note`; None if that is known."""
-    return None if before.is_gone else Finding(Kind.GONE, note=note)
+    return None if before.is_gone else ArticleRevision(kind=Kind.GONE, note=note[:MAX_NOTE_CHARACTERS])
 
 
-def store_revision(before: Version, seen: SeenAgain, finding: Finding) -> bool:
+def store_revision(before: Version, seen: SeenAgain, found: ArticleRevision) -> bool:
     """Store what was found; return False, and store nothing, if another process has stored a revision since.
 
     The same if an admin has withheld or removed the article since.
     """
+    found.article_id, found.number = before.article_id, before.revision + 1
+    found.seen_at, found.updated_at, found.url = seen.seen_at, seen.updated_at, seen.url
+    if found.kind != Kind.GONE:
+        found.content_type, found.body = seen.content_type, gzip.compress(seen.body, mtime=0)
+        found.extractor_version = EXTRACTOR_VERSION
     with transaction.atomic():
         # The row is locked, so that two crawls do not give the same number.
         locked = Article.objects.select_for_update(of=("self",)).filter(pk=before.article_id, withheld=False)
@@ -113,21 +110,7 @@ def store_revision(before: Version, seen: SeenAgain, finding: Finding) -> bool:
         newest = ArticleRevision.objects.filter(article_id=before.article_id).order_by("-number").first()
         if (newest.number if newest else 0) != before.revision:
             return False
-        has_text = finding.kind != Kind.GONE
-        ArticleRevision.objects.create(
-            article_id=before.article_id,
-            number=before.revision + 1,
-            kind=finding.kind,
-            seen_at=seen.seen_at,
-            updated_at=seen.updated_at,
-            headline=finding.headline,
-            content=finding.content,
-            note=finding.note[:MAX_NOTE_CHARACTERS],
-            url=seen.url,
-            content_type=seen.content_type if has_text else "",
-            body=gzip.compress(seen.body, mtime=0) if has_text else b"",
-            extractor_version=EXTRACTOR_VERSION if has_text else 0,
-        )
+        found.save()
     return True
 
 

@@ -12,8 +12,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, islice
+from operator import or_
 from typing import Any
 from uuid import UUID
 
@@ -96,25 +97,17 @@ def learn_parameters(forms: Collection[str], new: Collection[int]) -> set[int]:
     return changed
 
 
-def update_url_forms(urls: Sequence[ArticleURL]) -> set[int]:
-    """Write the forms that changed; return the ids of their articles. Reads article.newspaper."""
+def update_forms_with(newspaper: Newspaper, names: Collection[str]) -> set[int]:
+    """Update the forms of a newspaper's URLs with one of these parameters; return the ids of the changed articles."""
     changed = []
-    for url in urls:
-        form = comparable_url(url.url, url.article.newspaper.kept_url_parameters)
+    named = reduce(or_, (Q(url__icontains=name) for name in names), Q(pk__in=()))
+    for url in ArticleURL.objects.filter(named, article__newspaper=newspaper):
+        form = comparable_url(url.url, newspaper.kept_url_parameters)
         if url.normalized_url != form:
             url.normalized_url = form
             changed.append(url)
     ArticleURL.objects.bulk_update(changed, ["normalized_url"], batch_size=1_000)
     return {url.article_id for url in changed}
-
-
-def update_forms_with(newspaper: Newspaper, names: Collection[str]) -> set[int]:
-    """Update the forms of a newspaper's URLs with one of these parameters; return the ids of the changed articles."""
-    named = Q()
-    for name in names:
-        named |= Q(url__icontains=name)
-    urls = ArticleURL.objects.filter(named, article__newspaper=newspaper).select_related("article__newspaper")
-    return update_url_forms(list(urls.defer("article__content", "article__normalized_text"))) if named else set()
 
 
 def _sharing(forms: Collection[str]) -> Iterator[tuple[int, list[_Seen]]]:
@@ -194,10 +187,11 @@ def _distinguishing(collisions: Sequence[_Collision], refuted: Mapping[str, int]
     left = list(collisions)
     while left:
         votes = Counter(name for collision in left for name in collision.names)
-        candidates = [name for name in votes if votes[name] > refuted.get(name, 0) and _may_distinguish(name, left)]
+        values = {name: _values(name, left) for name in votes if votes[name] > refuted.get(name, 0)}
+        candidates = [name for name in values if not is_tracker(name) or len(values[name]) >= _STORIES_OF_A_TRACKER]
         if not candidates:
             return
-        numbers = {name for name in candidates if all(value.isdecimal() for value in _values(name, left))}
+        numbers = {name for name in candidates if all(value.isdecimal() for value in values[name])}
         name = min(candidates, key=lambda name: (is_tracker(name), -votes[name], name not in numbers, name))
         yield next(collision for collision in left if name in collision.names), name
         left = [collision for collision in left if name not in collision.names]
@@ -206,10 +200,6 @@ def _distinguishing(collisions: Sequence[_Collision], refuted: Mapping[str, int]
 def _values(name: str, collisions: Sequence[_Collision]) -> set[str]:
     named = [collision for collision in collisions if name in collision.names]
     return {value for collision in named for value in (*collision.first.dropped[name], *collision.second.dropped[name])}
-
-
-def _may_distinguish(name: str, collisions: Sequence[_Collision]) -> bool:
-    return not is_tracker(name) or len(_values(name, collisions)) >= _STORIES_OF_A_TRACKER
 
 
 def _keep(newspaper_id: int, name: str, collision: _Collision) -> set[int]:

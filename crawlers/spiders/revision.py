@@ -14,7 +14,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from articles.models import ArticleRevision, Newspaper
 from articles.storage import revisions
-from articles.storage.revisions import Finding, SeenAgain, Version
+from articles.storage.revisions import SeenAgain, Version
 from crawlers import rechecks
 from crawlers.database import in_database
 from crawlers.faults import reason_of
@@ -95,7 +95,7 @@ class RevisionSpider(NewspaperSpider):
         await self._store(before, seen, revisions.gone(before, note))
 
     async def _store(
-        self, before: Version, seen: SeenAgain, finding: Finding | None, etag: str = "", last_modified: str = ""
+        self, before: Version, seen: SeenAgain, finding: ArticleRevision | None, etag: str = "", last_modified: str = ""
     ) -> None:
         self.count("rechecked")
         is_stored = finding is not None and await in_database(revisions.store_revision, before, seen, finding)

@@ -27,7 +27,7 @@ from articles.storage.extraction_rules import RuleError, save_rule
 from articles.storage.incoming import IncomingArticle, SeenURL
 from articles.storage.ingest import attach_urls, newest_revision, store_articles
 from articles.storage.newspaper_merges import MergeError, merge_newspapers, undo_merge
-from articles.storage.revisions import Finding, SeenAgain, Version, store_revision
+from articles.storage.revisions import SeenAgain, Version, store_revision
 from crawlers.models import CrawlSchedule, Trial
 from crawlers.requested import queue as crawl_queue
 from crawlers.requested.schedules import queue_due, set_schedule
@@ -241,7 +241,7 @@ def save_extraction(world: SimpleNamespace) -> int:
 def store_gone(world: SimpleNamespace) -> bool:
     version = Version(world.article.pk, 0, False, "", "", None)  # type: ignore[arg-type]
     seen = SeenAgain(timezone.now(), None, world.article.url)
-    return store_revision(version, seen, Finding(ArticleRevision.Kind.GONE, note="404"))
+    return store_revision(version, seen, ArticleRevision(kind=ArticleRevision.Kind.GONE, note="404"))
 
 
 def a_sentence() -> SimpleNamespace:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows
 from articles.files.records import FileFormat
 from articles.management.arguments import add_output_options, add_scope_options, chosen_output, chosen_scope
-from articles.management.base import LongCommand, opened_output
+from articles.management.base import ExitCode, LongCommand, opened_output
 from articles.management.boilerplate import mark_outdated_weeks
 from articles.models import Article
-
-
-@dataclass
-class _Tally:
-    """Counts the articles that are written, and those that are skipped because no text is left."""
-
-    written: int = 0
-    left_out: int = 0
 
 
 class Command(LongCommand):
@@ -34,6 +26,7 @@ class Command(LongCommand):
     )
 
     resuming = "No file was written."
+    exit_codes = {TooManyColumnsError: ExitCode.ERROR}
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -49,17 +42,15 @@ class Command(LongCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         scope = chosen_scope(options)
         path, file_format = chosen_output(options)
-        try:
-            tally = self._write(Mode(options["boilerplate"]), scope, path, file_format, options)
-        except TooManyColumnsError as error:
-            raise CommandError(f"{error}.") from error
-        skipped = f" Skipped, because they are nothing but boilerplate: {tally.left_out:,}." if tally.left_out else ""
-        self.stderr.write(f"Articles written: {tally.written:,}.{skipped}")
+        written = self._write(Mode(options["boilerplate"]), scope, path, file_format, options)
+        skipped = f" Skipped, because they are nothing but boilerplate: {written[False]:,}." if written[False] else ""
+        self.stderr.write(f"Articles written: {written[True]:,}.{skipped}")
 
     def _write(
         self, mode: Mode, scope: dict[str, Any], path: Path | None, file_format: FileFormat, options: dict[str, Any]
-    ) -> _Tally:
-        tally = _Tally()
+    ) -> Counter[bool]:
+        """Write the articles; return how many have a text left and are written, and how many not."""
+        written: Counter[bool] = Counter()
         # Lines on the terminal would mix with a bar.
         with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
             if mode is not Mode.KEEP:
@@ -69,14 +60,13 @@ class Command(LongCommand):
 
             def rows() -> Iterator[ExportedRow]:
                 for row in exported_rows(mode, articles):
-                    if row.values["content"].strip():
-                        tally.written += 1
+                    has_text = bool(row.values["content"].strip())
+                    written[has_text] += 1
+                    if has_text:
                         yield row
-                    else:
-                        tally.left_out += 1
                     progress.update(task, advance=1)
 
             with opened_output(path, self.stdout) as write:
                 for line in LINES[file_format](rows()):
                     write(line)
-        return tally
+        return written

@@ -28,8 +28,8 @@ from articles.files.importing import (
     PreparedRow,
     Rehearsal,
     Store,
-    check_rows,
     import_rows,
+    open_rows,
     reason_form,
     settle_import,
 )
@@ -138,7 +138,9 @@ class Command(LongCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         sources = _sources(options["files"], options["format"], options["rejects"])
         for source in sources:
-            check_rows(source)
+            if source.name != STDIN:  # which can be read only once
+                with open_rows(source) as rows:
+                    next(rows, None)
         tallies: list[FileTally] = []
         try:
             self._import(sources, tallies, options)
