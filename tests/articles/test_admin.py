@@ -10,6 +10,7 @@ from articles.models import ArticleURL, LearntParameter, Newspaper
 from tests.conftest import StoreArticle
 from tests.factories import make_user
 
+pytestmark = pytest.mark.django_db
 URL = "https://harbourpost.example/town/little-skerry-council"
 
 
@@ -23,7 +24,6 @@ def page_of(newspaper: Newspaper) -> str:
     return reverse("admin:articles_newspaper_change", args=[newspaper.pk])
 
 
-@pytest.mark.django_db
 def test_the_time_of_publication_is_shown_as_its_source_gave_it(staff: Client, store: StoreArticle) -> None:
     timed, dated = store(time="2026-03-02T23:30-05:00"), store()
     listed = staff.get(reverse("admin:articles_article_changelist")).content.decode()
@@ -32,7 +32,6 @@ def test_the_time_of_publication_is_shown_as_its_source_gave_it(staff: Client, s
     assert ["2026-03-02 23:30 UTC-05:00" in page.content.decode() for page in pages] == [True, False]
 
 
-@pytest.mark.django_db
 def test_the_page_shows_the_learnt_parameters_and_their_urls(staff: Client) -> None:
     newspaper = Newspaper.objects.create(name="Harbour Post", kept_url_parameters=["sid"])
     LearntParameter.objects.create(
@@ -46,7 +45,6 @@ def test_the_page_shows_the_learnt_parameters_and_their_urls(staff: Client) -> N
     assert f"{Newspaper._meta.get_field('kept_url_parameters').help_text} " in page
 
 
-@pytest.mark.django_db
 def test_a_changed_list_updates_the_forms_and_keeps_what_was_learnt_in_the_meantime(
     staff: Client, store: StoreArticle
 ) -> None:
@@ -67,7 +65,6 @@ def test_a_changed_list_updates_the_forms_and_keeps_what_was_learnt_in_the_meant
     assert forms() == [f"{form}?sid=101", form]
 
 
-@pytest.mark.django_db
 def test_saving_an_old_page_does_not_remove_what_was_learnt_since(
     staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,7 +82,6 @@ def test_saving_an_old_page_does_not_remove_what_was_learnt_since(
     assert newspaper.kept_url_parameters == ["cid", "sid"]
 
 
-@pytest.mark.django_db
 def test_a_new_newspaper_is_added_with_its_parameters(staff: Client) -> None:
     fields = {"name": "Skerry Times", "host": "", "kept_url_parameters": "Story"}
     fields["boilerplate_articles"] = ""

@@ -137,13 +137,10 @@ def test_an_exception_of_a_task_is_raised_in_the_parent(count: int) -> None:
     assert multiprocessing.active_children() == []
 
 
-def test_a_killed_worker_is_reported_with_the_remedy() -> None:
+def test_a_worker_that_is_killed_at_a_task_or_between_two_is_reported_with_the_remedy() -> None:
     with pytest.raises(WorkerDiedError, match="--workers 1"), Pool(2) as pool:
         list(pool.results([1, 2], end_this_process))
     assert multiprocessing.active_children() == []
-
-
-def test_a_worker_that_is_killed_between_two_jobs_is_reported_too() -> None:
     with Pool(2) as pool:
         list(pool.results([1, 2], double))
         for child in multiprocessing.active_children():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import json
@@ -15,46 +14,28 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
+from articles.files.cells import csv_text
 from articles.models import Article, ArticleURL, Newspaper
 from articles.storage import ingest
 from articles.storage.preparing import Prepared
-from tests.articles.rows import json_lines, row
-
-CHECKOUT = Path(__file__).resolve().parents[3]
+from tests.articles.rows import json_lines, printed, row
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
-    """Return a function that runs the command and returns its stdout and stderr."""
-
-    def _run(*arguments: object) -> tuple[str, str]:
-        capsys.readouterr()
-        call_command("import_articles", *map(str, arguments))
-        printed = capsys.readouterr()
-        return printed.out, printed.err
-
-    return _run
+def run(*arguments: object) -> tuple[str, str]:
+    return printed("import_articles", *map(str, arguments))
 
 
-Run = Callable[..., tuple[str, str]]
-
-
-def summary(printed: tuple[str, str]) -> str:
-    return printed[0].splitlines()[-1]
+def summary(said: tuple[str, str]) -> str:
+    return said[0].splitlines()[-1]
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.csv", "A.CSV.GZ"])
-def test_each_kind_of_file_is_stored_and_the_second_time_known(tmp_path: Path, run: Run, name: str) -> None:
+def test_each_kind_of_file_is_stored_and_the_second_time_known(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    if "csv" in name.lower():
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(row()))
-        writer.writeheader()
-        writer.writerows(row(number) for number in range(25))
-        data = text.getvalue().encode()
-    else:
-        data = json_lines(*(row(number) for number in range(25)))
+    rows = [row(number) for number in range(25)]
+    cells = csv_text([row(), *(article.values() for article in rows)])
+    data = cells.encode() if "csv" in name.lower() else json_lines(*rows)
     path.write_bytes(gzip.compress(data) if name.lower().endswith(".gz") else data)
 
     first, again = run(path, "--batch-size=10"), run(path, "--batch-size=10")
@@ -62,19 +43,21 @@ def test_each_kind_of_file_is_stored_and_the_second_time_known(tmp_path: Path, r
     assert summary(again) == "25 articles read: 0 stored, 25 already known, 0 rejected."
     assert (first[1], again[1]) == ("", "")
     stored = Article.objects.get(url="https://harbourpost.example/7")
-    assert (stored.headline, stored.newspaper.name, str(stored.date)) == (
-        "Ferry number 7",
-        "Harbour Post",
-        "2026-03-02",
-    )
+    assert (stored.headline, str(stored.date)) == ("Ferry number 7", "2026-03-02")
+    assert stored.newspaper.name == "Harbour Post"
     assert list(stored.urls.values_list("kind", flat=True)) == ["import"]
     assert Article.objects.count() == ArticleURL.objects.count() == 25
 
 
 @pytest.mark.django_db
-def test_after_many_articles_the_statistics_are_refreshed(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = io.BytesIO(json_lines(row(1), row(2)))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(data))
+    assert summary(run("-", "--format=jsonl")) == "2 articles read: 2 stored, 0 already known, 0 rejected."
+
+
+@pytest.mark.django_db
+def test_after_many_articles_the_statistics_are_refreshed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "MANY", 37)
     path = tmp_path / "a.jsonl"
     path.write_bytes(json_lines(*(row(number) for number in range(37))))
@@ -85,7 +68,7 @@ def test_after_many_articles_the_statistics_are_refreshed(
 
 
 @pytest.mark.django_db
-def test_the_table_names_each_file_and_their_sum(tmp_path: Path, run: Run) -> None:
+def test_the_table_names_each_file_and_their_sum(tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_bytes(json_lines(row(1), row(2), {"no": "url"}))
     (tmp_path / "two.jsonl").write_bytes(json_lines(row(2), row(3)))
     out, _ = run(tmp_path / "one.jsonl", tmp_path / "two.jsonl")
@@ -101,9 +84,7 @@ def test_the_table_names_each_file_and_their_sum(tmp_path: Path, run: Run) -> No
 
 
 @pytest.mark.django_db
-def test_other_headlines_of_known_articles_are_counted(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_headlines_of_known_articles_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "MAX_HEADLINE_VARIANTS", 1)
     path = tmp_path / "a.jsonl"
     path.write_bytes(json_lines(row(1), *(row(1, headline=headline) for headline in ("Second", "Third"))))
@@ -119,55 +100,46 @@ def test_other_headlines_of_known_articles_are_counted(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["empty.jsonl", "empty.csv", "empty.csv.gz"])
-def test_an_empty_file_is_not_an_error(tmp_path: Path, run: Run, name: str) -> None:
+def test_an_empty_file_is_not_an_error(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     assert summary(run(tmp_path / name)) == "0 articles read: 0 stored, 0 already known, 0 rejected."
 
 
-BAD_ROWS = [
-    row(2, url=""),
-    row(3, date="12/11/2025"),
-    row(4, content=" "),
-    row(5, content="a\0b"),
-    row(6, content="x" * 5_000_000),
-    row(7, headline="\ud800"),
-    row(8, content=["x"]),
-]
+BAD_ROWS = {
+    2: (json_lines(row(2, url="")), "url .*missing"),
+    3: (json_lines(row(3, date="12/11/2025")), r"date '12/11/2025' .*ambiguous.*\(2024-04-03\)"),
+    4: (json_lines(row(4, content=" ")), "content .*empty"),
+    5: (json_lines(row(5, content="a\0b")), "content .*NUL.* 2;"),
+    6: (json_lines(row(6, content="x" * 5_000_000)), "content .*5,000,000.*1,000,000"),
+    7: (json_lines(row(7, headline="\ud800")), "headline .*surrogate.*UTF-8"),
+    8: (json_lines(row(8, content=["x"])), "content .*array"),
+    9: (b"\xff\n", "byte 1 of line 9 .*UTF-8"),
+    10: (b"{x}\n", "line .*JSON.* 2;"),
+}
 
 
 @pytest.mark.django_db
-def test_bad_rows_are_listed_and_the_others_are_stored(tmp_path: Path, run: Run) -> None:
+def test_bad_rows_are_listed_and_the_others_are_stored(tmp_path: Path) -> None:
     path, rejects = tmp_path / "a.jsonl", tmp_path / "rejects.jsonl"
-    path.write_bytes(json_lines(row(1), *BAD_ROWS) + b"\xff\n{x}\n" + json_lines(row(9)))
-    printed = run(path, "--rejects", rejects, "--batch-size=3")
+    path.write_bytes(json_lines(row(1)) + b"".join(line for line, _ in BAD_ROWS.values()) + json_lines(row(9)))
+    said = run(path, "--rejects", rejects, "--batch-size=3")
 
-    assert summary(printed) == "11 articles read: 2 stored, 0 already known, 9 rejected."
+    assert summary(said) == "11 articles read: 2 stored, 0 already known, 9 rejected."
     entries = [json.loads(line) for line in rejects.read_text().splitlines()]
-    expected = {
-        2: "url .*missing",
-        3: r"date '12/11/2025' .*ambiguous.*\(2024-04-03\)",
-        4: "content .*empty",
-        5: "content .*NUL.* 2;",
-        6: "content .*5,000,000.*1,000,000",
-        7: "headline .*surrogate.*UTF-8",
-        8: "content .*array",
-        9: "byte 1 of line 9 .*UTF-8",
-        10: "line .*JSON.* 2;",
-    }
-    assert [entry["line"] for entry in entries] == list(expected)
+    assert [entry["line"] for entry in entries] == list(BAD_ROWS)
     for entry in entries:
-        assert re.match(expected[entry["line"]], entry["reason"]), entry["reason"]
+        assert re.match(BAD_ROWS[entry["line"]][1], entry["reason"]), entry["reason"]
     assert {entry["file"] for entry in entries} == {str(path)}
     assert all(len(entry["raw"]) <= 500 for entry in entries)
     assert entries[0]["raw"] == json.dumps(row(2, url=""))
-    assert "line 2" not in printed[1]
-    assert re.search("^ +1  content .*NUL.*…$", printed[1], re.MULTILINE)
-    assert re.search("^ +1  byte … of line … .*UTF-8$", printed[1], re.MULTILINE)
+    assert "line 2" not in said[1]
+    assert re.search("^ +1  content .*NUL.*…$", said[1], re.MULTILINE)
+    assert re.search("^ +1  byte … of line … .*UTF-8$", said[1], re.MULTILINE)
     assert set(Article.objects.values_list("headline", flat=True)) == {"Ferry number 1", "Ferry number 9"}
 
 
 @pytest.mark.django_db
-def test_without_a_rejects_file_the_first_rejects_are_printed(tmp_path: Path, run: Run) -> None:
+def test_without_a_rejects_file_the_first_rejects_are_printed(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     bad = [row(number, headline="h" * (3_000 + number)) for number in range(6)]
     path.write_bytes(json_lines(*bad, row(9, content="")))
@@ -182,41 +154,38 @@ def test_without_a_rejects_file_the_first_rejects_are_printed(tmp_path: Path, ru
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("kept_bytes", [-8, -40, 3_000])
-def test_a_broken_end_of_gzip_keeps_the_rows_before_it(tmp_path: Path, run: Run, kept_bytes: int) -> None:
+def test_a_broken_end_of_gzip_keeps_the_rows_before_it(tmp_path: Path, kept_bytes: int) -> None:
     path, rejects = tmp_path / "a.jsonl.gz", tmp_path / "rejects.jsonl"
     # Digits of a power do not compress well, so that most rows lie before the break.
     rows = [row(number, content=str(7**number)) for number in range(200)]
     path.write_bytes(gzip.compress(json_lines(*rows))[:kept_bytes])
-    printed = run(path, "--rejects", rejects)
+    said = run(path, "--rejects", rejects)
 
     [entry] = [json.loads(line) for line in rejects.read_text().splitlines()]
     stored = Article.objects.count()
     assert 0 < stored <= 200
     assert entry["line"] == stored + 1
     assert re.search(r"gzip.*Compressed file ended before the end-of-stream marker.*;", entry["reason"])
-    assert summary(printed) == f"{stored + 1} articles read: {stored} stored, 0 already known, 1 rejected."
+    assert summary(said) == f"{stored + 1} articles read: {stored} stored, 0 already known, 1 rejected."
 
 
 @pytest.mark.django_db
-def test_a_newspaper_comes_from_the_row_then_the_option_then_the_host(tmp_path: Path, run: Run) -> None:
+def test_a_newspaper_comes_from_the_row_then_the_option_then_the_host(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     alert = "https://www.google.com/url?rct=j&sa=t&url=https://skerrytimes.example/sport/regatta.html&ct=ga"
     agency = row(3, newspaper=" Tide \n Agency ", url="https://tide.example/3")
     path.write_bytes(json_lines(row(1, newspaper=None), row(2, newspaper="", url=alert), agency))
     run(path)
-    assert [item_.newspaper.name for item_ in Article.objects.order_by("id")] == [
-        "harbourpost.example",
-        "skerrytimes.example",
-        "Tide Agency",
-    ]
-
     path.write_bytes(json_lines(row(4, newspaper=None), row(5)))
     run(path, "--newspaper", "  Island  News ")
-    assert [item_.newspaper.name for item_ in Article.objects.order_by("id")][3:] == ["Island News", "Harbour Post"]
+    assert [article.newspaper.name for article in Article.objects.order_by("id")] == [
+        *("harbourpost.example", "skerrytimes.example", "Tide Agency"),
+        *("Island News", "Harbour Post"),
+    ]
 
 
 @pytest.mark.django_db
-def test_a_dry_run_reports_the_same_and_stores_nothing(tmp_path: Path, run: Run) -> None:
+def test_a_dry_run_reports_the_same_and_stores_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(json_lines(row(1)))
     run(path)
@@ -231,11 +200,7 @@ def test_a_dry_run_reports_the_same_and_stores_nothing(tmp_path: Path, run: Run)
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (
-            ["a.txt"],
-            2,
-            r"a\.txt.*\.jsonl.*\.jsonl\.gz.*\.csv.*\.csv\.gz",
-        ),
+        (["a.txt"], 2, r"a\.txt.*\.jsonl.*\.jsonl\.gz.*\.csv.*\.csv\.gz"),
         (["-"], 2, '"-" .*--format jsonl.*csv'),
         (["-", "-", "--format=csv"], 2, '"-" .*once'),
         (["a.csv", "--rejects=./a.csv"], 2, "--rejects ./a.csv .*overwrite"),
@@ -243,16 +208,8 @@ def test_a_dry_run_reports_the_same_and_stores_nothing(tmp_path: Path, run: Run)
         (["nowhere.txt"], 1, "nowhere.txt.*No such file or directory; .*path"),
         (["."], 2, ""),
         (["folder.csv"], 1, "folder.csv.*Is a directory; .*path"),
-        (
-            ["headline.csv"],
-            1,
-            "headline.csv.*content, text, description, summary.*date, headline, url; .*",
-        ),
-        (
-            ["plain.jsonl.gz"],
-            1,
-            "plain.jsonl.gz.*Not a gzipped file.*; rename",
-        ),
+        (["headline.csv"], 1, "headline.csv.*content, text, description, summary.*date, headline, url; .*"),
+        (["plain.jsonl.gz"], 1, "plain.jsonl.gz.*Not a gzipped file.*; rename"),
         (["good.jsonl", "--rejects=missing/r.jsonl"], 1, ""),
     ],
 )
@@ -307,51 +264,45 @@ def test_an_option_out_of_range_is_refused(option: str, message: str) -> None:
     assert re.search(message, str(refusal.value))
 
 
-@pytest.fixture
-def breaks_in_third_batch(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
-    """Return a function that makes the writing of the third batch raise, after its rows were sent."""
+def break_in_third_batch(monkeypatch: pytest.MonkeyPatch, error: BaseException, rejects: Path | None = None) -> None:
+    """Have the writing of the third batch raise after its rows were sent; earlier rejects are in their file by then."""
+    write, calls = ingest._write, iter(range(1, 9))
 
-    def _break(error: BaseException) -> None:
-        write, calls = ingest._write, iter(range(1, 9))
+    def _write(prepared: dict[int, tuple[Prepared, int]]) -> dict[int, ingest.Stored]:
+        written = write(prepared)
+        if next(calls) == 3:
+            assert rejects is None or rejects.read_text().count("\n") == 1
+            raise error
+        return written
 
-        def _write(prepared: dict[int, tuple[Prepared, int]]) -> dict[int, ingest.Stored]:
-            written = write(prepared)
-            if next(calls) == 3:
-                raise error
-            return written
-
-        monkeypatch.setattr(ingest, "_write", _write)
-
-    return _break
+    monkeypatch.setattr(ingest, "_write", _write)
 
 
 @pytest.mark.django_db
 def test_an_interrupted_import_keeps_and_reports_what_is_stored(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], breaks_in_third_batch: Callable[[BaseException], None]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, rejects = tmp_path / "a.jsonl", tmp_path / "r.jsonl"
-    path.write_bytes(
-        json_lines(*(row(number, url="" if number == 4 else f"https://a.example/{number}") for number in range(50)))
-    )
-    breaks_in_third_batch(KeyboardInterrupt())
+    path.write_bytes(json_lines(*(row(number) if number != 4 else row(url="") for number in range(50))))
+    break_in_third_batch(monkeypatch, KeyboardInterrupt(), rejects)
     with pytest.raises(SystemExit) as stop:
         call_command("import_articles", str(path), "--batch-size=10", "--rejects", str(rejects))
 
-    printed = capsys.readouterr()
+    said = capsys.readouterr()
     assert stop.value.code == 130
-    assert printed.out.splitlines()[-1] == "20 articles read: 19 stored, 0 already known, 1 rejected."
-    assert printed.err.splitlines()[-1] == "Interrupted. Run the same command again to resume."
+    assert said.out.splitlines()[-1] == "20 articles read: 19 stored, 0 already known, 1 rejected."
+    assert said.err.splitlines()[-1] == "Interrupted. Run the same command again to resume."
     assert Article.objects.count() == 19
     assert [json.loads(line)["line"] for line in rejects.read_text().splitlines()] == [5]
 
 
 @pytest.mark.django_db
 def test_a_lost_database_is_an_error_and_stored_rows_are_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], breaks_in_third_batch: Callable[[BaseException], None]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(json_lines(*(row(number) for number in range(50))))
-    breaks_in_third_batch(OperationalError("the connection is closed\n"))
+    break_in_third_batch(monkeypatch, OperationalError("the connection is closed\n"))
     with pytest.raises(CommandError) as broken:
         call_command("import_articles", str(path), "--batch-size=10")
 

@@ -52,9 +52,9 @@ def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path: Path, before: st
         with whole_file(path) as file:
             file.write(LINES)
             file.flush()
-            raise ZeroDivisionError
+            raise KeyboardInterrupt
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(KeyboardInterrupt):
         break_off()
     assert [entry.read_text() for entry in tmp_path.iterdir()] == ([before] if before else [])
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import io
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -17,6 +15,7 @@ from articles.models import ExtractionRule as SavedRule
 from articles.storage.extraction_rules import RuleError, pages_to_try, rule_for, rule_of, save_rule
 from articles.storage.incoming import IncomingArticle, PageCopy
 from articles.storage.ingest import store_articles
+from tests.articles.rows import printed
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -43,9 +42,7 @@ def crawl(*numbers: int, host: str = "paper.example", first: datetime.date = dat
 
 
 def reextract() -> str:
-    out = io.StringIO()
-    call_command("reextract", workers=1, stdout=out, stderr=out)
-    return out.getvalue().strip()
+    return printed("reextract", workers=1)[0].strip()
 
 
 def test_a_rule_makes_the_pages_of_its_newspaper_outdated_and_an_older_one_can_be_saved_again() -> None:

@@ -13,6 +13,7 @@ from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle, PageCopy
 from articles.storage.ingest import store_article
 
+pytestmark = pytest.mark.django_db
 TEXT = (
     "VESTBY, March 3 (Reuters) - The old ferry made its last crossing on Friday, and half the island stood on the quay."
 )
@@ -36,34 +37,30 @@ def stored(content: str = TEXT, details: Details | None = None, page: PageCopy |
     return Article.objects.get(pk=store_article(article).article_id)
 
 
-@pytest.mark.django_db
 def test_a_text_without_its_page_gives_language_agency_and_dateline() -> None:
     article = stored(f"By Liv Dahl\n\n{TEXT}")
     assert (article.language, article.agency, article.dateline) == ("en", "Reuters", "VESTBY, March 3")
     assert (article.byline, article.content) == ("Liv Dahl", f"By Liv Dahl\n\n{TEXT}")
 
 
-@pytest.mark.django_db
 def test_details_that_came_with_a_text_are_kept() -> None:
     article = stored(details=Details(language="no", byline="Tom Berg", agency="NTB", dateline="BERGEN"))
     assert (article.language, article.byline, article.agency, article.dateline) == ("no", "Tom Berg", "NTB", "BERGEN")
 
 
-@pytest.mark.django_db
 def test_the_newspaper_is_not_a_dateline() -> None:
     assert stored("FJORDBLADET – The old ferry made its last crossing on Friday.").dateline == ""
 
 
-@pytest.mark.django_db
 def test_details_that_the_extraction_left_empty_stay_empty() -> None:
     article = stored(page=PageCopy(URL, "text/html", b"<p>x</p>", 2))
     assert (article.language, article.agency, article.dateline) == ("", "", "")
 
 
-@pytest.mark.django_db
-def test_the_further_pages_of_an_article_are_kept_with_their_types() -> None:
+def test_the_pages_of_an_article_are_kept_with_their_types() -> None:
     further = [RawPage(f"<p>{number}</p>".encode(), f"{URL}?page={number}", f"text/{number}") for number in (2, 3)]
-    stored(page=PageCopy(URL, "text/html", b"<p>1</p>", 2, following=further))
+    page = stored(page=PageCopy(URL, "text/html", b"<p>1</p>", 2, following=further)).page
+    assert (page.url, page.content_type, gzip.decompress(page.body)) == (URL, "text/html", b"<p>1</p>")
     pages = FollowingPage.objects.values_list("number", "url", "content_type", "body")
     assert [(number, url, kind, gzip.decompress(body)) for number, url, kind, body in pages] == [
         (2, f"{URL}?page=2", "text/2", b"<p>2</p>"),
@@ -71,7 +68,6 @@ def test_the_further_pages_of_an_article_are_kept_with_their_types() -> None:
     ]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("text", TIMES)
 def test_the_time_of_publication_is_stored_as_its_source_gave_it(text: str) -> None:
     article = stored(details=Details().with_time(written_time(text)))
@@ -79,14 +75,6 @@ def test_the_time_of_publication_is_stored_as_its_source_gave_it(text: str) -> N
     assert article.date == datetime.date(2026, 3, 3)
 
 
-@pytest.mark.django_db
-def test_an_article_with_a_day_alone_has_no_time() -> None:
-    article = stored()
-    assert (article.published_at, article.published_offset, article.published_precision) == (None, None, "day")
-    assert article.publication_time is None
-
-
-@pytest.mark.django_db
 def test_a_time_without_a_precision_is_not_stored() -> None:
     article = stored()
     with pytest.raises(IntegrityError, match="article_publication_time"), transaction.atomic():

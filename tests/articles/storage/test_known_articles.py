@@ -10,7 +10,7 @@ from articles.normalization.urls import url_key
 from articles.storage import known_articles
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import Stored, attach_urls, store_article, store_articles
-from articles.storage.known_articles import known_keys, known_pages, known_urls, others_with_text, owners_of
+from articles.storage.known_articles import known_keys, known_pages, known_urls, others_with_text
 from articles.storage.newspapers import Naming, Paper
 from articles.storage.preparing import prepare
 from tests.articles.storage.test_ingest import FERRY, Kind, incoming, urls_of
@@ -99,18 +99,6 @@ def test_a_url_that_many_articles_declare_is_declared_by_no_more_of_them(monkeyp
     # Once each, however often it is seen, and never what belongs to an article.
     store_article(incoming(f"{FERRY}/0", other_urls=declared(FERRY, f"{FERRY}/1")))
     assert DeclaredURL.objects.count() == 3
-
-
-def test_the_owners_of_urls_are_found_with_what_decides() -> None:
-    stored = store_article(incoming(newspaper="Harbour Post"))
-    article = Article.objects.get()
-    [(key, owner)] = owners_of([url_key(FERRY), url_key(f"{FERRY}/2")]).items()
-    assert (key, owner.pk, owner.newspaper_id) == (url_key(FERRY), stored.article_id, article.newspaper_id)
-    assert (owner.date, owner.headline, owner.normalized_title) == (article.date, article.headline, "ferry sails again")
-    assert (owner.text_digest, owner.published_at, owner.extractor_version, owner.withheld) == (
-        article.text_digest, None, 0, False,
-    )  # fmt: skip
-    assert owners_of([]) == {}
 
 
 def test_nothing_is_added_to_an_article_that_is_withheld() -> None:

@@ -16,8 +16,9 @@ def day(text: str) -> datetime.date | None:
     return datetime.date.fromisoformat(text) if text else None
 
 
-def listed(text: str) -> ListedDate | None:
-    return ListedDate(datetime.date.fromisoformat(text)) if text else None
+def listed(text: str, *, in_sitemap: bool = False) -> ListedDate | None:
+    found = day(text[:10])
+    return ListedDate(found, written_time(text), in_sitemap) if found else None
 
 
 IMPOSSIBLE = "the page says {}, which is impossible; the feed says 2026-03-09"
@@ -31,18 +32,8 @@ IMPOSSIBLE = "the page says {}, which is impossible; the feed says 2026-03-09"
         ("2026-03-02", "2026-03-05", "2026-03-02", ""),
         ("2026-03-02", "2026-03-06", "2026-03-02", "the page says 2026-03-02, the feed 2026-03-06"),
         ("2026-03-12", "", "2026-03-12", ""),
-        (
-            "2026-03-13",
-            "2026-03-09",
-            "2026-03-09",
-            IMPOSSIBLE.format("2026-03-13"),
-        ),
-        (
-            "1970-01-01",
-            "2026-03-09",
-            "2026-03-09",
-            IMPOSSIBLE.format("1970-01-01"),
-        ),
+        ("2026-03-13", "2026-03-09", "2026-03-09", IMPOSSIBLE.format("2026-03-13")),
+        ("1970-01-01", "2026-03-09", "2026-03-09", IMPOSSIBLE.format("1970-01-01")),
         ("1970-01-01", "", "1970-01-01", "1970-01-01 is before the Web"),
         ("", "1970-01-01", "1970-01-01", "1970-01-01 is before the Web"),
         ("2026-03-09", "2099-01-01", "2026-03-09", "the page says 2026-03-09, the feed 2099-01-01"),
@@ -86,15 +77,14 @@ def test_the_feed_gives_the_time_of_the_day_that_the_page_names(
     page: str, feed: str, in_sitemap: bool, expected: str, source: str
 ) -> None:
     article = ExtractedArticle("Text.", "", day(page[:10]), "json-ld" if page else None, None, time=written_time(page))
-    link = ListedDate(datetime.date.fromisoformat(feed[:10]), written_time(feed), in_sitemap) if feed else None
 
-    found, details = dated_details(article, link, TODAY)
+    found, details = dated_details(article, listed(feed, in_sitemap=in_sitemap), TODAY)
 
     assert (found, details.date_source) == (day(expected[:10]), source)
     assert details == Details(date_source=source, date_doubt=details.date_doubt).with_time(written_time(expected))
 
 
 def test_a_doubt_names_the_sitemap() -> None:
-    link = ListedDate(datetime.date(2026, 3, 9), in_sitemap=True)
+    link = listed("2026-03-09", in_sitemap=True)
     assert judge_day(day("2026-03-02"), link, TODAY)[1] == "the page says 2026-03-02, the sitemap 2026-03-09"
     assert judge_day(day("2062-03-02"), link, TODAY)[1] == IMPOSSIBLE.format("2062-03-02").replace("feed", "sitemap")

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.test import Client
 
 from articles.models import Article, Newspaper
 from articles.storage import title_affixes
 from articles.storage.renormalization import outdated_forms
 from articles.storage.title_affixes import Learnt, affixes_line, update_affixes, update_affixes_and_forms
-from tests.articles.rows import json_lines, row
+from tests.articles.rows import json_lines, printed, row
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
 SUBJECTS = ("Ferry", "Council", "Lighthouse", "Library", "Orchestra", "Brewery", "Bakery", "Tramway", "Mayor", "School")
 VERBS = ("opens bridge", "sells garden", "paints hall")
 TITLES = [f"{subject} {verb}" for verb in VERBS for subject in SUBJECTS]
-
-
-def output(command: str, *arguments: str) -> str:
-    out = io.StringIO()
-    call_command(command, *arguments, stdout=out)
-    return out.getvalue()
 
 
 def store_titles(store: StoreArticle, form: str = "{} | Skerry Online", newspaper: str = "Harbour Post") -> None:
@@ -115,20 +107,20 @@ def test_an_import_learns_from_its_articles(tmp_path: Path) -> None:
     file = tmp_path / "articles.jsonl"
     file.write_bytes(json_lines(*rows))
 
-    assert "Harbour Post: learnt headline affixes: “Skerry Online”.\n" in output("import_articles", str(file))
+    assert "Harbour Post: learnt headline affixes: “Skerry Online”.\n" in printed("import_articles", str(file))[0]
     assert normalized_titles() == [title.lower() for title in TITLES]
     Newspaper.objects.update(learnt_affixes=[])
-    assert "Skerry Online" not in output("import_articles", str(file))
+    assert "Skerry Online" not in printed("import_articles", str(file))[0]
 
 
 def test_renormalize_learns_first_but_not_in_a_dry_run(store: StoreArticle) -> None:
     store_titles(store)
 
-    assert output("renormalize", "--dry-run") == "Outdated articles: 0.\n"
-    assert output("renormalize") == (
+    assert printed("renormalize", "--dry-run")[0] == "Outdated articles: 0.\n"
+    assert printed("renormalize")[0] == (
         "Harbour Post: learnt headline affixes: “Skerry Online”.\nArticles: 30 checked, 30 changed.\n"
     )
-    assert output("renormalize") == "Articles: 0 checked, 0 changed.\n"
+    assert printed("renormalize")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_texts_in_place_of_headlines_teach_nothing(store: StoreArticle) -> None:
@@ -144,13 +136,8 @@ def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, cli
     client.force_login(User.objects.create_superuser("root"))
     address = f"/admin/articles/newspaper/{newspaper.pk}/change/"
     assert '<div class="readonly">Skerry Online</div>' in client.get(address).content.decode()
-    unchanged = {
-        "name": "Harbour Post",
-        "host": "",
-        "title_affixes": "",
-        "refused_affixes": "",
-        "feed_urls": "",
-    }
+    empty = dict.fromkeys(("host", "title_affixes", "refused_affixes", "feed_urls"), "")
+    unchanged = {"name": "Harbour Post", **empty}
 
     assert client.post(address, unchanged).status_code == 302
     assert (Newspaper.objects.get().learnt_affixes, outdated_forms().count()) == (["Skerry Online"], 0)
@@ -159,5 +146,5 @@ def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, cli
 
     assert re.search(r"\b30 articles .*manage\.py renormalize", answer.content.decode())
     assert Newspaper.objects.get().learnt_affixes == []
-    assert output("renormalize") == "Articles: 30 checked, 30 changed.\n"
+    assert printed("renormalize")[0] == "Articles: 30 checked, 30 changed.\n"
     assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import logging
 import re
 
@@ -13,7 +12,9 @@ from articles.storage import url_parameters
 from articles.storage.incoming import Details, IncomingArticle, SeenURL
 from articles.storage.ingest import attach_urls, store_article, store_articles
 from articles.storage.renormalization import mark_outdated, renormalize
+from tests.articles.storage.test_ingest import incoming
 
+pytestmark = pytest.mark.django_db
 PAGE = "https://harbourpost.example/town/little-skerry-council"
 FERRY = """The ferry to Little Skerry sails again from Monday, the harbour master said after the last tide of the
 week. Her new engine was hauled over the slipway by eleven men and a tractor, and it ran for six hours
@@ -36,14 +37,8 @@ HEADLINES = {FERRY: "Ferry sails again", SCHOOL: "Pupils dig up an oven", HARVES
 
 
 def story(query: str, content: str, **changes: object) -> IncomingArticle:
-    values: dict[str, object] = {
-        "date": datetime.date(2026, 3, 2),
-        "headline": HEADLINES.get(content, content[:20]),
-        "url": f"{PAGE}?{query}",
-        "content": content,
-        "newspaper": "Harbour Post",
-    }
-    return IncomingArticle(**(values | changes))  # type: ignore[arg-type]
+    url, headline = f"{PAGE}?{query}", HEADLINES.get(content, content[:20])
+    return incoming(**{"url": url, "content": content, "headline": headline, **changes})  # type: ignore[arg-type]
 
 
 def kept() -> list[str]:
@@ -62,7 +57,6 @@ def _variant(text: str, mark: object) -> str:
 FORM = "http://harbourpost.example/town/little-skerry-council"
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("in_one_batch", [True, False])
 def test_a_parameter_that_distinguishes_two_stories_is_kept_from_then_on(
     in_one_batch: bool, caplog: pytest.LogCaptureFixture
@@ -84,7 +78,6 @@ def test_a_parameter_that_distinguishes_two_stories_is_kept_from_then_on(
     assert LearntParameter.objects.count() == 1
 
 
-@pytest.mark.django_db
 def test_stored_urls_with_the_parameter_get_new_forms_and_others_keep_theirs() -> None:
     batch = [
         story("", HARVEST, url="https://harbourpost.example/farms/barley-rots-in-oxmoor?sid=7"),
@@ -101,7 +94,6 @@ def test_stored_urls_with_the_parameter_get_new_forms_and_others_keep_theirs() -
     ]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -133,14 +125,12 @@ def test_nothing_is_learnt_from_pages_that_may_be_one_story_or_none(
     assert not LearntParameter.objects.exists()
 
 
-@pytest.mark.django_db
 def test_a_notice_in_place_of_several_articles_is_not_a_story() -> None:
     store_articles([story("", NOTICE, url="https://harbourpost.example/1"), story("sid=1", FERRY)])
     store_article(story("sid=2", NOTICE))
     assert kept() == []
 
 
-@pytest.mark.django_db
 def test_a_tracker_is_kept_only_if_it_distinguishes_three_stories() -> None:
     store_articles([story("utm_id=1", FERRY), story("utm_id=2", SCHOOL)])
     assert kept() == []
@@ -150,7 +140,6 @@ def test_a_tracker_is_kept_only_if_it_distinguishes_three_stories() -> None:
     assert kept() == ["utm_id"]
 
 
-@pytest.mark.django_db
 def test_a_parameter_that_differs_as_often_between_copies_of_a_story_is_not_kept() -> None:
     store_articles([story("sid=x1", FERRY), story("sid=x2", FERRY)])
     store_article(story("sid=x1&ref=1", SCHOOL))
@@ -159,7 +148,6 @@ def test_a_parameter_that_differs_as_often_between_copies_of_a_story_is_not_kept
     assert kept() == ["sid"]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("queries", "names"),
     [
@@ -175,7 +163,6 @@ def test_the_fewest_that_distinguish_all_stories_are_kept(queries: list[str], na
     assert len(set(forms())) == 3
 
 
-@pytest.mark.django_db
 def test_one_parameter_is_learnt_from_hundreds_of_parameters_and_articles() -> None:
     names = [f"_{number}" for number in range(200)]
     batch = [
@@ -194,7 +181,6 @@ def test_one_parameter_is_learnt_from_hundreds_of_parameters_and_articles() -> N
     assert len({form for form in forms() if "minutes" in form}) == 40
 
 
-@pytest.mark.django_db
 def test_a_newspaper_learns_a_limited_number_of_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(url_parameters, "MAX_LEARNT", 2)
     for name in ("_a", "_b", "_c"):
@@ -203,7 +189,6 @@ def test_a_newspaper_learns_a_limited_number_of_parameters(monkeypatch: pytest.M
     assert kept() == ["_a", "_b"]
 
 
-@pytest.mark.django_db
 def test_a_parameter_that_an_admin_removed_is_not_learnt_again() -> None:
     store_articles([story("sid=101", FERRY), story("sid=102", SCHOOL)])
     Newspaper.objects.update(kept_url_parameters=[])
@@ -215,7 +200,6 @@ def test_a_parameter_that_an_admin_removed_is_not_learnt_again() -> None:
     assert set(forms()) == {FORM}
 
 
-@pytest.mark.django_db
 def test_renormalize_learns_from_stored_articles_once() -> None:
     batch = [story("sid=101", FERRY), story("sid=102", SCHOOL), story("", HARVEST, url="https://harbourpost.example/h")]
     store_articles(batch)
@@ -232,7 +216,6 @@ def test_renormalize_learns_from_stored_articles_once() -> None:
     assert [(row.articles, row.changed) for row in renormalize()] == [(3, 0)]
 
 
-@pytest.mark.django_db
 def test_an_attached_url_teaches_too() -> None:
     store_article(story("sid=101", FERRY))
     other = "https://harbourpost.example/oven"
@@ -241,7 +224,6 @@ def test_an_attached_url_teaches_too() -> None:
     assert kept() == ["sid"]
 
 
-@pytest.mark.django_db
 def test_a_url_that_came_under_another_newspaper_keeps_what_its_own_one_has_learnt() -> None:
     elsewhere = story("", HARVEST, url="https://coasttelegraph.example/barley", newspaper="Coast Telegraph")
     store_articles([story("sid=101", FERRY), story("sid=102", SCHOOL), elsewhere])
@@ -252,7 +234,6 @@ def test_a_url_that_came_under_another_newspaper_keeps_what_its_own_one_has_lear
     assert ArticleURL.objects.get(url=seen.url).normalized_url == form
 
 
-@pytest.mark.django_db
 def test_learning_costs_one_query_and_none_without_dropped_parameters(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     store_articles([story("sid=101", FERRY)])
     plain = [story(f"page={number}", FERRY) for number in range(50)]
