@@ -58,7 +58,7 @@ class ExportedRow:
 def exported_rows(
     boilerplate: Mode, articles: QuerySet[Article] | None = None, *, columns: Collection[str] = NAMES
 ) -> Iterator[ExportedRow]:
-    """Yield a row for each of these articles, or of all, by day and id, all as of the same moment; none if withheld.
+    """Yield a row for each of these articles, or of all, that is not withheld, by day and id, as of one moment.
 
     The content is without what its marks remove in this mode; it is empty if nothing else is left. `columns` are those
     of the file that have a meaning of their own: an extra column of such a name gets a prefix.

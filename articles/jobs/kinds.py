@@ -47,7 +47,7 @@ _DECIDE, _RUN, _IMPORT = "dedup.add_decision", "dedup.add_detectionrun", "articl
 _CRAWL, _TRY, _REQUESTED = "crawlers.add_crawl", "articles.add_newspaper", "crawlers.requested"
 _RULE, _REMOVE = "articles.add_extractionrule", "articles.add_removal"
 _RUNS, _REMOVALS = "dedup.detection.runs", "newsdedup_site.privacy.removal"
-_MARK_RUN, _LEFT = f"{_RUNS}.tasks.mark_run", f"{_REQUESTED}.queue.leave_visited"
+_MARK_RUN, _LEAVE = f"{_RUNS}.tasks.mark_run", f"{_REQUESTED}.queue.leave_visited"
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
@@ -68,7 +68,9 @@ KINDS: dict[str, Kind] = {
             is_cancellable=False,
             ended=f"{_REMOVALS}.take_up_again",
         ),
-        Kind("crawl", "crawl", f"{_REQUESTED}.supervisor.crawl_job", _CRAWL, "newspapers", has_task=False, ended=_LEFT),
+        Kind(
+            "crawl", "crawl", f"{_REQUESTED}.supervisor.crawl_job", _CRAWL, "newspapers", has_task=False, ended=_LEAVE
+        ),
         Kind("discovery", "search", f"{_REQUESTED}.trials.discovery_job", _TRY, is_private=True, has_task=False),
         Kind("trial", "trial", f"{_REQUESTED}.trials.trial_job", _TRY, is_private=True, has_task=False),
     )

@@ -184,7 +184,7 @@ def newest_revision() -> int:
 def refresh_statistics(changed: int | None = None) -> None:
     """Update PostgreSQL's statistics after many changes, so that it does not choose slow query plans.
 
-    `changed` is the number of new or changed articles: up to MANY need none. None: certainly many.
+    `changed` is the number of new or changed articles: fewer than MANY need none. None: certainly many.
     """
     if changed is None or changed >= MANY:
         with connection.cursor() as cursor:

@@ -51,8 +51,16 @@ class StoredArticle:
     @classmethod
     def of(cls, new: Prepared, newspaper_id: int) -> Self:
         """Return it for an article that is about to be stored."""
-        decided_by = new.date, new.headline, new.normalized_title, new.text_digest, new.published_at
-        return cls(0, newspaper_id, *decided_by, new.extractor_version)
+        return cls(
+            pk=0,
+            newspaper_id=newspaper_id,
+            date=new.date,
+            headline=new.headline,
+            normalized_title=new.normalized_title,
+            text_digest=new.text_digest,
+            published_at=new.published_at,
+            extractor_version=new.extractor_version,
+        )
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import io
 import json
 import re
@@ -14,6 +15,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from articles.boilerplate.mode import Mode
 from articles.fields import FIELDS, Kind
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
@@ -27,6 +29,7 @@ from articles.storage.boilerplate_marks import (
     outdated_weeks,
 )
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
+from articles.storage.fingerprints import fingerprint
 from articles.storage.reextraction import reextract
 from articles.storage.removed import MARKS
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
@@ -203,6 +206,12 @@ def test_newer_rules_make_all_weeks_outdated(week: list[Article], monkeypatch: p
     monkeypatch.setattr(boilerplate_marks, "RULE_VERSION", boilerplate_marks.RULE_VERSION + 1)
 
     assert list(outdated_weeks()) == [NewspaperWeek(week[0].newspaper_id, MONDAY)]
+
+
+def test_fingerprints_which_are_stored_never_change() -> None:
+    written = '[1, "caf\\u00e9", true, "keep", [["2026-03-01", [2, 3]]]]'
+    found = fingerprint(1, "café", True, Mode.KEEP, [("2026-03-01", (2, 3))])
+    assert found == hashlib.sha256(written.encode()).hexdigest()
 
 
 def test_an_article_added_while_its_week_is_processed_is_part_of_it(

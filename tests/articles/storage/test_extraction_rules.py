@@ -67,11 +67,8 @@ def test_a_rule_makes_the_pages_of_its_newspaper_outdated_and_an_older_one_can_b
 
     paper.refresh_from_db()
     again = save_rule(paper, ExtractionRule(body=tuple(first.body)), user=admin, restores=first)
-    assert list(paper.extraction_rules.values_list("pk", "restores")) == [
-        (again.pk, first.pk),
-        (second.pk, None),
-        (first.pk, None),
-    ]
+    saved = list(paper.extraction_rules.values_list("pk", "restores"))
+    assert saved == [(again.pk, first.pk), (second.pk, None), (first.pk, None)]
     assert reextract() == "Articles: 3 checked, 3 changed."
     save_rule(paper, NO_RULE, user=admin)
     paper.refresh_from_db()

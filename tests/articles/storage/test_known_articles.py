@@ -120,15 +120,13 @@ def test_another_article_with_the_same_headline_and_text_is_found() -> None:
     store_article(incoming())
     paper = Newspaper.objects.get()
 
-    def others(**changes: object) -> bool:
+    def others(of: Newspaper = paper, **changes: object) -> bool:
         new = incoming(**{"url": f"{FERRY}/2", **changes})  # type: ignore[arg-type]
-        return others_with_text(paper.pk, prepare(new, Naming.of(new.newspaper, new.url), Paper.of(paper)))
+        return others_with_text(of.pk, prepare(new, Naming.of(new.newspaper, new.url), Paper.of(paper)))
 
     assert others()
     assert not others(url=FERRY)  # itself
     assert not others(headline="Another")
     assert not others(content="Another text.")
     assert not others(content="…")
-    new = incoming(f"{FERRY}/2")
-    elsewhere = Newspaper.objects.create(name="Skerry Times", host="x.example")
-    assert not others_with_text(elsewhere.pk, prepare(new, Naming.of(new.newspaper, new.url), Paper.of(paper)))
+    assert not others(Newspaper.objects.create(name="Skerry Times", host="x.example"))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import datetime
 import importlib
-import io
 import json
 from pathlib import Path
 
 import pytest
 from django.apps import apps
-from django.core.management import call_command
 from django.utils import timezone
 
 from articles.models import (
@@ -28,6 +26,7 @@ from articles.normalization.urls import url_key
 from articles.storage.incoming import IncomingArticle, PageCopy, SeenHeadline, SeenURL
 from articles.storage.ingest import store_article
 from crawlers.models import PendingLink, SourceValidator, Trial, Visit
+from tests.articles.rows import printed
 from tests.conftest import StoreArticle
 from tests.stored_rows import columns_with
 
@@ -60,13 +59,12 @@ def test_an_import_takes_both_urls_for_one_and_tells_nobody_the_password(tmp_pat
     article = {"date": "2026-03-01", "headline": "Ferry", "content": TEXT}
     path, rejects = tmp_path / "rows.jsonl", tmp_path / "rejects.jsonl"
     path.write_text("".join(json.dumps({**article, "url": url}) + "\n" for url in rows))
-    out, err = io.StringIO(), io.StringIO()
-    call_command("import_articles", path, rejects=rejects, stdout=out, stderr=err)
+    said = "".join(printed("import_articles", str(path), rejects=rejects))
 
     assert Article.objects.get().url == "http://paper.example/a"
     assert ArticleURL.objects.get().key == url_key("http://paper.example/a")
     assert "ftp://paper.example/a" in rejects.read_text()
-    assert MARK not in rejects.read_text() + out.getvalue() + err.getvalue()
+    assert MARK not in rejects.read_text() + said
     assert columns_with(MARK) == set()
 
 
@@ -100,5 +98,5 @@ def test_the_migrations_take_passwords_out_of_what_is_stored_and_renormalize_joi
     assert Article.objects.get(pk=article.pk).normalizer_version == 0
     assert Article.objects.get(pk=other.pk).normalizer_version > 0
     assert Visit.objects.get().failures == [{**examples[0], "url": "http://paper.example/bad"}]
-    call_command("renormalize", stdout=io.StringIO())
+    printed("renormalize")
     assert ArticleURL.objects.get(article=article).key == url_key("https://paper.example/ferry")

@@ -46,11 +46,8 @@ def test_a_newspaper_that_was_merged_leads_to_the_one_that_stays_unless_it_itsel
     later = paper("Times")
     assert current_ids([later.pk, old.pk, post.pk]) == tuple(sorted((post.pk, later.pk)))
     assert current_ids([]) == ()
-    for naming in (
-        Naming("Old Post", "x.example"),
-        Naming("", "old post.example"),
-        Naming("The Old Post", "x.example"),
-    ):
+    for name, host in (("Old Post", "x.example"), ("", "old post.example"), ("The Old Post", "x.example")):
+        naming = Naming(name, host)
         assert newspapers_for([naming]) == [post]
         assert existing_newspaper(naming) == post
         assert papers_for([naming]) == [Paper.of(post)]
