@@ -45,6 +45,22 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
+def in_batches(
+    items: Iterable[Task], weight: Callable[[Task], int], most: int, *, count: int | None = None
+) -> Iterator[list[Task]]:
+    """Yield the items in lists, for a task each: one ends when it weighs `most` or more, or has `count` items."""
+    batch: list[Task] = []
+    held = 0
+    for item in items:
+        batch.append(item)
+        held += weight(item)
+        if held >= most or len(batch) == count:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
+
+
 class Pool:
     """Up to `count` processes for tasks of any kind; with fewer than two, this process does the work.
 

@@ -11,7 +11,7 @@ from articles.extraction.kept_pages import RawPage, extract_whole
 from articles.extraction.rules import ExtractionRule
 from articles.models import ArticleURL
 from articles.normalization.logins import without_login
-from articles.processes import THIS_PROCESS, Pool
+from articles.processes import THIS_PROCESS, Pool, in_batches
 from articles.storage.extraction_rules import rule_for
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article, story_url, url_fault
 from articles.storage.ingest import Stored, store_prepared
@@ -37,7 +37,7 @@ def store_pages(
     A page whose URL is stored already is known and not extracted: a run that was interrupted resumes quickly. Raises
     WorkerDiedError if a process was killed.
     """
-    with closing(pool.stream(_batches(pages), extract_batch)) as stream:
+    with closing(pool.stream(in_batches(pages, _size, MAX_BATCH_BYTES, count=BATCH), extract_batch)) as stream:
         for batch, found in stream:
             ready = [article for article in found if isinstance(article, ReadyArticle)]
 
@@ -115,14 +115,3 @@ def _bare(incoming: IncomingArticle) -> IncomingArticle:
 
 def _size(page: ArchivedPage) -> int:
     return sum(len(part.body) for part in (page, *page.following))
-
-
-def _batches(pages: Iterable[ArchivedPage]) -> Iterator[list[ArchivedPage]]:
-    batch: list[ArchivedPage] = []
-    for page in pages:
-        batch.append(page)
-        if len(batch) == BATCH or sum(map(_size, batch)) > MAX_BATCH_BYTES:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -18,7 +18,7 @@ from articles.files.records import MAX_LINE_BYTES, FileFormat, FoundRow, find_ro
 from articles.models import Newspaper
 from articles.normalization.logins import without_logins
 from articles.normalization.times import UnreadableDayError
-from articles.processes import THIS_PROCESS, Pool
+from articles.processes import THIS_PROCESS, Pool, in_batches
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
 from articles.storage.ingest import Again, Stored, refresh_statistics, store_prepared
 from articles.storage.known_articles import known_keys
@@ -108,7 +108,8 @@ def import_rows(
 
     The processes of the pool prepare the batches, unless these are few. Raises WorkerDiedError if one was killed.
     """
-    batches = _batches(rows, batch_size, newspaper)
+    found_rows = in_batches(rows, lambda row: row.size, MAX_LINE_BYTES, count=batch_size)
+    batches = (Batch(some, newspaper) for some in found_rows)
     with closing(pool.stream(batches, prepare_batch, few=-(-FEW_ROWS // batch_size))) as stream:
         for batch, found in stream:
             yield _stored(batch, found, store)
@@ -153,20 +154,6 @@ class Rehearsal:
             stored.append(Stored("created" if self._met.isdisjoint(prepared.own_keys) else "known"))
             self._met.update(prepared.own_keys)
         return stored
-
-
-def _batches(rows: Iterable[FoundRow], size: int, newspaper: str) -> Iterator[Batch]:
-    """Yield the rows in lists of `size`, or shorter ones if they are long."""
-    batch: list[FoundRow] = []
-    held = 0
-    for row in rows:
-        batch.append(row)
-        held += row.size
-        if len(batch) == size or held > MAX_LINE_BYTES:
-            yield Batch(batch, newspaper)
-            batch, held = [], 0
-    if batch:
-        yield Batch(batch, newspaper)
 
 
 def _stored(batch: Batch, rows: Sequence[PreparedRow], store: Store) -> list[Imported]:

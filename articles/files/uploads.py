@@ -103,7 +103,8 @@ def keep_upload(name: str, pieces: Iterable[bytes], *, newspaper: str, user: Any
     if file_format is None:
         raise FileUsageError(f"The format of {name} is unknown; its name must end in {', '.join(ENDINGS)}.")
     with transaction.atomic():
-        forget_old_uploads()
+        old = FileImport.objects.filter(uploaded_at__lt=timezone.now() - KEPT).exclude(job__state__in=Job.ACTIVE)
+        UploadedPart.objects.filter(file_import__in=old).delete()
         kept = FileImport.objects.create(name=name, size=0, newspaper=newspaper, preview={}, uploaded_by=user)
         for number, data in enumerate(pieces):
             UploadedPart.objects.create(file_import=kept, number=number, data=data)
@@ -114,12 +115,6 @@ def keep_upload(name: str, pieces: Iterable[bytes], *, newspaper: str, user: Any
             raise UnreadableFileError(f"{name} has no rows.")
         kept.save()
     return kept
-
-
-def forget_old_uploads() -> None:
-    """Delete the contents of files that were uploaded long ago and are not being imported."""
-    old = FileImport.objects.filter(uploaded_at__lt=timezone.now() - KEPT).exclude(job__state__in=Job.ACTIVE)
-    UploadedPart.objects.filter(file_import__in=old).delete()
 
 
 @contextmanager

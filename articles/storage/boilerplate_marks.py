@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -35,7 +35,7 @@ from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentenc
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.times import publication_order
-from articles.processes import THIS_PROCESS, Pool
+from articles.processes import THIS_PROCESS, Pool, in_batches
 from articles.querysets import given
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import writing
@@ -139,7 +139,7 @@ def _facts(
     return {NewspaperWeek(newspaper, week): (count, top, int(total)) for newspaper, week, count, top, total in counted}
 
 
-# The articles of the weeks of one transaction, unless a single week has more.
+# A transaction has weeks until they have this many articles.
 ARTICLES_AT_ONCE = 500
 # Starting processes takes longer than searching this many articles.
 FEW_ARTICLES = 2_000
@@ -231,7 +231,8 @@ def mark_weeks(weeks: Mapping[NewspaperWeek, int], *, pool: Pool = THIS_PROCESS)
     `weeks` have their numbers of articles. Raises WorkerDiedError if a process was killed.
     """
     at_most = None if sum(weeks.values()) > FEW_ARTICLES else 1
-    with closing(pool.stream(_portions(weeks), find_weeks, at_most=at_most)) as stream:
+    portions = in_batches(weeks, weeks.__getitem__, ARTICLES_AT_ONCE)
+    with closing(pool.stream(portions, find_weeks, at_most=at_most)) as stream:
         for _, found in stream:
             yield from store_weeks(found)
 
@@ -258,19 +259,6 @@ def store_weeks(found: Sequence[FoundWeek]) -> list[MarkedWeek]:
         _store_sentences(current)
         _store_fingerprints(current)
     return [week.counts for week in current]
-
-
-def _portions(weeks: Mapping[NewspaperWeek, int]) -> Generator[list[NewspaperWeek], None, None]:
-    portion: list[NewspaperWeek] = []
-    held = 0
-    for week, articles in weeks.items():
-        if portion and held + articles > ARTICLES_AT_ONCE:
-            yield portion
-            portion, held = [], 0
-        portion.append(week)
-        held += articles
-    if portion:
-        yield portion
 
 
 def _articles_of(weeks: Sequence[NewspaperWeek]) -> list[list[_Stored]]:

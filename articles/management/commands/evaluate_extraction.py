@@ -14,7 +14,6 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
-from articles.extraction.scoring import PageScore
 from articles.management.base import LongCommand
 from articles.management.page_sets import (
     FACTS,
@@ -90,9 +89,9 @@ class Command(LongCommand):
         if listed := _worst(results["newsdedup"], worst):
             heads = (Column(name, no_wrap=True) for name in ("f1", "precision", "recall", "page"))
             table = Table(*heads, Column("url", overflow="fold"), box=SIMPLE_HEAD, pad_edge=False)
-            for page, score in listed:
-                figures = (f"{figure:.3f}" for figure in (score.f1, score.precision, score.recall))
-                table.add_row(*figures, page.name[:SHOWN_NAME], page.url)
+            for row in listed:
+                figures = (f"{row[figure]:.3f}" for figure in ("f1", "precision", "recall"))
+                table.add_row(*figures, row["page"][:SHOWN_NAME], row["url"])
             console.print(table)
 
     def _explain(self) -> None:
@@ -118,9 +117,12 @@ def _found(extractor: Extractor, page: KnownPage) -> Found:
         return Found()
 
 
-def _worst(result: Result, number: int) -> list[tuple[KnownPage, PageScore]]:
-    return sorted(zip(result.pages, result.scores, strict=True), key=lambda page_and_score: page_and_score[1].f1)[
-        : max(0, number)
+def _worst(result: Result, number: int) -> list[dict[str, Any]]:
+    """Return the pages with the lowest F1, so many, with their scores."""
+    scored = sorted(zip(result.pages, result.scores, strict=True), key=lambda page_and_score: page_and_score[1].f1)
+    return [
+        {"page": page.name, "url": page.url, "f1": score.f1, "precision": score.precision, "recall": score.recall}
+        for page, score in scored[: max(0, number)]
     ]
 
 
@@ -140,9 +142,5 @@ def _as_json(folder: Path, results: Mapping[str, Result], worst: int) -> dict[st
     ours = results["newsdedup"]
     known = {fact: known_facts(ours.pages, fact) for fact in FACTS}
     programs = [{"name": name} | result.as_json() for name, result in results.items()]
-    listed = [
-        {"page": page.name, "url": page.url, "f1": score.f1, "precision": score.precision, "recall": score.recall}
-        for page, score in _worst(ours, worst)
-    ]
     report = {"folder": str(folder), "pages": len(ours.pages), "known": known, "programs": programs}
-    return report | ({"worst": listed} if worst else {})
+    return report | ({"worst": _worst(ours, worst)} if worst else {})
