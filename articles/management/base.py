@@ -89,9 +89,10 @@ class ProjectCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; turn errors with an exit code into a CommandError."""
         codes = {**self._shared_exit_codes, **self.exit_codes}
+        faults: tuple[type[Exception], ...] = (ModuleNotFoundError, *codes)
         try:
             return super().execute(*args, **options)
-        except (ModuleNotFoundError, *codes) as error:
+        except faults as error:
             fault = missing_package(error) if isinstance(error, ModuleNotFoundError) else error
             if fault is None:
                 raise

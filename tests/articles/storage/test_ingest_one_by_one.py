@@ -61,11 +61,11 @@ def store_one_by_one(batch: Sequence[IncomingArticle]) -> list[Stored]:
     return results
 
 
-def store_one(each: IncomingArticle, paper: Newspaper) -> Stored:
-    story = story_url(each.url)
-    first = [SeenURL(story, each.kind if story == each.url else Kind.REDIRECT), SeenURL(each.url, each.kind)]
+def store_one(new: IncomingArticle, paper: Newspaper) -> Stored:
+    story = story_url(new.url)
+    first = [SeenURL(story, new.kind if story == new.url else Kind.REDIRECT), SeenURL(new.url, new.kind)]
     seen: dict[UUID, SeenURL] = {}
-    for url in (*first, *each.other_urls):
+    for url in (*first, *new.other_urls):
         seen.setdefault(url_key(url.url), url)
     own = [url_key(url.url) for url in first]
     own_forms = {comparable_url(url.url, paper.kept_url_parameters) for url in first}
@@ -74,22 +74,22 @@ def store_one(each: IncomingArticle, paper: Newspaper) -> Stored:
         for key, url in list(seen.items())
         if key not in own and comparable_url(url.url, paper.kept_url_parameters) not in own_forms
     }
-    forms = Forms.of(paper.affixes, each.headline, each.content)
+    forms = Forms.of(paper.affixes, new.headline, new.content)
     known = known_article(own, [*seen, *declared], declared, paper, forms)
-    article = known or create(each, story, paper, forms)
+    article = known or create(new, story, paper, forms)
     for key, url in seen.items():
         form = comparable_url(url.url, article.newspaper.kept_url_parameters)
         values = {"article": article, "url": url.url, "normalized_url": form, "kind": url.kind}
         ArticleURL.objects.get_or_create(key=key, defaults=values)
     declare(declared, article)
     if known is None:
-        for headline in each.headlines:
+        for headline in new.headlines:
             keep(article, headline)
         return Stored("created", article.pk)
-    from_page = known.extractor_version or each.page
-    if not (from_page or known.published_at) and each.details.published_day == known.date:
-        Article.objects.filter(pk=known.pk).update(**{name: getattr(each.details, name) for name in TIMES})
-    came = (SeenHeadline(each.headline, each.date, story), *each.headlines)
+    from_page = known.extractor_version or new.page
+    if not (from_page or known.published_at) and new.details.published_day == known.date:
+        Article.objects.filter(pk=known.pk).update(**{name: getattr(new.details, name) for name in TIMES})
+    came = (SeenHeadline(new.headline, new.date, story), *new.headlines)
     kept = [keep(article, headline) for headline in came if headline.headline not in ("", article.headline)]
     # An earlier "kept" is not overwritten by another one, but a "not kept" is the last word.
     word = "not kept" if "not kept" in kept else "kept" if "kept" in kept else ""
@@ -124,17 +124,17 @@ def declare(declared: Mapping[UUID, SeenURL], article: Article) -> None:
             DeclaredURL.objects.create(key=key, article=article, url=url.url, kind=url.kind)
 
 
-def create(each: IncomingArticle, url: str, paper: Newspaper, forms: Forms) -> Article:
-    details = {name: getattr(each.details, name) for name in (*TIMES, "language", "byline")}
-    version = each.page.extractor_version if each.page else 0
+def create(new: IncomingArticle, url: str, paper: Newspaper, forms: Forms) -> Article:
+    details = {name: getattr(new.details, name) for name in (*TIMES, "language", "byline")}
+    version = new.page.extractor_version if new.page else 0
     article = Article.objects.create(
-        newspaper=paper, date=each.date, headline=each.headline, url=url, content=each.content,
+        newspaper=paper, date=new.date, headline=new.headline, url=url, content=new.content,
         extractor_version=version, normalizer_version=NORMALIZER_VERSION,
         normalized_title=forms.normalized_title, normalized_text=forms.normalized_text,
         text_digest=forms.text_digest, **details,
     )  # fmt: skip
-    if each.page:
-        ArticlePage.objects.create(article=article, url=each.page.url, content_type=each.page.content_type, body=b"")
+    if new.page:
+        ArticlePage.objects.create(article=article, url=new.page.url, content_type=new.page.content_type, body=b"")
     return article
 
 
