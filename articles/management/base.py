@@ -88,16 +88,20 @@ class ProjectCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; turn errors with an exit code into a CommandError."""
-        codes = {**self._shared_exit_codes, **self.exit_codes}
-        faults: tuple[type[Exception], ...] = (ModuleNotFoundError, *codes)
+        try:
+            return self._executed(*args, **options)
+        except (*self._shared_exit_codes, *self.exit_codes) as error:
+            codes = {**self._shared_exit_codes, **self.exit_codes}
+            code = next(codes[kind] for kind in type(error).mro() if kind in codes)
+            raise CommandError(f"{str(error).removesuffix('.')}.", returncode=code) from error
+
+    def _executed(self, *args: Any, **options: Any) -> str | None:
         try:
             return super().execute(*args, **options)
-        except faults as error:
-            fault = missing_package(error) if isinstance(error, ModuleNotFoundError) else error
-            if fault is None:
-                raise
-            code = next(codes[kind] for kind in type(fault).mro() if kind in codes)
-            raise CommandError(f"{str(fault).removesuffix('.')}.", returncode=code) from error
+        except ModuleNotFoundError as error:
+            if missing := missing_package(error):
+                raise missing from error
+            raise
 
 
 class LongCommand(ProjectCommand):

@@ -144,8 +144,8 @@ def read_pages(folder: Path) -> list[KnownPage]:
 
 def _read_page(folder: Path, name: str, entry: object) -> KnownPage:
     values: dict[str, Any] = entry if isinstance(entry, dict) else {}
-    text, longer, url = (values.get(key) for key in ("articleBody", "articleBodyWithSummary", "url"))
-    if not isinstance(text, str):
+    texts = {key: value for key, value in values.items() if isinstance(value, str)}
+    if "articleBody" not in texts:
         raise CommandError(f"{folder / GROUND_TRUTH} has no articleBody for {name}; add one or remove the entry.")
     path = folder / "html" / f"{name}.html.gz"
     try:
@@ -155,14 +155,14 @@ def _read_page(folder: Path, name: str, entry: object) -> KnownPage:
         raise CommandError(
             f"{path} cannot be read: {reason}. Every page in {GROUND_TRUTH} must have its file."
         ) from error
-    headline, day, authors = (values.get(key) for key in ("headline", "date", "authors"))
+    longer, headline, authors = texts.get("articleBodyWithSummary", ""), texts.get("headline"), values.get("authors")
     return KnownPage(
         name=name,
-        url=url if isinstance(url, str) else "",
+        url=texts.get("url", ""),
         body=body,
-        texts=(text, longer) if isinstance(longer, str) and longer.strip() else (text,),
-        headline=as_headline(headline) if isinstance(headline, str) and headline else None,
-        day=day[:10] if isinstance(day, str) and day else None,
+        texts=(texts["articleBody"], longer) if longer.strip() else (texts["articleBody"],),
+        headline=as_headline(headline) if headline else None,
+        day=texts.get("date", "")[:10] or None,
         authors=as_authors([str(author) for author in authors]) if isinstance(authors, list) and authors else None,
     )
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows
-from articles.files.records import FileFormat
 from articles.management.arguments import add_output_options, add_scope_options, chosen_output, chosen_scope
 from articles.management.base import ExitCode, LongCommand, opened_output
 from articles.management.boilerplate import mark_outdated_weeks
@@ -40,17 +38,9 @@ class Command(LongCommand):
         add_output_options(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        scope = chosen_scope(options)
+        scope, mode = chosen_scope(options), Mode(options["boilerplate"])
         path, file_format = chosen_output(options)
-        written = self._write(Mode(options["boilerplate"]), scope, path, file_format, options)
-        skipped = f" Skipped, because they are nothing but boilerplate: {written[False]:,}." if written[False] else ""
-        self.stderr.write(f"Articles written: {written[True]:,}.{skipped}")
-
-    def _write(
-        self, mode: Mode, scope: dict[str, Any], path: Path | None, file_format: FileFormat, options: dict[str, Any]
-    ) -> Counter[bool]:
-        """Write the articles; return how many have a text left and are written, and how many not."""
-        written: Counter[bool] = Counter()
+        written: Counter[bool] = Counter()  # by whether a text is left
         # Lines on the terminal would mix with a bar.
         with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
             if mode is not Mode.KEEP:
@@ -69,4 +59,5 @@ class Command(LongCommand):
             with opened_output(path, self.stdout) as write:
                 for line in LINES[file_format](rows()):
                     write(line)
-        return written
+        skipped = f" Skipped, because they are nothing but boilerplate: {written[False]:,}." if written[False] else ""
+        self.stderr.write(f"Articles written: {written[True]:,}.{skipped}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from dataclasses import asdict
 from typing import Any
 
 from articles.management.arguments import add_newspaper_arguments, add_workers_option, chosen_newspaper_ids, day
@@ -31,24 +33,19 @@ class Command(LongCommand):
         if options["dry_run"]:
             self.stdout.write(f"Weeks to process: {len(weeks):,}, with {sum(weeks.values()):,} articles.")
             return
-        done = articles = changed = sentences = 0
+        done: Counter[str] = Counter()
         try:
             with self.progress(options) as progress, database_pool(options["workers"]) as pool:
                 task = progress.add_task("articles", total=sum(weeks.values()))
                 for marked in mark_weeks(weeks, pool=pool):
-                    done += 1
-                    articles += marked.articles
-                    changed += marked.changed
-                    sentences += marked.sentences
-                    progress.update(task, completed=articles)
+                    done.update(weeks=1, **asdict(marked))
+                    progress.update(task, completed=done["articles"])
         except KeyboardInterrupt:
-            self._report(done, articles, changed, sentences)
+            self._report(done)
             raise
-        refresh_statistics(changed)
-        self._report(done, articles, changed, sentences)
+        refresh_statistics(done["changed"])
+        self._report(done)
 
-    def _report(self, weeks: int, articles: int, changed: int, sentences: int) -> None:
-        self.stdout.write(
-            f"Weeks: {weeks:,} with {articles:,} articles; boilerplate sentences: {sentences:,}; "
-            f"articles whose compared text changed: {changed:,}."
-        )
+    def _report(self, done: Counter[str]) -> None:
+        counts = f"{done['weeks']:,} with {done['articles']:,} articles; boilerplate sentences: {done['sentences']:,}"
+        self.stdout.write(f"Weeks: {counts}; articles whose compared text changed: {done['changed']:,}.")
