@@ -107,11 +107,6 @@ class Rejects:
         elif len(self.first) < SHOWN_REJECTS:
             self.first.append(f"{name}, line {row.line}: {reason}")
 
-    def flush(self) -> None:
-        if self._file is not None:
-            with writing(self._path, Path(self._path).parent):
-                self._file.flush()
-
 
 class Command(LongCommand):
     help = (
@@ -180,7 +175,6 @@ class Command(LongCommand):
                 for row, stored in batch:
                     if stored.outcome == "rejected":
                         rejects.add(source.name, row, stored.reason)
-                rejects.flush()
                 tally.seconds = time.monotonic() - started
                 progress.update(task, completed=position())
 
@@ -242,7 +236,8 @@ def _opened(path: str | None) -> Iterator[TextIO | None]:
         yield None
         return
     with writing(path, Path(path).parent):
-        file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 - closing it can fail like writing
+        # A line is in the file when it is written: a process that is killed leaves the rejects of what it has stored.
+        file = Path(path).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115 - closing it can fail like writing
     try:
         yield file
     finally:
