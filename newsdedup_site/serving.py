@@ -23,6 +23,8 @@ from waitress.task import ThreadedTaskDispatcher
 
 # A request may take SLOW_SECONDS, and one second more for each BYTES_A_SECOND of it that have come.
 SLOW_SECONDS, BYTES_A_SECOND = 60, 1_000
+# Who has connected within this time is about to ask, and is still answered by a process that ends.
+NEW_SECONDS = 5
 # What the requests and answers of a process may take on the disk, in requests of the greatest size.
 MOST_LARGE_REQUESTS = 5
 # An answer up to this size frees its thread as soon as it is written, however slowly it is read.
@@ -35,6 +37,7 @@ class Channel(HTTPChannel):
     """One connection. `began`: when its present request began, or None between two requests."""
 
     began: float | None = None
+    is_new = True
 
     def received(self, data: bytes) -> bool:
         """Take what has come, and note when the request began that is not complete yet."""
@@ -45,6 +48,7 @@ class Channel(HTTPChannel):
     def service(self) -> None:
         """Answer a request, in a thread."""
         super().service()
+        self.is_new = False
         self.server.worker.answered()
 
     def body_bytes(self) -> int:
@@ -52,8 +56,10 @@ class Channel(HTTPChannel):
         return sum(request.body_bytes_received for request in (*self.requests, self.request) if request)
 
     def is_busy(self) -> bool:
-        """Return whether a stop should wait for it: a request is being answered, or its body is coming in."""
-        return bool(self.requests or self.total_outbufs_len or (self.request and self.request.headers_finished))
+        """Return whether a stop should wait: a request is being answered, or its body or a first request is coming."""
+        if self.requests or self.total_outbufs_len or (self.request and self.request.headers_finished):
+            return True
+        return self.is_new and time.time() - self.creation_time < NEW_SECONDS
 
     def is_too_slow(self, now: float) -> bool:
         """Return whether its request should have been complete by now."""
