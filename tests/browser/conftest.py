@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -126,6 +128,21 @@ def settled(page: Page) -> None:
 Opener = Callable[..., Page]
 
 
+def finish_requests(live_server: Any) -> None:
+    """Wait until the server has answered all that closed windows have asked.
+
+    The transaction of such a request and the reset of all tables after a test would each hold locks that the other one
+    waits for.
+    """
+    address = live_server.thread.host, live_server.thread.port
+    with socket.create_connection(address) as last:  # it is accepted after those of the windows
+        last.shutdown(socket.SHUT_WR)
+        last.recv(1)
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(timeout=30)
+
+
 @pytest.fixture
 def open_site(chromium: Browser, stored: Stored, live_server: Any) -> Iterator[Opener]:
     """Return a function that opens a new window in which this user, "" for nobody, is logged in.
@@ -154,4 +171,5 @@ def open_site(chromium: Browser, stored: Stored, live_server: Any) -> Iterator[O
     yield _open
     for context in contexts:
         context.close()
+    finish_requests(live_server)
     assert errors == []
