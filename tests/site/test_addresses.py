@@ -90,8 +90,12 @@ def test_every_right_asks_for_its_permission_and_every_address_for_a_right() -> 
         "api": (rights.ANYONE, True),
     }
     # The rule of an address comes before the rule of its package.
-    assert rule_of(["admin"], "logout") == addresses.form(rights.LOGIN)
-    assert rule_of(["admin"], "index") == rule_of(["admin", "of it"], None) == addresses.form(rights.CONFIGURE)
+    assert rule_of(["admin"], "logout") == addresses.Rule(rights.LOGIN, is_form=True)
+    assert (
+        rule_of(["admin"], "index")
+        == rule_of(["admin", "of it"], None)
+        == addresses.Rule(rights.CONFIGURE, is_form=True)
+    )
     assert [rule_of([], None), rule_of([], "nowhere"), rule_of(["elsewhere"], "queue")] == [None, None, None]
 
 
