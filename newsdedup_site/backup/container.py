@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import zipfile
 import zlib
@@ -20,7 +21,7 @@ _COPY_IN_SQL = SQL("COPY {table} ({columns}) FROM STDIN")
 # Level 6 takes half as long again for a file that is hardly smaller.
 _LEVEL = 4
 _AT_ONCE = 1 << 20
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
 class Writer:
@@ -117,7 +118,8 @@ def _readable() -> Iterator[None]:
     except KeyError as error:
         raise DamagedBackupError(f"The backup lacks a part: {error.args[0]}. Use another backup.") from error
     except _UNREADABLE as error:
-        if isinstance(error, DamagedBackupError):
+        # Invalid is a place before the beginning of the file; other errors of the system are those of its disk.
+        if isinstance(error, DamagedBackupError) or (isinstance(error, OSError) and error.errno != errno.EINVAL):
             raise
         raise DamagedBackupError(f"The backup is damaged: {error}. Use another backup.") from error
 

@@ -141,6 +141,8 @@ def test_a_file_that_was_cut_or_changed_is_never_restored_as_something_else(tmp_
     changes = [(places.randrange(len(whole)), 1 << places.randrange(8)) for _ in range(40)]
     # The last part of a ZIP file becomes one of bzip2, whose module reports damage as an OSError.
     changes.append((whole.rfind(b"PK\x01\x02") + 10, zipfile.ZIP_DEFLATED ^ zipfile.ZIP_BZIP2))
+    # And where its directory is would be before the beginning of the file.
+    changes.append((whole.rfind(b"PK\x05\x06") + 18, 1))
     for place, bit in changes:
         damaged.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
         try:
