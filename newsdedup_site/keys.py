@@ -10,7 +10,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -96,14 +95,6 @@ RESERVED = frozenset(
 )
 
 
-class KeysError(ValueError):
-    """Keys that cannot be used; `faults` has a sentence for each action, by name."""
-
-    def __init__(self, faults: dict[str, str]) -> None:
-        super().__init__(" ".join(f"{name}: {fault}" for name, fault in faults.items()))
-        self.faults = faults
-
-
 @dataclass(frozen=True)
 class Keys:
     """The key of each action, "" for none. `on` is false if the user has switched all keys off."""
@@ -138,16 +129,9 @@ def _merged(chosen: Mapping[str, str]) -> dict[str, str]:
 
 
 def store_keys(user: Any, *, on: bool, by_action: Mapping[str, str]) -> None:
-    """Store the keys of a user; an action that is not named keeps the registry's. Raises KeysError, storing nothing."""
-    if faults := faults_of(by_action):
-        raise KeysError(faults)
+    """Store keys of a user that can be used; an action that is not named keeps the registry's."""
     changed = {name: key for name, key in by_action.items() if key != ACTIONS[name].key}
     KeyMap.objects.update_or_create(user=user, defaults={"on": on, "keys": changed})
-
-
-def switch_keys(user: Any, *, on: bool) -> None:
-    """Switch all keys of a user on or off; which they are stays."""
-    KeyMap.objects.update_or_create(user=user, defaults={"on": on})
 
 
 def faults_of(by_action: Mapping[str, str]) -> dict[str, str]:
@@ -201,26 +185,23 @@ class KeysForm(forms.Form):
                 widget=forms.TextInput(attrs={**attrs, "size": 3, "spellcheck": "false"}),
             )
 
-    def store(self, user: User) -> bool:
-        """Store the keys of a valid form; on a refusal, show each fault at its field and return False."""
-        by_action = {name: self.cleaned_data[name] for name in ACTIONS}
-        try:
-            store_keys(user, on=self.cleaned_data["on"], by_action=by_action)
-        except KeysError as error:
-            for name, fault in error.faults.items():
+    def clean(self) -> None:
+        """Show at its field what is wrong with a key."""
+        if not self.errors:
+            for name, fault in faults_of({name: self.cleaned_data[name] for name in ACTIONS}).items():
                 self.add_error(name, fault)
-            return False
-        return True
 
 
 def keys(request: UserRequest) -> HttpResponse:
     """Show the keys of the user, and store those that the form chooses."""
     if request.method == "POST" and "reset" in request.POST:
-        store_keys(request.user, on=True, by_action={name: action.key for name, action in ACTIONS.items()})
+        store_keys(request.user, on=True, by_action={})
         messages.success(request, "All keys are as they were at first.")
         return redirect("keys")
     form = KeysForm(request.POST or None, keys=keys_of(request.user))
-    if request.method == "POST" and form.is_valid() and form.store(request.user):
+    if request.method == "POST" and form.is_valid():
+        on = form.cleaned_data.pop("on")
+        store_keys(request.user, on=on, by_action=form.cleaned_data)
         messages.success(request, "Your keys are saved.")
         return redirect("keys")
     return render(request, "keys/keys.html", {"form": form}, status=400 if form.errors else 200)
@@ -230,7 +211,7 @@ def keys_switch(request: UserRequest) -> HttpResponse:
     """Switch all keys of the user on or off, and return to the page."""
     if request.method == "POST":
         on = request.POST.get("on") == "1"
-        switch_keys(request.user, on=on)
+        KeyMap.objects.update_or_create(user=request.user, defaults={"on": on})
         messages.success(request, "Keys are on." if on else "Keys are off. The page Keys switches them on again.")
     wanted = request.POST.get("next", "")
     allowed = url_has_allowed_host_and_scheme(

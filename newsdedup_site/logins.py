@@ -9,10 +9,10 @@ from __future__ import annotations
 import ipaddress
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_client_username
@@ -38,48 +38,35 @@ class Limit:
         return recent[self.failures - 1] + self.window if len(recent) >= self.failures else None
 
 
-PAIR = Limit(10, timedelta(minutes=15))  # of one name from one address
-ADDRESS = Limit(20, timedelta(hours=1))  # of all names from one address
-NAME = Limit(50, timedelta(hours=1))  # of one name from all addresses
-# Instead of ADDRESS and NAME for a name that has logged in from this address before: a colleague who shares the
-# address, or a stranger who guesses the name's password elsewhere, cannot lock it out.
-KNOWN = Limit(3, timedelta(hours=1))
-LONGEST = max(limit.window for limit in (PAIR, ADDRESS, NAME, KNOWN))
+LIMITS = {
+    "pair": Limit(10, timedelta(minutes=15)),  # of one name from one address
+    "address": Limit(20, timedelta(hours=1)),  # of all names from one address
+    "name": Limit(50, timedelta(hours=1)),  # of one name from all addresses
+    # Instead of the last two for a name that has logged in from this address before: a colleague who shares the
+    # address, or a stranger who guesses the name's password elsewhere, cannot lock it out.
+    "known": Limit(3, timedelta(hours=1)),
+}
+LONGEST = max(limit.window for limit in LIMITS.values())
 
 
-@dataclass(frozen=True)
-class Lock:
-    """A limit that is reached ("pair", "address", "name" or "known"), and when the next attempt is allowed."""
+class Lock(NamedTuple):
+    """A limit that is reached, by its name in LIMITS, and when the next attempt is allowed."""
 
     kind: str
     until: datetime
 
 
-@dataclass(frozen=True)
-class Failures:
-    """The times of the failures that count for an attempt: of its name and address, its address, its name."""
+def lock_of(failures: Mapping[str, Sequence[datetime]], *, is_known: bool, now: datetime) -> Lock | None:
+    """Return the lock that holds longest, or None.
 
-    pair: Sequence[datetime]
-    address: Sequence[datetime]
-    name: Sequence[datetime]
-
-
-def lock_of(failures: Failures, *, is_known: bool, now: datetime) -> Lock | None:
-    """Return the lock that holds longest, or None. `is_known`: the name has logged in from this address before."""
-    locks = [_lock("pair", PAIR, failures.pair, now)]
-    wide = [_lock("address", ADDRESS, failures.address, now), _lock("name", NAME, failures.name, now)]
-    ends = [lock.until for lock in wide if lock]
-    if is_known and ends:
-        own = _lock("known", KNOWN, failures.pair, now)
-        locks.append(own and Lock(own.kind, min(own.until, max(ends))))
-    else:
-        locks += wide
-    return max((lock for lock in locks if lock), key=lambda lock: lock.until, default=None)
-
-
-def _lock(kind: str, limit: Limit, failures: Sequence[datetime], now: datetime) -> Lock | None:
-    until = limit.full_until(failures, now)
-    return Lock(kind, until) if until else None
+    `failures`: when those were that count for each limit. `is_known`: the name has logged in from this address before.
+    """
+    ends = {kind: LIMITS[kind].full_until(times, now) for kind, times in failures.items()}
+    wide = [end for kind in ("address", "name") if (end := ends[kind])]
+    if is_known and wide:
+        own = LIMITS["known"].full_until(failures["pair"], now)
+        ends = {"pair": ends["pair"], "known": own and min(own, max(wide))}
+    return max((Lock(kind, end) for kind, end in ends.items() if end), key=lambda lock: lock.until, default=None)
 
 
 _KEPT = timedelta(days=1)
@@ -102,11 +89,11 @@ def lock_for(name: str, address: str | None, now: datetime) -> Lock | None:
     found = list(
         rows.filter(Q(username=name) | _at(address)).values_list("username", "ip_address", "attempt_time").order_by()
     )
-    failures = Failures(
-        pair=[time for who, where, time in found if who == name and where == address],
-        address=[time for _, where, time in found if where == address],
-        name=[time for who, _, time in found if who == name],
-    )
+    failures = {
+        "pair": [time for who, where, time in found if who == name and where == address],
+        "address": [time for _, where, time in found if where == address],
+        "name": [time for who, _, time in found if who == name],
+    }
     return lock_of(failures, is_known=_is_known(name, address, now), now=now)
 
 
@@ -128,22 +115,22 @@ def forget_old(now: datetime) -> None:
 def locks() -> list[Locked]:
     """Return what is locked now, the longest first."""
     now = timezone.now()
-    groups: dict[Limit, dict[tuple[str, str], list[datetime]]] = {limit: defaultdict(list) for limit in _KEYS}
+    groups: dict[str, dict[tuple[str, str], list[datetime]]] = {kind: defaultdict(list) for kind in _KEYS}
     rows = AccessFailureLog.objects.filter(attempt_time__gt=now - LONGEST)
     for name, address, time in rows.values_list("username", "ip_address", "attempt_time").order_by():
-        for limit, (by_name, by_address) in _KEYS.items():
-            groups[limit][(name or "") * by_name, (address or "") * by_address].append(time)
+        for kind, (by_name, by_address) in _KEYS.items():
+            groups[kind][(name or "") * by_name, (address or "") * by_address].append(time)
     found = [
         Locked(name, address, until)
-        for limit, of_limit in groups.items()
-        for (name, address), times in of_limit.items()
-        if (until := limit.full_until(times, now))
+        for kind, of_kind in groups.items()
+        for (name, address), times in of_kind.items()
+        if (until := LIMITS[kind].full_until(times, now))
     ]
     return sorted(found, key=lambda lock: lock.until, reverse=True)
 
 
 # Whether a limit counts by the name, and by the address.
-_KEYS = {PAIR: (True, True), ADDRESS: (False, True), NAME: (True, False)}
+_KEYS = {"pair": (True, True), "address": (False, True), "name": (True, False)}
 
 
 def _at(address: str | None) -> Q:
@@ -200,9 +187,6 @@ class LimitsHandler(AxesDatabaseHandler):
         return cleared
 
 
-_LIMITS = {"pair": PAIR, "address": ADDRESS, "name": NAME, "known": KNOWN}
-
-
 @never_cache
 def locked_out(request: HttpRequest, _response: object, _credentials: object) -> HttpResponse:
     """Answer 429 with a page that says until when, and Retry-After."""
@@ -211,7 +195,7 @@ def locked_out(request: HttpRequest, _response: object, _credentials: object) ->
     minutes = math.ceil(seconds / 60)
     shown = {
         "kind": lock.kind,
-        "limit": _LIMITS[lock.kind],
+        "limit": LIMITS[lock.kind],
         "minutes": minutes,
         # Whole minutes, and never too early.
         "until": timezone.now() + timedelta(minutes=minutes),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -60,11 +59,6 @@ def _group(found: Sequence[Found], most: int) -> Group:
     return Group(about.label, about.follows, shown, len(found) - len(shown), remedies)
 
 
-def history() -> QuerySet[Alarm]:
-    """Return all alarms with what was sent about them, the latest first."""
-    return Alarm.objects.prefetch_related("notices")
-
-
 _MOST = 1_000
 
 
@@ -72,7 +66,7 @@ def alarms(request: UserRequest) -> HttpResponse:
     """Show what is wrong now, whom it is sent to, and every alarm before."""
     context = {
         "now": present(request.user, most=_MOST),
-        "page": page_of(history(), request.GET.get("page")),
+        "page": page_of(Alarm.objects.prefetch_related("notices"), request.GET.get("page")),
         "mail_server": settings.SEND_EMAIL,
         "recipients": recipients(),
         "days": settings.ALARM_REPEAT_DAYS,

@@ -221,10 +221,10 @@ def _compare(cursor: Any, manifest: Manifest, progress: Progress) -> None:
     """Compare the rows in the database with those that were backed up."""
     set_up(cursor)
     for table in manifest.tables:
-        found = digest_of(cursor, table.name, table.columns)
-        if found != (table.rows, table.digest):
+        rows, digest = digest_of(cursor, table.name, table.columns)
+        if (rows, digest) != (table.rows, table.digest):
             raise RestoreError(
-                f"The table {table.name} has {found.rows:,} rows, which are not the {table.rows:,} that were backed "
+                f"The table {table.name} has {rows:,} rows, which are not the {table.rows:,} that were backed "
                 "up. Restore another backup into another empty database, and report it."
             )
-        progress("compare", found.rows)
+        progress("compare", rows)

@@ -98,9 +98,9 @@ def _write(raw: BinaryIO, program: Program | None, progress: Progress) -> Manife
 
 
 def _counted(cursor: Any, name: str, columns: tuple[str, ...], progress: Progress) -> Table:
-    counted = digest_of(cursor, name, columns)
-    progress("count", counted.rows)
-    return Table(name, columns, counted.rows, counted.digest)
+    rows, digest = digest_of(cursor, name, columns)
+    progress("count", rows)
+    return Table(name, columns, rows, digest)
 
 
 def _write_container(raw: BinaryIO, cursor: Any, manifest: Manifest, progress: Progress) -> Manifest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any, LiteralString, NamedTuple
+from typing import Any, LiteralString
 
 from django.db import connection, transaction
 from psycopg.sql import SQL, Identifier
@@ -78,13 +78,6 @@ $$
 """
 
 
-class Digest(NamedTuple):
-    """The number of rows of a table, and a digest of them that does not depend on their order."""
-
-    rows: int
-    digest: str
-
-
 @contextmanager
 def one_moment() -> Iterator[Any]:
     """Give a cursor that sees the database as it is now, whatever is written meanwhile."""
@@ -134,10 +127,11 @@ def migrations_of(cursor: Any) -> tuple[tuple[str, str], ...]:
     return tuple(cursor.fetchall())
 
 
-def digest_of(cursor: Any, table: str, columns: Collection[str]) -> Digest:
-    """Return the digest of a table, after `set_up`."""
+def digest_of(cursor: Any, table: str, columns: Collection[str]) -> tuple[int, str]:
+    """Return how many rows a table has, and a digest of them in any order, after `set_up`."""
     cursor.execute(_DIGEST_SQL.format(columns=SQL(", ").join(map(Identifier, columns)), table=Identifier(table)))
-    return Digest(*cursor.fetchone())
+    rows, digest = cursor.fetchone()
+    return rows, digest
 
 
 def first_filled(cursor: Any) -> str:

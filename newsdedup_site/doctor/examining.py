@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from traceback import clear_frames
@@ -57,7 +57,6 @@ def examine(
     *,
     sample: int | None = SAMPLE,
     seed: int | None = None,
-    on_start: Callable[[Invariant], None] = lambda _invariant: None,
 ) -> list[Finding]:
     """Return what the doctor finds of these promises, or of all; each with its faults, or none.
 
@@ -69,7 +68,6 @@ def examine(
     looked = []
     with _one_moment():
         for invariant in chosen(names):
-            on_start(invariant)
             began = time.monotonic()
             looked.append(Finding(invariant, _found(invariant, asked), time.monotonic() - began))
     return looked

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import LiteralString
 
@@ -129,26 +128,14 @@ WHERE members <> size OR members < 2 OR has_kept IS NOT TRUE
 _CHANGED = "The next run rebuilds all clusters and questions: there was none yet, or a setting has changed."
 
 
-@dataclass(frozen=True, slots=True)
-class _Settled:
-    """Which articles belong to no cluster that the next run rebuilds anyway."""
+def _unsettled(groups: Iterable[Sequence[int]]) -> set[int] | None:
+    """Return the articles of clusters that the next run rebuilds anyway, as they are connected to what has changed.
 
-    unsettled: Collection[int]
-
-    def __contains__(self, article: object) -> bool:
-        return article not in self.unsettled
-
-
-def _settled(groups: Iterable[Sequence[int]]) -> _Settled | None:
-    """Return which articles are settled: nothing that has changed connects to them. None if none is.
-
-    `groups` are the articles that hang together for other reasons than their pairs and links.
+    None: all of them. `groups` are the articles that hang together for other reasons than their pairs and links.
     """
     changed = changed_since_rebuilt()
-    if changed is None:
-        return None
     if not changed:
-        return _Settled(frozenset())
+        return None if changed is None else set()
     constraints = constraints_in_force()
     joined = Pair.objects.proposed().filter(joins=True).order_by().values_list("left", "right")
     neighbours: defaultdict[int, set[int]] = defaultdict(set)
@@ -160,7 +147,7 @@ def _settled(groups: Iterable[Sequence[int]]) -> _Settled | None:
     while frontier:
         frontier = {neighbour for article in frontier for neighbour in neighbours.get(article, ())} - reached
         reached |= frontier
-    return _Settled(reached)
+    return reached
 
 
 def _stored_members() -> dict[int, tuple[int, ...]]:
@@ -172,24 +159,26 @@ def _stored_members() -> dict[int, tuple[int, ...]]:
 
 def _clusters(_sample: Sample) -> Found:
     stored, expected = _stored_members(), expected_clusters()
-    settled = _settled([*stored.values(), *expected])
-    if settled is None:
+    unsettled = _unsettled([*stored.values(), *expected])
+    if unsettled is None:
         return Found(waiting=_CHANGED)
-    return listed(_wrong(stored, expected, settled))
+    return listed(_wrong(stored, expected, unsettled))
 
 
 def _wrong(
-    stored: Mapping[int, tuple[int, ...]], expected: Mapping[tuple[int, ...], Cluster], settled: _Settled
+    stored: Mapping[int, tuple[int, ...]], expected: Mapping[tuple[int, ...], Cluster], unsettled: set[int]
 ) -> Iterator[str]:
     rows = Cluster.objects.in_bulk()
     for number, articles in sorted(stored.items()):
-        if articles[0] in settled and articles not in expected:
+        if articles[0] in unsettled:
+            continue
+        if articles not in expected:
             yield f"cluster {number} has the articles {_few(articles)}, which nothing holds together so"
-        elif articles[0] in settled and number in rows and differs(rows[number], expected[articles]):
+        elif number in rows and differs(rows[number], expected[articles]):
             yield f"cluster {number} is stored as {_facts(rows[number])}, and is {_facts(expected[articles])}"
     known = set(stored.values())
     for articles in expected:
-        if articles[0] in settled and articles not in known:
+        if articles[0] not in unsettled and articles not in known:
             yield f"articles {_few(articles)} are one cluster, and are not stored as one"
 
 
@@ -206,8 +195,8 @@ def _facts(row: Cluster) -> str:
 
 
 def _questions(_sample: Sample) -> Found:
-    settled = _settled(_stored_members().values())
-    if settled is None:
+    unsettled = _unsettled(_stored_members().values())
+    if unsettled is None:
         return Found(waiting=_CHANGED)
     stored, expected = all_questions()
     subjects = sorted(
@@ -218,7 +207,7 @@ def _questions(_sample: Sample) -> Found:
     return listed(
         _difference(subject, stored=subject in stored, expected=subject in expected)
         for subject in subjects
-        if all(article in settled for article in ends.get(subject, ()))
+        if unsettled.isdisjoint(ends.get(subject, ()))
     )
 
 

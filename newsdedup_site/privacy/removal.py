@@ -11,11 +11,11 @@ from __future__ import annotations
 import datetime
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import Any, LiteralString
 
-from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -230,18 +230,8 @@ def _seen(removal: Removal, counts: Counter[str] | None = None) -> None:
     fresh.save(update_fields=["counts", "seen_at"])
 
 
-def settle() -> None:
-    """Bring up to date what is derived of many articles at once: dense groups, samples of texts, reports."""
-    with transaction.atomic():
-        update_groups()
-        if ShingleSample.objects.exists():
-            ShingleSample.objects.all().delete()
-            complete_samples()
-        traces.forget_results()
-
-
 def _finish(removal: Removal) -> None:
-    """Remove the newspapers themselves, and end the removal."""
+    """Remove the newspapers themselves, bring up to date what rests on many articles at once, and end the removal."""
     with writing():
         lock_review()
         ids = removal.newspaper_ids
@@ -251,13 +241,12 @@ def _finish(removal: Removal) -> None:
             NewspaperMerge.objects.filter(Q(merged__in=ids) | Q(into__in=ids)).delete()
             Newspaper.objects.filter(pk__in=ids).update(extraction_rule=None, merged_into=None)
             Newspaper.objects.filter(pk__in=ids).delete()
-        settle()
+        update_groups()
+        if ShingleSample.objects.exists():
+            ShingleSample.objects.all().delete()
+            complete_samples()
+        traces.forget_results()
         Removal.objects.filter(pk=removal.pk).update(state=Removal.State.DONE, finished_at=timezone.now())
-
-
-def unfinished() -> Iterable[Removal]:
-    """Return the removals that are under way, or were interrupted, the oldest first."""
-    return Removal.objects.filter(state=Removal.State.RUNNING).order_by("pk")
 
 
 def allow_again(removal: Removal, *, user: Any = None) -> int:
@@ -303,12 +292,6 @@ def release(article_id: int, *, user: Any = None) -> Withholding:
         found.save(update_fields=["released_at", "released_by"])
         traces.forget_results()
     return found
-
-
-def withholdings() -> QuerySet[Withholding]:
-    """Return all withholdings, those in force first, the latest first."""
-    rows = Withholding.objects.select_related("article__newspaper", "withheld_by", "released_by")
-    return rows.order_by("-pk")
 
 
 # -- Jobs -------------------------------------------------------------------------------------------------------

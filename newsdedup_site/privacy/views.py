@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from articles.models import Article, Newspaper, Removal
+from articles.models import Article, Newspaper, Removal, Withholding
 from articles.paging import page_of
 from dedup.detection.runs.requests import is_worker_alive
 from newsdedup_site.access.middleware import UserRequest
@@ -74,7 +74,7 @@ WITHHELD_SHOWN = 200
 def removals(request: HttpRequest) -> HttpResponse:
     """Show the log of removals, and the articles that are withheld."""
     rows = Removal.objects.select_related("requested_by", "lifted_by").order_by("-pk")
-    withheld = removals_made.withholdings()
+    withheld = Withholding.objects.select_related("article__newspaper", "withheld_by", "released_by").order_by("-pk")
     context = {
         "page": page_of(rows, request.GET.get("page")),
         "withheld": withheld.filter(released_at=None)[:WITHHELD_SHOWN],

@@ -17,11 +17,7 @@ from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
 from newsdedup_site.logins import (
-    ADDRESS,
-    KNOWN,
-    NAME,
-    PAIR,
-    Failures,
+    LIMITS,
     Limit,
     LimitsHandler,
     Lock,
@@ -72,7 +68,7 @@ def test_never_more_failures_in_a_window_than_the_limit() -> None:
 
 def test_which_lock_holds() -> None:
     def lock(pair: int, address: int, name: int, *, is_known: bool) -> Lock | None:
-        failures = Failures([at(0)] * pair, [at(1)] * address, [at(2)] * name)
+        failures = {"pair": [at(0)] * pair, "address": [at(1)] * address, "name": [at(2)] * name}
         return lock_of(failures, is_known=is_known, now=at(3))
 
     assert lock(9, 19, 49, is_known=False) is None
@@ -107,7 +103,7 @@ def statuses(names: list[str], **options: str) -> list[int]:
 
 def test_one_password_for_thirty_names_from_one_address_is_stopped(mara: User, clock) -> None:
     names = [f"name{number}" for number in range(30)]
-    assert statuses(names) == [200] * (ADDRESS.failures - 1) + [429] * 11
+    assert statuses(names) == [200] * (LIMITS["address"].failures - 1) + [429] * 11
     assert attempt("mara", PASSWORD).status_code == 429
     assert attempt("mara", PASSWORD, OFFICE).status_code == 302
 
@@ -118,7 +114,7 @@ def test_a_forged_header_gives_no_fresh_counter(mara: User, clock, settings, beh
     real = f", {ELSEWHERE}" if behind_proxy else ""
     forged = [{"X-Forwarded-For": f"198.51.100.{number}{real}"} for number in range(30)]
     found = [attempt(f"name{number}", **header).status_code for number, header in enumerate(forged)]
-    assert found == [200] * (ADDRESS.failures - 1) + [429] * 11
+    assert found == [200] * (LIMITS["address"].failures - 1) + [429] * 11
 
 
 def test_the_addresses_of_one_network_count_together(mara: User, clock) -> None:
@@ -133,7 +129,7 @@ def test_an_own_account_clears_no_guesses_at_others(mara: User, clock) -> None:
         found.append(attempt(f"name{number}").status_code)
         attempt("mara", PASSWORD)
     # mara has logged in from here, so she still may; the others may not.
-    assert found.count(200) == ADDRESS.failures - 1
+    assert found.count(200) == LIMITS["address"].failures - 1
     assert attempt("mara", PASSWORD).status_code == 302
 
 
@@ -146,18 +142,20 @@ def test_a_typing_mistake_before_a_login_counts_for_nothing(mara: User, clock) -
 
 def test_one_name_from_many_addresses_is_stopped_but_not_for_its_owner_at_home(mara: User, clock) -> None:
     assert attempt("mara", PASSWORD, HOME).status_code == 302
-    found = [attempt("mara", address=f"198.51.100.{number}").status_code for number in range(NAME.failures + 5)]
-    assert found == [200] * (NAME.failures - 1) + [429] * 6
+    found = [
+        attempt("mara", address=f"198.51.100.{number}").status_code for number in range(LIMITS["name"].failures + 5)
+    ]
+    assert found == [200] * (LIMITS["name"].failures - 1) + [429] * 6
     assert attempt("mara", PASSWORD, OFFICE).status_code == 429
     assert attempt("mara", PASSWORD, HOME).status_code == 302
     # Even at home, guesses are few while the attack lasts.
-    assert statuses(["mara"] * 4, address=HOME) == [200] * (KNOWN.failures - 1) + [429] * 2
-    clock.shift(NAME.window)
+    assert statuses(["mara"] * 4, address=HOME) == [200] * (LIMITS["known"].failures - 1) + [429] * 2
+    clock.shift(LIMITS["name"].window)
     assert attempt("mara", PASSWORD, OFFICE).status_code == 302
 
 
 def test_attempts_while_locked_do_not_prolong_the_lock(mara: User, clock) -> None:
-    assert statuses(["mara"] * PAIR.failures) == [200] * (PAIR.failures - 1) + [429]
+    assert statuses(["mara"] * LIMITS["pair"].failures) == [200] * (LIMITS["pair"].failures - 1) + [429]
     for _ in range(14):
         clock.shift(60)
         assert attempt("mara").status_code == 429
@@ -166,7 +164,7 @@ def test_attempts_while_locked_do_not_prolong_the_lock(mara: User, clock) -> Non
 
 
 def test_the_page_says_until_when(mara: User, clock) -> None:
-    statuses(["mara"] * PAIR.failures)
+    statuses(["mara"] * LIMITS["pair"].failures)
     clock.shift(30)
     answer = attempt("mara", PASSWORD)
     assert (answer.status_code, answer["Retry-After"]) == (429, "870")
@@ -194,7 +192,7 @@ def staff(mara: User) -> Client:
 
 
 def test_an_admin_unlocks_a_person_in_the_browser(staff: Client, mara: User) -> None:
-    statuses(["mara"] * PAIR.failures)
+    statuses(["mara"] * LIMITS["pair"].failures)
     assert ">locked<" in staff.get(f"/people/{mara.pk}/").content.decode()
     page = staff.get("/people/").content.decode()
     assert f"<strong>mara</strong> from {ELSEWHERE}" in page
@@ -207,7 +205,7 @@ def test_an_admin_unlocks_a_person_in_the_browser(staff: Client, mara: User) -> 
 
 
 def test_an_admin_unlocks_an_address_in_the_browser(staff: Client) -> None:
-    statuses([f"name{number}" for number in range(ADDRESS.failures)])
+    statuses([f"name{number}" for number in range(LIMITS["address"].failures)])
     assert f"<strong>{ELSEWHERE}</strong>" in staff.get("/people/").content.decode()
     staff.post("/people/unlock/", {"address": ELSEWHERE})
     assert attempt("mara").status_code == 200
@@ -217,14 +215,14 @@ def test_an_admin_unlocks_an_address_in_the_browser(staff: Client) -> None:
 
 @pytest.mark.parametrize("command", [("axes_reset_username", "mara"), ("axes_reset_ip", ELSEWHERE), ("axes_reset",)])
 def test_the_commands_of_axes_unlock(mara: User, command: tuple[str, ...], capsys) -> None:
-    statuses(["mara"] * PAIR.failures)
+    statuses(["mara"] * LIMITS["pair"].failures)
     assert attempt("mara", PASSWORD).status_code == 429
     call_command(*command)
     assert attempt("mara", PASSWORD).status_code == 302
 
 
 def test_a_one_time_link_opens_a_locked_name(staff: Client, mara: User) -> None:
-    statuses(["mara"] * PAIR.failures)
+    statuses(["mara"] * LIMITS["pair"].failures)
     page = staff.post(f"/people/{mara.pk}/link/").content.decode()
     browser = Client(REMOTE_ADDR=ELSEWHERE)
     form = browser.get(re.search(r">http://testserver(/set-password/[^<]+)<", page)[1])["Location"]
@@ -244,7 +242,7 @@ def failed(name: str, address: str | None, *, minutes: float = 0) -> None:
 
 @pytest.mark.django_db
 def test_the_limits_are_these() -> None:
-    minutes = {limit: (limit.failures, limit.window.total_seconds() / 60) for limit in (PAIR, ADDRESS, NAME, KNOWN)}
+    minutes = {kind: (limit.failures, limit.window.total_seconds() / 60) for kind, limit in LIMITS.items()}
     assert list(minutes.values()) == [(10, 15), (20, 60), (50, 60), (3, 60)]
 
 
@@ -290,11 +288,11 @@ def test_failures_are_kept_for_a_day(clock) -> None:
 
 @pytest.mark.django_db
 def test_what_is_locked_is_listed_the_longest_first(clock) -> None:
-    for number in range(PAIR.failures):
+    for number in range(LIMITS["pair"].failures):
         failed("mara", HOME, minutes=number / 10)
-    for number in range(ADDRESS.failures):
+    for number in range(LIMITS["address"].failures):
         failed(f"name{number}", OFFICE, minutes=1)
-    for number in range(NAME.failures):
+    for number in range(LIMITS["name"].failures):
         failed("ben", f"198.51.100.{number}", minutes=2)
     clock.move_to(at(3))
     assert locks() == [
@@ -310,7 +308,7 @@ def test_what_is_locked_is_listed_the_longest_first(clock) -> None:
 
 @pytest.mark.django_db
 def test_a_lock_counts_the_failures_of_its_name_and_its_address_alone(mara: User, clock) -> None:
-    for number in range(PAIR.failures - 1):
+    for number in range(LIMITS["pair"].failures - 1):
         failed("mara", HOME, minutes=number / 10)
         failed("mara", OFFICE, minutes=number / 10)
         failed("ben", HOME, minutes=number / 10)
@@ -320,7 +318,7 @@ def test_a_lock_counts_the_failures_of_its_name_and_its_address_alone(mara: User
     assert lock_for("mara", OFFICE, at(2)) is None
     assert lock_for("ben", HOME, at(2)) is None
     # Requests whose address is not known count together.
-    for _ in range(PAIR.failures):
+    for _ in range(LIMITS["pair"].failures):
         failed("ella", None, minutes=1)
     assert lock_for("ella", None, at(2)) == Lock("pair", at(16))
     assert lock_for("ella", HOME, at(2)) is None
@@ -330,7 +328,7 @@ def test_a_lock_counts_the_failures_of_its_name_and_its_address_alone(mara: User
 def test_a_name_is_known_at_an_address_for_ninety_days(mara: User, clock) -> None:
     assert attempt("mara", PASSWORD, HOME).status_code == 302
     day = 24 * 60
-    for name in range(ADDRESS.failures):
+    for name in range(LIMITS["address"].failures):
         failed(f"name{name}", HOME, minutes=90 * day - 2)
         failed(f"name{name}", OFFICE, minutes=90 * day - 2)
     assert lock_for("mara", HOME, at(90 * day - 1)) is None
