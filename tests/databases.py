@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import psycopg
@@ -32,6 +33,20 @@ def database_url() -> str:
 def child_environment() -> dict[str, str]:
     """Return what a process needs in its environment to work on the test database."""
     return {"DATABASE_URL": database_url(), "SECRET_KEY": TEST_KEY}
+
+
+def run_python(*arguments: str, stdout: Any = subprocess.PIPE, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the checkout, with this environment alone; return how it ended, and what it printed and said."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=CHECKOUT,
+        env={"PATH": os.environ["PATH"], **environment},
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=300,
+    )
 
 
 def url_of(name: str, server: str = "") -> str:

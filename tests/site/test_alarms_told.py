@@ -29,7 +29,7 @@ from newsdedup_site.alarms.kinds import Found
 from newsdedup_site.alarms.mail import RETRY_MINUTES, send_waiting
 from newsdedup_site.alarms.recording import QUIET, record
 from newsdedup_site.models import Alarm, AlarmNotice
-from tests.databases import child_environment
+from tests.databases import child_environment, run_python
 from tests.factories import make_run, make_user
 from tests.mail_server import MailServer, mail_server
 
@@ -291,9 +291,7 @@ def test_only_webhooks_of_admins_are_sent_alarms(receiver: Any, settings: Any) -
 
 
 def run_command(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "manage.py", "alarms", *options]
-    values = os.environ | child_environment() | {"ALARM_DISK_FREE": "0"} | environment
-    return subprocess.run(command, env=values, capture_output=True, text=True, timeout=120, check=False)
+    return run_python("manage.py", "alarms", *options, **child_environment(), ALARM_DISK_FREE="0", **environment)
 
 
 @pytest.mark.slow

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import stat
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +11,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 from psycopg.sql import SQL, Identifier
@@ -27,7 +23,7 @@ from newsdedup_site.backup.manifest import DamagedBackupError, Format
 from newsdedup_site.backup.restoring import check
 from newsdedup_site.backup.tables import first_filled, server_version, tables_of
 from tests.conftest import StoreArticle
-from tests.databases import child_environment
+from tests.databases import TEST_KEY, own_database, run_python, url_of
 from tests.factories import make_cluster, make_user
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("backup")]
@@ -60,36 +56,14 @@ def archive(store: StoreArticle) -> None:
 @pytest.fixture
 def target() -> Iterator[psycopg.Connection[Any]]:
     """An empty database on the same server, and a connection to it."""
-    drop = SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(TARGET))
-    with connection.cursor() as cursor:
-        cursor.execute(drop)
-        cursor.execute(
-            SQL("CREATE DATABASE {} TEMPLATE template0 LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'").format(
-                Identifier(TARGET)
-            )
-        )
-    parameters = connection.get_connection_params() | {"dbname": TARGET}
-    own = {name: value for name, value in parameters.items() if name not in ("cursor_factory", "context")}
-    with psycopg.connect(**own, autocommit=True) as opened:
+    options = "LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'"
+    with own_database(TARGET, options=options) as url, psycopg.connect(url, autocommit=True) as opened:
         yield opened
-    with connection.cursor() as cursor:
-        cursor.execute(drop)
 
 
 def restore(path: Path, *options: str) -> tuple[int, str]:
     """Restore a backup into the target in a process of its own; return its exit code and what it printed."""
-    environment = child_environment()
-    name = f"/{connection.settings_dict['NAME']}?"
-    environment["DATABASE_URL"] = environment["DATABASE_URL"].replace(name, f"/{TARGET}?")
-    done = subprocess.run(
-        [sys.executable, "manage.py", "restore", str(path), *options],
-        cwd=settings.BASE_DIR,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = run_python("manage.py", "restore", str(path), *options, DATABASE_URL=url_of(TARGET), SECRET_KEY=TEST_KEY)
     return done.returncode, done.stdout + done.stderr
 
 

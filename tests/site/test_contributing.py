@@ -16,7 +16,7 @@ from dedup.checks import MINIMUM_VERSION
 from tests.packages_picture import PICTURE, _without_implied, draw
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-DOCUMENTS = sorted([*CHECKOUT.glob("*.md"), *CHECKOUT.glob(".github/*.md")])
+DOCUMENTS = sorted(path for folder in (".", ".github", "docs") for path in CHECKOUT.glob(f"{folder}/*.md"))
 
 
 def text(path: str) -> str:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
 import re
-import subprocess
-import sys
 from email.message import Message
 
 import pytest
@@ -17,7 +14,7 @@ from packaging.requirements import Requirement
 from articles.loading import when_used
 from dedup.models import Profile
 from newsdedup_site.apps import check_admin_pages
-from tests.databases import child_environment
+from tests.databases import child_environment, run_python
 from tests.licences import (
     BEGIN,
     CHECKOUT,
@@ -138,9 +135,7 @@ call_command("check", "--deploy")
         "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
         "PYTHONPATH": str(CHECKOUT),
     }
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False
-    )
+    done = run_python("-c", program, **environment)
     assert done.returncode == 0, done.stderr
 
 
@@ -171,13 +166,13 @@ print(json.dumps(sorted({name.partition(".")[0] for name, file in new.items() if
     ],
 )
 def test_a_pure_module_loads_only_the_libraries_it_names(module: str, libraries: list[str]) -> None:
-    answer = subprocess.run([sys.executable, "-c", LOADED, module], check=True, capture_output=True, text=True)
+    answer = run_python("-c", LOADED, module)
     assert json.loads(answer.stdout) == libraries
 
 
 def test_a_command_loads_no_page_of_the_admin() -> None:
     program = "import django, sys; django.setup(); print([name for name in sys.modules if name.endswith('.admin')])"
-    answer = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    answer = run_python("-c", program, DJANGO_SETTINGS_MODULE="newsdedup_site.settings")
     assert answer.stdout.strip() == "['django.contrib.admin']"
     # `manage.py check` loads them.
     assert check_admin_pages(None) == []
@@ -202,13 +197,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
     "command", ["check", "migrate --check", "db_worker --batch --no-startup-delay", "find_duplicates --help"]
 )
 def test_pages_and_commands_load_libraries_when_they_use_them(command: str) -> None:
-    answer = subprocess.run(
-        [sys.executable, "-c", RUN, *command.split()],
-        env=os.environ | child_environment(),
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    answer = run_python("-c", RUN, *command.split(), **child_environment())
     loaded = set(answer.stdout.splitlines()[-1].split())
     assert ("ninja" in loaded) == (command == "check"), "only check loads all pages"
     assert loaded & LATE == set()

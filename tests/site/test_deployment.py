@@ -24,9 +24,8 @@ from dedup.detection.runs.requests import GONE_AFTER
 from dedup.management.commands.db_worker import _HANGS_AFTER, _Pulse
 from dedup.models import Worker
 from newsdedup_site import healthcheck
-from tests.databases import TEST_KEY, child_environment
+from tests.databases import CHECKOUT, TEST_KEY, child_environment, run_python
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 COMPOSE = yaml.safe_load((CHECKOUT / "docker-compose.yml").read_text())
 DOCKERFILE = (CHECKOUT / "Dockerfile").read_text()
 SERVICES = COMPOSE["services"]
@@ -135,14 +134,7 @@ def test_the_example_says_what_a_password_in_a_url_may_be() -> None:
     ],
 )
 def test_wrong_settings_stop_the_start(environment: dict[str, str], message: str) -> None:
-    started = subprocess.run(
-        [sys.executable, "manage.py", "check"],
-        cwd=CHECKOUT,
-        env={"PATH": os.environ["PATH"], **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    started = run_python("manage.py", "check", **environment)
     assert started.returncode == 1
     assert message in started.stderr
 
@@ -155,9 +147,8 @@ def test_static_files_can_be_collected_for_production(tmp_path: Path) -> None:
         "s.WHITENOISE_SKIP_COMPRESS_EXTENSIONS = ('css', 'js', 'map', 'svg'); django.setup(); "
         "from django.core.management import call_command; call_command('collectstatic', '--no-input', verbosity=0)"
     )
-    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": TEST_KEY, "DATABASE_URL": "postgres://u@h/d"}
-    environment["DJANGO_SETTINGS_MODULE"] = "newsdedup_site.settings"
-    subprocess.run([sys.executable, "-c", program % tmp_path], cwd=CHECKOUT, env=environment, check=True)
+    environment = {"SECRET_KEY": TEST_KEY, "DATABASE_URL": "postgres://u@h/d"}
+    run_python("-c", program % tmp_path, **environment, DJANGO_SETTINGS_MODULE="newsdedup_site.settings")
     assert (tmp_path / "staticfiles.json").exists()
     assert list(tmp_path.rglob("*.gz"))
 
@@ -176,10 +167,7 @@ def test_what_draws_charts_is_loaded_before_the_first_request() -> None:
     program = (
         "import sys, newsdedup_site.wsgi; print({'altair', 'jsonschema', 'networkx', 'vl_convert'} - set(sys.modules))"
     )
-    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": TEST_KEY, "DATABASE_URL": "postgres://u@h/d"}
-    loaded = subprocess.run(
-        [sys.executable, "-c", program], cwd=CHECKOUT, env=environment, check=True, capture_output=True, text=True
-    )
+    loaded = run_python("-c", program, SECRET_KEY=TEST_KEY, DATABASE_URL="postgres://u@h/d")
     assert loaded.stdout == "set()\n"
 
 
@@ -211,8 +199,7 @@ def is_worker_healthy() -> bool:
     """Run the health check of the worker's container, here."""
     program, *arguments = SERVICES["worker"]["healthcheck"]["test"][1:]
     assert program == "python"
-    environment = {"PATH": os.environ["PATH"], **child_environment()}
-    return not subprocess.run([sys.executable, *arguments], cwd=CHECKOUT, env=environment, check=False).returncode
+    return not run_python(*arguments, **child_environment()).returncode
 
 
 def wait_for_sign() -> None:

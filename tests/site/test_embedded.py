@@ -41,20 +41,12 @@ class Home:
         self.environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "NEWSDEDUP_HOME": str(folder)}
         self.options = options
 
-    def start(self, program: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", program],
-            cwd=CHECKOUT,
-            env=self.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            **self.options,
-        )
+    def start(self, *arguments: str, stdout: object = subprocess.PIPE) -> subprocess.Popen[str]:
+        pipes = {"stdin": subprocess.PIPE, "stdout": stdout, "stderr": subprocess.STDOUT, **self.options}
+        return subprocess.Popen([sys.executable, *arguments], cwd=CHECKOUT, env=self.environment, text=True, **pipes)
 
-    def run(self, program: str) -> str:
-        with self.start(program) as process:
+    def run(self, *arguments: str) -> str:
+        with self.start(*arguments) as process:
             output, _ = process.communicate(timeout=120)
         assert process.returncode == 0, output
         return output.strip()
@@ -83,7 +75,7 @@ def open_folder():
 def server(open_folder):
     home = Home(open_folder)
     yield home
-    home.run(STOP)
+    home.run("-c", STOP)
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +83,8 @@ def folder_of_before():
     """A folder whose server has been used and stopped."""
     with passable_folder() as folder:
         home = Home(folder)
-        home.run(ASK)
-        home.run(STOP)
+        home.run("-c", ASK)
+        home.run("-c", STOP)
         yield folder
 
 
@@ -101,7 +93,7 @@ def old_server(folder_of_before):
     """A server whose data are there already: to make them takes longer than all else."""
     home = Home(folder_of_before)
     yield home
-    home.run(STOP)
+    home.run("-c", STOP)
 
 
 def test_it_starts_on_demand_in_utf8_whatever_the_callers_locale(server) -> None:
@@ -109,13 +101,13 @@ def test_it_starts_on_demand_in_utf8_whatever_the_callers_locale(server) -> None
         "c.execute('CREATE EXTENSION pg_trgm'); "
         "print(c.execute(\"SELECT cardinality(show_trgm('Москва')), current_setting('server_encoding')\").fetchone())"
     )
-    assert server.run(ask) == "(7, 'UTF8')"
+    assert server.run("-c", ask) == "(7, 'UTF8')"
 
 
 @pytest.mark.slow
 def test_many_processes_at_once_share_one_server(server) -> None:
     ask = ASK + "print(c.execute('SELECT pg_postmaster_start_time()').fetchone()[0])"
-    processes = [server.start(ask) for _ in range(5)]
+    processes = [server.start("-c", ask) for _ in range(5)]
     answers = {process.communicate(timeout=120)[0] for process in processes}
     assert [process.returncode for process in processes] == [0] * 5
     assert len(answers) == 1
@@ -123,9 +115,9 @@ def test_many_processes_at_once_share_one_server(server) -> None:
 
 @pytest.mark.slow
 def test_articles_survive_a_killed_server(old_server) -> None:
-    old_server.run(ASK + "c.execute('CREATE TABLE kept AS SELECT 1 AS one')")
+    old_server.run("-c", ASK + "c.execute('CREATE TABLE kept AS SELECT 1 AS one')")
     os.kill(old_server.postmaster(), signal.SIGKILL)
-    assert old_server.run(ASK + "print(c.execute('SELECT one FROM kept').fetchone()[0])") == "1"
+    assert old_server.run("-c", ASK + "print(c.execute('SELECT one FROM kept').fetchone()[0])") == "1"
 
 
 @pytest.mark.slow
@@ -139,23 +131,23 @@ def test_a_page_does_not_wait_for_a_start_that_takes_long(old_server) -> None:
         "with embedded.answer_within(60): embedded.ensure_running()\n"
         "print(r.answers())"
     )
-    assert old_server.run(ask) == "The embedded PostgreSQL server is starting. Try again shortly.\nTrue"
+    assert old_server.run("-c", ask) == "The embedded PostgreSQL server is starting. Try again shortly.\nTrue"
 
 
 @pytest.mark.slow
 def test_a_killed_initdb_is_begun_anew(server) -> None:
-    home = Path(server.run(MAKE_HOME))
+    home = Path(server.run("-c", MAKE_HOME))
     (home / "data.new-1").mkdir()
     (home / "data.new-1" / "PG_VERSION").write_text("18\n")
-    assert server.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
+    assert server.run("-c", ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
     assert sorted(path.name for path in home.glob("data*")) == ["data"]
 
 
 def test_a_folder_with_other_files_is_left_alone(server) -> None:
-    home = Path(server.run(MAKE_HOME))
+    home = Path(server.run("-c", MAKE_HOME))
     (home / "data").mkdir()
     (home / "data" / "letters.txt").write_text("not a database\n")
-    with server.start(ASK) as process:
+    with server.start("-c", ASK) as process:
         output, _ = process.communicate(timeout=120)
     assert process.returncode == 1
     assert f"{home}/data" in output
@@ -166,7 +158,7 @@ def test_a_folder_with_other_files_is_left_alone(server) -> None:
 @pytest.mark.slow
 def test_variables_of_libpq_do_not_reach_past_the_server(old_server) -> None:
     old_server.environment |= {"PGHOSTADDR": "127.0.0.9", "PGSERVICE": "elsewhere", "PGOPTIONS": "-c DateStyle=German"}
-    assert old_server.run(ASK + "print(c.execute('SHOW DateStyle').fetchone()[0])") == "ISO, MDY"
+    assert old_server.run("-c", ASK + "print(c.execute('SHOW DateStyle').fetchone()[0])") == "ISO, MDY"
 
 
 @pytest.mark.parametrize("words", ["the database system is in recovery mode", "the database system is starting up"])
@@ -243,13 +235,14 @@ def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) ->
 def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> None:
     wait = ASK + "print('up', flush=True); import sys; sys.stdin.read()"
     with server.start(
-        f"from newsdedup_site.embedded import running as r; r.ensure_keeper = lambda: None; {wait}"
+        "-c", f"from newsdedup_site.embedded import running as r; r.ensure_keeper = lambda: None; {wait}"
     ) as user:
         assert user.stdout.readline() == "up\n"
         postmaster = server.postmaster()
         keeper = server.start(
+            "-c",
             "import os; from newsdedup_site.embedded import server as k; "
-            "os.fork = lambda: 0; os.setsid = lambda: None; k.LINGER_SECONDS = 0.1; k.keep()"
+            "os.fork = lambda: 0; os.setsid = lambda: None; k.LINGER_SECONDS = 0.1; k.keep()",
         )
         user.send_signal(signal.SIGKILL)
     output, _ = keeper.communicate(timeout=60)
@@ -261,7 +254,7 @@ def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> Non
 def test_no_folder_that_was_there_before_changes_its_permissions(server, open_folder) -> None:
     above = [open_folder, *open_folder.parents, CHECKOUT, *CHECKOUT.parents, Path(sys.prefix)]
     before = [(path.stat().st_mode, path.stat().st_uid) for path in above]
-    server.run(ASK)
+    server.run("-c", ASK)
     assert [(path.stat().st_mode, path.stat().st_uid) for path in above] == before
 
 
@@ -269,13 +262,13 @@ def test_no_folder_that_was_there_before_changes_its_permissions(server, open_fo
 def test_the_socket_of_a_deep_folder_lies_elsewhere(open_folder) -> None:
     deep = open_folder / ("deep" * 20) / ("deeper" * 10)
     home = Home(deep)
-    folder = Path(home.run("from newsdedup_site.embedded import folders; print(folders.socket_folder())"))
+    folder = Path(home.run("-c", "from newsdedup_site.embedded import folders; print(folders.socket_folder())"))
     assert len(str(folder / folders.SOCKET_NAME)) <= folders.SOCKET_PATH_BYTES
     try:
-        assert home.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
+        assert home.run("-c", ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     finally:
-        home.run(STOP)
+        home.run("-c", STOP)
         folder.rmdir()
 
 
@@ -295,15 +288,15 @@ def test_it_runs_as_an_ordinary_user_too(open_folder) -> None:
     os.chown(open_folder, nobody.pw_uid, nobody.pw_gid)
     home = Home(open_folder, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
     try:
-        assert home.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
+        assert home.run("-c", ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
     finally:
-        home.run(STOP)
+        home.run("-c", STOP)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="PostgreSQL runs as the user itself")
 def test_a_closed_folder_is_refused_with_the_remedy(open_folder) -> None:
     open_folder.chmod(0o700)
-    with Home(open_folder / "inside").start(ASK) as process:
+    with Home(open_folder / "inside").start("-c", ASK) as process:
         output, _ = process.communicate(timeout=60)
     assert process.returncode == 1
     assert re.search(rf"newsdedup-pg\b.*{re.escape(str(open_folder))}\. Set NEWSDEDUP_HOME .* DATABASE_URL", output)

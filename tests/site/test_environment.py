@@ -1,12 +1,8 @@
 """Values of the environment, the sentence for what cannot be one, and the options of every connection."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from ipaddress import ip_network
-from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -14,7 +10,7 @@ from django.db import connection
 
 from newsdedup_site import environment
 from newsdedup_site.environment import application_name, with_options
-from tests.databases import child_environment
+from tests.databases import CHECKOUT, child_environment, run_python
 
 UNREADABLE = "VARIABLE is invalid: the port must be a number from 1 to 65535"
 FLAG, NUMBER = partial(environment.boolean, default=True), partial(environment.number, default=7, least=1)
@@ -198,7 +194,6 @@ def shown(_task: int, _on_read: object) -> str:
 def test_worker_processes_have_them_too(tmp_path) -> None:
     program = tmp_path / "run.py"
     program.write_text(PROCESSES)
-    environment = os.environ | child_environment() | {"DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
-    environment["PYTHONPATH"] = str(Path.cwd())
-    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=False)
+    django = {"DJANGO_SETTINGS_MODULE": "newsdedup_site.settings", "PYTHONPATH": str(CHECKOUT)}
+    done = run_python(str(program), **child_environment(), **django)
     assert (done.stdout, done.stderr) == ("1s/newsdedup find_duplicates 1s/newsdedup find_duplicates\n", "")

@@ -7,8 +7,6 @@ import io
 import os
 import re
 import resource
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +20,7 @@ from articles.files.whole_files import UnwritableError, whole_file, writing
 from articles.models import Article, ArticlePage
 from dedup.management.commands import write_docs
 from tests.conftest import StoreArticle
-from tests.databases import child_environment
+from tests.databases import child_environment, run_python
 from tests.factories import make_pair
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -53,15 +51,7 @@ def small_files() -> Iterator[None]:
 
 def manage(*arguments: str, stdout: object) -> tuple[int, str]:
     """Run a command in a process of its own; return its exit status and what it says."""
-    done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=CHECKOUT,
-        env=os.environ | child_environment(),
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    done = run_python("manage.py", *arguments, stdout=stdout, **child_environment())
     return done.returncode, done.stderr
 
 

@@ -10,8 +10,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -29,13 +27,13 @@ from django.db import InterfaceError, OperationalError
 from articles.storage.locks import Lock
 from newsdedup_site.embedded import EmbeddedServerError, server
 from newsdedup_site.unavailable import OneLine, is_lost
+from tests.site.test_embedded import Home, passable_folder
 
 pytestmark = [
     pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="DATABASE_URL names a server: none is embedded"),
     pytest.mark.xdist_group("embedded"),
 ]
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 DJANGO = "import django; django.setup(); "
 FILL = """
 import datetime
@@ -85,16 +83,13 @@ run()
 """
 
 
-class Site:
+class Site(Home):
     """An installation of its own: a home for the server, and processes that use it."""
 
     def __init__(self, folder: Path, port: int) -> None:
-        self.folder, self.port = folder, port
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "NEWSDEDUP_HOME": str(folder),
-            "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
-        }
+        super().__init__(folder)
+        self.port = port
+        self.environment["DJANGO_SETTINGS_MODULE"] = "newsdedup_site.settings"
         self.session = ""
         self.pairs: list[int] = []
 
@@ -103,23 +98,10 @@ class Site:
         [home] = self.folder.glob("*/")
         return home
 
-    def start(self, *arguments: str, stdout: object = subprocess.PIPE) -> subprocess.Popen[str]:
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": subprocess.STDOUT}
-        return subprocess.Popen([sys.executable, *arguments], cwd=CHECKOUT, env=self.environment, text=True, **pipes)
-
-    def run(self, *arguments: str) -> str:
-        with self.start(*arguments) as process:
-            output, _ = process.communicate(timeout=120)
-        assert process.returncode == 0, output
-        return output.strip()
-
     def connect(self) -> psycopg.Connection[tuple]:
         return psycopg.connect(
             host=str(self.home / "run"), port=5432, user="postgres", dbname="newsdedup", autocommit=True
         )
-
-    def postmaster(self) -> int:
-        return int((self.home / "data" / "postmaster.pid").read_text().split()[0])
 
     @contextmanager
     def away(self) -> Iterator[None]:
@@ -183,8 +165,12 @@ def runs(process: psutil.Process) -> bool:
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    folder = Path(tempfile.mkdtemp(prefix="newsdedup-test-"))
-    folder.chmod(0o711)
+    with passable_folder() as folder, served_from(folder) as made:
+        yield made
+
+
+@contextmanager
+def served_from(folder: Path) -> Iterator[Site]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     made = Site(folder, port)
@@ -202,7 +188,6 @@ def site() -> Iterator[Site]:
         pages.wait()
         log.close()
         made.run("-m", "newsdedup_site.embedded", "stop")
-        shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -3,9 +3,6 @@
 import errno
 import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,22 +10,13 @@ from django.core.management import ManagementUtility
 from django.db import connection
 
 import manage as program
-from tests.databases import TEST_KEY, database_url
+from tests.databases import TEST_KEY, database_url, own_database, run_python
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 NO_SERVER = {"DATABASE_URL": "postgres://anna:s3cret@127.0.0.1:9/news", "SECRET_KEY": TEST_KEY}
 
 
 def manage(*arguments: str, **environment: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=CHECKOUT,
-        env={"PATH": os.environ["PATH"], **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = run_python("manage.py", *arguments, **environment)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -63,13 +51,8 @@ def test_a_home_that_cannot_be_used_is_said_in_a_sentence() -> None:
 def c_locale(db):
     """The URL of an empty database in which pg_trgm would ignore all letters but ASCII."""
     name = f"{connection.settings_dict['NAME']}_manage_c"
-    with psycopg.connect(database_url(), autocommit=True) as server:
-        server.execute(f"DROP DATABASE IF EXISTS {name}")
-        server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
-        try:
-            yield database_url().replace(f"/{server.info.dbname}?", f"/{name}?")
-        finally:
-            server.execute(f"DROP DATABASE {name}")
+    with own_database(name, options="ENCODING 'UTF8' LOCALE 'C'") as url:
+        yield url
 
 
 @pytest.mark.parametrize(
@@ -114,16 +97,11 @@ def unmigrated(db):
     name = f"{connection.settings_dict['NAME']}_unmigrated"
     role = f"{connection.settings_dict['NAME']}_guest"
     with psycopg.connect(database_url(), autocommit=True) as server:
-        server.execute(f"DROP DATABASE IF EXISTS {name}")
         server.execute(f"DROP ROLE IF EXISTS {role}")
-        server.execute(f"CREATE DATABASE {name} TEMPLATE template0")
         server.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'guest'")
-        url = database_url().replace(f"/{server.info.dbname}?", f"/{name}?")
-        try:
+        with own_database(name) as url:
             yield url, re.sub(r"//[^@]*@", f"//{role}:guest@", url)
-        finally:
-            server.execute(f"DROP DATABASE {name}")
-            server.execute(f"DROP ROLE {role}")
+        server.execute(f"DROP ROLE {role}")
 
 
 def test_a_database_without_tables_is_to_be_migrated(unmigrated) -> None:
@@ -144,10 +122,7 @@ manage.main(["manage.py", "migrate"])
 
 def test_a_server_that_django_refuses_is_said_in_a_sentence(unmigrated) -> None:
     url, _ = unmigrated
-    environment = {"PATH": os.environ["PATH"], "DATABASE_URL": url, "SECRET_KEY": TEST_KEY}
-    done = subprocess.run(
-        [sys.executable, "-c", OLD_SERVER], cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False
-    )
+    done = run_python("-c", OLD_SERVER, DATABASE_URL=url, SECRET_KEY=TEST_KEY)
     [sentence] = done.stderr.splitlines()
     assert sentence.startswith("PostgreSQL 99 or later is required (found ")
     assert sentence.endswith("restore into a newer server, and point DATABASE_URL at that.")
@@ -188,14 +163,6 @@ def test_a_role_that_may_not_migrate_is_told_who_may(unmigrated) -> None:
 def test_a_reader_that_has_gone_gets_no_traceback() -> None:
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        [sys.executable, "manage.py", "diffsettings"],
-        cwd=CHECKOUT,
-        env={"PATH": os.environ["PATH"], **NO_SERVER},
-        stdout=write,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    done = run_python("manage.py", "diffsettings", stdout=write, **NO_SERVER)
     os.close(write)
     assert (done.returncode, done.stderr) == (1, "")

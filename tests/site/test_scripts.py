@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import socket
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import run_python
 from tests.image import CHECKOUT, Image, ignored, instructions, is_ignored
 
 
@@ -85,17 +85,8 @@ def run(program: str, folder: Path, error: str) -> subprocess.CompletedProcess[s
     missing = {*(listed("requirements-dev.txt") - listed("requirements.txt")), "pytest", "_pytest"}
     code = BARE.format(missing=f"name.partition('.')[0] in {missing}", error=error)
     (folder / "sitecustomize.py").write_text(code, encoding="utf-8")
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), "NEWSDEDUP_HOME": str(folder / "home")}
-    command = [sys.executable, "-m", program, *(["--minutes", "0"] if program == "tests.fuzz" else [])]
-    return subprocess.run(
-        [*command, *([] if program == "tests.fuzz" else ["--help"])],
-        cwd=CHECKOUT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    options = ["--minutes", "0"] if program == "tests.fuzz" else ["--help"]
+    return run_python("-m", program, *options, PYTHONPATH=str(folder), NEWSDEDUP_HOME=str(folder / "home"))
 
 
 def test_the_programs_are_known() -> None:

@@ -101,10 +101,10 @@ def kill_a_busy_process(home: Home) -> None:
 
 
 def test_no_statement_and_no_row_is_logged_and_the_log_of_earlier_versions_goes(server) -> None:
-    run = Path(server.run(MAKE_HOME)) / "run"
+    run = Path(server.run("-c", MAKE_HOME)) / "run"
     run.mkdir()
     (run / "server.log").write_text(f"STATEMENT:  INSERT INTO article VALUES ('{MARK}')\n")
-    with server.start(USE) as user:
+    with server.start("-c", USE) as user:
         assert user.stdout.readline() == "up\n"
         with connect(server) as connection:
             connection.execute(TABLES)
@@ -117,8 +117,8 @@ def test_no_statement_and_no_row_is_logged_and_the_log_of_earlier_versions_goes(
             refuse_a_row_of_copy(connection)
             deadlock(server)
         kill_a_busy_process(server)
-        server.run(ASK)  # waits until it has recovered
-        server.run(STOP)
+        server.run("-c", ASK)  # waits until it has recovered
+        server.run("-c", STOP)
         user.kill()
     assert [path.name for path in run.glob("*.log")] == ["postgresql.log"]
     logged = (run / "postgresql.log").read_text()

@@ -121,9 +121,20 @@ def make_editor(*arguments: str, command: str = "make_editor") -> str:
     return re.fullmatch(r"Login: \w+   Password: (\S{16})\n", output.getvalue())[1]
 
 
-@pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
-def test_a_login_gets_any_role_and_the_log_says_so(role: str) -> None:
-    make_editor("anna", "--role", role, command="make_user")
+@pytest.mark.parametrize(
+    ("command", "options", "role"),
+    [
+        ("make_editor", [], "editor"),
+        ("make_editor", ["--admin"], "admin"),
+        *(("make_user", ["--role", role], role) for role in ("viewer", "editor", "admin")),
+    ],
+)
+def test_a_login_has_its_role_and_the_log_says_so(command: str, options: list[str], role: str) -> None:
+    password = make_editor("anna", *options, command=command)
+    user = authenticate(RequestFactory().post("/login/"), username="anna", password=password)
+    assert (role_of(user), user.is_staff) == (role, role == "admin")
+    assert not any(user.has_perm(permission) for permission in ("articles.delete_article", "dedup.delete_pair"))
+    assert user.has_perm("dedup.change_profile") == (role == "admin")
     make_editor("anna", "--role", "viewer", "--reset", command="make_user")
     user = get_user_model().objects.get()
     assert (role_of(user), user.is_staff) == ("viewer", False)
@@ -139,26 +150,6 @@ def test_a_reset_does_not_unblock_and_says_so() -> None:
     call_command("make_editor", "anna", "--reset", stdout=output)
     assert output.getvalue().endswith("\nanna is blocked and cannot log in until an admin unblocks them.\n")
     assert not get_user_model().objects.get().is_active
-
-
-def test_an_editor_decides_and_does_not_configure() -> None:
-    password = make_editor("anna")
-    user = authenticate(RequestFactory().post("/login/"), username="anna", password=password)
-    assert user.has_perms(["dedup.add_decision", "dedup.view_pair", "articles.view_article"])
-    assert not user.has_perm("dedup.change_profile")
-    assert not user.has_perm("dedup.add_detectionrun")
-    assert not user.is_staff
-
-
-def test_an_admin_configures_and_decides_but_deletes_no_article() -> None:
-    make_editor("anna", "--admin")
-    user = get_user_model().objects.get()
-    assert user.has_perms(
-        ["dedup.add_decision", "dedup.change_profile", "articles.change_newspaper", "dedup.add_detectionrun"]
-    )
-    assert not user.has_perm("articles.delete_article")
-    assert not user.has_perm("dedup.delete_pair")
-    assert user.is_staff
 
 
 def test_reset_the_old_password_no_longer_works_and_the_role_is_the_new_one() -> None:
