@@ -60,12 +60,14 @@ def secret_key(name: str, default: str = "") -> str:
 
 
 def boolean(name: str, *, default: bool) -> bool:
-    value = text(name)
-    if not value:
-        return default
-    if value.lower() not in BOOLEANS:
-        raise ImproperlyConfigured(f"{name}={value} is neither true nor false. Set one of {', '.join(BOOLEANS)}.")
-    return BOOLEANS[value.lower()]
+    value = text(name, str(default)).lower()
+    if value not in BOOLEANS:
+        raise _wrong(name, f"neither true nor false. Set one of {', '.join(BOOLEANS)}.")
+    return BOOLEANS[value]
+
+
+def _wrong(name: str, what: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"{name}={text(name)} is {what}")
 
 
 def share(name: str, *, default: float) -> float:
@@ -76,19 +78,16 @@ def share(name: str, *, default: float) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found <= 1:
-        raise ImproperlyConfigured(f"{name}={value} is not a share. Set a number from 0 to 1, such as 0.05, or 5%.")
+        raise _wrong(name, "not a share. Set a number from 0 to 1, such as 0.05, or 5%.")
     return found
 
 
 def number(name: str, *, default: int, least: int) -> int:
     """Return a whole number of at least `least`."""
-    value = text(name)
-    if not value:
-        return default
-    read = read_number(value, least=least)
-    if read is None:
-        raise ImproperlyConfigured(f"{name}={value} is not a whole number of {least} or more. Set one like {default}.")
-    return read
+    found = read_number(text(name, str(default)), least=least)
+    if found is None:
+        raise _wrong(name, f"not a whole number of {least} or more. Set one like {default}.")
+    return found
 
 
 def words(name: str, default: list[str]) -> list[str]:
@@ -111,15 +110,15 @@ def time_zone(name: str, default: str) -> str:
     try:
         zoneinfo.ZoneInfo(value)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ImproperlyConfigured(f"{name}={value} is not a known time zone. Set one like Europe/London.") from error
+        raise _wrong(name, "not a known time zone. Set one like Europe/London.") from error
     return value
 
 
 def log_level(name: str, default: str) -> str:
-    value = text(name, default)
-    if value.upper() not in LOG_LEVELS:
-        raise ImproperlyConfigured(f"{name}={value} is not a log level. Set one of {', '.join(LOG_LEVELS)}.")
-    return value.upper()
+    value = text(name, default).upper()
+    if value not in LOG_LEVELS:
+        raise _wrong(name, f"not a log level. Set one of {', '.join(LOG_LEVELS)}.")
+    return value
 
 
 def database(name: str) -> dict[str, Any]:
@@ -184,7 +183,7 @@ def site(name: str) -> str:
     """Return the URL of a site without its last slash; empty if it is not set."""
     value = text(name).rstrip("/")
     if value and not _SITE.fullmatch(value):
-        raise ImproperlyConfigured(f"{name}={value} is not the address of a site. Set it as https://dedup.example.org.")
+        raise _wrong(name, "not the address of a site. Set it as https://dedup.example.org.")
     return value
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,12 +16,12 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 # The guides for newcomers, in the order of the tabs; the first one is /help/ itself.
 GUIDES = {"editors": "For editors", "admins": "For admins"}
 FOLDER: Path = settings.BASE_DIR / "docs"
-_PARSER = MarkdownIt("commonmark").enable("table")
 # What can be wider than the screen scrolls, also by the keyboard.
 _WIDE = '<div class="table-wrap" tabindex="0" role="group" aria-label="{}">'
 _TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
@@ -56,72 +56,59 @@ def documents() -> dict[str, Document]:
     return {page.name: page for page in sorted(pages, key=lambda page: page.title.lower())}
 
 
+class _Renderer(RendererHTML):
+    """Renders a page for this site. HTML inside it, such as its comments, is left out."""
+
+    def html_block(self, _tokens: Sequence[Token], _idx: int, *_rest: Any) -> str:
+        return ""
+
+    html_inline = html_block
+
+    def heading_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
+        tokens[idx].attrSet("id", anchor_of(tokens[idx + 1].content))
+        return self.renderToken(tokens, idx, *rest)
+
+    def table_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
+        return _WIDE.format("Table") + self.renderToken(tokens, idx, *rest)
+
+    def table_close(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
+        return self.renderToken(tokens, idx, *rest) + "</div>"
+
+    def fence(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
+        return f"{_WIDE.format('Commands or code')}{super().fence(tokens, idx, *rest)}</div>"
+
+    def td_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
+        # The Content-Security-Policy refuses the style that aligns a column of numbers.
+        if tokens[idx].attrs.pop("style", None) == "text-align:right":
+            tokens[idx].attrSet("class", "number")
+        return self.renderToken(tokens, idx, *rest)
+
+    th_open = td_open
+
+    def link_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
+        end = next(token for token in tokens[idx:] if token.type == "link_close")
+        tokens[idx].tag = end.tag = _lead(tokens[idx])
+        return self.renderToken(tokens, idx, *rest)
+
+    def image(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
+        source = static(f"docs/{tokens[idx].attrGet('src')}")
+        tokens[idx].attrs |= {"src": source, "loading": "lazy"}
+        # The column is narrower than the pictures: a click shows one in its full size.
+        return f'<a href="{source}">{super().image(tokens, idx, *rest)}</a>'
+
+
+_PARSER = MarkdownIt("commonmark", renderer_cls=_Renderer).enable("table")
+
+
 @cache
 def html_of(name: str) -> SafeString:
-    """Return a page as HTML. HTML inside it, such as its comments, is left out."""
-    tokens = _without_html(_PARSER.parse(documents()[name].text))
-    _name_headings(tokens)
-    tokens = list(_with_scrolling(tokens))
-    for token in tokens:
-        _without_style(token)
-        if token.children:
-            token.children = _without_html(token.children)
-            _lead_links(token.children)
-            token.children = list(_with_full_size(token.children))
-    return mark_safe(_PARSER.renderer.render(tokens, _PARSER.options, {}))  # noqa: S308 (our own text, no HTML in it)
+    """Return a page as HTML."""
+    return mark_safe(_PARSER.render(documents()[name].text))  # noqa: S308 (our own text, no HTML in it)
 
 
 def anchor_of(heading: str) -> str:
     """Return the anchor that GitHub makes of a heading, so that links work here and there."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def _without_html(tokens: Iterable[Token]) -> list[Token]:
-    return [token for token in tokens if token.type not in ("html_block", "html_inline")]
-
-
-def _name_headings(tokens: list[Token]) -> None:
-    for token, text in pairwise(tokens):
-        if token.type == "heading_open":
-            token.attrSet("id", anchor_of(text.content))
-
-
-def _with_scrolling(tokens: Iterable[Token]) -> Iterator[Token]:
-    for token in tokens:
-        if token.type in ("table_open", "fence"):
-            label = "Table" if token.type == "table_open" else "Commands or code"
-            yield Token("html_block", "", 0, content=_WIDE.format(label))
-        yield token
-        if token.type in ("table_close", "fence"):
-            yield Token("html_block", "", 0, content="</div>")
-
-
-def _without_style(token: Token) -> None:
-    # The Content-Security-Policy refuses the style that aligns a column of numbers.
-    if token.attrs.pop("style", None) == "text-align:right":
-        token.attrSet("class", "number")
-
-
-def _lead_links(tokens: list[Token]) -> None:
-    tag = "a"
-    for token in tokens:
-        if token.type == "link_open":
-            tag = token.tag = _lead(token)
-        elif token.type == "link_close":
-            token.tag = tag
-        elif token.type == "image":
-            token.attrSet("src", static(f"docs/{token.attrGet('src')}"))
-            token.attrSet("loading", "lazy")
-
-
-def _with_full_size(tokens: Iterable[Token]) -> Iterator[Token]:
-    # The column is narrower than the pictures: a click shows one in its full size.
-    for token in tokens:
-        if token.type == "image":
-            yield Token("link_open", "a", 1, attrs={"href": str(token.attrGet("src"))})
-        yield token
-        if token.type == "image":
-            yield Token("link_close", "a", -1)
 
 
 def _lead(link: Token) -> str:

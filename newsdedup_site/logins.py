@@ -10,6 +10,7 @@ import ipaddress
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -205,29 +206,23 @@ def locked_out(request: HttpRequest, _response: object, _credentials: object) ->
     return answer
 
 
-def client_address(request: HttpRequest) -> str | None:
-    """Return the address that our own proxy saw: the last of X-Forwarded-For, or REMOTE_ADDR if that is not an address.
-
-    The client writes the earlier entries and could change them with every attempt.
-    """
-    last = request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip()
-    try:
-        return str(ipaddress.ip_address(last))
-    except ValueError:
-        return request.META.get("REMOTE_ADDR") or None
-
-
 def counted_address(request: HttpRequest) -> str | None:
     """Return the address for which a wrong password counts; None for a Unix socket without a proxy's header.
 
-    X-Forwarded-For is believed only behind a proxy. IPv6 addresses of one network of 64 bits count together, because
-    every customer has at least one such network (RFC 6177) and could change the address with every attempt.
+    X-Forwarded-For is believed only behind a proxy, and only its last entry, the address that our own proxy saw: the
+    client writes the earlier ones and could change them with every attempt. IPv6 addresses of one network of 64 bits
+    count together, because every customer has at least one such network (RFC 6177).
     """
-    seen = client_address(request) if settings.BEHIND_TLS_PROXY else request.META.get("REMOTE_ADDR")
-    try:
-        address = ipaddress.ip_address(seen or "")
-    except ValueError:
-        return None
+    seen = [request.META.get("REMOTE_ADDR", "")]
+    if settings.BEHIND_TLS_PROXY:
+        seen.insert(0, request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip())
+    for text in seen:
+        with suppress(ValueError):
+            return _counted(ipaddress.ip_address(text))
+    return None
+
+
+def _counted(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
     if isinstance(address, ipaddress.IPv4Address):
         return str(address)
     if address.ipv4_mapped:

@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 import psycopg
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.db.transaction import TransactionManagementError
 from psycopg import sql
 
@@ -131,6 +131,19 @@ def session_lock(lock: Lock, on_wait: Callable[[Holder | None], None], *number: 
             if held and not link.closed:
                 with connection.cursor() as cursor:
                     unlock(cursor, lock, *number)
+
+
+@contextmanager
+def waited_lock(link: Any, lock: Lock) -> Iterator[None]:
+    """Wait for the lock, and hold it on this connection of Django in the block."""
+    with link.cursor() as cursor:
+        wait_for_lock(cursor, lock)
+    try:
+        yield
+    finally:
+        # If the connection is lost, the lock is already released.
+        with suppress(DatabaseError, InterfaceError), link.cursor() as cursor:
+            unlock(cursor, lock)
 
 
 def is_lost(link: psycopg.Connection[Any]) -> bool:

@@ -47,7 +47,8 @@ def send_waiting(now: datetime.datetime) -> int:
         if not to:
             rows.update(mail=AlarmNotice.Mail.NONE)
             return 0
-        fault = _send(notices, to)
+        text = render_to_string("alarms/mail.txt", _context(notices))
+        fault = deliver(_subject(notices), f"{text.rstrip()}\n", to)
         tried = {"mail_tries": F("mail_tries") + 1, "mail_tried_at": now, "mail_answer": fault}
         rows.update(**tried, mail=AlarmNotice.Mail.WAITING if fault else AlarmNotice.Mail.SENT)
     return 0 if fault else len(notices)
@@ -58,12 +59,6 @@ def _is_due(notice: AlarmNotice, now: datetime.datetime) -> bool:
         return True
     minutes = RETRY_MINUTES[min(notice.mail_tries, len(RETRY_MINUTES)) - 1]
     return now - notice.mail_tried_at >= datetime.timedelta(minutes=minutes)
-
-
-def _send(notices: Sequence[AlarmNotice], to: Sequence[str]) -> str:
-    """Send an e-mail; return why it failed, or "" if the server took it."""
-    text = render_to_string("alarms/mail.txt", _context(notices))
-    return deliver(_subject(notices), f"{text.rstrip()}\n", to)
 
 
 def deliver(subject: str, text: str, to: Sequence[str]) -> str:
@@ -77,13 +72,19 @@ def deliver(subject: str, text: str, to: Sequence[str]) -> str:
     return ""
 
 
+# What happened: the words before a subject and the heading in the text, the most urgent first.
+_EVENTS = {
+    AlarmNotice.Event.BEGAN: ("", "NEW"),
+    AlarmNotice.Event.LASTS: ("still: ", "STILL GOING ON"),
+    AlarmNotice.Event.OVER: ("over: ", "OVER"),
+}
+
+
 def _subject(notices: Sequence[AlarmNotice]) -> str:
     """Return what began first; what lasts or is over if nothing began."""
-    order = list(AlarmNotice.Event)
+    order = list(_EVENTS)
     first = min(notices, key=lambda notice: (order.index(AlarmNotice.Event(notice.event)), notice.pk))
-    words = {AlarmNotice.Event.LASTS: "still: ", AlarmNotice.Event.OVER: "over: "}.get(
-        AlarmNotice.Event(first.event), ""
-    )
+    words, _ = _EVENTS[AlarmNotice.Event(first.event)]
     what = " ".join(first.what.split())
     shown = what if len(what) <= _SUBJECT_CHARACTERS else f"{what[: _SUBJECT_CHARACTERS - 1]}…"
     more = f" (and {len(notices) - 1} more)" if len(notices) > 1 else ""
@@ -91,13 +92,8 @@ def _subject(notices: Sequence[AlarmNotice]) -> str:
 
 
 def _context(notices: Sequence[AlarmNotice]) -> dict[str, object]:
-    headings = {
-        AlarmNotice.Event.BEGAN: "NEW",
-        AlarmNotice.Event.LASTS: "STILL GOING ON",
-        AlarmNotice.Event.OVER: "OVER",
-    }
     parts = []
-    for event, heading in headings.items():
+    for event, (_, heading) in _EVENTS.items():
         of_event = [notice for notice in notices if notice.event == event]
         kinds = list(dict.fromkeys(notice.alarm.kind for notice in of_event))
         groups = [_group([notice for notice in of_event if notice.alarm.kind == kind], kind) for kind in kinds]

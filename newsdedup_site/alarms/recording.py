@@ -49,14 +49,11 @@ def _seen(found: Found, row: Alarm | None, now: datetime.datetime) -> Told | Non
     if row.notified_at is None:
         event = None if _told_lately(found, now) else AlarmNotice.Event.BEGAN
     else:
-        event = AlarmNotice.Event.LASTS if now - row.notified_at >= _repeat() else None
+        repeat_after = datetime.timedelta(days=settings.ALARM_REPEAT_DAYS)
+        event = AlarmNotice.Event.LASTS if now - row.notified_at >= repeat_after else None
     row.notified_at = now if event else row.notified_at
     row.save()
     return (row, event) if event else None
-
-
-def _repeat() -> datetime.timedelta:
-    return datetime.timedelta(days=settings.ALARM_REPEAT_DAYS)
 
 
 def _told_lately(found: Found, now: datetime.datetime) -> bool:

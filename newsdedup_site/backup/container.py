@@ -74,9 +74,7 @@ class Reader:
         with _readable():
             self._zip = zipfile.ZipFile(raw)
             with self._part(MANIFEST) as packed:
-                self.manifest = Manifest.unpacked(packed.read())
-            if self.manifest.format is not Format.COPY:
-                raise DamagedBackupError("The list of what the backup has is of another format. Use another backup.")
+                self.manifest = Manifest.unpacked(packed.read(), Format.COPY)
 
     def check(self, on_bytes: Callable[[int], None]) -> None:
         """Read all of it."""

@@ -28,6 +28,12 @@ _DEBIAN = Path("/usr/lib/postgresql")
 _VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
 
+MISSING = (
+    "There is no {name} of version {version} or newer on this machine. Install it (on Debian "
+    "postgresql-client-{version}), or {otherwise} --format copy."
+)
+
+
 class Program(NamedTuple):
     """A program of PostgreSQL and its major version."""
 
@@ -178,10 +184,7 @@ def _manifest_of(raw: BinaryIO) -> tuple[Manifest, int]:
     packed = raw.read(length)
     if hashlib.sha256(packed).digest() != found[:_DIGEST]:
         raise DamagedBackupError("The list of what the backup has is damaged. Use another backup.")
-    manifest = Manifest.unpacked(packed)
-    if manifest.format is not Format.PG_DUMP:
-        raise DamagedBackupError("The list of what the backup has is of another format. Use another backup.")
-    return manifest, end - tail - length
+    return Manifest.unpacked(packed, Format.PG_DUMP), end - tail - length
 
 
 @contextmanager

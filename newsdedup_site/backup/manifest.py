@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -20,6 +21,8 @@ class RestoreError(RuntimeError):
     """A backup cannot be restored here, and the message says what to do. Nothing was restored."""
 
 
+# Called with a step and the number of bytes done in it.
+Progress = Callable[[str, int], None]
 # Increase this when a reader of before could not read a backup any more.
 LAYOUT = 1
 
@@ -85,16 +88,18 @@ class Manifest:
         return json.dumps({"layout": LAYOUT, **asdict(self)}, indent=1).encode()
 
     @classmethod
-    def unpacked(cls, packed: bytes) -> Manifest:
-        """Return what packed() made. Raises DamagedBackupError."""
+    def unpacked(cls, packed: bytes, found_in: Format) -> Manifest:
+        """Return what packed() made for a file of this format. Raises DamagedBackupError."""
         try:
             values: dict[str, Any] = json.loads(packed)
             if values.pop("layout") != LAYOUT:
                 raise DamagedBackupError("The backup has a newer layout. Upgrade newsdedup, then restore it.")
+            if Format(values["format"]) is not found_in:
+                raise DamagedBackupError("The list of what the backup has is of another format. Use another backup.")
             return cls(
                 **values
                 | {
-                    "format": Format(values["format"]),
+                    "format": found_in,
                     "migrations": tuple((app, name) for app, name in values["migrations"]),
                     "tables": tuple(
                         Table(**table | {"columns": tuple(table["columns"])}) for table in values["tables"]

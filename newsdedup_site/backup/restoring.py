@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, LiteralString
 
-from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from psycopg.sql import SQL, Identifier
 
-from articles.storage.locks import Lock, unlock, wait_for_lock
+from articles.storage.locks import Lock, waited_lock
 from articles.versions import newsdedup_version
 from dedup.checks import check_trigrams
 from newsdedup_site.backup import container, dump
 from newsdedup_site.backup.container import AnyReader, reader_of
 from newsdedup_site.backup.dump import program_for
-from newsdedup_site.backup.manifest import DamagedBackupError, Manifest, RestoreError
+from newsdedup_site.backup.manifest import DamagedBackupError, Manifest, Progress, RestoreError
 from newsdedup_site.backup.tables import (
     digest_of,
     drop_all,
@@ -28,8 +28,6 @@ from newsdedup_site.backup.tables import (
     set_up,
     tables_of,
 )
-
-Progress = Callable[[str, int], None]
 
 # Foreign keys and the indexes that no constraint needs, and how each is made again. Rows are copied several times as
 # fast without them, in any order.
@@ -84,7 +82,7 @@ def restore(path: Path, progress: Progress) -> Manifest:
     with opened(path) as reader:
         _check_state(reader.manifest)
         reader.check(lambda size: progress("check", size))
-        with _lock_of_migrations():
+        with waited_lock(connection, Lock.MIGRATE):
             _check_empty()
             if isinstance(reader, dump.Reader):
                 _restore_dump(reader, progress)
@@ -127,18 +125,6 @@ def _check_empty() -> None:
             )
 
 
-@contextmanager
-def _lock_of_migrations() -> Iterator[None]:
-    with connection.cursor() as cursor:
-        wait_for_lock(cursor, Lock.MIGRATE)
-    try:
-        yield
-    finally:
-        # If the connection is lost, the lock is already released.
-        with suppress(DatabaseError, InterfaceError), connection.cursor() as cursor:
-            unlock(cursor, Lock.MIGRATE)
-
-
 def _restore_dump(reader: dump.Reader, progress: Progress) -> None:
     manifest = reader.manifest
     version = server_version() // 10_000
@@ -149,10 +135,7 @@ def _restore_dump(reader: dump.Reader, progress: Progress) -> None:
         )
     program = program_for("pg_restore", version)
     if program is None:
-        raise RestoreError(
-            f"There is no pg_restore of version {version} or newer on this machine. Install it (on Debian "
-            f"postgresql-client-{version}), or make the backup with --format copy."
-        )
+        raise RestoreError(dump.MISSING.format(name="pg_restore", version=version, otherwise="make the backup with"))
     with transaction.atomic(), connection.cursor() as cursor:
         drop_all(cursor)
     reader.restore(program, lambda size: progress("restore", size))

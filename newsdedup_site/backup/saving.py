@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,7 +14,7 @@ from articles.versions import newsdedup_version
 from newsdedup_site.backup import container, dump
 from newsdedup_site.backup.container import reader_of
 from newsdedup_site.backup.dump import Program, program_for
-from newsdedup_site.backup.manifest import BackupError, Format, Manifest, Table
+from newsdedup_site.backup.manifest import BackupError, Format, Manifest, Progress, Table
 from newsdedup_site.backup.tables import (
     digest_of,
     lock,
@@ -25,9 +24,6 @@ from newsdedup_site.backup.tables import (
     server_version,
     tables_of,
 )
-
-# Called with a step and the number of bytes done in it.
-Progress = Callable[[str, int], None]
 
 
 def back_up(path: Path, wanted: Format | None, *, replace_it: bool, progress: Progress) -> Manifest:
@@ -67,10 +63,7 @@ def _program(wanted: Format | None) -> Program | None:
     version = server_version() // 10_000
     program = program_for("pg_dump", version)
     if program is None and wanted is Format.PG_DUMP:
-        raise BackupError(
-            f"There is no pg_dump of version {version} or newer on this machine. Install it (on Debian "
-            f"postgresql-client-{version}), or use --format copy."
-        )
+        raise BackupError(dump.MISSING.format(name="pg_dump", version=version, otherwise="use"))
     return program
 
 

@@ -40,6 +40,13 @@ def role_of(user: User) -> str:
     return next((role for role in reversed(ROLES) if role in names), "")
 
 
+def checked_name(name: str) -> str:
+    """Return a name in the form that the login page compares. Raises ValidationError if nobody can have it."""
+    name = User.normalize_username(name)
+    User._meta.get_field("username").clean(name, None)  # noqa: SLF001 - documented, despite its name
+    return name
+
+
 def invite(name: str, email: str, role: str, *, by: User) -> User:
     """Make a user who can log in once they have set a password. Raises PersonError if the name is taken."""
     with transaction.atomic():

@@ -61,8 +61,7 @@ class InviteForm(PersonForm):
 
     def clean_name(self) -> str:
         """Return the name in the form that the login page compares, if it is valid and free."""
-        name = User.normalize_username(self.cleaned_data["name"])
-        User._meta.get_field("username").clean(name, None)  # noqa: SLF001 - documented, despite its name
+        name = actions.checked_name(self.cleaned_data["name"])
         if User.objects.filter(username=name).exists():
             raise forms.ValidationError(f"“{name}” is taken. Choose another name.")
         return name

@@ -34,11 +34,10 @@ def remove_pages(newspaper: Newspaper, days: int) -> Iterator[int]:
     With the page go the further pages of the article, and of later versions what was fetched. The articles and the
     texts of versions stay. In batches, each a transaction.
     """
-    before = timezone.now() - datetime.timedelta(days=days)
+    old = _old(newspaper, days)
     while True:
         with writing():
-            pages = list(old_pages(newspaper, before).order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
-            versions = list(_old_versions(newspaper, before).order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
+            pages, versions = (list(rows.order_by("pk").values_list("pk", flat=True)[:AT_ONCE]) for rows in old)
             ArticlePage.objects.filter(pk__in=pages).delete()
             ArticleRevision.objects.filter(pk__in=versions).update(body=b"")
         if not pages and not versions:
@@ -84,15 +83,12 @@ def remove_outdated_pages(ended: threading.Event) -> int:
 
 def count_old(newspaper: Newspaper, days: int) -> int:
     """Return how many pages, and versions with what was fetched of them, `remove_pages` would delete."""
+    return sum(rows.count() for rows in _old(newspaper, days))
+
+
+def _old(newspaper: Newspaper, days: int) -> tuple[QuerySet[ArticlePage], QuerySet[ArticleRevision]]:
+    """Return the pages, and the versions with what was fetched of them, that are older than so many days."""
     before = timezone.now() - datetime.timedelta(days=days)
-    return old_pages(newspaper, before).count() + _old_versions(newspaper, before).count()
-
-
-def old_pages(newspaper: Newspaper, before: datetime.datetime) -> QuerySet[ArticlePage]:
-    """Return the pages of a newspaper's articles that were fetched before this time."""
-    return ArticlePage.objects.filter(article__newspaper=newspaper, fetched_at__lt=before)
-
-
-def _old_versions(newspaper: Newspaper, before: datetime.datetime) -> QuerySet[ArticleRevision]:
-    rows = ArticleRevision.objects.filter(article__newspaper=newspaper, seen_at__lt=before)
-    return rows.exclude(body=b"")
+    pages = ArticlePage.objects.filter(article__newspaper=newspaper, fetched_at__lt=before)
+    versions = ArticleRevision.objects.filter(article__newspaper=newspaper, seen_at__lt=before)
+    return pages, versions.exclude(body=b"")

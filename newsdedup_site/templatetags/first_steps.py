@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,28 +36,12 @@ class Step:
     is_next: bool = False
 
 
-@dataclass(frozen=True)
-class FirstSteps:
-    """The steps as a user sees them, whether a worker runs, and who can take the steps that this user may not."""
-
-    steps: Sequence[Step]
-    worker_alive: bool
-    admins: Sequence[User]
-
-    @property
-    def articles(self) -> int:
-        """How many articles are stored."""
-        return self.steps[0].done
-
-    @property
-    def allowed(self) -> bool:
-        """Whether the user may take any of the steps."""
-        return any(step.allowed for step in self.steps)
-
-
 @register.simple_tag(takes_context=True)
-def first_steps(context: dict[str, Any]) -> FirstSteps | None:
-    """Return the first steps; None once a run has compared articles."""
+def first_steps(context: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the first steps as the user sees them, and who can take those that they may not.
+
+    None once a run has compared articles.
+    """
     runs = DetectionRun.objects.filter(Exists(Article.objects.all()), state=DetectionRun.State.DONE)
     if runs.exists():
         return None
@@ -68,8 +51,13 @@ def first_steps(context: dict[str, Any]) -> FirstSteps | None:
     steps = [
         replace(step, allowed=has_right(user, ADDRESSES[step.name].right), is_next=step is following) for step in found
     ]
-    asked = [] if all(step.allowed for step in steps) else list(admins()[:SHOWN_ADMINS])
-    return FirstSteps(steps, is_worker_alive(), asked)
+    return {
+        "steps": steps,
+        "articles": steps[0].done,
+        "allowed": any(step.allowed for step in steps),
+        "worker_alive": is_worker_alive(),
+        "admins": [] if all(step.allowed for step in steps) else list(admins()[:SHOWN_ADMINS]),
+    }
 
 
 def _bring() -> Step:

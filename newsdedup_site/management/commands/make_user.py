@@ -13,7 +13,7 @@ from django.db import transaction
 from articles.management.base import ProjectCommand
 from newsdedup_site.access.rights import ROLES
 from newsdedup_site.logins import forget
-from newsdedup_site.people.actions import record_on_server, set_role
+from newsdedup_site.people.actions import checked_name, record_on_server, set_role
 
 
 class Command(ProjectCommand):
@@ -42,7 +42,10 @@ def _make_login(name: str, role: str, output: OutputWrapper, *, reset: bool) -> 
 
     The password is stored only as a hash. Raises CommandError if the name is not valid, or is there without `reset`.
     """
-    name = _checked(name)
+    try:
+        name = checked_name(name)
+    except ValidationError as error:
+        raise CommandError(f"{name!r} is not a valid name to log in with: {' '.join(error.messages)}") from error
     user, made = User.objects.get_or_create(username=name)
     if not made and not reset:
         raise CommandError(f"user {name!r} already exists; add --reset to give them a new password and the role {role}")
@@ -54,13 +57,3 @@ def _make_login(name: str, role: str, output: OutputWrapper, *, reset: bool) -> 
     output.write(f"Login: {name}   Password: {password}")
     if not user.is_active:
         output.write(f"{name} is blocked and cannot log in until an admin unblocks them.")
-
-
-def _checked(name: str) -> str:
-    """Return the name in the form that the login page compares. Raises CommandError if it is not valid."""
-    normalised = User.normalize_username(name)
-    try:
-        User._meta.get_field("username").clean(normalised, None)  # noqa: SLF001 - documented, despite its name
-    except ValidationError as error:
-        raise CommandError(f"{name!r} is not a valid name to log in with: {' '.join(error.messages)}") from error
-    return normalised

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from django.core.checks import Tags
 from django.core.management.commands import migrate
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import connections
 
-from articles.storage.locks import Lock, unlock, wait_for_lock
+from articles.storage.locks import Lock, waited_lock
 
 
 class Command(migrate.Command):
@@ -24,12 +23,5 @@ class Command(migrate.Command):
         if options["plan"] or options["check_unapplied"]:
             super().handle(*args, **options)
             return
-        connection = connections[options["database"]]
-        with connection.cursor() as cursor:
-            wait_for_lock(cursor, Lock.MIGRATE)
-        try:
+        with waited_lock(connections[options["database"]], Lock.MIGRATE):
             super().handle(*args, **options)
-        finally:
-            # If the connection is lost, the lock is already released.
-            with suppress(DatabaseError, InterfaceError), connection.cursor() as cursor:
-                unlock(cursor, Lock.MIGRATE)
