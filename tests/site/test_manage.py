@@ -1,7 +1,6 @@
 """manage.py, in processes of its own: a sentence where the machine or its settings are to blame."""
 
 import errno
-import os
 import re
 
 import psycopg
@@ -158,11 +157,3 @@ def test_a_role_that_may_not_migrate_is_told_who_may(unmigrated) -> None:
     assert said.startswith('permission denied to create extension "pg_trgm"')
     assert "CREATE EXTENSION pg_trgm" in said
     assert "manage.py migrate again" in said
-
-
-def test_a_reader_that_has_gone_gets_no_traceback() -> None:
-    read, write = os.pipe()
-    os.close(read)
-    done = run_python("manage.py", "diffsettings", stdout=write, **NO_SERVER)
-    os.close(write)
-    assert (done.returncode, done.stderr) == (1, "")
