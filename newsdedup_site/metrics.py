@@ -96,21 +96,16 @@ def single(name: str, help_text: str, value: float | None) -> GaugeMetricFamily:
 
 class _Gauges(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield every gauge, for the registry."""
-        return gauges()
+        """Yield every metric. Sizes of large tables are estimates of PostgreSQL, as their help says."""
+        now = timezone.now()
+        yield from _archive(now)
+        yield from _runs(now)
+        yield from _crawls()
+        yield from _machine(now)
 
 
 _REGISTRY = CollectorRegistry(auto_describe=False)
 _REGISTRY.register(_Gauges())
-
-
-def gauges() -> Iterator[GaugeMetricFamily]:
-    """Yield every metric. Sizes of large tables are estimates of PostgreSQL, as their help says."""
-    now = timezone.now()
-    yield from _archive(now)
-    yield from _runs(now)
-    yield from _crawls()
-    yield from _machine(now)
 
 
 def _archive(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:

@@ -110,26 +110,22 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     ):
         response: HttpResponse = JsonResponse({"error": _SENTENCE}, status=503)
     else:
+        fields = typed_fields(request)
+        shown = {
+            "address": request.get_full_path(),
+            "posted": request.method == "POST",
+            "fields": fields,
+            # Only for a form that has passed the check: another site must not get its fields signed.
+            "csrf_token": get_token(request) if fields is not None else "",
+        }
         # Without the request: context processors would ask the database who is logged in.
-        page = render_to_string("503.html", _context(request))
-        response = HttpResponse(page, status=503)
+        response = HttpResponse(render_to_string("503.html", shown), status=503)
     response["Retry-After"] = str(RETRY_SECONDS)
     response["Cache-Control"] = "no-store"
     if request.headers.get("HX-Request") and request.method == "GET":
         # htmx shows nothing of an error; the browser loads the page itself.
         response["HX-Redirect"] = request.get_full_path()
     return response
-
-
-def _context(request: HttpRequest) -> dict[str, object]:
-    fields = typed_fields(request)
-    return {
-        "address": request.get_full_path(),
-        "posted": request.method == "POST",
-        "fields": fields,
-        # Only for a form that has passed the check: another site must not get its fields signed.
-        "csrf_token": get_token(request) if fields is not None else "",
-    }
 
 
 def typed_fields(request: HttpRequest) -> list[tuple[str, str]] | None:

@@ -192,10 +192,8 @@ def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
         for name in ADDRESSES
         if name not in names
     ]
-    return errors + _check_middleware()
-
-
-def _check_middleware() -> list[CheckMessage]:
-    if MIDDLEWARE in settings.MIDDLEWARE:
-        return []
-    return [Error("Nothing enforces the rules of the addresses.", hint=f"Add {MIDDLEWARE}.", id="newsdedup_site.E004")]
+    if MIDDLEWARE not in settings.MIDDLEWARE:
+        errors.append(
+            Error("Nothing enforces the rules of the addresses.", hint=f"Add {MIDDLEWARE}.", id="newsdedup_site.E004")
+        )
+    return errors

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, Self
 
 from psycopg.sql import SQL, Identifier
 
@@ -44,9 +44,13 @@ class Writer:
                 on_bytes(len(block))
         return digest.hexdigest()
 
-    def abandon(self) -> None:
-        """Write nothing more, not even when the writer is collected: the file has failed."""
-        self._zip.fp = None
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, fault: type[BaseException] | None, *_of_fault: object) -> None:
+        if fault:
+            # A file that has failed gets no end, not even when the writer is collected.
+            self._zip.fp = None
 
     def close(self, manifest: Manifest) -> None:
         """Write the manifest, and end the file."""

@@ -79,11 +79,6 @@ def environment() -> dict[str, str]:
     return given | {"LC_ALL": "C.UTF-8"}
 
 
-def database_name() -> str:
-    """Return the name of Django's database."""
-    return str(connection.get_connection_params().get("dbname", ""))
-
-
 MAGIC = b"PGDMP"
 MARK = b"newsdedup backup\n"
 _LENGTH = 8
@@ -135,7 +130,8 @@ class Reader:
             wanted.flush()
             command = [
                 program.path, "--no-password", "--no-owner", "--no-privileges", "--single-transaction",
-                "--exit-on-error", f"--use-list={wanted.name}", f"--dbname={database_name()}",
+                "--exit-on-error", f"--use-list={wanted.name}",
+                f"--dbname={connection.get_connection_params().get('dbname', '')}",
             ]  # fmt: skip
             with _running(command, "pg_restore", RestoreError, stdin=subprocess.PIPE) as process:
                 for block in self._blocks():
@@ -151,7 +147,8 @@ class Reader:
         shown = subprocess.run([program.path, "--list"], stdin=self._raw, capture_output=True, text=True, check=False)
         if shown.returncode:
             raise DamagedBackupError(f"pg_restore cannot read the backup: {shown.stderr.strip()}")
-        return "".join(line for line in shown.stdout.splitlines(keepends=True) if not _is_left_out(line))
+        lines = shown.stdout.splitlines(keepends=True)
+        return "".join(line for line in lines if not any(entry in line for entry in _LEFT_OUT))
 
     def _blocks(self) -> Iterator[bytes]:
         digest, left = hashlib.sha256(), self._size
@@ -162,10 +159,6 @@ class Reader:
             yield block
         if left or digest.hexdigest() != self.manifest.sha256:
             raise DamagedBackupError("The backup is not as it was written: its bytes have changed. Use another backup.")
-
-
-def _is_left_out(line: str) -> bool:
-    return any(entry in line for entry in _LEFT_OUT)
 
 
 def _manifest_of(raw: BinaryIO) -> tuple[Manifest, int]:

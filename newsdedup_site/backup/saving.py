@@ -97,15 +97,11 @@ def _counted(cursor: Any, name: str, columns: tuple[str, ...], progress: Progres
 
 
 def _write_container(raw: BinaryIO, cursor: Any, manifest: Manifest, progress: Progress) -> Manifest:
-    writer = container.Writer(raw)
-    try:
+    with container.Writer(raw) as writer:
         tables = tuple(
             replace(table, sha256=writer.write(cursor, table.name, table.columns, lambda size: progress("write", size)))
             for table in manifest.tables
         )
         manifest = replace(manifest, tables=tables)
         writer.close(manifest)
-    except BaseException:
-        writer.abandon()
-        raise
     return manifest

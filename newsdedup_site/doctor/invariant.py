@@ -76,7 +76,7 @@ def listed(sentences: Iterable[str]) -> Found:
     return Found(len(examples) + sum(1 for _ in remaining), examples)
 
 
-def by(statement: LiteralString, parameters: dict[str, Any] | None = None) -> Look:
+def by(statement: LiteralString | SQL | Composed, parameters: dict[str, Any] | None = None) -> Look:
     """Return the look at what a statement finds, whatever the sample is."""
     return lambda _sample: rows(statement, parameters)
 

@@ -15,7 +15,7 @@ from dedup.detection.clustering.questions import Subject, all_questions, expecte
 from dedup.detection.clustering.rebuild import differs, expected_clusters
 from dedup.models import Cluster, ConfirmedArticle, Link, Membership, Pair, QuestionCount, SeparateArticles
 from dedup.models.decisions import NEVER_UNDONE
-from newsdedup_site.doctor.invariant import FULL_RUN, RESTORE, Found, Invariant, Sample, by, listed, rows
+from newsdedup_site.doctor.invariant import FULL_RUN, RESTORE, Found, Invariant, Sample, by, listed
 
 _STATES_SQL = with_pair_state(
     """
@@ -69,10 +69,6 @@ GROUP BY batch.id
 HAVING count(item.id) <> batch.size OR count(item.place) <> batch.drawn
 """
 _NOT_SETTLED = "Settings of the default profile have changed; the next run renews what they imply."
-
-
-def _states(_sample: Sample) -> Found:
-    return rows(_STATES_SQL)
 
 
 def _implications(_sample: Sample) -> Found:
@@ -237,7 +233,7 @@ def _counts(_sample: Sample) -> Found:
 
 
 INVARIANTS = (
-    Invariant("pair-states", "The state of a pair is its last decision in force.", _STATES_REPAIR, _states),
+    Invariant("pair-states", "The state of a pair is its last decision in force.", _STATES_REPAIR, by(_STATES_SQL)),
     Invariant("implications", "What decisions imply is stored, and nothing else.", _STATES_REPAIR, _implications),
     Invariant(
         "decisions-linked", "Each decision on a pair says what its articles are.", RESTORE, by(_LINKS_SQL, _ANSWERS)

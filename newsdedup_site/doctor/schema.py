@@ -101,20 +101,18 @@ def _settings(_sample: Sample) -> Found:
     return listed(str(trigram.msg) for trigram in check_trigrams([DEFAULT_DB_ALIAS]))
 
 
-def _expected_names() -> Iterator[tuple[str, str]]:
-    """Yield the name of each constraint and index that the models declare, and its table."""
-    for table in stored_models():
-        for part in (*table.constraints, *table.indexes):
-            yield part.name, table.db_table
-
-
 def _declared(_sample: Sample) -> Found:
     with connection.cursor() as cursor:
         cursor.execute(_NAMES_SQL)
         stored = {name for (name,) in cursor}
         cursor.execute(_OF_COLUMNS_SQL)
         on_columns = {(kind, table.strip('"'), tuple(columns)) for kind, table, columns in cursor}
-    named = (f"{name} of {table} is missing" for name, table in _expected_names() if name not in stored)
+    named = (
+        f"{part.name} of {table.db_table} is missing"
+        for table in stored_models()
+        for part in (*table.constraints, *table.indexes)
+        if part.name not in stored
+    )
     unnamed = (
         f"{table}.{', '.join(columns)} has no {kind}"
         for kind, table, columns in _expected_of_columns()
@@ -241,15 +239,7 @@ class Reference(NamedTuple):
         )
 
 
-def foreign_keys() -> list[Reference]:
-    """Return the foreign keys of all models, with or without a constraint in the database."""
-    return [
-        Reference(table, field.column, options(field.target_field.model).db_table, field.target_field.column)
-        for table, field in foreign_key_fields()
-    ]
-
-
-def numbers() -> Iterator[Reference]:
+def _columns_of_numbers() -> Iterator[Reference]:
     """Yield the columns that hold ids and are not foreign keys."""
     fields = {
         f"{table.db_table}.{field.column}": (field, table.pk.column)
@@ -266,11 +256,16 @@ def numbers() -> Iterator[Reference]:
 
 
 def _foreign_keys(_sample: Sample) -> Found:
-    return together([rows(key.statement) for key in foreign_keys()])
+    """Look at the foreign keys of all models, with or without a constraint in the database."""
+    references = (
+        Reference(table, field.column, options(field.target_field.model).db_table, field.target_field.column)
+        for table, field in foreign_key_fields()
+    )
+    return together([rows(reference.statement) for reference in references])
 
 
 def _numbers(_sample: Sample) -> Found:
-    return together([rows(number.statement) for number in numbers()])
+    return together([rows(number.statement) for number in _columns_of_numbers()])
 
 
 # The constraints that the database should have, by table and column.

@@ -179,11 +179,6 @@ def log_file() -> Path:
     return home() / "run" / "postgresql.log"
 
 
-def remove_former_log() -> None:
-    """Remove the log of earlier versions, in which statements were logged. Only before the server starts."""
-    (home() / "run" / "server.log").unlink(missing_ok=True)
-
-
 def keep_small() -> None:
     """Shorten the log to its last lines if it is larger than MAXIMUM_BYTES.
 

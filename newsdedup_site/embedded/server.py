@@ -26,7 +26,6 @@ from newsdedup_site.embedded.folders import (
     make_folder,
     make_owned,
     open_lock,
-    remove_former_log,
     server_user,
     socket_folder,
 )
@@ -152,7 +151,8 @@ def start_server() -> None:
     }
     settings = " ".join(f"-c {name}='{value}'" for name, value in options.items())
     log = log_file()
-    remove_former_log()
+    # The log of earlier versions, in which statements were logged.
+    (home() / "run" / "server.log").unlink(missing_ok=True)
     keep_small()
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
@@ -182,14 +182,10 @@ def stop() -> bool:
     if not home().exists():
         return False
     with locked("start.lock"):
-        return _stop_server()
-
-
-def _stop_server() -> bool:
-    if postmaster() is None:
-        return False
-    run("pg_ctl", "-D", str(home() / "data"), "-m", "fast", "-w", "stop")
-    return True
+        if postmaster() is None:
+            return False
+        run("pg_ctl", "-D", str(home() / "data"), "-m", "fast", "-w", "stop")
+        return True
 
 
 def postmaster() -> int | None:

@@ -290,6 +290,15 @@ def test_only_webhooks_of_admins_are_sent_alarms(receiver: Any, settings: Any) -
     assert Delivery.objects.count() == 1
 
 
+def sending(server: MailServer) -> dict[str, str]:
+    """Return the environment of a process that sends to this mail server, and to webhooks of this machine."""
+    return {
+        "EMAIL_URL": f"smtp://127.0.0.1:{server.port}",
+        "EMAIL_FROM": "newsdedup@paper.example",
+        "CRAWL_PRIVATE_ADDRESSES": "127.0.0.1",
+    }
+
+
 def run_command(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return run_python("manage.py", "alarms", *options, **child_environment(), ALARM_DISK_FREE="0", **environment)
 
@@ -302,12 +311,7 @@ def test_the_command_tells_from_cron_what_a_dead_worker_cannot(server: MailServe
     make_webhook(make_user("ada", "admin"), f"http://127.0.0.1:{receiver.server_port}/", ["alarm"])
     Profile.objects.update(nightly_at=datetime.time(2, 30), nightly_due=NOW)
     Worker.objects.create(name="dead", seen_at=NOW)
-    mail = {
-        "EMAIL_URL": f"smtp://127.0.0.1:{server.port}",
-        "EMAIL_FROM": "newsdedup@paper.example",
-        "ALARM_EMAIL": "desk@paper.example",
-        "CRAWL_PRIVATE_ADDRESSES": "127.0.0.1",
-    }
+    mail = sending(server) | {"ALARM_EMAIL": "desk@paper.example"}
     asked = run_command("--json", **mail)
     assert asked.returncode == 1
     assert [json.loads(line)["kind"] for line in asked.stdout.splitlines()] == ["worker", "night"]
@@ -344,17 +348,8 @@ def test_a_worker_tells_of_a_run_that_failed_and_of_a_newspaper_that_fails(serve
     )
     Newspaper.objects.create(name="Fjordbladet")
     make_run(state="failed", finished_at=NOW, error="[Errno 28] No space left on device")
-    values = (
-        os.environ
-        | child_environment()
-        | {
-            "EMAIL_URL": f"smtp://127.0.0.1:{server.port}",
-            "EMAIL_FROM": "newsdedup@paper.example",
-            "CRAWL_PRIVATE_ADDRESSES": "127.0.0.1",
-            "ALARM_DISK_FREE": "0",
-            "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
-        }
-    )
+    settings = {"ALARM_DISK_FREE": "0", "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
+    values = os.environ | child_environment() | sending(server) | settings
     with subprocess.Popen([sys.executable, "-c", _WORKER], env=values, stderr=subprocess.PIPE) as process:
         try:
             assert server.came.wait(60)

@@ -9,7 +9,6 @@ import platform
 import signal
 import threading
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import django
@@ -23,7 +22,7 @@ from articles import versions
 from articles.management.base import ExitCode, LongCommand, ProjectCommand
 from articles.storage import locks
 from articles.storage.locks import Lock
-from tests.databases import database_url
+from tests.databases import CHECKOUT, database_url
 from tests.site.test_manage import NO_SERVER, manage
 
 OWN = {
@@ -92,7 +91,6 @@ def test_an_error_ends_a_command_with_the_exit_code_that_is_declared_for_it_or_i
     assert raised.value.returncode == 3
 
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 OURS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"]
 FIRST = f"newsdedup {OURS}\nPython {platform.python_version()}\nDjango {django.get_version()}\n"
 

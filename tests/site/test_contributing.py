@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from dedup.checks import MINIMUM_VERSION
+from tests.databases import CHECKOUT
 from tests.packages_picture import PICTURE, _without_implied, draw
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(path for folder in (".", ".github", "docs") for path in CHECKOUT.glob(f"{folder}/*.md"))
 
 

@@ -6,15 +6,14 @@ import re
 import shlex
 from argparse import ArgumentParser
 from functools import cache
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command, get_commands, load_command_class
 
 from articles.models import Article
 from dedup.models import Cluster
+from tests.databases import CHECKOUT
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 FOLDER = CHECKOUT / "docs"
 README = (CHECKOUT / "README.md").read_text()
 DOCS = {path.name: path.read_text() for path in sorted(FOLDER.glob("*.md"))}

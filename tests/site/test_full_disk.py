@@ -23,7 +23,6 @@ from tests.conftest import StoreArticle
 from tests.databases import child_environment, run_python
 from tests.factories import make_pair
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 FULL = Path("/dev/full")
 LIMIT = 3_000  # bytes of a file
 STDOUT_FULL = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-from pathlib import Path
 
 import pytest
 from django.contrib.staticfiles import finders
@@ -14,9 +13,9 @@ from django.urls import resolve
 from newsdedup_site import guides
 from newsdedup_site.guides import GUIDES, Document, html_of
 from newsdedup_site.keys import ACTIONS
+from tests.databases import CHECKOUT
 from tests.factories import make_user
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 FOLDER = CHECKOUT / "docs"
 LARGEST = 150_000  # bytes of a picture
 

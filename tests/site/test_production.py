@@ -16,10 +16,9 @@ import pytest
 from django.test import override_settings
 
 from newsdedup_site.deployment import hosts_elsewhere, is_local
-from tests.databases import TEST_KEY, child_environment
+from tests.databases import CHECKOUT, TEST_KEY, child_environment
 from tests.factories import PASSWORD, make_user
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 GUNICORN = ["-m", "gunicorn", "--bind", "127.0.0.1:0", "newsdedup_site.wsgi"]
 # Nothing answers there: what refuses to start asks no database.
 AWAY = {"DATABASE_URL": "postgres://anna:s3cret@127.0.0.1:9/news", "SECRET_KEY": TEST_KEY}

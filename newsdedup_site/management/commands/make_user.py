@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError, CommandParser, OutputWrapper
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from articles.management.base import ProjectCommand
@@ -31,29 +31,24 @@ class Command(ProjectCommand):
         """Declare the option that says the role."""
         parser.add_argument("--role", choices=ROLES, required=True, help="what the user may do; docs/running.md")
 
+    @transaction.atomic
     def handle(self, **options: Any) -> None:
-        """Print name and password."""
-        _make_login(options["name"], options["role"], self.stdout, reset=options["reset"])
-
-
-@transaction.atomic
-def _make_login(name: str, role: str, output: OutputWrapper, *, reset: bool) -> None:
-    """Make a user with this role, or with `reset` give an existing one a new password and this role; print the login.
-
-    The password is stored only as a hash. Raises CommandError if the name is not valid, or is there without `reset`.
-    """
-    try:
-        name = checked_name(name)
-    except ValidationError as error:
-        raise CommandError(f"{name!r} is not a valid name to log in with: {' '.join(error.messages)}") from error
-    user, made = User.objects.get_or_create(username=name)
-    if not made and not reset:
-        raise CommandError(f"user {name!r} already exists; add --reset to give them a new password and the role {role}")
-    password = secrets.token_urlsafe(12)
-    user.set_password(password)
-    set_role(user, role)
-    forget(name=name)
-    record_on_server(user, role, made=made)
-    output.write(f"Login: {name}   Password: {password}")
-    if not user.is_active:
-        output.write(f"{name} is blocked and cannot log in until an admin unblocks them.")
+        """Make the user, or give an existing one a new password and this role; the password is stored as a hash."""
+        role = options["role"]
+        try:
+            name = checked_name(options["name"])
+        except ValidationError as error:
+            faults = " ".join(error.messages)
+            raise CommandError(f"{options['name']!r} is not a valid name to log in with: {faults}") from error
+        user, made = User.objects.get_or_create(username=name)
+        if not made and not options["reset"]:
+            remedy = f"add --reset to give them a new password and the role {role}"
+            raise CommandError(f"user {name!r} already exists; {remedy}")
+        password = secrets.token_urlsafe(12)
+        user.set_password(password)
+        set_role(user, role)
+        forget(name=name)
+        record_on_server(user, role, made=made)
+        self.stdout.write(f"Login: {name}   Password: {password}")
+        if not user.is_active:
+            self.stdout.write(f"{name} is blocked and cannot log in until an admin unblocks them.")
