@@ -59,7 +59,7 @@ def documents() -> dict[str, Document]:
 class _Renderer(RendererHTML):
     """Renders a page for this site. HTML inside it, such as its comments, is left out."""
 
-    def html_block(self, _tokens: Sequence[Token], _idx: int, *_rest: Any) -> str:
+    def html_block(self, *_of_token: Any, **_named: Any) -> str:
         return ""
 
     html_inline = html_block

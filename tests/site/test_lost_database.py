@@ -178,16 +178,17 @@ def served_from(folder: Path) -> Iterator[Site]:
     made.session, pairs = made.run("-c", DJANGO + FILL).split(maxsplit=1)
     made.pairs = json.loads(pairs)
     bind = ["--bind", f"127.0.0.1:{port}", "--threads", "4"]
-    log = (folder / "pages.log").open("w+")
-    pages = made.start("-c", PAGES, *bind, "newsdedup_site.wsgi", stdout=log)
-    try:
-        wait_until(lambda: made.ask("/healthz").status == 200)
-        yield made
-    finally:
-        pages.send_signal(signal.SIGQUIT)  # SIGTERM would wait for open connections
-        pages.wait()
-        log.close()
-        made.run("-m", "newsdedup_site.embedded", "stop")
+    with (
+        (folder / "pages.log").open("w+") as log,
+        made.start("-c", PAGES, *bind, "newsdedup_site.wsgi", stdout=log) as pages,
+    ):
+        try:
+            wait_until(lambda: made.ask("/healthz").status == 200)
+            yield made
+        finally:
+            pages.send_signal(signal.SIGQUIT)  # SIGTERM would wait for open connections
+            pages.wait()
+            made.run("-m", "newsdedup_site.embedded", "stop")
 
 
 @pytest.fixture
