@@ -156,13 +156,6 @@ def test_a_failure_is_forgotten_after_a_day(mara: User, clock) -> None:
 # ---- how a lock is ended ----
 
 
-@pytest.fixture
-def staff(mara: User) -> Client:
-    client = Client()
-    client.force_login(make_user("ada", "admin", is_staff=True))
-    return client
-
-
 def test_an_admin_unlocks_a_person_in_the_browser(staff: Client, mara: User) -> None:
     statuses(["mara"] * LIMITS["pair"].failures)
     assert ">locked<" in staff.get(f"/people/{mara.pk}/").content.decode()

@@ -57,10 +57,8 @@ def value(samples: Samples, name: str, **labels: str) -> float | None:
     return samples.get((f"newsdedup_{name}", frozenset(labels.items())))
 
 
-def test_without_the_setting_there_is_no_such_address_for_anybody(settings: Any) -> None:
-    admin = Client()
-    admin.force_login(make_user("ada", "admin"))
-    for client in (Client(), admin):
+def test_without_the_setting_there_is_no_such_address_for_anybody(settings: Any, staff: Client) -> None:
+    for client in (Client(), staff):
         assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
         assert client.get("/metrics").status_code == 404
 
@@ -70,14 +68,12 @@ def test_without_the_setting_there_is_no_such_address_for_anybody(settings: Any)
     [None, "", "Bearer", "Bearer ", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", TOKEN, "Bearer ü€",
      f"Bearer {TOKEN.upper()}"],
 )  # fmt: skip
-def test_only_the_token_opens_it_and_no_login(token: str, header: str | None) -> None:
-    admin = Client()
-    admin.force_login(make_user("ada", "admin"))
+def test_only_the_token_opens_it_and_no_login(token: str, staff: Client, header: str | None) -> None:
     headers = {} if header is None else {"Authorization": header}
-    answer = admin.get("/metrics", headers=headers)
+    answer = staff.get("/metrics", headers=headers)
     assert (answer.status_code, answer["WWW-Authenticate"]) == (401, 'Bearer realm="metrics"')
     assert "newsdedup_" not in answer.content.decode()
-    assert admin.post("/metrics", headers={"Authorization": f"Bearer {token}"}).status_code == 405
+    assert staff.post("/metrics", headers={"Authorization": f"Bearer {token}"}).status_code == 405
 
 
 def test_an_empty_archive_has_figures_too(token: str) -> None:
@@ -138,17 +134,15 @@ def test_the_figures_are_those_of_the_database(token: str, store: StoreArticle, 
 
 
 def test_the_figures_cost_a_fixed_number_of_queries_and_no_session(
-    token: str, store: StoreArticle, django_assert_num_queries: DjangoAssertNumQueries
+    token: str, staff: Client, store: StoreArticle, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    admin = Client()
-    admin.force_login(make_user("ada", "admin"))
     read()
     for _ in range(2):
         make_pair(store(), store(), trigram=0.9)
         make_run()
         Worker.objects.update_or_create(name="w", defaults={"seen_at": timezone.now()})
         with django_assert_num_queries(29):
-            read(admin)
+            read(staff)
 
 
 def test_the_icon_and_the_check_of_a_balancer_need_no_login(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,17 +25,6 @@ pytestmark = pytest.mark.django_db
 NEW = {"new_password1": "an-even-longer-phrase", "new_password2": "an-even-longer-phrase"}
 
 
-@pytest.fixture
-def ada() -> User:
-    return make_user("ada", "admin", is_staff=True)
-
-
-@pytest.fixture
-def staff(client: Client, ada: User) -> Client:
-    client.force_login(ada)
-    return client
-
-
 def post(client: Client, view: str, person: User | None = None, /, **values: str) -> str:
     """Send a form of the pages about people, and return the page that comes."""
     answer = client.post(reverse(view, args=[person.pk] if person else []), values, follow=True)

@@ -27,12 +27,6 @@ EVERYTHING = {
 EVERYTHING |= {"date_joined_1": "08:00:00"}
 
 
-@pytest.fixture
-def staff(client: Client) -> Client:
-    client.force_login(make_user("ada", "admin", is_staff=True))
-    return client
-
-
 def page(client: Client, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200

@@ -1,0 +1,21 @@
+"""An admin, and the browser in which they are logged in."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.factories import make_user
+
+
+@pytest.fixture
+def ada(db: None) -> User:
+    return make_user("ada", "admin", is_staff=True)
+
+
+@pytest.fixture
+def staff(ada: User) -> Client:
+    client = Client()
+    client.force_login(ada)
+    return client
