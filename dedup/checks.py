@@ -1,6 +1,6 @@
 """System checks of the database: its version, and that no encoding or locale makes pg_trgm silently find nothing.
 
-To refuse a database, a command calls `self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])`.
+A command asks for them by `check_database`.
 """
 
 from collections.abc import Sequence

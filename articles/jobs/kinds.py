@@ -52,11 +52,11 @@ _MARK_RUN, _LEAVE = f"{_RUNS}.tasks.mark_run", f"{_REQUESTED}.queue.leave_visite
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("report", "report", "dedup.reports.tasks.compute_report", _DECIDE),
+        Kind("report", "report", "dedup.reports.computing.compute_report", _DECIDE),
         Kind("lesson", "lesson", "dedup.research.learning.learn_job", _RUN),
         Kind("run", "run", f"{_RUNS}.tasks.run_job", _RUN, ended=_MARK_RUN),
         Kind("night", "nightly run", f"{_RUNS}.tasks.night_job", _RUN, is_cancellable=False, ended=_MARK_RUN),
-        Kind("corpus", "export", "dedup.reports.tasks.write_corpus_job", _RUN, unit="articles"),
+        Kind("corpus", "export", "dedup.reports.methods.write_corpus_job", _RUN, unit="articles"),
         Kind("import", "import", "articles.files.uploads.import_job", _IMPORT, "bytes", is_private=True),
         Kind("reextraction", "extraction", f"{_RUNS}.reextraction.reextraction_job", _RULE, is_private=True),
         Kind(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -15,7 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, Self, TextIO, cast
 
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter, OutputWrapper
+from django.db import DEFAULT_DB_ALIAS
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn
 
@@ -62,7 +65,7 @@ class ProjectCommand(BaseCommand):
     """A command whose help lists its exit codes."""
 
     # They check the code of all pages, which takes longer to load than most commands work. Each command that searches a
-    # database checks it.
+    # database checks it, by check_database.
     requires_system_checks = []
     # The exit codes of errors that are printed as one sentence, without a traceback.
     exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {}
@@ -94,6 +97,19 @@ class ProjectCommand(BaseCommand):
             codes = {**self._shared_exit_codes, **self.exit_codes}
             code = next(codes[kind] for kind in type(error).mro() if kind in codes)
             raise CommandError(f"{str(error).removesuffix('.')}.", returncode=code) from error
+
+    def check_database(self) -> None:
+        """Refuse a database whose version, encoding or locale would make a search find nothing."""
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+
+    def write_result(
+        self, result: Any, options: Mapping[str, Any], print_text: Callable[[Any, TextIO], object]
+    ) -> None:
+        """Write a result as JSON if --format says so, or print it for people."""
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(result, ensure_ascii=False))
+        else:
+            print_text(result, cast("TextIO", self.stdout))
 
     def _executed(self, *args: Any, **options: Any) -> str | None:
         try:

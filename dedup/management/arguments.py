@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
-from articles.management.base import usage_error
+from articles.management.base import ExitCode, usage_error
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig
 from dedup.detection.runs.audit import AUDITED, SECONDS_PER_PAIR, audit, audited_pairs, random_days
@@ -28,8 +28,15 @@ from dedup.detection.runs.profiles import (
 from dedup.detection.runs.progress import print_audit, run_progress
 from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.models import Profile
-from dedup.research.apart import Detection
+from dedup.research.apart import Detection, ScratchError
+from dedup.research.labels import LabelsError
 
+# Of commands that run on files of articles and labels.
+CORPUS_EXIT_CODES: Mapping[type[Exception], ExitCode] = {
+    LabelsError: ExitCode.USAGE,
+    ProfileError: ExitCode.USAGE,
+    ScratchError: ExitCode.ERROR,
+}
 # The settings that an option changes: the type of the value, its name in the help, and an example.
 _OVERRIDES: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "day_window": (int, "DAYS", "7"),

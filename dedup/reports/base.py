@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, LiteralString, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, LiteralString, TypeVar
 
 from django.db import connection
 
 from articles.storage.incoming import IncomingArticle
 from dedup.declarations import Settings
 from dedup.detection.runs.scope import Scope
-from dedup.reports.columns import Table, drawn, row_of, tables_of
+from dedup.reports.columns import Table, tables_of
 
 Row = TypeVar("Row")
 
@@ -69,6 +69,8 @@ class Report(ABC):
     after_run: ClassVar[bool] = False
     # Its result names the last run, so that it changes with every run.
     names_run: ClassVar[bool] = False
+    # Counts the articles of a file too, by `result_of`.
+    reads_files: ClassVar[bool] = False
 
     def check(self, options: Any) -> None:  # noqa: B027 - most reports can be computed with any options
         """Raise ReportError if the report can never be computed with these options; `result` raises it too."""
@@ -76,13 +78,16 @@ class Report(ABC):
     @abstractmethod
     def result(self, scope: Scope, options: Any) -> Any: ...
 
+    def result_of(self, articles: Iterable[IncomingArticle], options: Any) -> Any:
+        """Return the same of articles that are not stored, if the report `reads_files`."""
+        raise NotImplementedError
+
     @abstractmethod
     def summary(self, result: Any) -> str: ...
 
     def tables(self, result: Any) -> list[Table]:
-        """Return the tables that the result declares; a result that is a list of rows is one table."""
-        row = row_of(self.result)
-        return [drawn(result, row, self.name, self.label)] if row else tables_of(result)
+        """Return the tables that the result declares."""
+        return tables_of(result)
 
     def charts(self, result: Any) -> Sequence[Chart]:  # noqa: ARG002 - most reports have some
         """Return the charts of the result."""
@@ -91,13 +96,6 @@ class Report(ABC):
     def files(self, result: Any) -> Sequence[File]:  # noqa: ARG002 - few reports have any
         """Return what the report gives besides its tables."""
         return ()
-
-
-@runtime_checkable
-class FileReport(Protocol):
-    """What a report has too if it can also count articles that are not stored."""
-
-    def result_of(self, articles: Iterable[IncomingArticle], options: Any) -> Any: ...
 
 
 # ---- what several reports count ----------------------------------------------------------------------
@@ -110,11 +108,6 @@ def rows_of(statement: LiteralString, scope: Scope, row: Callable[..., Row], **v
         return [row(*columns) for columns in cursor]
 
 
-def cells(*columns: Any) -> tuple[Any, ...]:
-    """Return the columns of a row as they are."""
-    return columns
-
-
 def of_both(scope: Scope, pair: str = "") -> dict[str, Any]:
     """Return the conditions for both articles of a pair to be in the scope; `pair` is the way to the pair."""
     bounds: dict[str, Any] = {}
@@ -123,8 +116,3 @@ def of_both(scope: Scope, pair: str = "") -> dict[str, Any]:
         bounds[f"{pair}{side}__date__lte"] = scope.until
         bounds[f"{pair}{side}__newspaper_id__in"] = scope.newspaper_ids
     return bounds
-
-
-def share(part: int, whole: int) -> float | None:
-    """Return a share, 0..1; None of nothing."""
-    return part / whole if whole else None

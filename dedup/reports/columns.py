@@ -1,8 +1,8 @@
 """Columns and tables, declared by the rows that fill them.
 
 A row is a dataclass. A field annotated `Annotated[int, column("Articles")]` is a column, and so is a method or property
-below `@column("Share", SHARE)`; a method is given the whole result of the report. A field of a result annotated
-`Annotated[list[Row], table("By month")]` is a table.
+below `@column("Share", SHARE)`, or a `share_of`; a method is given the whole result of the report. A field of a result
+annotated `Annotated[list[Row], table("By month")]` is a table.
 """
 
 from __future__ import annotations
@@ -197,36 +197,43 @@ def listed(name: str, title: str, rows: Iterable[Iterable[Cell]], *columns: tupl
 def tables_of(result: Any) -> list[Table]:
     """Return the tables that a result declares."""
     hints = get_type_hints(type(result), include_extras=True)
-    return [
-        drawn(
-            getattr(result, field.name),
-            _row_class(hints[field.name]),
-            declared.named or field.name,
-            declared.title,
-            columns=declared.columns,
-            result=result,
-        )
-        for field in dataclasses.fields(result)
-        for declared in get_args(hints[field.name])
-        if isinstance(declared, DeclaredTable)
-    ]
-
-
-def _row_class(hint: Any) -> type:
-    """Return the class of the rows of a field: that in `Annotated[list[Row], ...]`."""
-    row: type = get_args(get_args(hint)[0])[0]
-    return row
-
-
-def row_of(result_method: Callable[..., Any]) -> type | None:
-    """Return the class of the rows that a method returns as a list; None if it returns something else."""
-    found = get_args(get_type_hints(result_method)["return"])
-    is_list_of_rows = len(found) == 1 and dataclasses.is_dataclass(found[0])
-    row: type | None = found[0] if is_list_of_rows else None
-    return row
+    tables = []
+    for field in dataclasses.fields(result):
+        listed_rows, *extras = get_args(hints[field.name]) or (None,)
+        for declared in extras:
+            if isinstance(declared, DeclaredTable):
+                [row] = get_args(listed_rows)
+                name, columns = declared.named or field.name, declared.columns
+                rows = getattr(result, field.name)
+                tables.append(drawn(rows, row, name, declared.title, columns=columns, result=result))
+    return tables
 
 
 # ---- columns of several reports ----------------------------------------------------------------------
+
+
+def share(part: int, whole: int) -> float | None:
+    """Return a share, 0..1; None of nothing."""
+    return part / whole if whole else None
+
+
+def share_of(part: str, whole: str, label: str = "Share", **declared: Any) -> property:
+    """Return a column: the share, 0..1, that one number of a row is of another one; None of nothing."""
+
+    def read(row: Any) -> float | None:
+        return share(getattr(row, part), getattr(row, whole))
+
+    return property(column(label, SHARE, **declared)(read))
+
+
+def share_of_all(part: str, whole: str, label: str = "Share", **declared: Any) -> Callable[[Any, Any], float | None]:
+    """Return a column: the share, 0..1, that a number of a row is of one of the whole result; None of nothing."""
+
+    def read(row: Any, result: Any) -> float | None:
+        return share(getattr(row, part), getattr(result, whole))
+
+    return column(label, SHARE, **declared)(read)
+
 
 Decided = Annotated[int, column("Decided")]
 Confirmed = Annotated[int, column("Confirmed")]

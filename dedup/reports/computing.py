@@ -1,4 +1,4 @@
-"""Computes reports, keeps their results, and finds what is kept."""
+"""Computes reports, in a page, after a run or by a worker, keeps their results, and finds what is kept."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from typing import Any, TypedDict
 
-from django.db import connection
+from django.contrib.auth.models import User
+from django.db import connection, transaction
 from django.db.models import Count, Max, QuerySet
 from django.urls import get_resolver
 from django.utils import timezone
 
+from articles.jobs.work import JobError, Work, ask
 from articles.loading import when_used
 from articles.models import Article, Job, Newspaper
 from articles.processes import THIS_PROCESS, Pool, WorkerDiedError
 from articles.storage.fingerprints import fingerprint
-from dedup.declarations import Settings
+from dedup.declarations import Settings, make_config
 from dedup.detection.runs.scope import Scope
 from dedup.models import (
     Decision,
@@ -35,7 +37,7 @@ from dedup.models import (
     Watermark,
 )
 from dedup.reports import REPORTS
-from dedup.reports.base import Chart, Report
+from dedup.reports.base import Chart, Report, ReportError
 from dedup.reports.drawing import alt, svg
 from dedup.reports.formats import Shown, as_json, from_json, is_current, presented, shown_by, to_json
 
@@ -93,6 +95,12 @@ def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
         "newspaper_ids": None if scope.newspaper_ids is None else sorted(scope.newspaper_ids),
         "options": asdict(options),
     }
+
+
+def _scope_of(asked: dict[str, Any]) -> Scope:
+    since, until = (asked[name] and date.fromisoformat(asked[name]) for name in ("since", "until"))
+    ids = asked["newspaper_ids"]
+    return Scope(since, until, None if ids is None else tuple(ids))
 
 
 def stored_report(report: Report, scope: Scope, options: Settings) -> StoredReport | None:
@@ -169,6 +177,37 @@ def changes_since(stored: StoredReport) -> Changes:
     decisions = Decision.objects.filter(pk__gt=stored.last_decision)
     articles = Article.objects.filter(revision__gt=stored.newest_revision)
     return Changes(*(rows.order_by()[:_CHANGES_COUNTED].count() for rows in (runs, decisions, articles)))
+
+
+# ---- by a worker ---------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def request_report(report: Report, scope: Scope, options: Settings, user: User, page: str = "") -> StoredReport:
+    """Queue a report for the worker, and return what keeps its result. One that is queued is not queued again."""
+    asked = asked_for(scope, options)
+    stored, _ = StoredReport.objects.select_for_update().get_or_create(
+        report=report.name, key=key_of(asked), defaults={"asked": asked}
+    )
+    stored.job, _ = ask("report", {"stored_id": stored.pk}, title=f"Report: {report.label}", user=user, page=page)
+    stored.error = ""
+    stored.save(update_fields=["job", "error"])
+    return stored
+
+
+def compute_report(work: Work) -> None:
+    """Compute what somebody waits for. Raises JobError."""
+    stored = StoredReport.objects.filter(pk=work.job.arguments["stored_id"]).first()
+    if stored is None or stored.report not in REPORTS:
+        return
+    report = REPORTS[stored.report]
+    try:
+        compute(report, _scope_of(stored.asked), make_config(report.options_class, stored.asked["options"]))
+    except ReportError as error:
+        raise JobError(str(error)) from error
+
+
+# ---- after a run ---------------------------------------------------------------------------------------
 
 
 def compute_after_run(

@@ -16,7 +16,6 @@ from lxml import etree
 from articles.loading import when_used
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.reports.base import Chart
-from dedup.research.precision import Measured
 
 if TYPE_CHECKING:
     import altair
@@ -173,6 +172,30 @@ class Bar(NamedTuple):
     value: float
 
 
+def stacked(
+    rows: Sequence[Mapping[str, Any]], values: str, kinds: Sequence[str], *, height: int, room: int = 0, **colours: Any
+) -> Any:
+    """Return horizontal bars that are divided by kind, in the order of the rows and of the kinds.
+
+    A row has a "bar", its name, a "kind" with its "order", and a "value", which are so many `values`. `room`: for long
+    names, in pixels.
+    """
+    return (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH - room, height=alt.Step(height))
+        .mark_bar(aria=True)
+        .encode(
+            y=alt.Y("bar:N", title=None, sort=list(dict.fromkeys(row["bar"] for row in rows))),
+            x=alt.X("sum(value):Q", title=values, axis=alt.Axis(tickMinStep=1)),
+            color=alt.Color("kind:N", sort=kinds, **{"title": None, "legend": alt.Legend(orient="top"), **colours}),
+            order="order:Q",
+        )
+    )
+
+
+# The name of a part, how many of its pairs are decided, and their precision with its bounds.
+Decided = tuple[str, int, float | None, float | None, float | None]
+
+
 class Share(NamedTuple):
     """A share of a line at a threshold, and its interval; all are 0..1."""
 
@@ -203,10 +226,15 @@ def bars(shown: Sequence[Bar], title: str, *, percent: bool = False) -> Any:
     )
 
 
-def precision_chart(parts: Iterable[tuple[str, int, Measured]]) -> Chart:
-    """Return the shares of decided pairs that are duplicates, with their intervals: the name and pairs of each part."""
-    measured = list(parts)
-    rows = [{"label": f"{name} ({decided:,})", **found._asdict()} for name, decided, found in measured]
+def precision_charts(parts: Iterable[Decided]) -> list[Chart]:
+    """Return a chart of shares of decided pairs that are duplicates, with their intervals; none without such pairs."""
+    measured = [part for part in parts if part[1]]
+    if not measured:
+        return []
+    rows = [
+        {"label": f"{name} ({decided:,})", "precision": value, "low": low, "high": high}
+        for name, decided, value, low, high in measured
+    ]
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH - 200, height=alt.Step(26)).encode(
         y=alt.Y("label:N", sort=None, title=None)
     )
@@ -217,14 +245,12 @@ def precision_chart(parts: Iterable[tuple[str, int, Measured]]) -> Chart:
     points = base.mark_point(filled=True, size=90, color=PALETTE[0], opacity=1).encode(
         x=alt.X("precision:Q", scale=scale)
     )
-    said = "; ".join(f"{name} {found.precision:.0%} of {decided:,}" for name, decided, found in measured)
-    return Chart(
-        "precision",
-        "Precision and its interval",
+    said = "; ".join(f"{name} {value:.0%} of {decided:,}" for name, decided, value, *_ in measured)
+    description = (
         "The share of decided pairs that are duplicates, with its 95% interval; the number of decided pairs is in "
-        f"brackets. {said}.",
-        alt.layer(interval, points),
+        f"brackets. {said}."
     )
+    return [Chart("precision", "Precision and its interval", description, alt.layer(interval, points))]
 
 
 def threshold_chart(name: str, title: str, description: str, shares: Sequence[Share]) -> Chart:

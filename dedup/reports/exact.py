@@ -22,8 +22,8 @@ from articles.storage.newspapers import newspaper_host
 from dedup.declarations import Settings
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Report, share
-from dedup.reports.columns import COUNT, SHARE, TEXT, Table, listed
+from dedup.reports.base import Report
+from dedup.reports.columns import COUNT, SHARE, TEXT, Table, listed, share
 
 Form = Literal["exact", "normalised"]
 
@@ -196,6 +196,7 @@ class ExactReport(Report):
         "and the newspaper's name."
     )
     after_run: ClassVar[bool] = True
+    reads_files: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002 - it has none
         """Count the stored articles."""

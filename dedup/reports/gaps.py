@@ -19,8 +19,8 @@ from dedup.declarations import Settings, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report, ReportError, share
-from dedup.reports.columns import NUMBER, SHARE, Table, column, table, tables_of
+from dedup.reports.base import Chart, Report, ReportError
+from dedup.reports.columns import NUMBER, SHARE, Table, column, share_of, table, tables_of
 from dedup.reports.drawing import PALETTE, WIDTH, alt
 from dedup.reports.scored_pairs import (
     CountedPairs,
@@ -52,15 +52,16 @@ _ROUNDING = 1e-9
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 # What the statement counts where it finds nothing.
-_NO_PAIRS = (0, 0, None, None, None, 0, None, 0)
+_NO_PAIRS = (0, 0, 0, None, None, None, 0, None, 0)
 
 # Quantiles of days are of the pairs a day or more apart; those of hours are of all pairs whose two times are known.
 _GAPS_SQL = """
 SELECT band, same_newspaper,
        count(*),
        count(*) FILTER (WHERE days = 0),
+       count(*) FILTER (WHERE days > 0),
        percentile_cont(%(quantiles)s::float8[]) WITHIN GROUP (ORDER BY days) FILTER (WHERE days > 0),
-       avg(days) FILTER (WHERE days > 0),
+       avg(days) FILTER (WHERE days > 0)::float8,
        max(days) FILTER (WHERE days > 0),
        count(hours),
        percentile_cont(0.5) WITHIN GROUP (ORDER BY hours),
@@ -143,12 +144,7 @@ class FarPairs(OfBand):
 
     later: Annotated[int, column("Pairs on different days")]
     far: Annotated[int, column(f"Over {FAR_DAYS} days")]
-
-    @property
-    @column("Share", SHARE)
-    def share(self) -> float | None:
-        """Return the share of far pairs, 0..1."""
-        return share(self.far, self.later)
+    share = share_of("far", "later")
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,17 +279,10 @@ def count_gaps(cursor: Any, edges: Sequence[float]) -> list[Gap]:
     cursor.execute(_GAPS_SQL, {"quantiles": list(QUANTILES), "far": FAR_DAYS})
     found = {(band, same): rest for band, same, *rest in cursor.fetchall()}
     return [
-        _gap(lowest, highest, same, found.get((number, same), _NO_PAIRS))
+        Gap(lowest, highest, same, *found.get((number, same), _NO_PAIRS))
         for number, lowest, highest in bands_of(edges)
         for same in (True, False)
     ]
-
-
-def _gap(lowest: float, highest: float, same_newspaper: bool, counted: Sequence[Any]) -> Gap:
-    pairs, same_day, quantiles, mean, longest, *others = counted
-    mean = None if mean is None else float(mean)
-    later = pairs - same_day
-    return Gap(lowest, highest, same_newspaper, pairs, same_day, later, quantiles, mean, longest, *others)
 
 
 def far_pairs(gaps: Sequence[Gap]) -> list[FarPairs]:
@@ -419,19 +408,13 @@ def _window_chart(band: str, by_days: Sequence[tuple[int, int]], advised: int | 
         )
     )
     description = f"The share of the pairs with scores {band} that a window of days holds."
-    if advised is None:
-        return Chart("window", f"Pairs with scores {band} by window", description, curve)
-    words = "1 day" if advised == 1 else f"{advised:,} days"
-    right = advised > last * _FAR_RIGHT
-    mark = alt.Chart({"values": [{"days": advised, "label": words}]}).encode(x=alt.X("days:Q", scale=scale))
-    layers = alt.layer(
-        curve,
-        mark.mark_rule(color=PALETTE[1], strokeWidth=2),
-        mark.mark_text(align="right" if right else "left", dx=-6 if right else 6, y=240).encode(text="label:N"),
-    )
-    return Chart(
-        "window", f"Pairs with scores {band} by window", f"{description} The advised window is {words}.", layers
-    )
+    if advised is not None:
+        words, right = counted(advised, "day"), advised > last * _FAR_RIGHT
+        mark = alt.Chart({"values": [{"days": advised, "label": words}]}).encode(x=alt.X("days:Q", scale=scale))
+        label = mark.mark_text(align="right" if right else "left", dx=-6 if right else 6, y=240).encode(text="label:N")
+        curve = alt.layer(curve, mark.mark_rule(color=PALETTE[1], strokeWidth=2), label)
+        description += f" The advised window is {words}."
+    return Chart("window", f"Pairs with scores {band} by window", description, curve)
 
 
 def _days_up_to(most: float) -> list[int]:

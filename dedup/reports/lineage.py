@@ -15,8 +15,8 @@ from articles.models import Article
 from dedup.detection.lineage.articles import KIND_LABELS, Confidence, Kind, Lineage
 from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster
-from dedup.reports.base import Chart, Report, share
-from dedup.reports.columns import SHARE, column, table
+from dedup.reports.base import Chart, Report
+from dedup.reports.columns import column, share_of, share_of_all, table
 from dedup.reports.drawing import MOST_BARS, Bar, bars, drawn_name
 from dedup.review.queries.lineage import traced_clusters
 
@@ -31,11 +31,7 @@ class KindCount:
     clear: Annotated[int, column("Clear")]
     likely: Annotated[int, column("Likely")]
     doubtful: Annotated[int, column("Doubtful")]
-
-    @column("Share", SHARE, after="clusters")
-    def share(self, result: Lineages) -> float | None:
-        """Return the share of all clusters, 0..1."""
-        return share(self.clusters, result.clusters)
+    share = share_of_all("clusters", "clusters", after="clusters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +42,7 @@ class Leader:
     clusters: Annotated[int, column("Clusters with others")]
     known: Annotated[int, column("First is known")]
     led: Annotated[int, column("It was first")]
-
-    @property
-    @column("Share", SHARE)
-    def share(self) -> float | None:
-        """Return the share of the clusters whose first is known that it led, 0..1."""
-        return share(self.led, self.known)
+    share = share_of("led", "known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +153,7 @@ class LineageReport(Report):
     def result(self, scope: Scope, options: Any) -> Lineages:  # noqa: ARG002 - it has none
         """Trace every cluster with two or more articles in the scope."""
         counting = _Counting()
-        everything = scope.since is None and scope.until is None and scope.newspaper_ids is None
-        inside = None if everything else Article.objects.in_scope(**scope.bounds())
+        inside = None if scope == Scope() else Article.objects.in_scope(**scope.bounds())
         for traced in traced_clusters(Cluster.objects.all(), inside):
             counting.add(traced.lineage)
         return counting.result()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.template.loader import render_to_string
 
+from articles.jobs.work import Work
 from articles.models import Newspaper
 from articles.numbers import counted
 from dedup.declarations import Settings
@@ -18,6 +19,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.reports.base import File, Report
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, drawn, listed
 from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts, facts_of
+from dedup.rows.corpus.kept import write_kept
 from dedup.rows.corpus.places import Part
 
 _MANAGE = "manage.py"
@@ -107,6 +109,11 @@ def methods_of(part: Part) -> str:
     return paragraph(facts_of(Scope(part.since, part.until, part.newspaper_ids)))
 
 
+def write_corpus_job(work: Work) -> None:
+    """Write a corpus that somebody asked for, with its paragraph. Raises JobError."""
+    write_kept(work, methods_of)
+
+
 def _counts(facts: Facts) -> Iterator[tuple[str, int]]:
     counts = facts.counts
     yield "articles", counts.articles
@@ -153,13 +160,14 @@ def _settings(facts: Facts) -> Iterator[tuple[str, str, str]]:
 
 def _bounds(scope: Scope) -> list[str]:
     """Return the options of a command for the scope."""
-    options: list[str] = []
-    for name, day in (("since", scope.since), ("until", scope.until)):
-        options += [f"--{name}", day.isoformat()] if day else []
     names = Newspaper.objects.filter(pk__in=scope.newspaper_ids or ()).order_by("name").values_list("name", flat=True)
-    for name in names:
-        options += ["--newspaper", name]
-    return options
+    return list(_part_options(scope.since, scope.until, names))
+
+
+def _part_options(since: object, until: object, newspapers: Iterable[str]) -> Iterator[str]:
+    for name, value in (("since", since), ("until", until), *(("newspaper", newspaper) for newspaper in newspapers)):
+        if value:
+            yield from (f"--{name}", str(value))
 
 
 # ---- the paragraph -----------------------------------------------------------------------------------
@@ -246,13 +254,10 @@ def commands(facts: Facts, bounds: Sequence[str]) -> list[str]:
 
 def _find(run: dict[str, Any]) -> list[str]:
     scope = run["scope"]
-    options = ["--profile", run["profile"]] if run["profile"] else []
-    for name in ("since", "until"):
-        options += [f"--{name}", scope[name]] if scope.get(name) else []
-    for newspaper in scope.get("newspapers") or ():
-        options += ["--newspaper", newspaper]
-    options += ["--passes", ",".join(scope["passes"])] if scope.get("passes") else []
-    return ["find_duplicates", *options, "--boilerplate", run["boilerplate"]]
+    profile = ["--profile", run["profile"]] if run["profile"] else []
+    part = _part_options(scope.get("since"), scope.get("until"), scope.get("newspapers") or ())
+    passes = ["--passes", ",".join(scope["passes"])] if scope.get("passes") else []
+    return ["find_duplicates", *profile, *part, *passes, "--boilerplate", run["boilerplate"]]
 
 
 # The options of `export validation`, by the names that a sample stores.
@@ -264,16 +269,14 @@ _DRAWN_BY = {
     "pass_name": "pass",
     "near_days": "near",
     "readers": "readers",
+    "by": "by",
+    "bands": "bands",
 }
-_LISTS = {"by": "by", "bands": "bands"}
 
 
 def _drawing(measured: Measured) -> Iterator[str]:
     """Yield the options that draw the sample again, from the same archive."""
     for name, option in _DRAWN_BY.items():
         if (value := measured.options.get(name)) not in (None, ""):
-            yield from (f"--{option}", str(value))
-    for name, option in _LISTS.items():
-        if (value := measured.options.get(name)) is not None:
-            yield from (f"--{option}", ",".join(map(str, value)))
+            yield from (f"--{option}", ",".join(map(str, value)) if isinstance(value, list) else str(value))
     yield from ("--seed", str(measured.seed))

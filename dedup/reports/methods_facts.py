@@ -214,8 +214,7 @@ def _score(sample: ValidationSample, judged: Sequence[Judged], calls: Sequence[b
     tallies = [tally_of(stored, tables[stored["name"]]) for stored in sample.strata]
     found: dict[str, Any] = {name: numbers[name] for name in ("called", "duplicates", "f1")}
     for name, estimated in (("precision", precision(tallies)), ("recall", recall(tallies))):
-        found[name] = estimated.value if estimated else None
-        found[f"{name}_interval"] = (estimated.low, estimated.high) if estimated else None
+        found |= {name: estimated and estimated.value, f"{name}_interval": estimated and estimated[1:]}
     return found
 
 
@@ -238,10 +237,4 @@ def _readers(sample: ValidationSample) -> list[str]:
 
 def _agreement(of: str, found: Agreement) -> AgreementFacts:
     kappa = found.kappa
-    return AgreementFacts(
-        of,
-        found.readings,
-        found.share,
-        kappa.value if kappa else None,
-        (kappa.low, kappa.high) if kappa else None,
-    )
+    return AgreementFacts(of, found.readings, found.share, kappa and kappa.value, kappa and kappa[1:])

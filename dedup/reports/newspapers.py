@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
+from itertools import starmap
 from typing import Annotated, Any, ClassVar
 
 from django.db.models import Count, Max, Min
 
 from articles.models import Article
+from articles.numbers import counted
 from dedup.declarations import Settings, setting
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Report
-from dedup.reports.columns import SHARE, column
+from dedup.reports.columns import Table, column, drawn, share_of
 
 _SOURCE = "set in the admin for each newspaper"
 
@@ -44,24 +47,7 @@ class NewspaperCounts:
     last_day: Annotated[date, column("Last day")]
     clustered: Annotated[int, column("In clusters")]
     duplicates: Annotated[int, column("Duplicates")]
-
-    @property
-    @column("Share", SHARE)
-    def share(self) -> float:
-        """Return the share of duplicates, 0..1."""
-        return self.duplicates / self.articles
-
-    def joined(self, other: NewspaperCounts) -> NewspaperCounts:
-        """Return the counts of both."""
-        return replace(
-            self,
-            newspapers=self.newspapers + other.newspapers,
-            articles=self.articles + other.articles,
-            first_day=min(self.first_day, other.first_day),
-            last_day=max(self.last_day, other.last_day),
-            clustered=self.clustered + other.clustered,
-            duplicates=self.duplicates + other.duplicates,
-        )
+    share = share_of("duplicates", "articles")
 
 
 class NewspapersReport(Report):
@@ -81,19 +67,21 @@ class NewspapersReport(Report):
         )
         return grouped(rows, options)
 
+    def tables(self, result: list[NewspaperCounts]) -> list[Table]:
+        """Return the counts."""
+        return [drawn(result, NewspaperCounts, self.name, self.label)]
+
     def summary(self, result: list[NewspaperCounts]) -> str:
         """Return a sentence with the totals."""
         articles = sum(counts.articles for counts in result)
         if not articles:
             return "There are no articles to count."
-        newspapers, duplicates = (
-            sum(counts.newspapers for counts in result),
-            sum(counts.duplicates for counts in result),
+        newspapers, duplicates = (sum(getattr(row, name) for row in result) for name in ("newspapers", "duplicates"))
+        have = "has" if newspapers == 1 else "have"
+        return (
+            f"{counted(newspapers, 'newspaper')} {have} {counted(articles, 'article')}; {duplicates:,} of them "
+            f"({duplicates / articles:.2%}) are duplicates of another one."
         )
-        owners = "1 newspaper has" if newspapers == 1 else f"{newspapers:,} newspapers have"
-        owned = "1 article" if articles == 1 else f"{articles:,} articles"
-        share = f"{duplicates / articles:.2%}"
-        return f"{owners} {owned}; {duplicates:,} of them ({share}) are duplicates of another one."
 
 
 def grouped(rows: Iterable[tuple[Any, ...]], options: NewspapersOptions) -> list[NewspaperCounts]:
@@ -102,10 +90,16 @@ def grouped(rows: Iterable[tuple[Any, ...]], options: NewspapersOptions) -> list
     A row is a newspaper's name, owner and edition, its articles, their first and last day, and those of them that are
     in clusters and that represent one.
     """
-    groups: dict[str, NewspaperCounts] = {}
-    for newspaper, owner, edition, articles, first, last, clustered, kept in sorted(rows):
+    groups: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for newspaper, owner, edition, *counts in rows:
         group = (owner if options.by_owner else "", edition if options.by_edition else "")
-        name = ", ".join(filter(None, group)) or newspaper
-        counts = NewspaperCounts(name, 1, articles, first, last, clustered, clustered - kept)
-        groups[name] = groups[name].joined(counts) if name in groups else counts
-    return sorted(groups.values(), key=lambda row: (-row.articles, row.name))
+        groups[", ".join(filter(None, group)) or newspaper].append(tuple(counts))
+    return sorted(starmap(_counts_of, groups.items()), key=lambda row: (-row.articles, row.name))
+
+
+def _counts_of(name: str, newspapers: Sequence[tuple[Any, ...]]) -> NewspaperCounts:
+    articles, first, last, clustered, kept = zip(*newspapers, strict=True)
+    in_clusters = sum(clustered)
+    return NewspaperCounts(
+        name, len(newspapers), sum(articles), min(first), max(last), in_clusters, in_clusters - sum(kept)
+    )

@@ -13,8 +13,19 @@ from typing import Annotated, Any, ClassVar
 
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report, cells, rows_of, share
-from dedup.reports.columns import COUNT, NUMBER, SHARE, TEXT, Table, column, listed, table, tables_of
+from dedup.reports.base import Chart, Report, rows_of
+from dedup.reports.columns import (
+    COUNT,
+    NUMBER,
+    TEXT,
+    Table,
+    column,
+    listed,
+    share_of,
+    share_of_all,
+    table,
+    tables_of,
+)
 from dedup.reports.drawing import MOST_BARS, PALETTE, WIDTH, Bar, alt, bars, drawn_name, time_axis
 from dedup.reports.passes import found_by
 
@@ -72,12 +83,7 @@ class Part:
     name: str
     articles: Annotated[int, column("Articles")]
     duplicates: Annotated[int, column("Duplicates")]
-
-    @property
-    @column("Share", SHARE)
-    def share(self) -> float:
-        """Return the share of duplicates, 0..1."""
-        return self.duplicates / self.articles
+    share = share_of("duplicates", "articles")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +108,7 @@ class Method:
     label: Annotated[str, column("Pass", named="pass")]
     duplicates: Annotated[int, column("Duplicates")]
     alone: Annotated[int, column("By it alone")]
-
-    @column("Share of all articles", SHARE, after="duplicates")
-    def share(self, result: Overview) -> float | None:
-        """Return the share of all articles, 0..1."""
-        return share(self.duplicates, result.articles)
+    share = share_of_all("duplicates", "articles", "Share of all articles", after="duplicates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,7 @@ def _part(month: datetime.date | None, newspaper: str | None, articles: int, dup
 
 def _sizes(scope: Scope) -> dict[str, Sizes]:
     counted: dict[str, list[tuple[int, int]]] = {}
-    for kind, size, articles in rows_of(_SIZES_SQL, scope, cells):
+    for kind, size, articles in rows_of(_SIZES_SQL, scope, lambda *columns: columns):
         counted.setdefault(kind, []).append((size, articles))
     return {kind: _sizes_of(counted[kind]) for kind in _KINDS if kind in counted}
 

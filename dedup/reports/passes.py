@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated, Any, ClassVar, NamedTuple
 
+from articles.numbers import counted
 from dedup.answers import PARTED_STATES
 from dedup.detection.article_sql import article_sql
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report, cells, rows_of
-from dedup.reports.columns import COUNT, Confirmed, Decided, High, Low, Precision, Table, column, table, tables_of
-from dedup.reports.drawing import BEHIND_TEXT, PALETTE, WIDTH, alt, precision_chart
-from dedup.research.precision import Measured, precision_of
-from dedup.rows.columns import Column
+from dedup.reports.base import Chart, Report, rows_of
+from dedup.reports.columns import (
+    COUNT,
+    TEXT,
+    Confirmed,
+    Decided,
+    High,
+    Low,
+    Precision,
+    Table,
+    column,
+    listed,
+    table,
+    tables_of,
+)
+from dedup.reports.drawing import BEHIND_TEXT, PALETTE, alt, precision_charts, stacked
+from dedup.research.precision import UNKNOWN, precision_of
 
 _NAMES_SQL = "SELECT DISTINCT pass_name FROM dedup_evidence WHERE NOT stale"
 # One reading of all evidence. The passes of a pair are the bits of a number, so there are few rows to return. Articles
@@ -107,7 +121,8 @@ def found_by(scope: Scope) -> FoundBy:
     """Count what each combination of passes finds. Reads all evidence."""
     names = set(rows_of(_NAMES_SQL, scope, str))
     passes = [*(name for name in PASSES if name in names), *sorted(names.difference(PASSES))]
-    return FoundBy(passes, rows_of(_FOUND_SQL, scope, cells, passes=passes, parted=PARTED_STATES) if passes else [])
+    named = {"passes": passes, "parted": PARTED_STATES}
+    return FoundBy(passes, rows_of(_FOUND_SQL, scope, lambda *columns: columns, **named) if passes else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +194,11 @@ class PassesReport(Report):
         found = found_by(scope)
         whole = found.all_of()
         passes = [counts for name in found.passes if (counts := _of_pass(found, name)).pairs]
-        overlap = [_overlap(found, one.name, other.name) for one in passes for other in passes]
+        overlap = [
+            Overlap(one.name, other.name, both.pairs, both.duplicates)
+            for one, other in product(passes, repeat=2)
+            for both in [found.all_of(one.name, other.name)]
+        ]
         return Passes(whole.pairs, whole.clustered, whole.duplicates, passes, overlap)
 
     def summary(self, result: Passes) -> str:
@@ -188,10 +207,10 @@ class PassesReport(Report):
             return "No pass has proposed a pair here."
         alone = sum(detection_pass.pairs_alone for detection_pass in result.passes)
         passes = "1 pass proposes" if len(result.passes) == 1 else f"{len(result.passes)} passes propose"
-        pairs = "1 pair" if result.pairs == 1 else f"{result.pairs:,} pairs"
         return (
-            f"{passes} {pairs}; {result.clustered:,} of them ({result.clustered / result.pairs:.2%}) have both "
-            f"articles in one cluster. {alone:,} pairs ({alone / result.pairs:.2%}) come from one pass alone."
+            f"{passes} {counted(result.pairs, 'pair')}; {result.clustered:,} of them "
+            f"({result.clustered / result.pairs:.2%}) have both articles in one cluster. {alone:,} pairs "
+            f"({alone / result.pairs:.2%}) come from one pass alone."
         )
 
     def tables(self, result: Passes) -> list[Table]:
@@ -207,78 +226,39 @@ class PassesReport(Report):
     def charts(self, result: Passes) -> list[Chart]:
         """Return the pairs of each pass, the overlap, and the precision where there are decisions."""
         charts = [_bars(result), _squares(result)] if result.passes else []
-        decided = [
-            (counts.label, counts.decided, Measured(counts.precision, counts.low, counts.high))
-            for counts in result.passes
-            if counts.decided
-        ]
-        return charts + ([precision_chart(decided)] if decided else [])
+        return charts + precision_charts(
+            (counts.label, counts.decided, counts.precision, counts.low, counts.high) for counts in result.passes
+        )
 
 
 def _of_pass(found: FoundBy, name: str) -> PassCounts:
     counts, alone = found.all_of(name), found.only(name)
+    decided = counts.confirmed + counts.refused
     return PassCounts(
-        name,
-        found.labels[name],
-        counts.pairs,
-        alone.pairs,
-        counts.clustered,
-        alone.clustered,
-        counts.duplicates,
-        alone.duplicates,
-        counts.confirmed + counts.refused,
-        counts.confirmed,
-        *precision_of(counts.confirmed, counts.confirmed + counts.refused),
+        *(name, found.labels[name]),
+        *(counts.pairs, alone.pairs, counts.clustered, alone.clustered, counts.duplicates, alone.duplicates),
+        *(decided, counts.confirmed),
+        *(precision_of(counts.confirmed, decided) or UNKNOWN),
     )
 
 
-def _overlap(found: FoundBy, one: str, other: str) -> Overlap:
-    both = found.all_of(one, other)
-    return Overlap(one, other, both.pairs, both.duplicates)
-
-
-def _matrix(result: Passes, counted: str, title: str) -> Table:
+def _matrix(result: Passes, number: str, title: str) -> Table:
     """Return a row and a column for each pass; on the diagonal is what the pass itself finds."""
-    cells = {(row.one, row.other): getattr(row, counted) for row in result.overlap}
-    columns = (
-        Column("pass", "Pass"),
-        *(
-            Column(f"and_{detection_pass.name}".replace(" ", "_"), detection_pass.label, COUNT)
-            for detection_pass in result.passes
-        ),
-    )
-    rows = tuple((one.label, *(cells[one.name, other.name] for other in result.passes)) for one in result.passes)
-    return Table(f"overlap_{counted}", title, columns, rows)
+    cells = {(row.one, row.other): getattr(row, number) for row in result.overlap}
+    columns = [(f"and_{found.name}".replace(" ", "_"), found.label, COUNT) for found in result.passes]
+    rows = ((one.label, *(cells[one.name, other.name] for other in result.passes)) for one in result.passes)
+    return listed(f"overlap_{number}", title, rows, ("pass", "Pass", TEXT), *columns)
 
 
 def _bars(result: Passes) -> Chart:
+    who = ["this pass alone", "other passes too"]
     rows = [
-        {"pass": detection_pass.label, "who": who, "order": order, "pairs": pairs}
-        for detection_pass in result.passes
-        for order, (who, pairs) in enumerate(
-            (
-                ("this pass alone", detection_pass.pairs_alone),
-                ("other passes too", detection_pass.pairs - detection_pass.pairs_alone),
-            )
-        )
+        {"bar": found.label, "kind": who[order], "order": order, "value": pairs}
+        for found in result.passes
+        for order, pairs in enumerate((found.pairs_alone, found.pairs - found.pairs_alone))
     ]
-    order = [detection_pass.label for detection_pass in result.passes]
-    spec = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 160, height=alt.Step(26))
-        .mark_bar()
-        .encode(
-            y=alt.Y("pass:N", sort=order, title=None),
-            x=alt.X("sum(pairs):Q", title="Pairs", axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color(
-                "who:N",
-                sort=["this pass alone", "other passes too"],
-                scale=alt.Scale(range=[PALETTE[1], PALETTE[0]]),
-                title="Found by",
-                legend=alt.Legend(orient="top"),
-            ),
-            order="order:Q",
-        )
-    )
+    scale = alt.Scale(range=[PALETTE[1], PALETTE[0]])
+    spec = stacked(rows, "Pairs", who, height=26, room=160, title="Found by", scale=scale)
     most = max(result.passes, key=lambda row: row.pairs)
     return Chart(
         "pairs",
@@ -290,16 +270,12 @@ def _bars(result: Passes) -> Chart:
 
 
 def _squares(result: Passes) -> Chart:
-    labels = {detection_pass.name: detection_pass.label for detection_pass in result.passes}
-    whole = {detection_pass.name: detection_pass.pairs for detection_pass in result.passes}
+    labels = {found.name: found.label for found in result.passes}
+    whole = {found.name: found.pairs for found in result.passes}
     rows = [
-        {
-            "row": labels[row.one],
-            "column": labels[row.other],
-            "share": row.pairs / whole[row.one],
-            "text": f"{row.pairs / whole[row.one]:.0%}",
-        }
+        {"row": labels[row.one], "column": labels[row.other], "share": share, "text": f"{share:.0%}"}
         for row in result.overlap
+        for share in [row.pairs / whole[row.one]]
     ]
     order = list(labels.values())
     base = alt.Chart(alt.InlineData(values=rows), width=alt.Step(54), height=alt.Step(30)).encode(

@@ -15,9 +15,9 @@ from articles.models import Article
 from dedup.declarations import Settings, setting
 from dedup.detection.clustering.policies import RULES, Policy, Reason, removals
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report, share
-from dedup.reports.columns import COUNT, SHARE, TEXT, Table, column, listed, table, tables_of
-from dedup.reports.drawing import WIDTH, alt
+from dedup.reports.base import Chart, Report
+from dedup.reports.columns import COUNT, SHARE, TEXT, Table, column, listed, share, share_of_all, table, tables_of
+from dedup.reports.drawing import alt, stacked
 from dedup.rows.corpus.places import Part, WholeCluster, whole_clusters
 
 
@@ -42,11 +42,7 @@ class PolicyCounts:
     kept: Annotated[int, column("Kept")]
     removed: Annotated[int, column("Removed")]
     by_reason: dict[str, int]
-
-    @column("Share removed", SHARE)
-    def share(self, result: PolicyResult) -> float | None:
-        """Return the share of the articles that are removed, 0..1."""
-        return share(self.removed, result.articles)
+    share = share_of_all("removed", "articles", "Share removed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +93,16 @@ class PoliciesReport(Report):
 
     def charts(self, result: PolicyResult) -> list[Chart]:
         """Return a bar for each policy that removes something, divided by reason; none if none does."""
-        values = [
-            {"policy": row.policy, "reason": reason, "articles": articles, "place": place}
+        rows = [
+            {"bar": row.policy, "kind": reason, "value": articles, "order": order}
             for row in result.policies
-            for place, reason in enumerate(Reason)
+            for order, reason in enumerate(Reason)
             if (articles := row.by_reason.get(reason))
         ]
-        if not values:
+        if not rows:
             return []
-        policies = [row.policy for row in result.policies if row.removed]
-        bars = alt.Chart(alt.InlineData(values=values)).mark_bar()
-        spec = bars.encode(
-            x=alt.X("articles:Q", title="Articles removed", axis=alt.Axis(tickMinStep=1)),
-            y=alt.Y("policy:N", title=None, sort=policies),
-            color=alt.Color("reason:N", title=None, sort=list(Reason), legend=alt.Legend(orient="top", columns=4)),
-            order=alt.Order("place:Q"),
-        ).properties(width=WIDTH)
+        legend = alt.Legend(orient="top", columns=4)
+        spec = stacked(rows, "Articles removed", list(Reason), height=20, legend=legend)
         said = "; ".join(f"{row.policy}: {row.removed:,}" for row in result.policies)
         return [Chart("policies", "Articles removed by each policy", f"{said}. The table has the reasons.", spec)]
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
 
+from articles.numbers import counted
 from articles.querysets import given
 from dedup.answers import PARTED_STATES, Answer
 from dedup.detection.article_sql import article_sql
@@ -20,7 +21,6 @@ from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, SecondReading
 from dedup.reports.base import Chart, Report, of_both, rows_of
 from dedup.reports.columns import (
-    SHARE,
     Confirmed,
     Decided,
     High,
@@ -29,11 +29,12 @@ from dedup.reports.columns import (
     Table,
     column,
     drawn,
+    share_of,
     table,
     tables_of,
 )
-from dedup.reports.drawing import WIDTH, alt, drawn_name, precision_chart, time_axis
-from dedup.research.precision import Agreement, Measured, precision_of
+from dedup.reports.drawing import WIDTH, alt, drawn_name, precision_charts, time_axis
+from dedup.research.precision import UNKNOWN, Agreement, precision_of
 from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
 from dedup.review.readings.second_readings import agreements
 
@@ -126,12 +127,7 @@ class Readings:
     kappa: Annotated[float | None, column("Kappa")]
     low: Annotated[float | None, column("95% from", named="kappa_low")]
     high: Annotated[float | None, column("95% to", named="kappa_high")]
-
-    @property
-    @column("Share", SHARE, after="agreed")
-    def share(self) -> float:
-        """Return the share of the readings that agree, 0..1."""
-        return self.agreed / self.readings
+    share = share_of("agreed", "readings", after="agreed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,47 +177,39 @@ class QualityReport(Report):
         decisions = sum(day.decisions for day in result.days)
         if not decisions:
             return "Nobody has decided anything here."
-        editors = len({day.editor for day in result.days})
+        editors = counted(len({day.editor for day in result.days}), "editor")
         undone = sum(day.undone for day in result.days)
+        says = f"{editors} made {counted(decisions, 'decision')}; {undone:,} of them"
+        says += " was undone." if undone == 1 else " were undone."
         whole = next((row for row in result.precision if not row.pass_name and not row.newspaper), None)
-        right = (
-            f" {whole.confirmed:,} of {whole.decided:,} decided pairs ({whole.precision:.2%}) are duplicates."
-            if whole
-            else ""
-        )
-        return (
-            f"{editors:,} {'editor' if editors == 1 else 'editors'} made {decisions:,} "
-            f"{'decision' if decisions == 1 else 'decisions'}; {undone:,} of them {'was' if undone == 1 else 'were'} "
-            f"undone.{right}"
-        )
+        if whole:
+            says += f" {whole.confirmed:,} of {whole.decided:,} decided pairs ({whole.precision:.2%}) are duplicates."
+        return says
 
     def tables(self, result: Quality) -> list[Table]:
         """Return the decisions, the paces, the agreement, and the precision by pass, by newspaper and by both."""
         by_pass = [part for part in result.precision if not part.newspaper]
         by_newspaper = [part for part in result.precision if not part.pass_name and part.newspaper]
         by_both = [part for part in result.precision if part.pass_name and part.newspaper]
-        measured = "decided confirmed precision low high"
         return [
             *tables_of(result),
-            drawn(by_pass, OfPart, "precision_passes", "Precision by pass", columns=f"pass {measured}"),
-            drawn(
-                by_newspaper,
-                OfPart,
-                "precision_newspapers",
-                "Precision by newspaper",
-                columns=f"newspaper {measured}",
-            ),
-            drawn(by_both, OfPart, "precision", "Precision by pass and newspaper"),
+            _precision_table("precision_passes", "Precision by pass", by_pass, "pass"),
+            _precision_table("precision_newspapers", "Precision by newspaper", by_newspaper, "newspaper"),
+            _precision_table("precision", "Precision by pass and newspaper", by_both, "pass newspaper"),
         ]
 
     def charts(self, result: Quality) -> list[Chart]:
         """Return the decisions by day, and the precision by pass."""
-        by_pass = [
-            (part.label, part.decided, Measured(part.precision, part.low, part.high))
+        by_pass = (
+            (part.label, part.decided, part.precision, part.low, part.high)
             for part in result.precision
             if not part.newspaper
-        ]
-        return [*([_days_chart(result.days)] if result.days else []), *([precision_chart(by_pass)] if by_pass else [])]
+        )
+        return [*([_days_chart(result.days)] if result.days else []), *precision_charts(by_pass)]
+
+
+def _precision_table(name: str, title: str, parts: list[OfPart], named: str) -> Table:
+    return drawn(parts, OfPart, name, title, columns=f"{named} decided confirmed precision low high")
 
 
 def _in_scope(scope: Scope) -> QuerySet[Decision]:
@@ -295,9 +283,7 @@ def _agreement(scope: Scope) -> list[Readings]:
 
 
 def _reading(pairs: str, found: Agreement) -> Readings:
-    kappa = found.kappa
-    bounds = (kappa.value, kappa.low, kappa.high) if kappa else (None, None, None)
-    return Readings(pairs, found.readings, found.agreed, *bounds)
+    return Readings(pairs, found.readings, found.agreed, *(found.kappa or UNKNOWN))
 
 
 def _precision(scope: Scope) -> list[OfPart]:
@@ -310,7 +296,7 @@ def _precision(scope: Scope) -> list[OfPart]:
 def _measure(pass_name: str, newspaper: str, decided: int, confirmed: int) -> OfPart | None:
     if not decided:
         return None
-    return OfPart(pass_name, newspaper, decided, confirmed, *precision_of(confirmed, decided))
+    return OfPart(pass_name, newspaper, decided, confirmed, *(precision_of(confirmed, decided) or UNKNOWN))
 
 
 def _days_chart(days: list[EditorDay]) -> Chart:

@@ -19,9 +19,9 @@ from django.urls import reverse
 from articles.numbers import counted
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report, rows_of, share
-from dedup.reports.columns import SHARE, column, table
-from dedup.reports.drawing import MOST_BARS, PALETTE, UNNUMBERED, WIDTH, alt, drawn_name, numbered
+from dedup.reports.base import Chart, Report, rows_of
+from dedup.reports.columns import column, share_of, table
+from dedup.reports.drawing import MOST_BARS, PALETTE, UNNUMBERED, alt, drawn_name, numbered, stacked
 
 # More newspapers than these make squares too small to read.
 MOST_IN_HEAT_MAP = 25
@@ -90,17 +90,12 @@ class Printing:
     newspaper_id: int
     articles: Annotated[int, column("Articles")]
     duplicates: Annotated[int, column("Duplicates")]
+    share = share_of("duplicates", "articles", after="duplicates")
 
     @property
     def address(self) -> str:
         """Return the address of the list of its duplicates."""
         return duplicates_address(self.newspaper_id)
-
-    @property
-    @column("Share", SHARE, after="duplicates")
-    def share(self) -> float | None:
-        """Return the share of duplicates, 0..1."""
-        return share(self.duplicates, self.articles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,27 +227,20 @@ def _bars(newspapers: list[Source]) -> Chart:
     names = numbered(drawn_name(newspaper.name) for newspaper in shown)
     rows = [
         {
-            "newspaper": name,
+            "bar": name,
             "kind": words,
             "order": order,
-            "duplicates": getattr(newspaper, kind),
+            "value": getattr(newspaper, kind),
             "href": newspaper.address,
             "about": f"{newspaper.name}, {words}: {getattr(newspaper, kind):,}",
         }
         for name, newspaper in zip(names, shown, strict=True)
         for order, (kind, words) in enumerate(_KINDS.items())
     ]
-    spec = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 220, height=alt.Step(24))
-        .mark_bar(aria=True)
-        .encode(
-            y=alt.Y("newspaper:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
-            x=alt.X("sum(duplicates):Q", title="Duplicates", axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color("kind:N", sort=list(_KINDS.values()), title=None, legend=alt.Legend(orient="top")),
-            order="order:Q",
-            href="href:N",
-            description="about:N",
-        )
+    spec = stacked(rows, "Duplicates", list(_KINDS.values()), height=24, room=220).encode(
+        y=alt.Y("bar:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
+        href="href:N",
+        description="about:N",
     )
     most = shown[0]
     return Chart(
@@ -280,10 +268,8 @@ def _squares(pairs: list[Together], shown: list[str]) -> Iterator[dict[str, Any]
         if pair.left in places and pair.right in places:
             for one, other in dict.fromkeys([(pair.left, pair.right), (pair.right, pair.left)]):
                 about = f"{one} and {other}: {counted(pair.clusters, 'cluster')}"
-                yield {"row": places[one], "column": places[other], "clusters": pair.clusters} | {
-                    "href": pair.address,
-                    "about": about,
-                }
+                square = {"row": places[one], "column": places[other], "clusters": pair.clusters}
+                yield square | {"href": pair.address, "about": about}
 
 
 def _heat_map(pairs: list[Together]) -> Chart:

@@ -21,9 +21,21 @@ from dedup.declarations import SettingEffect, Settings, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report, share
-from dedup.reports.columns import PART, SHARE, Confirmed, Decided, Table, column, drawn, table, tables_of
-from dedup.reports.drawing import PALETTE, WIDTH, alt, precision_chart
+from dedup.reports.base import Chart, Report
+from dedup.reports.columns import (
+    PART,
+    SHARE,
+    Confirmed,
+    Decided,
+    Table,
+    column,
+    drawn,
+    share_of,
+    share_of_all,
+    table,
+    tables_of,
+)
+from dedup.reports.drawing import alt, precision_charts, stacked
 from dedup.reports.scored_pairs import (
     CountedPairs,
     OfBand,
@@ -36,7 +48,7 @@ from dedup.reports.scored_pairs import (
     scored,
     source_sentences,
 )
-from dedup.research.precision import Measured, precision_of
+from dedup.research.precision import UNKNOWN, Estimate, precision_of
 
 _PAIRS_SQL = """
 SELECT band,
@@ -120,24 +132,15 @@ class Counts:
     text_again: int = 0
     decided: Decided = 0
     confirmed: Confirmed = 0
-
-    @column("Share", SHARE)
-    def share(self, result: Any) -> float | None:
-        """Return the share of all articles of the result, 0..1."""
-        return share(self.articles, result.articles)
-
-    @property
-    @column("Repeat a headline", SHARE, named="headline_again", item=0)
-    @column("Repeat a text", SHARE, named="text_again", item=1)
-    def again(self) -> tuple[float | None, float | None]:
-        """Return the shares of the articles that repeat a headline or a text, 0..1."""
-        return share(self.headline_again, self.articles), share(self.text_again, self.articles)
+    share = share_of_all("articles", "articles")
+    share_of_headlines = share_of("headline_again", "articles", "Repeat a headline", named="headline_again")
+    share_of_texts = share_of("text_again", "articles", "Repeat a text", named="text_again")
 
     @property
     @column("Precision", SHARE, named="precision", item=0)
     @column("95% from", SHARE, named="low", item=1)
     @column("95% to", SHARE, named="high", item=2)
-    def precision(self) -> Measured:
+    def precision(self) -> Estimate | None:
         """Return the share of the decided pairs that were confirmed, with its interval."""
         return precision_of(self.confirmed, self.decided)
 
@@ -256,12 +259,8 @@ class ThresholdsReport(Report):
 
     def charts(self, result: Thresholds) -> Sequence[Chart]:
         """Return the pairs of each band, exact and partial ones, and the share of right ones that editors decided."""
-        decided = [(band.label, band.counts.decided, band.counts.precision) for band in result.bands]
-        decided = [part for part in decided if part[1]]
-        return [
-            *([_pairs_chart(result)] if counts_of(result).pairs else []),
-            *([precision_chart(decided)] if decided else []),
-        ]
+        decided = [(band.label, band.counts.decided, *(band.counts.precision or UNKNOWN)) for band in result.bands]
+        return [*([_pairs_chart(result)] if counts_of(result).pairs else []), *precision_charts(decided)]
 
 
 def counts_of(result: Thresholds) -> Counts:
@@ -284,24 +283,11 @@ def _subset_sentences(subset: Sequence[Subset]) -> Iterator[str]:
 def _pairs_chart(result: Thresholds) -> Chart:
     """Return a bar for each band, the highest first, with its exact and partial pairs."""
     rows = [
-        {"score": band.label, "kind": kind, "pairs": pairs, "order": order}
+        {"bar": band.label, "kind": kind, "value": pairs, "order": order}
         for band in result.bands
         for order, (kind, pairs) in enumerate((("exact", band.counts.exact), ("partial", band.counts.partial)))
     ]
-    bars = (
-        alt.Chart({"values": rows}, width=WIDTH, height=alt.Step(32))
-        .mark_bar()
-        .encode(
-            x=alt.X("pairs:Q", title="Pairs"),
-            y=alt.Y("score:N", title=None, sort=[band.label for band in result.bands]),
-            color=alt.Color(
-                "kind:N",
-                scale=alt.Scale(domain=["exact", "partial"], range=[PALETTE[0], PALETTE[1]]),
-                legend=alt.Legend(title=None, orient="top"),
-            ),
-            order="order:Q",
-        )
-    )
+    bars = stacked(rows, "Pairs", ["exact", "partial"], height=32).encode(x=alt.X("sum(value):Q", title="Pairs"))
     most = max(result.bands, key=lambda row: row.counts.pairs)
     description = (
         f"A bar for each band of scores, with exact and partial pairs. The longest one is {most.label}: "

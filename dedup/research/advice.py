@@ -109,8 +109,8 @@ def advice(decided: Sequence[DecidedPair], proposed: Mapping[Cell, int], wanted:
     )
 
 
-def _cell(each: DecidedPair) -> Cell:
-    return band_of(each.score), each.verdict
+def _cell(pair: DecidedPair) -> Cell:
+    return band_of(pair.score), pair.verdict
 
 
 def _step(

@@ -6,6 +6,7 @@ import datetime
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ MEASURES = (
     ("templates_called_duplicates", "T called duplicate"),
 )
 ALL_LABELS = "".join(LABELS)
+# What is looked for, by its label.
+_POSITIVES = {"D": "duplicates", "V": "versions"}
 
 NOT_PROPOSED = "not_proposed"
 OUTCOMES = (*(str(kind) for kind in VerdictKind), NOT_PROPOSED)
@@ -113,13 +116,19 @@ def precision_recall_f1(duplicates: Floats, called: Floats, true: Floats) -> tup
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The verdict on a labelled pair and its probability of a duplicate; both are None if no pass proposed the pair."""
+    """The verdict on a labelled pair and its probability of a duplicate; both are None if no pass proposed the pair.
+
+    `features` are what another model needs to answer. `asked` is False if no pass proposed the pair or a rule judged
+    it: then its answer is the same by every model.
+    """
 
     label: str
     weight: float
     days: int
     verdict: str | None = None
     probability: float | None = None
+    features: tuple[float, ...] | None = None
+    asked: bool = False
 
 
 def numbers_of(answers: Sequence[Answer]) -> dict[str, Any]:
@@ -130,7 +139,7 @@ def numbers_of(answers: Sequence[Answer]) -> dict[str, Any]:
     return {
         "verdict": score_numbers(labels, weights, duplicates),
         "versions_as_negatives": score_numbers(labels, weights, duplicates, counted=ALL_LABELS),
-        "version_verdict": _version_numbers(labels, weights, versions),
+        "version_verdict": score_numbers(labels, weights, versions, positive="V", counted=ALL_LABELS),
         "confusion": confusion(answers),
         "calibration": {
             "versions_left_out": _calibration_numbers([answer for answer in answers if answer.label in COUNTED]),
@@ -140,34 +149,27 @@ def numbers_of(answers: Sequence[Answer]) -> dict[str, Any]:
 
 
 def score_numbers(
-    labels: Sequence[str], weights: Sequence[float], calls: Sequence[bool], *, counted: str = COUNTED
+    labels: Sequence[str],
+    weights: Sequence[float],
+    calls: Sequence[bool],
+    *,
+    positive: str = "D",
+    counted: str = COUNTED,
 ) -> NumbersByName:
-    """Return precision, recall, F1 and the share of templates called duplicates, each with its interval."""
+    """Return precision, recall and F1, each with its interval; for duplicates, also the share of templates called so.
+
+    The arguments are those of score().
+    """
     kept = [(label, call) for label, call in zip(labels, calls, strict=True) if label in counted]
-    duplicates = sum(label == "D" for label, _ in kept)
+    positives = sum(label == positive for label, _ in kept)
     templates = sum(label == "T" for label, _ in kept)
     called = sum(call for _, call in kept)
-    wholes = (called, duplicates, duplicates or called, templates)
-    result: NumbersByName = {"pairs": len(kept), "duplicates": duplicates, "called": called}
-    for (name, _), whole, estimate in zip(
-        MEASURES, wholes, score(labels, weights, calls, counted=counted), strict=True
-    ):
+    wholes = (called, positives, positives or called, templates)
+    found = zip(MEASURES, wholes, score(labels, weights, calls, positive=positive, counted=counted), strict=True)
+    result: NumbersByName = {"pairs": len(kept), _POSITIVES[positive]: positives, "called": called}
+    for (name, _), whole, estimate in found if positive == "D" else islice(found, 3):
         result.update(with_interval(name, estimate, known=bool(whole)))
     return result
-
-
-def _version_numbers(labels: Sequence[str], weights: Sequence[float], calls: Sequence[bool]) -> NumbersByName:
-    """Return precision, recall and F1 of the version verdict: V is positive, all other labels are negative."""
-    versions, called = labels.count("V"), sum(calls)
-    measured = score(labels, weights, calls, positive="V", counted=ALL_LABELS)
-    return {
-        "pairs": len(labels),
-        "versions": versions,
-        "called": called,
-        **with_interval("precision", measured.precision, known=called > 0),
-        **with_interval("recall", measured.recall, known=versions > 0),
-        **with_interval("f1", measured.f1, known=versions + called > 0),
-    }
 
 
 def with_interval(name: str, estimate: Estimate | None, *, known: bool = True) -> NumbersByName:

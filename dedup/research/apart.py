@@ -251,9 +251,9 @@ def detected(corpus: Corpus, how: Detection) -> Iterator[Detected]:
 
     The model is the installation's. Raises LabelsError before the run if the labels name none of the articles.
     """
-    with run_apart(corpus.articles, how, partial(find_labelled, corpus.labels, corpus.problems, corpus.paths)) as each:
-        run, (found, problems) = each
-        yield Detected(run, found, problems)
+    find = partial(find_labelled, corpus.labels, corpus.problems, corpus.paths)
+    with run_apart(corpus.articles, how, find) as (run, found):
+        yield Detected(run, *found)
 
 
 @contextmanager

@@ -28,65 +28,40 @@ from dedup.research.labels import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Precision, recall and F1, each 0..1; None for a share of nothing."""
+def agreement_of(clusters: Sequence[Hashable], of_file: Sequence[Hashable]) -> dict[str, Any]:
+    """Return how much two clusterings agree: the cluster of each article in the one, and in the other, in a file.
 
-    precision: float | None
-    recall: float | None
-
-    @property
-    def f1(self) -> float | None:
-        """The harmonic mean of both; 0 if both are 0."""
-        if self.precision is None or self.recall is None:
-            return None
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How much a clustering agrees with a reference.
-
-    `pairwise`: of the pairs of articles that it puts together, the share that the reference puts together, and the
-    other way round. `rand`: the adjusted Rand index, 1 if both are the same, and 0 on average for chance. `b_cubed`:
-    the same question for each article and those in its cluster, itself included, averaged over the articles.
+    `clusters` are those of two or more articles. `pairwise`: of the pairs of articles that the one puts together, the
+    share that the other puts together, and the other way round. The adjusted Rand index is 1 if both are the same, and
+    0 on average for chance. `b_cubed`: the same question for each article and those in its cluster, itself included,
+    averaged over the articles. Raises ValueError if they do not have the same number of articles.
     """
-
-    articles: int
-    clusters: int  # of two or more articles
-    reference_clusters: int
-    pairs: int
-    reference_pairs: int
-    common_pairs: int
-    pairwise: Shares
-    rand: float
-    b_cubed: Shares
-
-
-def agreement_of(clusters: Sequence[Hashable], reference: Sequence[Hashable]) -> Agreement:
-    """Return how much two clusterings agree: the cluster of each article in the one, and in the other.
-
-    Raises ValueError if they do not have the same number of articles.
-    """
-    found, wanted = Counter(clusters), Counter(reference)
-    both = Counter(zip(clusters, reference, strict=True))
-    pairs, reference_pairs, common = _pairs(found.values()), _pairs(wanted.values()), _pairs(both.values())
+    found, wanted = Counter(clusters), Counter(of_file)
+    both = Counter(zip(clusters, of_file, strict=True))
+    pairs, pairs_in_file, common = _pairs(found.values()), _pairs(wanted.values()), _pairs(both.values())
     count = len(clusters)
-    return Agreement(
-        count,
-        sum(size > 1 for size in found.values()),
-        sum(size > 1 for size in wanted.values()),
-        pairs,
-        reference_pairs,
-        common,
-        Shares(common / pairs if pairs else None, common / reference_pairs if reference_pairs else None),
-        _adjusted_rand(pairs, reference_pairs, common, count),
-        Shares(
+    return {
+        "articles": count,
+        "clusters": sum(size > 1 for size in found.values()),
+        "clusters_in_file": sum(size > 1 for size in wanted.values()),
+        "pairs": pairs,
+        "pairs_in_file": pairs_in_file,
+        "pairs_in_both": common,
+        "pairwise": _shares(common / pairs if pairs else None, common / pairs_in_file if pairs_in_file else None),
+        "adjusted_rand_index": _adjusted_rand(pairs, pairs_in_file, common, count),
+        "b_cubed": _shares(
             sum(size * size / found[cluster] for (cluster, _), size in both.items()) / count if count else None,
             sum(size * size / wanted[cluster] for (_, cluster), size in both.items()) / count if count else None,
         ),
-    )
+    }
+
+
+def _shares(precision: float | None, recall: float | None) -> dict[str, float | None]:
+    """Return precision and recall, each 0..1, with their harmonic mean; None for a share of nothing."""
+    f1 = None
+    if precision is not None and recall is not None:
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return {"precision": precision, "recall": recall, "f1": f1}
 
 
 def _pairs(sizes: Iterable[int]) -> int:
@@ -168,26 +143,21 @@ def compared(found: FoundClusters) -> dict[str, Any]:
     ours: dict[int, int] = {}
     for some in in_parts(list(found.clusters), _LOOKED_UP_AT_ONCE):
         ours.update(Membership.objects.filter(article__in=some).order_by().values_list("article", "cluster"))
-    agreement = agreement_of([ours.get(cluster, -cluster) for cluster in found.clusters], list(found.clusters.values()))
+    numbers = agreement_of([ours.get(article, -article) for article in found.clusters], list(found.clusters.values()))
     return {
-        "articles": agreement.articles,
+        "articles": numbers["articles"],
         "not_stored": sum(not problem.stored for problem in found.problems),
         "bad": sum(problem.stored for problem in found.problems),
-        "clusters": agreement.clusters,
-        "clusters_in_file": agreement.reference_clusters,
-        "pairs": agreement.pairs,
-        "pairs_in_file": agreement.reference_pairs,
-        "pairs_in_both": agreement.common_pairs,
-        "pairwise": _rounded(agreement.pairwise),
-        "adjusted_rand_index": round(agreement.rand, 4),
-        "b_cubed": _rounded(agreement.b_cubed),
+        **_rounded(numbers),
         "problems": [asdict(problem) for problem in found.problems],
     }
 
 
-def _rounded(shares: Shares) -> dict[str, float | None]:
-    numbers = {"precision": shares.precision, "recall": shares.recall, "f1": shares.f1}
-    return {name: None if value is None else round(value, 4) for name, value in numbers.items()}
+def _rounded(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _rounded(value) if isinstance(value, dict) else value if value is None else round(value, 4)
+        for name, value in numbers.items()
+    }
 
 
 def _check_header(names: Sequence[str]) -> None:

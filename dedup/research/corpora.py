@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -26,21 +26,10 @@ class FittedOn(StrEnum):
     ALL = "all, with its own"
 
 
-@dataclass(frozen=True, slots=True)
-class Sample(Answer):
-    """A labelled pair of a corpus: the answer of the model in use, and what another model needs to answer.
-
-    `asked` is False if no pass proposed the pair or a rule judged it: then its answer is the same by every model.
-    """
-
-    features: tuple[float, ...] | None = None
-    asked: bool = False
+Corpora = Mapping[str, Sequence[Answer]]
 
 
-Corpora = Mapping[str, Sequence[Sample]]
-
-
-def fitted_on(corpora: Sequence[Sequence[Sample]]) -> VerdictModel:
+def fitted_on(corpora: Sequence[Sequence[Answer]]) -> VerdictModel:
     """Return the model fitted on all labelled pairs of some corpora, proposed or not. Raises ModelError."""
     known = [sample for samples in corpora for sample in samples if sample.features is not None]
     return fit(
@@ -50,12 +39,12 @@ def fitted_on(corpora: Sequence[Sequence[Sample]]) -> VerdictModel:
     )
 
 
-def answers_by(model: VerdictModel, samples: Sequence[Sample]) -> list[Sample]:
+def answers_by(model: VerdictModel, samples: Sequence[Answer]) -> list[Answer]:
     """Return the answers that a model gives."""
     return [_answer_by(model, sample) for sample in samples]
 
 
-def _answer_by(model: VerdictModel, sample: Sample) -> Sample:
+def _answer_by(model: VerdictModel, sample: Answer) -> Answer:
     if not sample.asked or sample.features is None:
         return sample
     probabilities = model.probabilities(sample.features)
@@ -87,7 +76,7 @@ def _trained_for(name: str, names: Sequence[str]) -> Iterator[tuple[FittedOn, tu
     yield FittedOn.ALL, tuple(names)
 
 
-def _fitted(corpora: Sequence[Sequence[Sample]]) -> VerdictModel | ModelError:
+def _fitted(corpora: Sequence[Sequence[Answer]]) -> VerdictModel | ModelError:
     try:
         return fitted_on(corpora)
     except ModelError as error:
@@ -95,7 +84,7 @@ def _fitted(corpora: Sequence[Sequence[Sample]]) -> VerdictModel | ModelError:
 
 
 def _judged(
-    kind: FittedOn, sources: tuple[str, ...], model: VerdictModel | ModelError, samples: Sequence[Sample]
+    kind: FittedOn, sources: tuple[str, ...], model: VerdictModel | ModelError, samples: Sequence[Answer]
 ) -> dict[str, Any]:
     if isinstance(model, ModelError):
         reason = str(model)
@@ -120,13 +109,10 @@ DRAWS = 10
 _MOST_DRAWN = 0.75
 
 
-@dataclass(frozen=True, slots=True)
-class _Draw:
-    """Precision, recall and F1 on the pairs that were not drawn, by the model before and after the decisions."""
-
-    before: tuple[float, float, float]
-    after: tuple[float, float, float]
-    extent: Extent
+# Precision, recall and F1 on the pairs that were not drawn, by the model before and after the decisions; and how far it
+# was adjusted.
+_Shares = tuple[float, float, float]
+_Draw = tuple[_Shares, _Shares, Extent]
 
 
 def learning_curve(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
@@ -146,7 +132,7 @@ def learning_curve(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
     return curves
 
 
-def _curve(prior: VerdictModel, samples: Sequence[Sample]) -> list[dict[str, Any]]:
+def _curve(prior: VerdictModel, samples: Sequence[Answer]) -> list[dict[str, Any]]:
     open_pairs = [
         place
         for place, sample in enumerate(samples)
@@ -159,14 +145,14 @@ def _curve(prior: VerdictModel, samples: Sequence[Sample]) -> list[dict[str, Any
     ]
 
 
-def _drawn(prior: VerdictModel, samples: Sequence[Sample], places: Sequence[int], size: int, seed: int) -> _Draw:
+def _drawn(prior: VerdictModel, samples: Sequence[Answer], places: Sequence[int], size: int, seed: int) -> _Draw:
     drawn = set(random.Random(f"{size} {seed}").sample(places, size))  # noqa: S311 - repeatable, not secret
     rest = [sample for place, sample in enumerate(samples) if place not in drawn]
     model, extent = decided(prior, [samples[place] for place in sorted(drawn)])
-    return _Draw(_scored(answers_by(prior, rest)), _scored(answers_by(model, rest)), extent)
+    return _scored(answers_by(prior, rest)), _scored(answers_by(model, rest)), extent
 
 
-def decided(prior: VerdictModel, samples: Sequence[Sample]) -> tuple[VerdictModel, Extent]:
+def decided(prior: VerdictModel, samples: Sequence[Answer]) -> tuple[VerdictModel, Extent]:
     """Return the prior adjusted to decisions on these pairs; unchanged if they are too few, as in fit_verdicts."""
     labels = ["D" if sample.label == "D" else "N" for sample in samples]
     if min(labels.count("D"), labels.count("N")) < LEAST_OF_EACH:
@@ -175,13 +161,14 @@ def decided(prior: VerdictModel, samples: Sequence[Sample]) -> tuple[VerdictMode
     return found.model, found.extent
 
 
-def _scored(answers: Sequence[Answer]) -> tuple[float, float, float]:
+def _scored(answers: Sequence[Answer]) -> _Shares:
     called = [answer.verdict == VerdictKind.DUPLICATE for answer in answers]
     return point_score([answer.label for answer in answers], [answer.weight for answer in answers], called)
 
 
 def _point(size: int, draws: Sequence[_Draw]) -> dict[str, Any]:
-    before, after = (np.array([getattr(draw, when) for draw in draws]) for when in ("before", "after"))
+    *scores, extents = zip(*draws, strict=True)
+    before, after = map(np.array, scores)
     change = after[:, 2] - before[:, 2]
     return {
         "decisions": size,
@@ -190,7 +177,7 @@ def _point(size: int, draws: Sequence[_Draw]) -> dict[str, Any]:
         "f1_without": _spread(before[:, 2]),
         "f1_change": _spread(change),
         "worse": int((change < 0).sum()),
-        "adjusted": {str(extent): sum(draw.extent == extent for draw in draws) for extent in Extent},
+        "adjusted": {str(extent): extents.count(extent) for extent in Extent},
     }
 
 

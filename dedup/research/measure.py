@@ -28,6 +28,7 @@ from dedup.models import DetectionRun, Evidence, Pair, Verdict
 from dedup.research.answers import (
     COUNTED,
     NEAR_DAYS,
+    Answer,
     LabelledPair,
     NumbersByName,
     cross_validate,
@@ -37,7 +38,6 @@ from dedup.research.answers import (
     threshold_curve,
 )
 from dedup.research.apart import Detected
-from dedup.research.corpora import Sample
 from dedup.research.labels import FoundPair, in_parts
 
 _FOLDS = 6
@@ -88,11 +88,11 @@ class Judged:
         """Return whether it was proposed and judged by the model, which never gives exactly 0; a rule does."""
         return self.pair is not None and self.pair.duplicate_probability != 0
 
-    def sample(self, features: Mapping[IdPair, Row]) -> Sample:
+    def answer(self, features: Mapping[IdPair, Row]) -> Answer:
         """Return the stored verdict on it, and what another model needs, as far as that is among these features."""
         verdict, probability = (self.pair.verdict, self.pair.duplicate_probability) if self.pair else (None, None)
         own = features.get(self.ends)
-        return Sample(self.label, self.found.label.weight, self.days, verdict, probability, own, self.by_the_model)
+        return Answer(self.label, self.found.label.weight, self.days, verdict, probability, own, self.by_the_model)
 
     @property
     def labelled(self) -> LabelledPair:
@@ -123,14 +123,14 @@ class Measured:
     """The report on a run, as JSON has it, and its labelled pairs for other models to judge."""
 
     report: dict[str, Any]
-    samples: Sequence[Sample]
+    samples: Sequence[Answer]
 
 
-def samples_of(found: Sequence[FoundPair]) -> list[Sample]:
+def samples_of(found: Sequence[FoundPair]) -> list[Answer]:
     """Return labelled pairs with their features, to fit a model on."""
     judged = judged_pairs(found)
     features = features_of_pairs([pair.ends for pair in judged])
-    return [pair.sample(features) for pair in judged]
+    return [pair.answer(features) for pair in judged]
 
 
 def measured(
@@ -150,7 +150,7 @@ def measured(
         **report(judged, passes, features if cross_validated else None),
         "thresholds": _curves(judged, pass_scores(what.run, [pair.ends for pair in judged])) if thresholds else None,
     }
-    return Measured(result, [pair.sample(features) for pair in judged])
+    return Measured(result, [pair.answer(features) for pair in judged])
 
 
 def run_facts(run: DetectionRun, *, stored: bool) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
 
 def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
     return {
-        **numbers_of([pair.sample({}) for pair in judged]),
+        **numbers_of([pair.answer({}) for pair in judged]),
         "passes": {name: _score_of(judged, partial(_proposes, name)) for name in passes},
     }
 

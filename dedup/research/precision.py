@@ -37,8 +37,7 @@ Answers = Mapping[tuple[str, str], int]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """A number with its 95% interval."""
 
     value: float
@@ -46,20 +45,16 @@ class Estimate:
     high: float
 
 
+# As the cells of a row have it.
+UNKNOWN = (None, None, None)
+
+
 # ---- of decided pairs ------------------------------------------------------------------------------
 
 
-class Measured(NamedTuple):
-    """A precision and its interval, all 0..1; None without a decided pair."""
-
-    precision: float | None
-    low: float | None
-    high: float | None
-
-
-def precision_of(right: int, decided: int) -> Measured:
-    """Return the share of the decided pairs that are duplicates."""
-    return Measured(right / decided, *interval(decided, right)) if decided else Measured(None, None, None)
+def precision_of(right: int, decided: int) -> Estimate | None:
+    """Return the share of the decided pairs that are duplicates, 0..1; None without one."""
+    return Estimate(right / decided, *interval(decided, right)) if decided else None
 
 
 def interval(drawn: float, right: float) -> tuple[float, float]:
@@ -78,7 +73,7 @@ def interval(drawn: float, right: float) -> tuple[float, float]:
     return max(0.0, centre - width), min(1.0, centre + width)
 
 
-def weighted_precision(right: float, weights: Sequence[float]) -> Measured:
+def weighted_precision(right: float, weights: Sequence[float]) -> Estimate:
     """Return the share that `right` is of all weights, and its 95% interval.
 
     It is as wide as for so many pairs of equal weight as Kish counts: the squared sum over the sum of squares ("Survey
@@ -87,7 +82,7 @@ def weighted_precision(right: float, weights: Sequence[float]) -> Measured:
     whole = sum(weights)
     share = min(right / whole, 1.0)
     count = whole * whole / sum(weight * weight for weight in weights)
-    return Measured(share, *interval(count, share * count))
+    return Estimate(share, *interval(count, share * count))
 
 
 def upper_bound(drawn: int, wrong: int, *, confidence: float = _CONFIDENCE) -> float:
@@ -234,13 +229,13 @@ def _ratio(strata: Sequence[Tally], whole: tuple[int, int, int]) -> Estimate | N
     return Estimate(share, max(share - reach, 0.0), min(share + reach, 1.0))
 
 
-def _variance(each: Tally, residuals: Sequence[float]) -> float:
-    called = _smoothed(each.called_duplicates, each.called_others)
-    duplicates, _ = _smoothed(each.other_duplicates, each.others)
+def _variance(tally: Tally, residuals: Sequence[float]) -> float:
+    called = _smoothed(tally.called_duplicates, tally.called_others)
+    duplicates, _ = _smoothed(tally.other_duplicates, tally.others)
     counts = (*called, duplicates)
-    mean = sum(count * value for count, value in zip(counts, residuals, strict=True)) / each.labelled
-    squares = sum(count * value**2 for count, value in zip(counts, residuals, strict=True)) / each.labelled
-    return each.pairs**2 * (1 - each.labelled / each.pairs) * max(squares - mean**2, 0.0) / each.labelled
+    mean = sum(count * value for count, value in zip(counts, residuals, strict=True)) / tally.labelled
+    squares = sum(count * value**2 for count, value in zip(counts, residuals, strict=True)) / tally.labelled
+    return tally.pairs**2 * (1 - tally.labelled / tally.pairs) * max(squares - mean**2, 0.0) / tally.labelled
 
 
 def _smoothed(duplicates: int, others: int) -> tuple[float, float]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from articles.numbers import read_number
 from dedup.models import SampleLabel, ValidationSample
@@ -70,11 +69,11 @@ def read_sample(sample: ValidationSample) -> SampleReading:
     labels = SampleLabel.objects.filter(pair__sample=sample).order_by("labelled_at", "id")
     for pair, label in labels.values_list("pair", "label"):
         given[pair].append(label)
-    pairs = [_Row(*values) for values in sample.pairs.order_by("position").values_list(*_COLUMNS)]
+    pairs = list(sample.pairs.order_by("position").values_list(*_COLUMNS, named=True))
     origins: Counter[Origin] = Counter()
     found = []
     for row in pairs:
-        if chosen := label_of(row.settled, given[row.pair]):
+        if chosen := label_of(row.settled, given[row.pk]):
             label, origin = chosen
             origins[origin] += 1
             found.append(FoundPair(_label(row, label, sample.name), row.left, row.right))
@@ -95,25 +94,7 @@ def label_of(settled: str, given: Sequence[str]) -> tuple[str, Origin] | None:
     return given[0], "unanimous" if len(set(given)) == 1 else "first"
 
 
-class _Row(NamedTuple):
-    """A pair of a sample, and what names its articles."""
-
-    pair: int
-    position: int
-    stratum: str
-    weight: float
-    settled: str
-    left: int
-    left_id: str
-    left_url: str
-    left_day: datetime.date
-    right: int
-    right_id: str
-    right_url: str
-    right_day: datetime.date
-
-
-# Of the fields of _Row. Objects of the models would take three times as long.
+# A pair of a sample, and what names its articles. Objects of the models would take three times as long.
 _COLUMNS = (
     *("pk", "position", "stratum", "weight", "settled"),
     *("left", "left__external_id", "left__url", "left__date"),
@@ -121,10 +102,10 @@ _COLUMNS = (
 )
 
 
-def _label(row: _Row, label: str, file: str) -> Label:
-    ends = (Named(row.left_id, row.left_url), Named(row.right_id, row.right_url))
-    days = abs((row.left_day - row.right_day).days)
-    return Label(row.position, ends, label, row.weight, row.stratum, days, file)
+def _label(row: Any, label: str, file: str) -> Label:
+    left, right = Named(row.left__external_id, row.left__url), Named(row.right__external_id, row.right__url)
+    days = abs((row.left__date - row.right__date).days)
+    return Label(row.position, (left, right), label, row.weight, row.stratum, days, file)
 
 
 def _weighted(found: Sequence[FoundPair], strata: Mapping[str, int]) -> list[FoundPair]:

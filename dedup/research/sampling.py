@@ -59,20 +59,16 @@ class Plan:
     def __post_init__(self) -> None:
         if (self.size is None) == (self.per_stratum is None):
             raise SampleError("give either the size of the sample or the number per stratum, not both")
-        for name, bound, value in (
-            ("the size of the sample", MOST_PAIRS, self.size),
-            ("the number per stratum", MOST_PAIRS, self.per_stratum),
-            ("the number of readers", MOST_READERS, self.readers),
+        for name, least, most, value in (
+            ("the size of the sample", 1, MOST_PAIRS, self.size),
+            ("the number per stratum", 1, MOST_PAIRS, self.per_stratum),
+            ("the number of readers", 1, MOST_READERS, self.readers),
+            ("the number of pairs that no pass proposes", 0, MOST_PAIRS, self.not_proposed),
+            ("the most days of near pairs", 0, MOST_DAYS, self.near_days),
+            ("the window of pairs that no pass proposes", 0, MOST_DAYS, self.window_days),
         ):
-            if value is not None and not 1 <= value <= bound:
-                raise SampleError(f"{name} is {value}; it must be from 1 to {bound:,}")
-        for name, bound, value in (
-            ("the number of pairs that no pass proposes", MOST_PAIRS, self.not_proposed),
-            ("the most days of near pairs", MOST_DAYS, self.near_days),
-            ("the window of pairs that no pass proposes", MOST_DAYS, self.window_days),
-        ):
-            if not 0 <= value <= bound:
-                raise SampleError(f"{name} is {value}; it must be from 0 to {bound:,}")
+            if value is not None and not least <= value <= most:
+                raise SampleError(f"{name} is {value}; it must be from {least} to {most:,}")
         if self.pass_name and self.pass_name not in PASSES:
             raise SampleError(f"there is no pass {self.pass_name!r}; choose one of {', '.join(PASSES)}")
         if unknown := [dimension for dimension in self.by if dimension not in DIMENSIONS]:

@@ -16,9 +16,17 @@ from dedup.forms.base import ReportForm
 from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import Report, ReportError
-from dedup.reports.computing import QUICK_SECONDS, Changes, Computed, changes_since, compute, computed, stored_report
+from dedup.reports.computing import (
+    QUICK_SECONDS,
+    Changes,
+    Computed,
+    changes_since,
+    compute,
+    computed,
+    request_report,
+    stored_report,
+)
 from dedup.reports.formats import as_csv
-from dedup.reports.tasks import request_report
 from dedup.views.requests import EditorRequest, query_of
 
 

@@ -49,7 +49,7 @@ from dedup.models import (
     Webhook,
 )
 from dedup.reports import REPORTS
-from dedup.reports.tasks import request_report
+from dedup.reports.computing import request_report
 from dedup.review import saved_views
 from dedup.review.questions.asking import next_question, take_lease
 from dedup.review.questions.tabs import Question

@@ -16,8 +16,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import Tags
-from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 from django.utils.module_loading import import_string
@@ -77,7 +76,7 @@ class Command(ProjectCommand, db_worker.Command):
 
     def handle(self, *, worker_id: str, **options: Any) -> None:
         """Run."""
-        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        self.check_database()
         # Until the worker has handlers of its own; without one, a signal would leave its sign of life behind.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         # With --batch it ends once nothing waits, which a crawl would outlast.

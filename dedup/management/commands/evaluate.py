@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from argparse import BooleanOptionalAction
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any
 
-from django.core.checks import Tags
 from django.core.management.base import CommandParser
-from django.db import DEFAULT_DB_ALIAS
 
 from articles.management.arguments import add_workers_option
-from articles.management.base import ExitCode, LongCommand
+from articles.management.base import LongCommand
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.profiles import ProfileError
-from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
+from dedup.management.arguments import CORPUS_EXIT_CODES, add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import DetectionRun
 from dedup.reports.drawing import evaluation_charts, svg
+from dedup.research.answers import Answer
 from dedup.research.apart import (
     Corpus,
     Detected,
     Detection,
-    ScratchError,
     detected,
     read_corpora,
     read_corpus,
@@ -32,7 +29,7 @@ from dedup.research.apart import (
     run_apart,
 )
 from dedup.research.clusters import FoundClusters, compared, find_clustered, read_clusters
-from dedup.research.corpora import Sample, cross_table, learning_curve
+from dedup.research.corpora import cross_table, learning_curve
 from dedup.research.labels import LabelsError, find_labelled, read_label_files
 from dedup.research.measure import Measured, about, measured, run_facts
 from dedup.research.print import print_clusters, print_corpora, print_problems, print_report
@@ -52,11 +49,7 @@ class Command(LongCommand):
     )
 
     resuming = "Nothing was stored."
-    exit_codes = {
-        LabelsError: ExitCode.USAGE,
-        ProfileError: ExitCode.USAGE,
-        ScratchError: ExitCode.ERROR,
-    }
+    exit_codes = CORPUS_EXIT_CODES
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
@@ -116,23 +109,23 @@ class Command(LongCommand):
 
     def handle(self, **options: Any) -> None:
         """Measure."""
-        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        self.check_database()
         _check(options)
         if options["corpus"]:
             self._measure_corpora(options)
-            return
-        if options["clusters"]:
+        elif options["clusters"]:
             self._compare_clusters(options)
-            return
+        else:
+            self._measure_labels(options)
+
+    def _measure_labels(self, options: dict[str, Any]) -> None:
         result = self._measured(options)
         self._print_problems(result["labels"]["problems"])
-        if options["format"] == "json":
-            self.stdout.write(json.dumps(result, ensure_ascii=False))
-        elif options["format"] == "svg":
+        if options["format"] == "svg":
             charts = {chart.name: chart for chart in evaluation_charts(result["thresholds"])}
             self.stdout.write(svg(charts[options["chart"] or "verdict"]))
         else:
-            print_report(result, cast("TextIO", self.stdout))
+            self.write_result(result, options, print_report)
 
     def _measured(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the report on what is stored, or on a file of articles."""
@@ -178,7 +171,7 @@ class Command(LongCommand):
         if options["learning_curve"] and len(corpora) == 1:
             raise LabelsError("--learning-curve needs another corpus to start from; give --corpus twice or more")
         how = chosen_detection(options, self.stderr.write)
-        samples: dict[str, Sequence[Sample]] = {}
+        samples: dict[str, Sequence[Answer]] = {}
         reports: dict[str, dict[str, Any]] = {}
         for name, corpus in corpora.items():
             found = self._measured_apart(corpus, how, options)
@@ -189,10 +182,7 @@ class Command(LongCommand):
             "cross_corpus": cross_table(samples),
             "learning_curve": learning_curve(samples) if options["learning_curve"] else None,
         }
-        if options["format"] == "json":
-            self.stdout.write(json.dumps(result, ensure_ascii=False))
-        else:
-            print_corpora(result, cast("TextIO", self.stdout))
+        self.write_result(result, options, print_corpora)
 
     def _compare_clusters(self, options: dict[str, Any]) -> None:
         """Compare the stored clusters, or those of a run on --articles, with the clusters of a file."""
@@ -205,10 +195,7 @@ class Command(LongCommand):
             with run_apart(articles, chosen_detection(options, self.stderr.write), find) as (run, found):
                 result = _clusters_of(run, articles, found)
         self._print_problems(result["clusters"]["problems"])
-        if options["format"] == "json":
-            self.stdout.write(json.dumps(result, ensure_ascii=False))
-        else:
-            print_clusters(result, cast("TextIO", self.stdout))
+        self.write_result(result, options, print_clusters)
 
     def _print_problems(self, problems: Sequence[dict[str, Any]]) -> None:
         several = len({problem["file"] for problem in problems}) > 1
@@ -250,11 +237,7 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _clusters_of(run: DetectionRun, articles: Path | None, found: FoundClusters) -> dict[str, Any]:
-    return {
-        "about": about(run, articles),
-        "run": run_facts(run, stored=articles is None),
-        "clusters": compared(found),
-    }
+    return {"about": about(run, articles), "run": run_facts(run, stored=articles is None), "clusters": compared(found)}
 
 
 def _last_run() -> DetectionRun:

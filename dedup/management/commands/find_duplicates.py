@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.checks import Tags
 from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
-from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError
 from psycopg import OperationalError as CopyError  # which Django does not wrap
 from psycopg.errors import DiskFull
 
@@ -85,7 +84,7 @@ class Command(LongCommand):
     def handle(self, **options: Any) -> None:
         """Run."""
         # In a database whose locale ignores other scripts, a run would find nothing and report no error.
-        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        self.check_database()
         profile = chosen_profile(options)
         configs = chosen_configs(profile, options)
         scope = chosen_scope(profile, options)

@@ -14,15 +14,14 @@ from rich.table import Table
 from articles.files.whole_files import whole_file
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from dedup.detection.runs.profiles import ProfileError
 from dedup.detection.verdicts.model import LABELS, ModelError, dump_model
-from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
+from dedup.management.arguments import CORPUS_EXIT_CODES, add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import FittedModel
 from dedup.research.adjusting import Extent
-from dedup.research.apart import ScratchError, detected, read_corpora
+from dedup.research.apart import detected, read_corpora
 from dedup.research.corpora import fitted_on
 from dedup.research.decided import MOST_OF_ONE
-from dedup.research.labels import FoundPair, LabelsError, find_articles, read_labels
+from dedup.research.labels import FoundPair, find_articles, read_labels
 from dedup.research.learning import (
     SHIPPED,
     LearningError,
@@ -61,13 +60,7 @@ class Command(LongCommand):
     )
 
     resuming = "No model was stored."
-    exit_codes = {
-        LabelsError: ExitCode.USAGE,
-        LearningError: ExitCode.USAGE,
-        ModelError: ExitCode.USAGE,
-        ProfileError: ExitCode.USAGE,
-        ScratchError: ExitCode.ERROR,
-    }
+    exit_codes = {**CORPUS_EXIT_CODES, LearningError: ExitCode.USAGE, ModelError: ExitCode.USAGE}
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
@@ -123,29 +116,18 @@ class Command(LongCommand):
         self.stdout.write(said if options["format"] == "json" else f"{name} is in use. {_REJUDGED}")
 
     def _list(self, options: dict[str, Any]) -> None:
-        models = list(FittedModel.objects.order_by("pk"))
-        shipped: dict[str, Any] = {
-            "model": SHIPPED,
-            "learnt_at": None,
-            "decisions": 0,
-            "in_use": not any(model.in_use for model in models),
-        }
-        own: list[dict[str, Any]] = [
+        rows: list[dict[str, Any]] = [
             {
                 "model": model.pk,
                 "learnt_at": model.fitted_at.isoformat(timespec="minutes"),
                 "decisions": model.decisions,
                 "in_use": model.in_use,
             }
-            for model in models
+            for model in FittedModel.objects.order_by("pk")
         ]
-        if options["format"] == "json":
-            self.stdout.write(json.dumps([shipped, *own]))
-            return
-        table = Table("Model", "Learnt at", "Decisions", "In use")
-        for row in (shipped, *own):
-            table.add_row(str(row["model"]), row["learnt_at"] or "", f"{row['decisions']:,}", "yes" * row["in_use"])
-        console_on(cast("TextIO", self.stdout)).print(table)
+        in_use = not any(row["in_use"] for row in rows)
+        shipped = {"model": SHIPPED, "learnt_at": None, "decisions": 0, "in_use": in_use}
+        self.write_result([shipped, *rows], options, _print_models)
 
     def _learn(self, options: dict[str, Any]) -> None:
         labels = self._labels(options["labels"])
@@ -225,6 +207,13 @@ class Command(LongCommand):
             for side in ("left", "right"):
                 self.stdout.write(f"  {row[side]}")
         self.stdout.write(f"\nStored as model {fitted.pk}. {_after(fitted)}")
+
+
+def _print_models(rows: Sequence[dict[str, Any]], stream: TextIO) -> None:
+    table = Table("Model", "Learnt at", "Decisions", "In use")
+    for row in rows:
+        table.add_row(str(row["model"]), row["learnt_at"] or "", f"{row['decisions']:,}", "yes" * row["in_use"])
+    console_on(stream).print(table)
 
 
 def _checked_output(options: dict[str, Any]) -> Path:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.core.checks import Tags
 from django.core.management.base import CommandParser
-from django.db import DEFAULT_DB_ALIAS
 
 from articles.loading import require, when_used
 from articles.management.arguments import add_workers_option
@@ -54,7 +52,7 @@ class Command(LongCommand):
 
     def handle(self, **options: Any) -> None:
         require("pyarrow")
-        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        self.check_database()
         finished = importing.read_results(options["folder"])
         check_audit(options, finished.configs)
         with run_lock(self.stderr.write):

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
-from django.core.checks import Tags
 from django.core.management.base import CommandParser
-from django.db import DEFAULT_DB_ALIAS
 
 from articles.management.arguments import add_workers_option, number_up_to
-from articles.management.base import ExitCode, LongCommand
+from articles.management.base import LongCommand
 from dedup.detection.runs.facts import label as label_of_pass
-from dedup.detection.runs.profiles import ProfileError
-from dedup.management.arguments import add_profile_options, chosen_detection
-from dedup.research.apart import ScratchError, read_corpus
-from dedup.research.labels import LabelsError
+from dedup.management.arguments import CORPUS_EXIT_CODES, add_profile_options, chosen_detection
+from dedup.research.apart import read_corpus
 from dedup.research.noise import DATASKETCH, noise_table
 from dedup.research.print import console_on, table_of
 
@@ -33,11 +28,7 @@ class Command(LongCommand):
     )
 
     resuming = "Nothing was stored."
-    exit_codes = {
-        LabelsError: ExitCode.USAGE,
-        ProfileError: ExitCode.USAGE,
-        ScratchError: ExitCode.ERROR,
-    }
+    exit_codes = CORPUS_EXIT_CODES
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
@@ -61,32 +52,26 @@ class Command(LongCommand):
 
     def handle(self, **options: Any) -> None:
         """Measure."""
-        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        self.check_database()
         corpus = read_corpus(options["articles"], options["labels"])
         how = chosen_detection(options, self.stderr.write)
         result = noise_table(corpus, how, others=options["others"], seed=options["seed"])
-        if options["format"] == "json":
-            self.stdout.write(json.dumps(result, ensure_ascii=False))
-        else:
-            self._print(result)
+        self.write_result(result, options, _print)
 
-    def _print(self, result: dict[str, Any]) -> None:
-        stream = cast("TextIO", self.stdout)
-        left_out = (
-            f" {result['left_out']:,} pairs are left out: their articles are in others." if result["left_out"] else ""
-        )
-        stream.write(
-            f"{result['duplicates']:,} labelled duplicates, one side of each damaged, among {result['articles']:,} "
-            f"articles; seed {result['seed']}.{left_out}\n"
-        )
-        names = list(result["rows"][0]["recall"])
-        headings = (_HEADINGS.get(name) or label_of_pass(name) for name in names)
-        table = table_of("Share of the duplicates that are found", ["Damage"], headings)
-        for row in result["rows"]:
-            table.add_row(row["label"], *(f"{row['recall'][name]['recall']:.2f}" for name in names))
-        console_on(stream).print(table)
-        stream.write("--format json has the 95% intervals.\n")
-        if DATASKETCH not in names:
-            stream.write(
-                "MinHash of datasketch was left out: it is not installed. Install newsdedup[benchmarks] for it.\n"
-            )
+
+def _print(result: dict[str, Any], stream: TextIO) -> None:
+    out = result["left_out"]
+    left_out = f" {out:,} pairs are left out: their articles are in others." if out else ""
+    stream.write(
+        f"{result['duplicates']:,} labelled duplicates, one side of each damaged, among {result['articles']:,} "
+        f"articles; seed {result['seed']}.{left_out}\n"
+    )
+    names = list(result["rows"][0]["recall"])
+    headings = (_HEADINGS.get(name) or label_of_pass(name) for name in names)
+    table = table_of("Share of the duplicates that are found", ["Damage"], headings)
+    for row in result["rows"]:
+        table.add_row(row["label"], *(f"{row['recall'][name]['recall']:.2f}" for name in names))
+    console_on(stream).print(table)
+    stream.write("--format json has the 95% intervals.\n")
+    if DATASKETCH not in names:
+        stream.write("MinHash of datasketch was left out: it is not installed. Install newsdedup[benchmarks] for it.\n")

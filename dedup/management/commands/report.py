@@ -15,24 +15,9 @@ from articles.storage.incoming import IncomingArticle
 from dedup.declarations import ConfigError, Setting, Settings, make_config, option_name, settings_of
 from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.reports import REPORTS
-from dedup.reports.base import FileReport, Report, ReportError
+from dedup.reports.base import Report, ReportError
 from dedup.reports.computing import compute
 from dedup.reports.formats import Shown, as_csv, as_json, presented, print_text
-
-
-class Readable:
-    """The articles of rows. Rows without one are counted."""
-
-    def __init__(self, rows: Iterable[Row[IncomingArticle]]) -> None:
-        self._rows = rows
-        self.unreadable = 0
-
-    def __iter__(self) -> Iterator[IncomingArticle]:
-        for row in self._rows:
-            if row.article is None:
-                self.unreadable += 1
-            else:
-                yield row.article
 
 
 class Command(ProjectCommand):
@@ -97,17 +82,26 @@ class Command(ProjectCommand):
 
     def _in_file(self, report: Report, own: Settings, options: dict[str, Any]) -> Any:
         """Count the rows of the file; those without an article are left out, with a notice."""
-        if not isinstance(report, FileReport):
+        if not report.reads_files:
             raise usage_error(f"{report.name} counts stored articles; it reads no file")
         if chosen := [name for name in ("since", "until", "newspapers") if options[name]]:
             raise usage_error(
                 f"--{chosen[0].removesuffix('s')} applies to stored articles only; a file is always counted whole"
             )
-        with open_rows(source_named(options["file"])) as read:
-            rows = Readable(read)
-            result = report.result_of(rows, own)
-        if rows.unreadable:
-            self.stderr.write(f"Rows without an article, not counted: {rows.unreadable:,}; an import shows why.")
+        unreadable = 0
+
+        def articles(rows: Iterable[Row[IncomingArticle]]) -> Iterator[IncomingArticle]:
+            nonlocal unreadable
+            for row in rows:
+                if row.article is None:
+                    unreadable += 1
+                else:
+                    yield row.article
+
+        with open_rows(source_named(options["file"])) as rows:
+            result = report.result_of(articles(rows), own)
+        if unreadable:
+            self.stderr.write(f"Rows without an article, not counted: {unreadable:,}; an import shows why.")
         return result
 
 

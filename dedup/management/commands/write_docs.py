@@ -18,7 +18,6 @@ from dedup.api.client_types import client_types
 from dedup.declarations import settings_of
 from dedup.detection.clustering.policies import RULES
 from dedup.detection.passes import PASSES
-from dedup.rows.columns import Column
 from dedup.rows.corpus.rows import CORPUS, REMOVED
 from dedup.rows.exporting import WRITTEN
 
@@ -60,18 +59,26 @@ def with_tables(text: str) -> str:
     return _MARKED.sub(lambda found: found[1] + "\n".join(_TABLES[found["table"]]()) + found[3], text)
 
 
+def _table(*rows: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a table; its first row is the head."""
+    head, *others = rows
+    for row in (head, None, *others):
+        yield f"| {' | '.join(row)} |" if row else f"|{'---|' * len(head)}"
+
+
 def _passes() -> Iterator[str]:
-    yield "| pass | proposes | by default |"
-    yield "|---|---|---|"
-    for name, detection_pass in PASSES.items():
-        yield f"| {name} | {detection_pass.proposes} | {'on' if detection_pass.config_class().enabled else 'off'} |"
+    return _table(
+        ("pass", "proposes", "by default"),
+        *(
+            (name, detection_pass.proposes, "on" if detection_pass.config_class().enabled else "off")
+            for name, detection_pass in PASSES.items()
+        ),
+    )
 
 
 def _pass_settings() -> Iterator[str]:
     # The forms of profiles show the meaning and the range of each setting.
-    yield "| pass | setting | default | why |"
-    yield "|---|---|---|---|"
-    rows: dict[str, list[str]] = {}  # the passes that declare a setting equally
+    rows: dict[tuple[str, ...], list[str]] = {}  # the passes that declare a setting equally
     for name, detection_pass in PASSES.items():
         for setting, (field, declared) in settings_of(detection_pass.config_class).items():
             default = (
@@ -79,44 +86,32 @@ def _pass_settings() -> Iterator[str]:
                 if declared.minimum is not None
                 else ("no", "yes")[bool(field.default)]
             )
-            rows.setdefault(f"{setting} | {default} | {declared.source} |", []).append(name)
-    for row, names in sorted(rows.items(), key=lambda shared: len(shared[1]) == 1):
-        yield f"| {'all' if len(names) == len(PASSES) else ', '.join(names)} | {row}"
+            rows.setdefault((setting, default, declared.source), []).append(name)
+    shared_first = sorted(rows.items(), key=lambda shared: len(shared[1]) == 1)
+    named = (("all" if len(names) == len(PASSES) else ", ".join(names), *row) for row, names in shared_first)
+    return _table(("pass", "setting", "default", "why"), *named)
 
 
-def _policies() -> Iterator[str]:
-    yield "| policy | rule |"
-    yield "|---|---|"
-    for policy, rule in RULES.items():
-        yield f"| `{policy.value}` | {rule} |"
+def _named(name: str, what: str, meanings: Mapping[Any, str]) -> Iterator[str]:
+    return _table((name, what), *((f"`{known}`", meaning) for known, meaning in meanings.items()))
 
 
 def _answers() -> Iterator[str]:
-    yield "| key | answer | when |"
-    yield "|---|---|---|"
-    for answer in BUTTONS:
-        yield f"| `{answer.facts.letter}` | {answer.facts.button} | {answer.facts.when} |"
+    facts = [answer.facts for answer in BUTTONS]
+    return _table(("key", "answer", "when"), *((f"`{fact.letter}`", fact.button, fact.when) for fact in facts))
 
 
-def _columns(columns: Sequence[Column]) -> Iterator[str]:
-    # A corpus has a data dictionary with the types.
-    yield from _file_columns({column.name: column.help for column in columns})
-
-
-def _file_columns(columns: Mapping[str, str]) -> Iterator[str]:
-    yield "| column | what it is |"
-    yield "|---|---|"
-    for name, meaning in columns.items():
-        yield f"| `{name}` | {meaning} |"
-
-
+# A corpus has a data dictionary with the types of its columns.
+_COLUMNS = {
+    "corpus": {column.name: column.help for column in CORPUS},
+    "removed": {column.name: column.help for column in REMOVED},
+    **{name: export.columns for name, export in WRITTEN.items()},
+}
 _TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "answers": _answers,
     "client_types": lambda: [client_types(), ""],
     "passes": _passes,
     "pass_settings": _pass_settings,
-    "policies": _policies,
-    "corpus_columns": lambda: _columns(CORPUS),
-    "removed_columns": lambda: _columns(REMOVED),
-    **{f"{name}_columns": partial(_file_columns, export.columns) for name, export in WRITTEN.items()},
+    "policies": partial(_named, "policy", "rule", RULES),
+    **{f"{name}_columns": partial(_named, "column", "what it is", found) for name, found in _COLUMNS.items()},
 }

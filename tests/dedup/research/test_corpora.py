@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 
 from dedup.research.answers import Answer, numbers_of
-from dedup.research.corpora import Sample, answers_by, cross_table, fitted_on, learning_curve
+from dedup.research.corpora import answers_by, cross_table, fitted_on, learning_curve
 from tests.dedup.research.made_up_rows import row
 
 
-def sample(label: str, contained: float, *, days: int = 0, weight: float = 1.0, asked: bool = True) -> Sample:
+def sample(label: str, contained: float, *, days: int = 0, weight: float = 1.0, asked: bool = True) -> Answer:
     """Return a pair that the model in use thinks similar, or that no pass proposed."""
     known = ("similar", 0.2) if asked else (None, None)
-    return Sample(label, weight, days, *known, row(contained), asked)
+    return Answer(label, weight, days, *known, row(contained), asked)
 
 
 HALVES = [*(sample("D", 0.9) for _ in range(30)), *(sample("N", 0.1) for _ in range(30))]
@@ -62,8 +62,8 @@ def test_two_corpora_have_one_other_each_and_one_has_none() -> None:
 
 
 def test_pairs_that_the_model_is_not_asked_about_keep_their_answer() -> None:
-    ruled = Sample("D", 1.0, 0, "template", 0.0, row(1.0))
-    unknown = Sample("D", 1.0, 0, "similar", 0.3, asked=True)
+    ruled = Answer("D", 1.0, 0, "template", 0.0, row(1.0))
+    unknown = Answer("D", 1.0, 0, "similar", 0.3, asked=True)
     model = fitted_on([HALVES])
     assert answers_by(model, [ruled, unknown]) == [ruled, unknown]
     [changed] = answers_by(model, [sample("D", 0.9)])
@@ -103,12 +103,12 @@ def test_all_numbers_of_a_few_answers() -> None:
 # ---- the learning curve ------------------------------------------------------------------------------
 
 
-def corpus(count: int, least: float, seed: int) -> list[Sample]:
+def corpus(count: int, least: float, seed: int) -> list[Answer]:
     """Return pairs of which those that contain at least `least` are duplicates; a twentieth is not proposed."""
     dice = random.Random(seed)
     contained = [dice.random() for _ in range(count)]
     return [
-        Sample("D" if share >= least else "N", 1.0, 0, "similar", 0.2, row(share), asked=bool(place % 20))
+        Answer("D" if share >= least else "N", 1.0, 0, "similar", 0.2, row(share), asked=bool(place % 20))
         for place, share in enumerate(contained)
     ]
 
@@ -136,5 +136,5 @@ def test_the_draws_are_the_same_every_time() -> None:
 
 
 def test_a_corpus_without_usable_others_has_no_curve() -> None:
-    unlabelled = [Sample("V", 1.0, 0, features=row(0.5))]
+    unlabelled = [Answer("V", 1.0, 0, features=row(0.5))]
     assert list(learning_curve({"strict": CURVED["strict"], "other": unlabelled})) == ["other"]

@@ -38,7 +38,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.forms.exports import CorpusForm
 from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport, Worker
 from dedup.reports import REPORTS
-from dedup.reports.tasks import request_report
+from dedup.reports.computing import request_report
 from dedup.research.lessons import ask_for_lesson
 from dedup.rows.corpus.kept import request_corpus
 from newsdedup_site.privacy.removal import begin_articles, request_removal

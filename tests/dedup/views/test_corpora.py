@@ -173,7 +173,7 @@ def test_a_corpus_that_is_cancelled_while_it_is_written_leaves_nothing(
         thread.join()
         return "methods"
 
-    monkeypatch.setattr("dedup.reports.tasks.methods_of", methods)
+    monkeypatch.setattr("dedup.reports.methods.methods_of", methods)
     do_job(export.job_id)
     export = CorpusExport.objects.get()
     assert (export.job.state, export.files, export.parts.count()) == (State.CANCELLED, [], 0)
