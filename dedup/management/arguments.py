@@ -110,6 +110,12 @@ def add_run_options(parser: CommandParser) -> None:
     add_override_options(parser)
 
 
+def add_run_format_option(parser: CommandParser) -> None:
+    """Add --format of a run."""
+    choices = ("text", "json", "jsonl")
+    parser.add_argument("--format", choices=choices, default="text", help="jsonl: one line per pair")
+
+
 def chosen_profile(options: Mapping[str, Any]) -> Profile:
     """Return the profile of --profile, or the default one. Raises ProfileError."""
     return default_profile() if options["profile"] is None else profile_named(options["profile"])

@@ -121,22 +121,17 @@ class _Counting:
 
     def result(self) -> Lineages:
         """Return the counts, the most frequent first."""
+        for kind in Kind:
+            levels = (Confidence.CLEAR, Confidence.LIKELY, Confidence.DOUBTFUL)
+            counts = [self.kinds[kind, confidence] for confidence in levels]
+            self.found.kinds.append(KindCount(kind.value, KIND_LABELS[kind], sum(counts), *counts))
         names = sorted(self.present, key=lambda name: (-self.led[name], -self.present[name], name))
-        pairs = sorted(self.followed.items(), key=lambda entry: (-entry[1], entry[0]))
-        self.found.kinds = [self._kind(kind) for kind in Kind]
         self.found.leaders = [Leader(name, self.present[name], self.known[name], self.led[name]) for name in names]
-        self.found.followings = [self._following(both) for both, _ in pairs]
+        for both, articles in sorted(self.followed.items(), key=lambda entry: (-entry[1], entry[0])):
+            hours = self.hours.get(both, [])
+            middle = round(median(hours), 2) if hours else None
+            self.found.followings.append(Following(*both, articles, self.copied[both], len(hours), middle))
         return self.found
-
-    def _kind(self, kind: Kind) -> KindCount:
-        levels = (Confidence.CLEAR, Confidence.LIKELY, Confidence.DOUBTFUL)
-        counts = [self.kinds[kind, confidence] for confidence in levels]
-        return KindCount(kind.value, KIND_LABELS[kind], sum(counts), *counts)
-
-    def _following(self, both: tuple[str, str]) -> Following:
-        hours = self.hours.get(both, [])
-        middle = round(median(hours), 2) if hours else None
-        return Following(*both, self.followed[both], self.copied[both], len(hours), middle)
 
 
 class LineageReport(Report):

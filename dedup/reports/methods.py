@@ -67,8 +67,10 @@ class MethodsReport(Report):
 
     def result(self, scope: Scope, _options: Settings) -> Methods:
         """Collect what is known of the last run and of the archive."""
-        facts = facts_of(scope)
-        return Methods(paragraph(facts), bibtex(facts), commands(facts, _bounds(scope)), facts)
+        facts, newspapers = facts_of(scope), Newspaper.objects.filter(pk__in=scope.newspaper_ids or ())
+        names = newspapers.order_by("name").values_list("name", flat=True)
+        again = commands(facts, list(_part_options(scope.since, scope.until, names)))
+        return Methods(paragraph(facts), bibtex(facts), again, facts)
 
     def summary(self, result: Methods) -> str:
         """Return the paragraph."""
@@ -158,13 +160,8 @@ def _settings(facts: Facts) -> Iterator[tuple[str, str, str]]:
             yield detection_pass.label, name, str(value)
 
 
-def _bounds(scope: Scope) -> list[str]:
-    """Return the options of a command for the scope."""
-    names = Newspaper.objects.filter(pk__in=scope.newspaper_ids or ()).order_by("name").values_list("name", flat=True)
-    return list(_part_options(scope.since, scope.until, names))
-
-
 def _part_options(since: object, until: object, newspapers: Iterable[str]) -> Iterator[str]:
+    """Yield the options of a command for a part of the archive."""
     for name, value in (("since", since), ("until", until), *(("newspaper", newspaper) for newspaper in newspapers)):
         if value:
             yield from (f"--{name}", str(value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -122,7 +122,7 @@ def facts_of(scope: Scope) -> Facts:
         [] if run is None else _passes_of(run, scope),
         _counts(scope, run),
         None if sample is None else _measured(sample),
-        [*_second_readings(), *([] if sample is None else _of_sample(sample))],
+        list(_agreements(sample)),
         {} if sample is None else {"sample": sample.seed},
     )
 
@@ -207,10 +207,10 @@ def _measured(sample: ValidationSample) -> Measured:
 
 def _score(sample: ValidationSample, judged: Sequence[Judged], calls: Sequence[bool]) -> dict[str, Any]:
     """Return precision, recall and F1 of these calls; the first two with intervals, as the sample's page has them."""
-    numbers = score_numbers([pair.label for pair in judged], [pair.found.label.weight for pair in judged], calls)
+    numbers = score_numbers([pair.label for pair in judged], [pair.found.weight for pair in judged], calls)
     tables: defaultdict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
     for pair, call in zip(judged, calls, strict=True):
-        tables[pair.found.label.stratum][pair.label, call] += 1
+        tables[pair.found.stratum][pair.label, call] += 1
     tallies = [tally_of(stored, tables[stored["name"]]) for stored in sample.strata]
     found: dict[str, Any] = {name: numbers[name] for name in ("called", "duplicates", "f1")}
     for name, estimated in (("precision", precision(tallies)), ("recall", recall(tallies))):
@@ -218,21 +218,18 @@ def _score(sample: ValidationSample, judged: Sequence[Judged], calls: Sequence[b
     return found
 
 
-def _second_readings() -> list[AgreementFacts]:
-    found = agreements().all
-    return [_agreement("editors, on pairs read a second time", found)] if found.readings else []
-
-
-def _of_sample(sample: ValidationSample) -> list[AgreementFacts]:
-    words = f"readers {{}} and {{}} of the sample “{sample.name}”"
-    names = {reader: place for place, reader in enumerate(_readers(sample), start=1)}
-    return [_agreement(words.format(names[one], names[other]), found) for one, other, found in agreements_of(sample)]
-
-
-def _readers(sample: ValidationSample) -> list[str]:
-    """Return the readers in the order of their first labels; papers name them by number."""
+def _agreements(sample: ValidationSample | None) -> Iterator[AgreementFacts]:
+    """Yield how well editors agree, and the readers of the sample, by numbers in the order of their first labels."""
+    editors = agreements().all
+    if editors.readings:
+        yield _agreement("editors, on pairs read a second time", editors)
+    if sample is None:
+        return
     rows = sample.pairs.order_by().values_list("labels__reader").annotate(first=Min("labels__labelled_at"))
-    return [reader for reader, _ in rows.order_by("first", "labels__reader") if reader]
+    readers = [reader for reader, _ in rows.order_by("first", "labels__reader") if reader]
+    for one, other, found in agreements_of(sample):
+        numbers = f"{readers.index(one) + 1} and {readers.index(other) + 1}"
+        yield _agreement(f"readers {numbers} of the sample “{sample.name}”", found)
 
 
 def _agreement(of: str, found: Agreement) -> AgreementFacts:

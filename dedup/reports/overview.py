@@ -210,16 +210,10 @@ _KINDS = {"characters": "characters", "shingles": "word shingles"}
 
 def _parts(scope: Scope) -> tuple[list[Month], list[Paper]]:
     """Return the months in order, and the newspapers with the highest share of duplicates first."""
-    parts = rows_of(_SHARES_SQL, scope, _part)
-    months = [part for part in parts if isinstance(part, Month)]
-    papers = [part for part in parts if isinstance(part, Paper)]
+    parts = rows_of(_SHARES_SQL, scope, lambda *columns: columns)
+    months = [Month(f"{month:%Y-%m}", *counts) for month, _, *counts in parts if month]
+    papers = [Paper(name, *counts) for month, name, *counts in parts if not month]
     return months, sorted(papers, key=lambda paper: (-paper.share, -paper.articles, paper.name))
-
-
-def _part(month: datetime.date | None, newspaper: str | None, articles: int, duplicates: int) -> Part:
-    if month:
-        return Month(f"{month:%Y-%m}", articles, duplicates)
-    return Paper(newspaper or "", articles, duplicates)
 
 
 def _sizes(scope: Scope) -> dict[str, Sizes]:

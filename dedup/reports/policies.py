@@ -116,9 +116,8 @@ def counted(clusters: Iterable[WholeCluster], part: Part, articles: int) -> Poli
         in_clusters += len(members)
         for policy, found in reasons.items():
             found.update(removal.reason for removal in removals(policy, members, cluster.kept))
-    return PolicyResult(articles, in_clusters, [_counts(policy, found, articles) for policy, found in reasons.items()])
-
-
-def _counts(policy: Policy, found: Counter[Reason], articles: int) -> PolicyCounts:
-    by_reason = {reason.value: found[reason] for reason in Reason if found[reason]}
-    return PolicyCounts(policy.value, RULES[policy], articles - found.total(), found.total(), by_reason)
+    counts = []
+    for policy, found in reasons.items():
+        by_reason = {reason.value: found[reason] for reason in Reason if found[reason]}
+        counts.append(PolicyCounts(policy.value, RULES[policy], articles - found.total(), found.total(), by_reason))
+    return PolicyResult(articles, in_clusters, counts)

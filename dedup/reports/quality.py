@@ -34,7 +34,7 @@ from dedup.reports.columns import (
     tables_of,
 )
 from dedup.reports.drawing import WIDTH, alt, drawn_name, precision_charts, time_axis
-from dedup.research.precision import UNKNOWN, Agreement, precision_of
+from dedup.research.precision import UNKNOWN, precision_of
 from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
 from dedup.review.readings.second_readings import agreements
 
@@ -276,26 +276,19 @@ def _pace(editor: str, times: Iterable[datetime.datetime]) -> Pace:
 def _agreement(scope: Scope) -> list[Readings]:
     found = agreements(_readings(scope))
     return [
-        _reading(name, agreement)
+        Readings(name, agreement.readings, agreement.agreed, *(agreement.kappa or UNKNOWN))
         for name, agreement in (("all pairs", found.all), *found.by_verdict)
         if agreement.readings
     ]
 
 
-def _reading(pairs: str, found: Agreement) -> Readings:
-    return Readings(pairs, found.readings, found.agreed, *(found.kappa or UNKNOWN))
-
-
 def _precision(scope: Scope) -> list[OfPart]:
-    order = [*PASSES, ""]
-    rows = [row for row in rows_of(_PRECISION_SQL, scope, _measure, parted=PARTED_STATES) if row]
-    known = {name: place for place, name in enumerate(order)}
-    return sorted(rows, key=lambda row: (known.get(row.pass_name, len(order)), row.pass_name, row.newspaper))
+    known = {name: place for place, name in enumerate([*PASSES, ""])}
+    rows = [row for row in rows_of(_PRECISION_SQL, scope, _measured, parted=PARTED_STATES) if row.decided]
+    return sorted(rows, key=lambda row: (known.get(row.pass_name, len(known)), row.pass_name, row.newspaper))
 
 
-def _measure(pass_name: str, newspaper: str, decided: int, confirmed: int) -> OfPart | None:
-    if not decided:
-        return None
+def _measured(pass_name: str, newspaper: str, decided: int, confirmed: int) -> OfPart:
     return OfPart(pass_name, newspaper, decided, confirmed, *(precision_of(confirmed, decided) or UNKNOWN))
 
 

@@ -281,8 +281,10 @@ def _heat_map(pairs: list[Together]) -> Chart:
         y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
         x=alt.X("column:N", sort=order, title=None, axis=alt.Axis(labelExpr=UNNUMBERED, labelAngle=-60)),
     )
+    # Some squares may have so many clusters that others could not be distinguished from none.
+    spreads = max(pair.clusters for pair in pairs) >= 20 * min(pair.clusters for pair in pairs)
     squares = base.mark_rect(stroke=PALETTE[-1], strokeWidth=0.5, aria=True).encode(
-        color=alt.Color("clusters:Q", title="Clusters", scale=alt.Scale(type="log" if _spreads(pairs) else "linear")),
+        color=alt.Color("clusters:Q", title="Clusters", scale=alt.Scale(type="log" if spreads else "linear")),
         href="href:N",
         description="about:N",
     )
@@ -297,8 +299,3 @@ def _heat_map(pairs: list[Together]) -> Chart:
         # Slanted names need room below, as others need it on the left.
         squares.configure(padding={"left": 28, "right": 28, "top": 5, "bottom": 24}),
     )
-
-
-def _spreads(pairs: list[Together]) -> bool:
-    """Return whether some squares have so many clusters that others could not be distinguished from none."""
-    return max(pair.clusters for pair in pairs) >= 20 * min(pair.clusters for pair in pairs)

@@ -162,11 +162,11 @@ class _Counter:
     def moved(self, cursor: Any) -> list[Term]:
         """Return the words that move most, of all that were stored."""
         cursor.execute(_MOVED_SQL, {"before": self.words_before, "after": self.words_after, "shown": SHOWN})
-        return [self._term(*row) for row in cursor]
-
-    def _term(self, word: str, before: int, after: int) -> Term:
-        rate_before, rate_after = _PER * before / max(self.words_before, 1), _PER * after / max(self.words_after, 1)
-        return Term(word, before, after, rate_before, rate_after, rate_after - rate_before)
+        terms = []
+        for word, before, after in cursor:
+            rate_before, rate_after = _PER * before / max(self.words_before, 1), _PER * after / max(self.words_after, 1)
+            terms.append(Term(word, before, after, rate_before, rate_after, rate_after - rate_before))
+        return terms
 
 
 @contextmanager

@@ -211,7 +211,7 @@ def labelled_pairs() -> dict[IdPair, str]:
     """Return the labels of decided pairs, and those of validation samples for pairs that nobody decided."""
     labels: dict[IdPair, str] = {}
     for sample in ValidationSample.objects.order_by("pk"):
-        labels.update({(pair.left, pair.right): pair.label.label for pair in read_sample(sample).pairs})
+        labels.update({(pair.left, pair.right): pair.label for pair in read_sample(sample).pairs})
     return labels | decided_pairs().labels
 
 

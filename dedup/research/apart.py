@@ -29,7 +29,7 @@ from dedup.detection.runs.progress import run_progress
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import start_run
 from dedup.models import DetectionRun, FittedModel, Profile
-from dedup.research.labels import FoundPair, Label, LabelsError, Problem, find_labelled, read_label_files
+from dedup.research.labels import Label, LabelsError, Problem, find_labelled, read_label_files
 
 _PREFIX = "newsdedup_evaluate_"
 # Appendix A of the PostgreSQL manual.
@@ -198,7 +198,7 @@ class Detected:
     """A finished run, and the labelled pairs of its articles; rows that do not count are in `problems`."""
 
     run: DetectionRun
-    found: Sequence[FoundPair]
+    found: Sequence[Label]
     problems: Sequence[Problem]
 
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
@@ -40,7 +40,10 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A labelled pair: its label (see LABELS), how many pairs it represents, and the stratum it was sampled from."""
+    """A labelled pair: its label (see LABELS), how many pairs it represents, and the stratum it was sampled from.
+
+    Once they are found, `left` and `right` are the ids of the two stored articles that it names, the lower one first.
+    """
 
     line: int
     ends: tuple[Named, Named]
@@ -49,6 +52,8 @@ class Label:
     stratum: str = ""
     days: int | None = None
     file: str = field(default="", compare=False)
+    left: int = 0
+    right: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +64,6 @@ class Problem:
     reason: str
     stored: bool = True  # False: the row is valid, but an article that it names is not stored
     file: str = field(default="", compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPair:
-    """A label, and the ids of the two stored articles that it names, the lower one first."""
-
-    label: Label
-    left: int
-    right: int
 
 
 def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
@@ -122,7 +118,7 @@ def read_label_files(paths: Iterable[Path]) -> tuple[list[Label], list[Problem]]
 
 def find_labelled(
     labels: Sequence[Label], problems: Sequence[Problem], paths: Iterable[Path]
-) -> tuple[list[FoundPair], list[Problem]]:
+) -> tuple[list[Label], list[Problem]]:
     """Return the labels whose two articles are stored, and all rows that do not count, in the order of the files.
 
     `labels` and `problems` are those read from the files. Raises LabelsError if no label can be used.
@@ -140,19 +136,14 @@ def for_example(problems: Sequence[Problem]) -> str:
     """Return the end of a message that no row can be used: the first reason why."""
     if not problems:
         return ": the file is empty"
-    first = problems[0]
-    where = (
-        f"line {first.line} of {first.file}"
-        if len({problem.file for problem in problems}) > 1
-        else f"line {first.line}"
-    )
-    return f", for example {where}: {first.reason}"
+    first, several = problems[0], len({problem.file for problem in problems}) > 1
+    return f", for example line {first.line}{f' of {first.file}' if several else ''}: {first.reason}"
 
 
-def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Problem]]:
+def find_articles(labels: Sequence[Label]) -> tuple[list[Label], list[Problem]]:
     """Return the labels whose two articles are stored, each pair once, and why the other labels do not count."""
     stored = stored_articles(end for label in labels for end in label.ends)
-    found: dict[tuple[int, int], FoundPair] = {}
+    found: dict[tuple[int, int], Label] = {}
     problems: list[Problem] = []
     for label in labels:
         try:
@@ -165,12 +156,12 @@ def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Proble
             reason = f"a and b are the same stored article, {first}; name two articles"
             problems.append(Problem(label.line, reason, file=label.file))
         elif ends in found:
-            earlier = found[ends].label
+            earlier = found[ends]
             where = f"line {earlier.line}" if earlier.file == label.file else f"line {earlier.line} of {earlier.file}"
             reason = f"{where} labels the same pair as {earlier.label}; remove one of the two lines"
             problems.append(Problem(label.line, reason, file=label.file))
         else:
-            found[ends] = FoundPair(label, *ends)
+            found[ends] = replace(label, left=ends[0], right=ends[1])
     return list(found.values()), problems
 
 

@@ -25,7 +25,7 @@ from dedup.models import FittedModel, Lesson, Pair, ValidationSample
 from dedup.research.adjusting import LEAST_OF_EACH, Adjusted, adjusted
 from dedup.research.answers import LabelledPair, date_folds
 from dedup.research.decided import decided_pairs, drawn_ends
-from dedup.research.labels import FoundPair
+from dedup.research.labels import Label
 from dedup.research.lessons import ASKED_CHANGES, CHANGES, SHOWN_CHANGES, Support, directions, support_of
 from dedup.research.samples import read_sample
 
@@ -74,7 +74,7 @@ class ModelChange:
     judged: int
 
 
-def training_set(labels: Sequence[FoundPair] = ()) -> TrainingSet:
+def training_set(labels: Sequence[Label] = ()) -> TrainingSet:
     """Return what there is to learn from: decided pairs, and labelled pairs that nobody has decided.
 
     One decision on a cluster or a dense group brings at most MOST_OF_ONE pairs. Raises LearningError if there are too
@@ -82,7 +82,7 @@ def training_set(labels: Sequence[FoundPair] = ()) -> TrainingSet:
     """
     found = decided_pairs()
     decided = {ends: (label, 1.0) for ends, label in found.labels.items()}
-    labelled = {(pair.left, pair.right): (pair.label.label, pair.label.weight) for pair in labels}
+    labelled = {(pair.left, pair.right): (pair.label, pair.weight) for pair in labels}
     # Decisions come first, so that a place below their number is a decision.
     undecided = labelled.keys() - decided.keys() - found.left_out
     answers = decided | {ends: given for ends, given in labelled.items() if ends in undecided}
@@ -184,7 +184,7 @@ def drawn_support(training: TrainingSet, tested: Sequence[HeldOut]) -> Support:
 def sample_support(model: VerdictModel) -> Support:
     """Return what the labels of validation samples say about the verdicts that change; no model learns from them."""
     found = [pair for sample in ValidationSample.objects.all() for pair in read_sample(sample).pairs]
-    labels = {(pair.left, pair.right): pair.label for pair in found}
+    labels = {(pair.left, pair.right): pair for pair in found}
     # The model has learnt from the decided ones.
     decided = Pair.objects.exclude(state=Pair.State.UNDECIDED).among({end for ends in labels for end in ends})
     for ends in decided.values_list("left", "right"):

@@ -26,7 +26,7 @@ from dedup.models import Lesson, Pair
 from dedup.models.querysets import PairQuerySet
 from dedup.research.adjusting import LEAST_OF_EACH
 from dedup.research.decided import labels_of
-from dedup.research.precision import upper_bound
+from dedup.research.precision import equal_pairs, upper_bound
 
 # Pairs whose verdict would change, of which a lesson stores the largest changes.
 SHOWN_CHANGES = 20
@@ -164,8 +164,7 @@ class Support:
 def support_of(answers: Iterable[tuple[str, str, str, float]]) -> Support:
     """Count answers on changed pairs: label, old and new verdict, and weight.
 
-    Pairs of unlike weights count as fewer equal ones: the square of the sum, divided by the sum of the squares (Kish,
-    Survey Sampling, 1965).
+    Pairs of unlike weights count as fewer equal ones (`equal_pairs`).
     """
     weights: dict[str, list[float]] = {"new": [], "old": [], "neither": []}
     for label, old, new, weight in answers:
@@ -175,7 +174,7 @@ def support_of(answers: Iterable[tuple[str, str, str, float]]) -> Support:
     telling = weights["new"] + weights["old"]
     if not telling:
         return Support(neither=len(weights["neither"]))
-    equal = floor(sum(telling) ** 2 / sum(weight**2 for weight in telling) + 1e-9)
+    equal = floor(equal_pairs(telling) + 1e-9)
     wrong = ceil(equal * sum(weights["old"]) / sum(telling) - 1e-9)
     return Support(equal - wrong, wrong, len(weights["neither"]))
 

@@ -38,7 +38,7 @@ from dedup.research.answers import (
     threshold_curve,
 )
 from dedup.research.apart import Detected
-from dedup.research.labels import FoundPair, in_parts
+from dedup.research.labels import Label, in_parts
 
 _FOLDS = 6
 _LOOKED_UP_AT_ONCE = 2_000
@@ -51,7 +51,7 @@ Row = tuple[float, ...]
 class Judged:
     """A labelled pair with what is stored about it; `pair` is None if no pass proposes it."""
 
-    found: FoundPair
+    found: Label
     left: Article
     right: Article
     pair: Pair | None = None
@@ -65,7 +65,7 @@ class Judged:
     @property
     def days(self) -> int:
         """Return the days between the two: those of the label, or else those between the articles."""
-        days = self.found.label.days
+        days = self.found.days
         return abs((self.left.date - self.right.date).days) if days is None else days
 
     @property
@@ -76,12 +76,12 @@ class Judged:
     @property
     def wrong(self) -> bool:
         """Return whether the verdict and the label contradict each other."""
-        return self.found.label.label in COUNTED and self.called != (self.found.label.label == "D")
+        return self.label in COUNTED and self.called != (self.label == "D")
 
     @property
     def label(self) -> str:
         """Return the letter of the label."""
-        return self.found.label.label
+        return self.found.label
 
     @property
     def by_the_model(self) -> bool:
@@ -92,21 +92,21 @@ class Judged:
         """Return the stored verdict on it, and what another model needs, as far as that is among these features."""
         verdict, probability = (self.pair.verdict, self.pair.duplicate_probability) if self.pair else (None, None)
         own = features.get(self.ends)
-        return Answer(self.label, self.found.label.weight, self.days, verdict, probability, own, self.by_the_model)
+        return Answer(self.label, self.found.weight, self.days, verdict, probability, own, self.by_the_model)
 
     @property
     def labelled(self) -> LabelledPair:
         """Return it as a pair to learn from."""
         later = max(self.left.date, self.right.date)
-        return LabelledPair((str(self.left.pk), str(self.right.pk)), later, self.label, self.found.label.weight)
+        return LabelledPair((str(self.left.pk), str(self.right.pk)), later, self.label, self.found.weight)
 
 
-def judged_pairs(found: Sequence[FoundPair]) -> list[Judged]:
+def judged_pairs(found: Sequence[Label]) -> list[Judged]:
     """Return labelled pairs with what is stored about them."""
     return [pair for some in in_parts(found, _LOOKED_UP_AT_ONCE) for pair in _looked_up(some)]
 
 
-def _looked_up(found: Sequence[FoundPair]) -> Iterator[Judged]:
+def _looked_up(found: Sequence[Label]) -> Iterator[Judged]:
     ids = {article for found_pair in found for article in (found_pair.left, found_pair.right)}
     articles = Article.objects.without_texts().select_related("newspaper").in_bulk(ids)
     pairs = {(pair.left_id, pair.right_id): pair for pair in Pair.objects.proposed().among(ids)}
@@ -126,7 +126,7 @@ class Measured:
     samples: Sequence[Answer]
 
 
-def samples_of(found: Sequence[FoundPair]) -> list[Answer]:
+def samples_of(found: Sequence[Label]) -> list[Answer]:
     """Return labelled pairs with their features, to fit a model on."""
     judged = judged_pairs(found)
     features = features_of_pairs([pair.ends for pair in judged])
@@ -188,20 +188,20 @@ def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[Id
     `passes` are those that took part. Pairs that no pass proposed count as not called. With the `features` of the
     pairs, models learnt from the labels of other dates are measured too.
     """
-    strata = sorted({pair.found.label.stratum for pair in judged} - {""})
-    files = dict.fromkeys(pair.found.label.file for pair in judged)
+    strata = sorted({pair.found.stratum for pair in judged} - {""})
+    files = dict.fromkeys(pair.found.file for pair in judged)
     wrong = [pair for pair in judged if pair.wrong]
     # False duplicates before missed ones, those with the largest weight first.
-    wrong.sort(key=lambda pair: (not pair.called, -pair.found.label.weight, pair.found.label.line))
+    wrong.sort(key=lambda pair: (not pair.called, -pair.found.weight, pair.found.line))
     return {
         **_scores(judged, passes),
         "within_3_days": _scores(_near(judged), passes),
         "cross_validated": None if features is None else _cross_validated(judged, features),
-        "strata": {name: _score_of([pair for pair in judged if pair.found.label.stratum == name]) for name in strata},
+        "strata": {name: _score_of([pair for pair in judged if pair.found.stratum == name]) for name in strata},
         "files": {
             name: {"verdict": _score_of(own), "within_3_days": _score_of(_near(own))}
             for name in files
-            for own in [[pair for pair in judged if pair.found.label.file == name]]
+            for own in [[pair for pair in judged if pair.found.file == name]]
         },
         "errors": [_error(pair) for pair in wrong],
     }
@@ -235,7 +235,7 @@ def _near(judged: Iterable[Judged]) -> list[Judged]:
 
 
 def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")) -> NumbersByName:
-    weights = [pair.found.label.weight for pair in judged]
+    weights = [pair.found.weight for pair in judged]
     return score_numbers([pair.label for pair in judged], weights, [called(pair) for pair in judged])
 
 
@@ -244,34 +244,21 @@ def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrg
 
 def _curves(judged: Sequence[Judged], by_pass: Mapping[str, PassScores]) -> dict[str, Any]:
     """Return precision, recall and F1 by threshold: of the verdict's probability, and of each pass's score."""
-    used = model_in_use().threshold
     probabilities = {pair.ends: pair.pair.duplicate_probability or 0.0 for pair in judged if pair.pair}
+    verdict = PassScores(probabilities, 0.05, model_in_use().threshold, enabled=True)
     return {
-        "verdict": {"used": used, "enabled": True, **_curve_in_both(judged, probabilities, grid(0.05, used))},
-        "passes": {
-            name: {
-                "used": scored.used,
-                "enabled": scored.enabled,
-                **_curve_in_both(judged, scored.scores, grid(scored.lowest, scored.used)),
-            }
-            for name, scored in by_pass.items()
-        },
+        "verdict": _curves_of(judged, verdict),
+        "passes": {name: _curves_of(judged, scored) for name, scored in by_pass.items()},
     }
 
 
-def _curve_in_both(
-    judged: Sequence[Judged], scores: Mapping[IdPair, float], thresholds: Sequence[float]
-) -> dict[str, Any]:
-    parts = {"all": judged, "within_3_days": _near(judged)}
-    return {name: _curve(pairs, scores, thresholds) for name, pairs in parts.items()}
-
-
-def _curve(
-    judged: Sequence[Judged], scores: Mapping[IdPair, float], thresholds: Sequence[float]
-) -> list[dict[str, Any]]:
-    weights = [pair.found.label.weight for pair in judged]
-    found = [scores.get(pair.ends) for pair in judged]
-    return threshold_curve([pair.label for pair in judged], weights, found, thresholds)
+def _curves_of(judged: Sequence[Judged], scored: PassScores) -> dict[str, Any]:
+    curves = {}
+    for name, pairs in {"all": judged, "within_3_days": _near(judged)}.items():
+        labels, weights = [pair.label for pair in pairs], [pair.found.weight for pair in pairs]
+        found = [scored.scores.get(pair.ends) for pair in pairs]
+        curves[name] = threshold_curve(labels, weights, found, grid(scored.lowest, scored.used))
+    return {"used": scored.used, "enabled": scored.enabled, **curves}
 
 
 # ---- cross-validation ------------------------------------------------------------------------------
@@ -311,7 +298,7 @@ def _not_validated(reason: str) -> dict[str, Any]:
 
 
 def _error(judged: Judged) -> dict[str, Any]:
-    label, pair = judged.found.label, judged.pair
+    label, pair = judged.found, judged.pair
     return {
         "kind": "false duplicate" if judged.called else "missed duplicate",
         "file": label.file,

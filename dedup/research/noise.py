@@ -209,7 +209,7 @@ def _row(noise: Noise, chosen: Path, corpus: Corpus, sides: Sides, how: Detectio
         scores = pass_scores(measured.run, [pair.ends for pair in judged])
         texts = [(pair.left.normalized_text, pair.right.normalized_text) for pair in judged]
     path.unlink()
-    weights = [pair.found.label.weight for pair in judged]
+    weights = [pair.found.weight for pair in judged]
     found = {
         name: [scored.scores.get(pair.ends, -1.0) >= scored.used - 1e-9 for pair in judged]
         for name, scored in scores.items()

@@ -73,15 +73,18 @@ def interval(drawn: float, right: float) -> tuple[float, float]:
     return max(0.0, centre - width), min(1.0, centre + width)
 
 
-def weighted_precision(right: float, weights: Sequence[float]) -> Estimate:
-    """Return the share that `right` is of all weights, and its 95% interval.
+def equal_pairs(weights: Sequence[float]) -> float:
+    """Return as how many pairs of equal weight these count.
 
-    It is as wide as for so many pairs of equal weight as Kish counts: the squared sum over the sum of squares ("Survey
-    Sampling", 1965, 11.7).
+    As Kish counts: the squared sum over the sum of squares ("Survey Sampling", 1965, 11.7).
     """
     whole = sum(weights)
-    share = min(right / whole, 1.0)
-    count = whole * whole / sum(weight * weight for weight in weights)
+    return whole * whole / sum(weight * weight for weight in weights)
+
+
+def weighted_precision(right: float, weights: Sequence[float]) -> Estimate:
+    """Return the share that `right` is of all weights, and its 95% interval."""
+    share, count = min(right / sum(weights), 1.0), equal_pairs(weights)
     return Estimate(share, *interval(count, share * count))
 
 

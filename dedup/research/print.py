@@ -254,14 +254,11 @@ def _learning_curve(curves: dict[str, Sequence[dict[str, Any]]]) -> Table:
     table = table_of(title, ["Judged"], right)
     for name, points in curves.items():
         for place, point in enumerate(points):
-            shown = (_spread(point[key]) for key in ("precision", "recall", "f1", "f1_without"))
+            numbers = (point[key] for key in ("precision", "recall", "f1", "f1_without"))
+            shown = (f"{number['mean']:.3f} ±{number['deviation']:.2f}" for number in numbers)
             change = point["f1_change"]
             changed = f"{change['mean']:+.3f} ({change['least']:+.2f} to {change['most']:+.2f})"
             worse = f"{point['worse']} of {point['draws']}"
             table.add_row("" if place else name, str(point["decisions"]), *shown, changed, worse)
         table.add_section()
     return table
-
-
-def _spread(numbers: dict[str, float]) -> str:
-    return f"{numbers['mean']:.3f} ±{numbers['deviation']:.2f}"

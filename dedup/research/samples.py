@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from articles.numbers import read_number
 from dedup.models import SampleLabel, ValidationSample
-from dedup.research.labels import FoundPair, Label, LabelsError, Named
+from dedup.research.labels import Label, LabelsError, Named
 
 # Where the label of a pair comes from: a disagreement that was settled, readers who agree, the only reader, or the
 # first of readers who disagree.
@@ -25,15 +25,10 @@ class SampleReading:
     nothing represents.
     """
 
-    pairs: list[FoundPair]
+    pairs: list[Label]
     origins: Mapping[Origin, int]
     unlabelled: int
     unread: list[str]
-
-    @property
-    def labels(self) -> list[Label]:
-        """The labels alone."""
-        return [pair.label for pair in self.pairs]
 
     def summary(self) -> str:
         """Return in a sentence where the labels come from."""
@@ -76,9 +71,9 @@ def read_sample(sample: ValidationSample) -> SampleReading:
         if chosen := label_of(row.settled, given[row.pk]):
             label, origin = chosen
             origins[origin] += 1
-            found.append(FoundPair(_label(row, label, sample.name), row.left, row.right))
+            found.append(_label(row, label, sample.name))
     strata = {stratum["name"]: stratum["pairs"] for stratum in sample.strata}
-    seen = {pair.label.stratum for pair in found}
+    seen = {pair.stratum for pair in found}
     unread = [name for name in dict.fromkeys(pair.stratum for pair in pairs) if name not in seen]
     return SampleReading(_weighted(found, strata), origins, len(pairs) - len(found), sorted(unread))
 
@@ -105,13 +100,10 @@ _COLUMNS = (
 def _label(row: Any, label: str, file: str) -> Label:
     left, right = Named(row.left__external_id, row.left__url), Named(row.right__external_id, row.right__url)
     days = abs((row.left__date - row.right__date).days)
-    return Label(row.position, (left, right), label, row.weight, row.stratum, days, file)
+    return Label(row.position, (left, right), label, row.weight, row.stratum, days, file, row.left, row.right)
 
 
-def _weighted(found: Sequence[FoundPair], strata: Mapping[str, int]) -> list[FoundPair]:
+def _weighted(found: Sequence[Label], strata: Mapping[str, int]) -> list[Label]:
     """Return the pairs with weights that add up to the sizes of their strata."""
-    labelled = Counter(pair.label.stratum for pair in found)
-    return [
-        replace(pair, label=replace(pair.label, weight=strata[pair.label.stratum] / labelled[pair.label.stratum]))
-        for pair in found
-    ]
+    labelled = Counter(pair.stratum for pair in found)
+    return [replace(pair, weight=strata[pair.stratum] / labelled[pair.stratum]) for pair in found]

@@ -62,7 +62,7 @@ def rows_to_label(sample: ValidationSample, names: Names, *, blind: bool, texts:
 
 def labelled_rows(sample: ValidationSample, names: Names) -> Iterator[dict[str, Any]]:
     """Yield the labelled pairs of a sample with their label and its weight, as evaluate reads them."""
-    labels = {given_label.line: given_label for given_label in read_sample(sample).labels}
+    labels = {given_label.line: given_label for given_label in read_sample(sample).pairs}
     columns = columns_of(names, blind=False)
     for pair in _pairs(sample, texts=False):
         if label := labels.get(pair.position):

@@ -16,11 +16,6 @@ def test_texts_are_equal_or_different_as_the_name_says(name: str, distinct: int)
     assert len(set(dense.INPUTS[name].texts(20))) == distinct
 
 
-def test_nearly_equal_texts_differ_in_a_few_words() -> None:
-    first, second = (text.split() for text in dense.nearly_equal(2))
-    assert 1 <= sum(one != other for one, other in zip(first, second, strict=True)) <= 6
-
-
 def test_the_articles_of_an_input_are_of_one_day_and_of_several_newspapers() -> None:
     rows = list(dense.rows(dense.INPUTS["near-1000"]._replace(articles=25)))
     assert {row.date for row in rows} == {dense.DAY}

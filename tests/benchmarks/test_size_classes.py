@@ -23,13 +23,6 @@ def test_sets_of_hashes_have_a_member_for_each_distinct_shingle(texts: list[str]
         assert members == sorted(set(members))
 
 
-def test_equal_texts_have_equal_sets_of_hashes_at_any_position() -> None:
-    sets = contestants.hash_sets(character_shingles(["the ferry", "", "the bridge", "the ferry"], 5))
-    first, _, _, last = (sets.values[start:stop].tolist() for start, stop in pairwise(sets.offsets))
-    assert first == last
-    assert sets.sizes.tolist() == [5, 0, 6, 5]
-
-
 @given(data=st.data(), threshold=st.sampled_from([0.3, 0.5, 0.75, 0.9, 1.0]), bits=st.sampled_from([64, 256, 1024]))
 def test_candidates_by_size_lose_no_pair_of_the_window(data: st.DataObject, threshold: float, bits: int) -> None:
     sets = related_sets(data.draw(st.integers(0, 1000)), families=4, size=data.draw(st.sampled_from([10, 200])))
@@ -58,12 +51,6 @@ def test_a_pair_that_collisions_bring_below_the_threshold_is_found_if_they_are_a
     hashed = ragged([set(range(30, 80)), set(range(30, 60))])
     assert by_size(hashed, [0, 0], 0, 0.75, 1024) == []
     assert by_size(hashed, [0, 0], 0, 0.75, 1024, collisions=30) == [(0, 1)]
-
-
-def test_candidates_by_size_rule_out_other_sizes_without_the_sketches() -> None:
-    full = parity_join.Sketches(np.zeros((1, 3), dtype=np.uint64), np.array([75, 100, 54]))
-    left, right = contestants.candidate_pairs_by_size(full, np.zeros(3, dtype=np.int64), day_window=0, threshold=0.75)
-    assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 1)]
 
 
 @pytest.mark.parametrize(("bits", "foldable"), [(64, 64), (704, 704), (1088, 1152), (3392, 3584), (4096, 4096)])

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from dedup.detection.runs.scope import Scope, ScopeError, only_new
 from dedup.detection.runs.starting import start_run
 from dedup.management.arguments import (
     add_audit_option,
+    add_run_format_option,
     add_run_options,
     audit_run,
     check_audit,
@@ -76,9 +77,7 @@ class Command(LongCommand):
             help="store the pairs found, and leave the verdicts to a later run",
         )
         parser.add_argument("--dry-run", action="store_true", help="print the pairs found, but store nothing")
-        parser.add_argument(
-            "--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: one line per pair"
-        )
+        add_run_format_option(parser)
         add_engine_options(parser)
 
     def handle(self, **options: Any) -> None:
@@ -201,7 +200,9 @@ def find_with_spark(options: Mapping[str, Any], stdout: Any, stderr: Any) -> Non
     folder = options["folder"] or Path(tempfile.mkdtemp(prefix="newsdedup-spark-"))
     asked = {name: options[name] for name in _EXPORTED}
     call_command("export_detection", str(folder), **asked, stdout=stderr, stderr=stderr)
-    command = [sys.executable, "-m", "dedup.detection.spark", "run", str(folder), *_spark_options(options)]
+    command = [sys.executable, "-m", "dedup.detection.spark", "run", str(folder)]
+    command += ["--master", options["master"]] if options["master"] else []
+    command += ["--resume"] if options["resume"] else []
     if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
         raise SparkRunError(
             "newsdedup-spark failed, as it says above; to go on, run this command again with "
@@ -211,8 +212,3 @@ def find_with_spark(options: Mapping[str, Any], stdout: Any, stderr: Any) -> Non
     call_command("import_detection", str(folder), **stored, stdout=stdout, stderr=stderr)
     if options["folder"] is None:
         shutil.rmtree(folder)
-
-
-def _spark_options(options: Mapping[str, Any]) -> Sequence[str]:
-    master = ["--master", options["master"]] if options["master"] else []
-    return [*master, *(["--resume"] if options["resume"] else [])]

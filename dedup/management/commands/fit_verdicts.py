@@ -21,7 +21,7 @@ from dedup.research.adjusting import Extent
 from dedup.research.apart import detected, read_corpora
 from dedup.research.corpora import fitted_on
 from dedup.research.decided import MOST_OF_ONE
-from dedup.research.labels import FoundPair, find_articles, read_labels
+from dedup.research.labels import Label, find_articles, read_labels
 from dedup.research.learning import (
     SHIPPED,
     LearningError,
@@ -162,7 +162,7 @@ class Command(LongCommand):
             return
         self._print(fitted, training, learnt.extent, agreed, change, described)
 
-    def _labels(self, path: str | None) -> list[FoundPair]:
+    def _labels(self, path: str | None) -> list[Label]:
         if path is None:
             return []
         labels, problems = read_labels(Path(path))

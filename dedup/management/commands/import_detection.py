@@ -16,7 +16,7 @@ from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.progress import print_run, run_progress
 from dedup.detection.runs.scope import ScopeError
 from dedup.detection.spark.manifest import BundleError, ChangedArticlesError, VersionsError
-from dedup.management.arguments import add_audit_option, audit_run, check_audit
+from dedup.management.arguments import add_audit_option, add_run_format_option, audit_run, check_audit
 from dedup.models import DetectionRun
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ class Command(LongCommand):
         add_audit_option(parser)
         parser.add_argument("--dry-run", action="store_true", help="check all, and print the counts, but store nothing")
         add_workers_option(parser)
-        parser.add_argument(
-            "--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: one line per pair"
-        )
+        add_run_format_option(parser)
 
     def handle(self, **options: Any) -> None:
         require("pyarrow")

@@ -17,7 +17,7 @@ from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.reports import REPORTS
 from dedup.reports.base import Report, ReportError
 from dedup.reports.computing import compute
-from dedup.reports.formats import Shown, as_csv, as_json, presented, print_text
+from dedup.reports.formats import as_csv, as_json, presented, print_text
 
 
 class Command(ProjectCommand):
@@ -50,7 +50,8 @@ class Command(ProjectCommand):
             result = self._in_file(report, own, options)
             text, shown = as_json(result), presented(report, result)
         else:
-            found = compute(report, self._scope(options), own)
+            scope = Scope(options["since"], options["until"], chosen_newspaper_ids(options))
+            found = compute(report, scope, own)
             text, shown = found.json, found.shown
         if options["extra_file"]:
             files = {file.name: file.text for file in shown.files}
@@ -60,7 +61,8 @@ class Command(ProjectCommand):
         elif options["format"] == "csv":
             self.stdout.write(as_csv(shown.tables), ending="")
         elif options["format"] == "svg":
-            self.stdout.write(_drawn(report, shown, options["chart"]))
+            pictures = {picture.name: picture.svg for picture in shown.pictures}
+            self.stdout.write(_chosen(pictures, options["chart"] or next(iter(pictures), ""), "chart", report))
         else:
             print_text(shown.summary, shown.tables, cast("TextIO", self.stdout))
 
@@ -76,9 +78,6 @@ class Command(ProjectCommand):
             return make_config(report.options_class, given)
         except ConfigError as error:
             raise usage_error(f"{report.name}: {error}") from error
-
-    def _scope(self, options: dict[str, Any]) -> Scope:
-        return Scope(options["since"], options["until"], chosen_newspaper_ids(options))
 
     def _in_file(self, report: Report, own: Settings, options: dict[str, Any]) -> Any:
         """Count the rows of the file; those without an article are left out, with a notice."""
@@ -103,11 +102,6 @@ class Command(ProjectCommand):
         if unreadable:
             self.stderr.write(f"Rows without an article, not counted: {unreadable:,}; an import shows why.")
         return result
-
-
-def _drawn(report: Report, shown: Shown, chart: str | None) -> str:
-    pictures = {picture.name: picture.svg for picture in shown.pictures}
-    return _chosen(pictures, chart or next(iter(pictures), ""), "chart", report)
 
 
 def _chosen(texts: dict[str, str], name: str, kind: str, report: Report) -> str:

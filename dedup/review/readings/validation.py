@@ -191,7 +191,7 @@ def results_of(sample: ValidationSample) -> Results:
     reading = read_sample(sample)
     called = _called(sample)
     tables: defaultdict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
-    for label in reading.labels:
+    for label in reading.pairs:
         tables[label.stratum][label.label, label.line in called] += 1
     strata = [_stratum(stratum, tables[stratum["name"]]) for stratum in sample.strata]
     tallies = [tally_of(stratum, tables[stratum["name"]]) for stratum in sample.strata]

@@ -8,12 +8,12 @@ import json
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from dedup.models import Evidence, SampledPair, SampleLabel, ValidationSample
 from dedup.reports import advice as report
 from dedup.research import advice
 from dedup.review.answers.decisions import decide_pair
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 
@@ -21,9 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def printed(*options: str) -> str:
-    out = io.StringIO()
-    call_command("report", "advice", *options, stdout=out)
-    return out.getvalue()
+    return called("report", "advice", *options)[0]
 
 
 @pytest.fixture

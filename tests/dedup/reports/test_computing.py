@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any, ClassVar
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 from lxml import etree
 
@@ -19,6 +18,7 @@ from dedup.reports.base import Chart, File, Report, ReportError
 from dedup.reports.columns import Linked, Table
 from dedup.reports.drawing import alt
 from dedup.rows.columns import Column, ColumnType
+from tests.commands import called
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -65,9 +65,7 @@ def slow(monkeypatch: pytest.MonkeyPatch, store: StoreArticle) -> SlowReport:
 
 
 def printed(*arguments: str) -> str:
-    out = io.StringIO()
-    call_command("report", "slow", *arguments, stdout=out)
-    return out.getvalue()
+    return called("report", "slow", *arguments)[0]
 
 
 def test_a_heavy_report_waits_for_a_worker_and_its_page_shows_what_it_counted(
@@ -141,12 +139,12 @@ def test_what_cannot_be_counted_says_why(
 def test_after_a_run_of_a_large_archive_reports_are_ready(
     slow: SlowReport, monkeypatch: pytest.MonkeyPatch, editor_client: Client
 ) -> None:
-    call_command("find_duplicates", "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
+    called("find_duplicates", "--no-progress")
     assert not StoredReport.objects.exists()
     monkeypatch.setattr(computing, "LARGE_ARCHIVE", 1)
     monkeypatch.setattr(REPORTS["exact"], "after_run", True)
     monkeypatch.setattr(REPORTS["exact"], "result", lambda *_: 1 / 0)
-    call_command("find_duplicates", "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
+    called("find_duplicates", "--no-progress")
     run = DetectionRun.objects.first()
     assert run is not None
     assert run.state == "done"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 from django.utils.html import escape
 
@@ -30,6 +30,7 @@ from dedup.reports.columns import Linked, Table
 from dedup.reports.drawing import alt
 from dedup.reports.formats import as_csv
 from dedup.rows.columns import Column, ColumnType
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
 
@@ -46,9 +47,7 @@ TYPES = {
 
 
 def printed(name: str, *arguments: str) -> str:
-    out = io.StringIO()
-    call_command("report", name, *arguments, stdout=out)
-    return out.getvalue()
+    return called("report", name, *arguments)[0]
 
 
 def numbers_in(value: Any) -> Iterator[int | float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import io
 import json
 import random
 import re
@@ -13,12 +12,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from articles.storage.incoming import IncomingArticle
 from dedup.detection.runs.scope import Scope
 from dedup.reports.exact import ExactCopies, Groups, exact_copies, exact_copies_in
 from tests.articles.rows import json_lines, row
+from tests.commands import called
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -26,9 +26,7 @@ FERRY = "The ferry to Little Skerry sails again."
 
 
 def report(*arguments: str) -> tuple[str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    call_command("report", "exact", *arguments, stdout=out, stderr=err)
-    return out.getvalue(), err.getvalue()
+    return called("report", "exact", *arguments)
 
 
 def store_four(store: StoreArticle) -> None:

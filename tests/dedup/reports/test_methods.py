@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shlex
@@ -13,13 +12,14 @@ from typing import Any
 import pytest
 import yaml
 from django.conf import settings
-from django.core.management import call_command, get_commands, load_command_class
+from django.core.management import get_commands, load_command_class
 from django.test import Client
 
 import manage
 from dedup.models import Membership, Pair, SampledPair, SampleLabel, ValidationSample
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.readings.validation import results_of
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.dedup.research.small_corpus import store_and_run
 from tests.factories import make_user
@@ -28,9 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 def printed(*options: str) -> str:
-    out = io.StringIO()
-    call_command("report", "methods", *options, stdout=out)
-    return out.getvalue()
+    return called("report", "methods", *options)[0]
 
 
 @pytest.fixture
@@ -101,9 +99,7 @@ def test_measured_numbers_are_those_of_evaluate_and_the_commands_exist(stored: N
     assert [(agreement["readings"], agreement["share"]) for agreement in result["facts"]["agreement"]] == [
         (16, 15 / 16)
     ]
-    out = io.StringIO()
-    call_command("evaluate", "--sample=spring sample", "--no-thresholds", "--format=json", stdout=out)
-    evaluated = json.loads(out.getvalue())
+    evaluated = json.loads(called("evaluate", "--sample=spring sample", "--no-thresholds", "--format=json")[0])
     assert "Validation sample spring sample, seed 11." in evaluated["about"]
     rows = [(evaluated["verdict"], measured["verdict"])]
     rows += [(evaluated["passes"][name], numbers) for name, numbers in measured["passes"].items()]

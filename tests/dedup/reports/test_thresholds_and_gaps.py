@@ -109,14 +109,10 @@ def test_stored_pairs_are_counted_by_band(by_hand: list[Pair], editor: User) -> 
     assert precision.rows[1] == ("0.90–0.95", 2, 2, 0, 0.0, *interval(2, 0))
     assert precision.rows[2] == ("0.85–0.90", 0, 0, 0, None, None, None)
     assert [chart.name for chart in ThresholdsReport().charts(result)] == ["bands", "precision"]
-    assert (
-        ThresholdsReport()
-        .summary(result)
-        .startswith(
-            "The pass minhash finds 8 pairs with a score of at least 0.75: 3 exact and 5 partial, with 6 of 7 articles "
-            "(85.71%). Pairs that share neither the headline nor the text: 3. These are the pairs of run "
-        )
-    )
+    assert ThresholdsReport().summary(result).startswith(
+        "The pass minhash finds 8 pairs with a score of at least 0.75: 3 exact and 5 partial, with 6 of 7 articles "
+        "(85.71%). Pairs that share neither the headline nor the text: 3. These are the pairs of run "
+    )  # fmt: skip
     # The later article is of the days, both are of the newspapers, and shares are of the articles of the days.
     since = thresholds(Scope(since=datetime.date(2026, 6, 1)))
     assert [band.counts.pairs for band in since.bands] == [0, 1, 0, 1, 1]
@@ -156,14 +152,10 @@ def test_gaps_are_counted_by_band_and_newspaper(by_hand: list[Pair]) -> None:
         ("Harbour Post", "Inland Courier"),
         ("Ferry sails", "A notice"),
     )
-    assert (
-        GapsReport()
-        .summary(result)
-        .startswith(
-            "A window of 10 days holds 4 of 4 pairs with scores 0.95–1.00 (100.00%; you asked for 98.00%). Of 7 "
-            "pairs published on different days, 2 (28.57%) are more than 60 days apart. These are the pairs of run "
-        )
-    )
+    assert GapsReport().summary(result).startswith(
+        "A window of 10 days holds 4 of 4 pairs with scores 0.95–1.00 (100.00%; you asked for 98.00%). Of 7 "
+        "pairs published on different days, 2 (28.57%) are more than 60 days apart. These are the pairs of run "
+    )  # fmt: skip
     assert [chart.name for chart in GapsReport().charts(result)] == ["spread", "window"]
 
 
@@ -199,14 +191,10 @@ def test_the_pass_is_run_afresh_if_the_last_run_did_not_find_all(store: StoreArt
     store()
     result = thresholds()
     assert (result.newer, result.dense_articles) == (1, 1)
-    assert (
-        ThresholdsReport()
-        .summary(result)
-        .endswith(
-            "Articles that came or changed after it, and are not compared yet: 1. "
-            "Articles in dense groups, of which only some pairs are kept: 1."
-        )
-    )
+    assert ThresholdsReport().summary(result).endswith(
+        "Articles that came or changed after it, and are not compared yet: 1. "
+        "Articles in dense groups, of which only some pairs are kept: 1."
+    )  # fmt: skip
     assert not Pair.objects.exists()
 
 
@@ -226,19 +214,10 @@ def test_one_article_has_no_pairs_and_an_empty_archive_no_articles(store: StoreA
     assert ThresholdsReport().summary(thresholds()) == GapsReport().summary(gaps()) == "There are no articles to count."
     store()
     result = thresholds(subset_check=True)
-    assert result.subset == [
-        Subset(0.95, 0.9, 0, 0, 0, 0),
-        Subset(0.9, 0.85, 0, 0, 0, 0),
-        Subset(0.85, 0.8, 0, 0, 0, 0),
-        Subset(0.8, 0.75, 0, 0, 0, 0),
-    ]
-    assert (
-        ThresholdsReport()
-        .summary(result)
-        .startswith(
-            "The pass minhash finds 0 pairs with a score of at least 0.75: 0 exact and 0 partial, with 0 of 1 articles"
-        )
-    )
+    bands = ((0.95, 0.9), (0.9, 0.85), (0.85, 0.8), (0.8, 0.75))
+    assert result.subset == [Subset(*band, 0, 0, 0, 0) for band in bands]
+    found = "The pass minhash finds 0 pairs with a score of at least 0.75: 0 exact and 0 partial, with 0 of 1 articles"
+    assert ThresholdsReport().summary(result).startswith(found)
     assert "so no window can be advised" in GapsReport().summary(gaps())
     assert GapsReport().charts(gaps()) == ThresholdsReport().charts(result) == []
     # A pass whose pairs all have the same score has one band, and nothing to check.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 
-import pytest
-from django.core.management import CommandError, call_command
 from django.db import connection
 
 from articles.models import Article
+from tests import commands
+from tests.commands import called
 from tests.conftest import StoreArticle
 
 WIRE = (
@@ -74,15 +73,13 @@ def store_and_run(store: StoreArticle) -> dict[str, Article]:
         given["id"]: store(given["content"], external_id=given["id"], **{name: given[name] for name in names})
         for given in ARTICLES
     }
-    call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
+    called("find_duplicates", "--no-progress", "--workers=1")
     return articles
 
 
 def evaluate(*options: str) -> tuple[str, str]:
     """Return what the command writes to stdout and to stderr."""
-    output, errors = io.StringIO(), io.StringIO()
-    call_command("evaluate", "--no-progress", "--workers=1", *options, stdout=output, stderr=errors)
-    return output.getvalue(), errors.getvalue()
+    return called("evaluate", "--no-progress", "--workers=1", *options)
 
 
 def measured(*options: str) -> dict:
@@ -96,7 +93,4 @@ def schemas() -> list[str]:
 
 
 def refused(*options: str) -> str:
-    with pytest.raises(CommandError) as raised:
-        evaluate(*options)
-    assert raised.value.returncode == 2
-    return str(raised.value)
+    return commands.refused("evaluate", "--no-progress", "--workers=1", *options)

@@ -42,17 +42,6 @@ def test_the_shares_of_a_confusion_are_those_of_each_label_by_weight() -> None:
     assert found["N"]["similar"] == {"pairs": 0, "share": None, "share_interval": None}
 
 
-def test_intervals_narrow_with_more_pairs() -> None:
-    few, many = (
-        confusion([Answer("D", 1.0, 0, ("duplicate", "version")[place % 2]) for place in range(count)])["D"][
-            "duplicate"
-        ]
-        for count in (20, 500)
-    )
-    (few_low, few_high), (many_low, many_high) = few["share_interval"], many["share_interval"]
-    assert few_low < many_low < 0.5 < many_high < few_high
-
-
 def guesses(*rows: tuple[float, bool, float]) -> list[Answer]:
     """Return pairs of rows of the probability, whether it is a duplicate, and the weight."""
     return [Answer("D" if right else "N", weight, 0, "similar", guess) for guess, right, weight in rows]
@@ -164,11 +153,6 @@ def test_intervals_hold_the_value_and_narrow_with_more_pairs() -> None:
     assert many.high - many.low == pytest.approx(4 * (2 / 9 / 150) ** 0.5, rel=0.2)
 
 
-def test_the_same_labels_give_the_same_intervals() -> None:
-    labels, called = ["D", "T", "D", "E"], [True, True, False, False]
-    assert score(labels, [1.0] * 4, called) == score(labels, [1.0] * 4, called)
-
-
 @pytest.mark.parametrize("labels", [[], ["V"], ["T"]])
 def test_a_share_of_nothing_is_nothing(labels: list[str]) -> None:
     found = score(labels, [1.0] * len(labels), [False] * len(labels))
@@ -179,20 +163,19 @@ def folds(pairs: list[LabelledPair], count: int) -> list[tuple[list[int], list[i
     return [(sorted(train.tolist()), sorted(test.tolist())) for train, test in date_folds(pairs, count)]
 
 
-def test_each_block_of_days_is_tested_once() -> None:
-    pairs = pairs_of(("ab", 3, "D"), ("cd", 0, "T"), ("ef", 1, "D"), ("gh", 2, "N"))
-    assert folds(pairs, 2) == [([0, 3], [1, 2]), ([1, 2], [0, 3])]
-    assert folds([], 3) == []
-
-
-def test_a_day_is_not_divided() -> None:
-    pairs = pairs_of(("ab", 0, "D"), ("cd", 1, "T"), ("ef", 1, "D"), ("gh", 1, "N"))
-    assert folds(pairs, 2) == [([1, 2, 3], [0]), ([0], [1, 2, 3])]
-
-
-def test_an_article_is_never_in_training_and_test() -> None:
-    pairs = pairs_of(("ab", 0, "D"), ("cd", 0, "T"), ("be", 1, "D"), ("gh", 1, "N"))
-    assert folds(pairs, 2) == [([3], [0, 1]), ([1], [2, 3])]
+@pytest.mark.parametrize(
+    ("articles", "days", "expected"),
+    [
+        (("ab", "cd", "ef", "gh"), (3, 0, 1, 2), [([0, 3], [1, 2]), ([1, 2], [0, 3])]),
+        # a day is not divided
+        (("ab", "cd", "ef", "gh"), (0, 1, 1, 1), [([1, 2, 3], [0]), ([0], [1, 2, 3])]),
+        # an article is never in training and test
+        (("ab", "cd", "be", "gh"), (0, 0, 1, 1), [([3], [0, 1]), ([1], [2, 3])]),
+        ((), (), []),
+    ],
+)
+def test_each_block_of_days_is_tested_once(articles: tuple[str, ...], days: tuple[int, ...], expected: list) -> None:
+    assert folds(pairs_of(*zip(articles, days, "DTDN", strict=False)), 2) == expected
 
 
 def test_random_folds_keep_the_rules() -> None:

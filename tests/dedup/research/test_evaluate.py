@@ -23,6 +23,7 @@ from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import DetectionRun, FittedModel, Pair, Profile
 from dedup.research import apart
 from tests.articles.rows import json_lines
+from tests.commands import called
 from tests.dedup.research.small_corpus import (
     ARTICLES,
     LABELS,
@@ -342,7 +343,7 @@ def test_cross_validation_judges_by_models_of_other_dates(store, tmp_path) -> No
                 external_id=f"t{day}{number}",
             )
         labels.append({"a": f"t{day}0", "b": f"t{day}1", "label": "T"})
-    call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
+    called("find_duplicates", "--no-progress", "--workers=1")
     path = tmp_path / "labels.jsonl"
     path.write_bytes(json_lines(*labels))
     crossed = measured(f"--labels={path}")["cross_validated"]

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from articles.models import Article
 from dedup.detection.runs import terms
 from dedup.detection.verdicts.model import ModelError, VerdictModel, load_model
 from dedup.models import DetectionRun, FittedModel
 from dedup.research import apart
+from tests import commands
 from tests.articles.rows import json_lines
+from tests.commands import called
 from tests.dedup.research.small_corpus import (
     ARTICLES,
     GLASS,
@@ -207,16 +207,11 @@ def both(corpora) -> list[str]:
 
 def fit(*options: str) -> str:
     """Return what the command writes to stdout."""
-    output = io.StringIO()
-    call_command("fit_verdicts", "--no-progress", "--workers=1", *options, stdout=output, stderr=io.StringIO())
-    return output.getvalue()
+    return called("fit_verdicts", "--no-progress", "--workers=1", *options)[0]
 
 
 def not_fitted(*options: str) -> str:
-    with pytest.raises(CommandError) as raised:
-        fit(*options)
-    assert raised.value.returncode == 2
-    return str(raised.value)
+    return commands.refused("fit_verdicts", "--no-progress", "--workers=1", *options)
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -10,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.db.models import F, Max
 from pytest_django import DjangoDbBlocker
 
@@ -21,6 +19,7 @@ from dedup.detection.verdicts.model import default_model, dump_model, load_model
 from dedup.models import DenseGroup, FittedModel, HeadlineForm, Pair
 from dedup.research import learning
 from dedup.review.answers.decisions import confirm_group, decide_pair
+from tests.commands import called, refused
 from tests.conftest import storing
 from tests.dense import copies_of, write_group
 from tests.factories import make_user
@@ -59,24 +58,15 @@ RATES = (
 
 def fit(*options: str) -> tuple[str, str]:
     """Return what the command writes to stdout and to stderr."""
-    output, errors = io.StringIO(), io.StringIO()
-    call_command("fit_verdicts", *options, stdout=output, stderr=errors)
-    return output.getvalue(), errors.getvalue()
+    return called("fit_verdicts", *options)
 
 
 def learnt(*options: str) -> dict:
     return json.loads(fit("--format=json", *options)[0])
 
 
-def refused(*options: str) -> str:
-    with pytest.raises(CommandError) as raised:
-        fit(*options)
-    assert raised.value.returncode == 2
-    return str(raised.value)
-
-
 def find_duplicates() -> None:
-    call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
+    called("find_duplicates", "--no-progress", "--workers=1")
 
 
 @pytest.fixture(scope="module")
@@ -241,12 +231,11 @@ def test_labels_teach_too_and_decisions_outweigh_them(decided, tmp_path) -> None
     ]
     path = tmp_path / "labels.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    output, errors = io.StringIO(), io.StringIO()
-    call_command("fit_verdicts", f"--labels={path}", "--format=json", stdout=output, stderr=errors)
-    result = json.loads(output.getvalue())
+    printed, said = fit(f"--labels={path}", "--format=json")
+    result = json.loads(printed)
     assert result["learnt_from"] == {"D": 20, "V": 2, "T": 2, "E": 1, "N": 20}
     assert result["decisions"] == 40
-    assert errors.getvalue() == "line 27: no stored article has the id 'gone'; import it, or correct the label\n"
+    assert said == "line 27: no stored article has the id 'gone'; import it, or correct the label\n"
 
 
 def test_one_decision_on_a_large_group_counts_as_twenty_pairs(decided, store) -> None:
@@ -273,7 +262,7 @@ def test_few_decisions_teach_nothing(corpus) -> None:
     mara = make_user("mara", "editor")
     for pair in Pair.objects.filter(left__headline__startswith="Rates")[:3]:
         decide_pair(pair.pk, "reject", user=mara)
-    assert re.search(r"\b0 .*\b3 .*at least 5 .*--labels", refused())
+    assert re.search(r"\b0 .*\b3 .*at least 5 .*--labels", refused("fit_verdicts"))
     assert FittedModel.objects.count() == 0
 
 
@@ -287,8 +276,8 @@ def test_a_decision_that_was_overruled_teaches_nothing(decided) -> None:
 def test_a_model_that_is_not_there_or_of_another_version_is_refused(db) -> None:
     other = FittedModel.objects.create(content='{"format": 0}', decisions=50)
     for unknown in ("7000", "mine"):
-        assert re.search(rf"no model '{unknown}'; .*shipped.* {other.pk}", refused(f"--use={unknown}"))
-    assert re.search(rf"model {other.pk} .*format 0, not 1; fit", refused(f"--use={other.pk}"))
+        assert re.search(rf"no model '{unknown}'; .*shipped.* {other.pk}", refused("fit_verdicts", f"--use={unknown}"))
+    assert re.search(rf"model {other.pk} .*format 0, not 1; fit", refused("fit_verdicts", f"--use={other.pk}"))
     assert not FittedModel.objects.filter(in_use=True).exists()
 
 

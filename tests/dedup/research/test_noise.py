@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from random import Random
 
 import pytest
-from django.core.management import call_command
 
 from dedup.research import noise
 from dedup.research.labels import Label, LabelsError, Named
 from dedup.research.noise import NOISES, cropped, hyphenated, misread, moved, sides_of
 from tests.articles.rows import json_lines
+from tests.commands import called
 from tests.dedup.research.small_corpus import ARTICLES, LABELS, RAIN, TRAM, WIRE, row
 
 PARTS = f"{WIRE}\n\n{TRAM}\n\n{RAIN}"
@@ -67,18 +66,15 @@ def test_the_command_says_what_is_still_found(tmp_path: Path, monkeypatch: pytes
     articles.write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)))
     labels.write_bytes(json_lines(*LABELS))
     monkeypatch.setattr(noise, "NOISES", [known for known in NOISES if known.name in {"none", "crop_30"}])
-    out, said = io.StringIO(), io.StringIO()
-    call_command(
+    printed, said = called(
         *("measure_noise", f"--articles={articles}", f"--labels={labels}", "--others=3", "--format=json"),
         *("--no-progress", "--workers=1"),
-        stdout=out,
-        stderr=said,
     )
-    result = json.loads(out.getvalue())
+    result = json.loads(printed)
     assert (result["duplicates"], result["left_out"], result["seed"]) == (2, 0, 1)
     assert 4 <= result["articles"] <= 7
     unchanged, short = ({name: recall["recall"] for name, recall in row["recall"].items()} for row in result["rows"])
     # One of the two is a copy, with a weight of 3; the other one has another text.
     assert {unchanged[name] for name in ("verdict", "any", "exact", "trigram", "minhash", "datasketch")} == {0.75}
     assert (short["exact"], short["minhash"], short["datasketch"], short["containment"]) == (0.0, 0.0, 0.0, 0.75)
-    assert "cropped to the first 30%:" in said.getvalue()
+    assert "cropped to the first 30%:" in said

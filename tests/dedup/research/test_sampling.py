@@ -207,7 +207,7 @@ def test_the_label_of_a_pair_is_the_settled_one_else_the_common_one_else_the_fir
     pairs[2].settled = "T"
     pairs[2].save()
     reading = read_sample(sample)
-    assert [(label.line, label.label, label.weight) for label in reading.labels] == [
+    assert [(label.line, label.label, label.weight) for label in reading.pairs] == [
         (1, "D", 2.5), (2, "D", 2.5), (3, "T", 2.5), (4, "N", 2.5),
     ]  # fmt: skip
     assert [(pair.left, pair.right) for pair in reading.pairs] == [(pair.left_id, pair.right_id) for pair in pairs[:4]]

@@ -20,6 +20,7 @@ from dedup.research.labels import find_articles, read_labels
 from dedup.research.samples import read_sample
 from dedup.research.sampling import Plan, draw
 from dedup.review.readings.label_files import Imported, LabelFileError, import_labels
+from tests.commands import called
 from tests.factories import make_pair
 
 pytestmark = pytest.mark.django_db
@@ -29,12 +30,6 @@ COLUMNS = [
     *("headline_a", "headline_b", "label", "note"),
 ]
 SPLINK = ["unique_id_l", "source_dataset_l", "unique_id_r", "source_dataset_r", "clerical_match_score"]
-
-
-def run(command: str, *arguments: Any) -> tuple[str, str]:
-    out, said = io.StringIO(), io.StringIO()
-    call_command(command, *map(str, arguments), stdout=out, stderr=said)
-    return out.getvalue(), said.getvalue()
 
 
 def rows_of(file: Path) -> list[dict[str, Any]]:
@@ -63,7 +58,7 @@ def sample(store) -> ValidationSample:
     ]
     for place, (one, other) in enumerate(combinations(articles, 2)):
         make_pair(one, other, trigram=0.55 + place / 25)
-    _, said = run("export", "validation", "--per-stratum", 3, "--by", "band", "--seed", 4, "--name", "spring")
+    _, said = called("export", "validation", "--per-stratum", 3, "--by", "band", "--seed", 4, "--name", "spring")
     drawn = ValidationSample.objects.get()
     assert said.splitlines() == [
         f"Drew 8 pairs as “spring” (number {drawn.pk}, seed 4).",
@@ -79,9 +74,9 @@ def sample(store) -> ValidationSample:
 def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path: Path, ending: str) -> None:
     before = [list(model.objects.order_by("pk").values()) for model in (Pair, Decision, Article)]
     sheet = tmp_path / f"sheet.{ending}"
-    run("export", "validation", "--sample", "spring", "--output", sheet)
+    called("export", "validation", "--sample", "spring", "--output", sheet)
     assert list(rows_of(sheet)[0]) == [*COLUMNS, "days", "weight", "stratum"]
-    run("export", "validation", "--sample", "spring", "--blind", "--texts", "--output", sheet)
+    called("export", "validation", "--sample", "spring", "--blind", "--texts", "--output", sheet)
     rows = rows_of(sheet)
     assert list(rows[0]) == [*COLUMNS[:-2], "text_a", "text_b", "label", "note"]
     assert [int(row["position"]) for row in rows] == list(range(1, 9))
@@ -89,25 +84,25 @@ def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path
         row |= {"label": label, "note": "seen twice" if label == "v" else ""}
     write(sheet, rows)
 
-    said, _ = run("import_labels", "spring", sheet, "--reader", "ines")
+    said, _ = called("import_labels", "spring", sheet, "--reader", "ines")
     assert said == "Labels of ines for “spring”: 7 new, 0 changed, 0 stored already; 1 row without a label.\n"
     stored = SampleLabel.objects.order_by("pair__position").values_list("label", "note", "reader", "imported")
     assert list(stored[:2]) == [("D", "", "ines", True), ("V", "seen twice", "ines", True)]
     moments = list(SampleLabel.objects.values_list("pk", "labelled_at"))
-    said, _ = run("import_labels", sample.pk, sheet, "--reader", "ines")
+    said, _ = called("import_labels", sample.pk, sheet, "--reader", "ines")
     assert "0 new, 0 changed, 7 stored already" in said
     assert list(SampleLabel.objects.values_list("pk", "labelled_at")) == moments
     rows[0]["label"] = "N"
     write(sheet, rows)
-    assert "0 new, 1 changed, 6 stored already" in run("import_labels", "spring", sheet, "--reader", "ines")[0]
+    assert "0 new, 1 changed, 6 stored already" in called("import_labels", "spring", sheet, "--reader", "ines")[0]
 
     # evaluate reads the labelled pairs, and finds their articles, as read_sample gives them.
-    run("export", "validation", "--sample", "spring", "--labels", "--output", sheet)
+    called("export", "validation", "--sample", "spring", "--labels", "--output", sheet)
     labels, problems = read_labels(sheet)
     found, unknown = find_articles(labels)
     assert (problems, unknown) == ([], [])
     reading = read_sample(sample)
-    key = lambda label: (label.left, label.right, label.label.label, label.label.weight, label.label.stratum)  # noqa: E731
+    key = lambda label: (label.left, label.right, label.label, label.weight, label.stratum)  # noqa: E731
     assert [key(pair) for pair in found] == [key(pair) for pair in reading.pairs]
     assert sum(label.weight for label in labels) == pytest.approx(10)
     # No label changes anything but labels.
@@ -117,7 +112,7 @@ def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_splink_names_come_back_as_duplicate_or_not(sample: ValidationSample, tmp_path: Path, ending: str) -> None:
     sheet = tmp_path / f"splink.{ending}"
-    run("export", "validation", "--sample", "spring", "--names", "splink", "--blind", "--output", sheet)
+    called("export", "validation", "--sample", "spring", "--names", "splink", "--blind", "--output", sheet)
     rows = rows_of(sheet)
     assert list(rows[0]) == SPLINK
     assert {row["source_dataset_l"] for row in rows} == {"articles"}
@@ -126,11 +121,11 @@ def test_splink_names_come_back_as_duplicate_or_not(sample: ValidationSample, tm
     for place, row in enumerate(known):
         row["clerical_match_score"] = (1.0, "0")[place % 2]
     write(sheet, known)
-    said, _ = run("import_labels", "spring", sheet, "--reader", "ines")
+    said, _ = called("import_labels", "spring", sheet, "--reader", "ines")
     assert f": {len(known)} new" in said
     given = SampleLabel.objects.order_by("pair__position").values_list("label", flat=True)
     assert list(given) == (["D", "N"] * 4)[: len(known)]
-    run("export", "validation", "--sample", "spring", "--names", "splink", "--labels", "--output", sheet)
+    called("export", "validation", "--sample", "spring", "--names", "splink", "--labels", "--output", sheet)
     again = rows_of(sheet)
     assert list(again[0]) == [*SPLINK, "weight", "stratum"]
     assert [float(row["clerical_match_score"]) for row in again] == ([1.0, 0.0] * 4)[: len(known)]
@@ -138,7 +133,7 @@ def test_splink_names_come_back_as_duplicate_or_not(sample: ValidationSample, tm
 
 def test_one_wrong_row_and_nothing_is_imported(sample: ValidationSample, tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.jsonl"
-    run("export", "validation", "--sample", "spring", "--output", sheet)
+    called("export", "validation", "--sample", "spring", "--output", sheet)
     first, *rest = rows_of(sheet)
     write(sheet, [first | {"label": "D"}, *rest[1:], {**first, "label": "N"}])
     out, said = io.StringIO(), io.StringIO()
@@ -146,15 +141,8 @@ def test_one_wrong_row_and_nothing_is_imported(sample: ValidationSample, tmp_pat
         call_command("import_labels", "spring", str(sheet), reader="ines", stdout=out, stderr=said)
     assert said.getvalue() == "line 8: line 1 has the same pair; remove one of the two lines\n"
     assert (out.getvalue(), SampleLabel.objects.count()) == ("", 0)
-    write(sheet, [])
-    with pytest.raises(CommandError, match="has no label; fill in the column label"):
-        call_command("import_labels", "spring", str(sheet), reader="ines")
     for arguments, message in (
-        (
-            ("import_labels", "summer", str(sheet), "--reader", "ines"),
-            "there is no validation sample 'summer'; the",
-        ),
-        (("import_labels", "spring", str(sheet), "--reader", " "), "the reader's name has 0 characters"),
+        (("import_labels", "summer", str(sheet), "--reader", "ines"), "there is no validation sample 'summer'; the"),
         (("export", "validation", "--labels"), "--labels writes the labels of a stored sample; name it with --sample"),
         (("export", "validation", "--sample", "spring", "--seed", "1"), "leave out the options of drawing"),
         (("export", "validation", "--sample", "spring", "--labels", "--texts"), "leave out --blind and --texts"),
