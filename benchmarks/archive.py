@@ -172,11 +172,6 @@ def fill(articles: int, pairs: int) -> None:
         _decide()
 
 
-def tidy() -> None:
-    """Give the planner statistics of the tables, as autovacuum does in time."""
-    _run("VACUUM ANALYZE")
-
-
 def _run(*statements: str, **values: Any) -> None:
     with connection.cursor() as cursor:
         for statement in statements:

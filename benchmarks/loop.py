@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with database.scratch_database(), installation() as site:
         archive.fill(options.articles, options.articles * archive.NEAREST)
-        archive.tidy()
+        database.settle()
         make_user("mara", "editor")
         with site.pages(WORKERS) as address, _browser(address) as page:
             for line in _figures(page, options):
@@ -105,19 +105,15 @@ def _answered(page: Any, number: int, think: int) -> tuple[float, float]:
 def _lost_keys(page: Any, spacing: int) -> str:
     """Press many keys quickly, and say what became of them."""
     _wait(page, "!document.querySelector('.strip-sending')")
-    before, refused_before = _stored(), _refused(page)
+    before, refused_before = Decision.objects.count(), _refused(page)
     for number in range(PRESSES):
         page.keyboard.press(KEYS[number % len(KEYS)])
         page.wait_for_timeout(spacing)
     page.wait_for_timeout(1000)
     _wait(page, "!document.querySelector('.strip-sending')")
-    stored, refused = _stored() - before, _refused(page) - refused_before
+    stored, refused = Decision.objects.count() - before, _refused(page) - refused_before
     lost = PRESSES - stored - refused
     return f"{PRESSES} keys, one every {spacing} ms: {stored} stored, {refused} refused with a message, {lost} lost"
-
-
-def _stored() -> int:
-    return Decision.objects.count()
 
 
 def _refused(page: Any) -> int:

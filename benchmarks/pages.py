@@ -193,7 +193,7 @@ def run(options: argparse.Namespace) -> None:
         if not options.again:
             began = time.monotonic()
             archive.fill(options.articles, options.pairs)
-            archive.tidy()
+            database.settle()
             print(f"Filled in {time.monotonic() - began:.0f} s.", file=sys.stderr)
         print("| page | median ms | slowest ms | CPU ms | queries |\n|---|---:|---:|---:|---:|")
         for page in _measure(options.repeat, options.only):

@@ -298,6 +298,14 @@ def numbers(listed: str) -> list[int]:
     return [int(number) for number in listed.split(",")]
 
 
+def _names(listed: str) -> list[str]:
+    return listed.split(",")
+
+
+def _per_day(listed: str) -> list[int | None]:
+    return [None if number == "own" else int(number) for number in listed.split(",")]
+
+
 def recall(found: Collection[tuple[int, int]], truth: Collection[tuple[int, int]] | None) -> float | None:
     """Return the share of the true pairs that was found; None if the truth is unknown or empty."""
     return len(set(found) & set(truth)) / len(truth) if truth else None
@@ -324,15 +332,14 @@ def check_truth(truth: Pairs, config: MinhashConfig) -> None:
         )
 
 
-def _names(listed: str) -> list[str]:
-    return listed.split(",")
-
-
 def add_contest_options(parser: argparse.ArgumentParser, contestants: list[str]) -> None:
     """Declare the options of what is compared."""
     parser.add_argument("--threshold", type=float, default=0.5, help="threshold of the trigram pass")
     parser.add_argument(
-        "--contestants", type=_names, default=contestants, help=f"any of {','.join(CONTESTANTS)} {contestants}"
+        "--contestants",
+        type=_names,
+        default=contestants,
+        help=f"any of {','.join(CONTESTANTS)} {contestants}",
     )
     parser.add_argument("--plain-pairs", type=int, default=60_000, help="about how many pairs the plain join compares")
     parser.add_argument(
@@ -341,7 +348,3 @@ def add_contest_options(parser: argparse.ArgumentParser, contestants: list[str])
     parser.add_argument(
         "--truth-most", type=int, default=40_000, help="largest corpus for which all true pairs are computed"
     )
-
-
-def _per_day(listed: str) -> list[int | None]:
-    return [None if number == "own" else int(number) for number in listed.split(",")]

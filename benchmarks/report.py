@@ -92,8 +92,9 @@ def trigram(results: Sequence[WindowResult]) -> str:
         }
         points.append({**where, "who": "plain join (extrapolated)", "cpu": result.plain_cpu, "label": ""})
         points.append({**where, "who": "trigram pass", "cpu": result.usage.cpu, "label": f"{result.ratio:,.0f} ×"})
+    days = [f"{number:,}" for number in sorted({result.per_day for result in results if result.per_day is not None})]
     base = alt.Chart().encode(
-        x=alt.X("per_day:O", title="articles a day", sort=_in_order(results), axis=alt.Axis(labelAngle=0)),
+        x=alt.X("per_day:O", title="articles a day", sort=days, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("cpu:Q", title="CPU seconds", scale=alt.Scale(type="log"), axis=alt.Axis(values=_POWERS, format="~s")),
     )
     colour = alt.Color(
@@ -149,10 +150,6 @@ def _bars(panelled: Sequence[tuple[str, ShingleResult]]) -> Any:
     names = list(dict.fromkeys(panel for panel, _ in panelled))
     layered = alt.layer(marks, labels, data=alt.Data(values=bars)).properties(width=460, height=alt.Step(26))
     return layered.facet(facet=alt.Facet("panel:N", title=None, sort=names), columns=1).resolve_scale(y="independent")
-
-
-def _in_order(results: Sequence[WindowResult]) -> list[str]:
-    return [f"{number:,}" for number in sorted({result.per_day for result in results if result.per_day is not None})]
 
 
 def _svg(chart: Any, title: str) -> str:

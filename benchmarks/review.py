@@ -64,7 +64,8 @@ def simulate(sample: int = SAMPLE) -> Counted:
     question = next_question(user)
     while question is not None:
         if (done := counted.answers.total()) % STEP == 0 or not counted.change_left:
-            counted.change_left[done] = _change_left()
+            left = OpenQuestion.objects.filter(asked=True).aggregate(change=Sum("change", default=0.0))["change"]
+            counted.change_left[done] = round(left, 1)
         began = time.perf_counter()
         counted.answers[_answer(question, user)] += 1
         question = next_question(user)
@@ -81,11 +82,6 @@ def _waiting() -> tuple[int, int]:
     waiting = Pair.objects.in_queue().filter(MAY_BE_DUPLICATES)
     bound = Profile.objects.get(is_default=True).asked_from
     return waiting.count(), waiting.filter(Q(verdict="duplicate") | Q(duplicate_probability__gte=bound)).count()
-
-
-def _change_left() -> float:
-
-    return round(OpenQuestion.objects.filter(asked=True).aggregate(change=Sum("change", default=0.0))["change"], 1)
 
 
 def _answer(question: Question, user: User) -> str:

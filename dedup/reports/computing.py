@@ -26,16 +26,7 @@ from articles.processes import THIS_PROCESS, Pool, WorkerDiedError
 from articles.storage.fingerprints import fingerprint
 from dedup.declarations import Settings, make_config
 from dedup.detection.runs.scope import Scope
-from dedup.models import (
-    Decision,
-    DetectionRun,
-    FittedModel,
-    Pair,
-    SampledPair,
-    SampleLabel,
-    StoredReport,
-    Watermark,
-)
+from dedup.models import Decision, DetectionRun, FittedModel, Pair, SampledPair, SampleLabel, StoredReport, Watermark
 from dedup.reports import REPORTS
 from dedup.reports.base import Chart, Report, ReportError
 from dedup.reports.drawing import alt, svg

@@ -225,7 +225,7 @@ class GapsReport(Report):
         """Raise ReportError for a pass that never compares articles far apart."""
         if has_no_window(options.pass_):
             return
-        others = ", ".join(detection_pass for detection_pass in PASSES if has_no_window(detection_pass))
+        others = ", ".join(filter(has_no_window, PASSES))
         raise ReportError(
             f"The pass {options.pass_} compares articles within a window of days only, so its pairs cannot show how "
             f"far apart duplicates are. Choose a pass that can compare all: {others}."

@@ -14,18 +14,7 @@ from typing import Annotated, Any, ClassVar
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, rows_of
-from dedup.reports.columns import (
-    COUNT,
-    NUMBER,
-    TEXT,
-    Table,
-    column,
-    listed,
-    share_of,
-    share_of_all,
-    table,
-    tables_of,
-)
+from dedup.reports.columns import COUNT, NUMBER, TEXT, Table, column, listed, share_of, share_of_all, table, tables_of
 from dedup.reports.drawing import MOST_BARS, PALETTE, WIDTH, Bar, alt, bars, drawn_name, time_axis
 from dedup.reports.passes import found_by
 

@@ -205,7 +205,7 @@ class PassesReport(Report):
         """Return a sentence with the totals."""
         if not result.pairs:
             return "No pass has proposed a pair here."
-        alone = sum(detection_pass.pairs_alone for detection_pass in result.passes)
+        alone = sum(found.pairs_alone for found in result.passes)
         passes = "1 pass proposes" if len(result.passes) == 1 else f"{len(result.passes)} passes propose"
         return (
             f"{passes} {counted(result.pairs, 'pair')}; {result.clustered:,} of them "

@@ -166,19 +166,17 @@ def agreement(training: TrainingSet, tested: Sequence[HeldOut]) -> tuple[int, in
 
     They agree if both call the pair a duplicate, or neither does. Versions are neither, and are left out.
     """
-    counted = [out for out in tested if training.pairs[out.place].label != "V"]
-    answers = [(tested_pair, training.pairs[tested_pair.place].label == "D") for tested_pair in counted]
-    before = sum((tested_pair.old is VerdictKind.DUPLICATE) == answer for tested_pair, answer in answers)
-    after = sum((tested_pair.new is VerdictKind.DUPLICATE) == answer for tested_pair, answer in answers)
-    return len(counted), before, after
+    labelled = [(training.pairs[out.place].label, out) for out in tested]
+    answers = [(label == "D", out) for label, out in labelled if label != "V"]
+    before = sum((out.old is VerdictKind.DUPLICATE) == answer for answer, out in answers)
+    after = sum((out.new is VerdictKind.DUPLICATE) == answer for answer, out in answers)
+    return len(answers), before, after
 
 
 def drawn_support(training: TrainingSet, tested: Sequence[HeldOut]) -> Support:
     """Return what the answers say about the verdicts that change, of the pairs that chance chose."""
     drawn = [out for out in tested if out.place in training.drawn and out.old is not out.new]
-    return support_of(
-        (training.pairs[tested_pair.place].label, tested_pair.old, tested_pair.new, 1.0) for tested_pair in drawn
-    )
+    return support_of((training.pairs[out.place].label, out.old, out.new, 1.0) for out in drawn)
 
 
 def sample_support(model: VerdictModel) -> Support:

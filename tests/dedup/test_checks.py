@@ -41,16 +41,6 @@ def database(kind: str, options: str) -> Iterator[str]:
             server.execute(f"DROP DATABASE {name}")
 
 
-@pytest.fixture
-def c_locale_database(django_db_setup, django_db_blocker):
-    """A database in which pg_trgm ignores all letters but ASCII."""
-    with (
-        django_db_blocker.unblock(),
-        database("c_locale", "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER libc") as name,
-    ):
-        yield name
-
-
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
 def test_a_database_that_is_not_utf8_fails_before_the_first_migration(
     django_db_setup, django_db_blocker, encoding: str
@@ -79,17 +69,18 @@ def test_no_other_provider_helps_if_the_ctype_is_c(
     assert [error.id for error in before + after] == ["dedup.E003", "dedup.E003"]
 
 
-def test_a_c_locale_fails_with_id_and_hint_before_pg_trgm_and_with_it(c_locale_database) -> None:
-    [error] = check_trigrams(databases=[c_locale_database])
-    assert error.id == "dedup.E003"
-    assert "LC_CTYPE C," in error.msg
-    assert "LC_CTYPE 'C.UTF-8'" in error.hint
-    with connections[c_locale_database].cursor() as cursor:
-        cursor.execute("CREATE EXTENSION pg_trgm")
-    [error] = check_trigrams(databases=[c_locale_database])
-    assert error.id == "dedup.E003"
-    assert "'Москва'" in error.msg
-    assert "LC_CTYPE 'C.UTF-8'" in error.hint
+def test_a_c_locale_fails_with_id_and_hint_before_pg_trgm_and_with_it(django_db_setup, django_db_blocker) -> None:
+    # There, pg_trgm ignores all letters but ASCII.
+    options = "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER libc"
+    with django_db_blocker.unblock(), database("c_locale", options) as name:
+        before = check_trigrams(databases=[name])
+        with connections[name].cursor() as cursor:
+            cursor.execute("CREATE EXTENSION pg_trgm")
+        after = check_trigrams(databases=[name])
+    for [error], said in ((before, "LC_CTYPE C,"), (after, "'Москва'")):
+        assert error.id == "dedup.E003"
+        assert said in error.msg
+        assert "LC_CTYPE 'C.UTF-8'" in error.hint
 
 
 @pytest.mark.django_db

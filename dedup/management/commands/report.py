@@ -70,8 +70,8 @@ class Command(ProjectCommand):
         """Return the report's own options. Raises CommandError for an option of another report."""
         given = {
             name: options[name]
-            for known_report in REPORTS.values()
-            for name in settings_of(known_report.options_class)
+            for known in REPORTS.values()
+            for name in settings_of(known.options_class)
             if options[name] is not None
         }
         try:

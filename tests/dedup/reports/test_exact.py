@@ -36,20 +36,14 @@ def store_four(store: StoreArticle) -> None:
     store("Rain from noon.", headline="", date="2026-03-05")
 
 
-def test_counts_stored_articles_as_they_are_and_in_normal_form(store: StoreArticle) -> None:
+def test_stored_articles_are_counted_as_they_are_and_in_normal_form(store: StoreArticle) -> None:
     store_four(store)
-
     assert exact_copies(Scope()) == {
         "exact": ExactCopies(4, Groups(1, 2), Groups(1, 2), Groups(0, 0), any=3, same_day=1, other_day=0),
         "normalised": ExactCopies(4, Groups(1, 2), Groups(1, 3), Groups(1, 2), any=3, same_day=1, other_day=0),
     }
 
-
-def test_prints_a_table(store: StoreArticle) -> None:
-    store_four(store)
-
     out, _ = report()
-
     lines = [" ".join(line.split()) for line in out.splitlines() if line.strip(" ─")]
     assert re.search(r"3 of 4 articles \(75\.00%\).*\b3 \(75\.00%\)", lines[0])
     assert lines[lines.index("As stored") :][:6] == [
@@ -60,13 +54,6 @@ def test_prints_a_table(store: StoreArticle) -> None:
         "the same headline and text 0 0 0.00%",
         "any of these 3 75.00%",
     ]
-
-
-def test_an_empty_archive_has_no_copies() -> None:
-    out, _ = report("--format", "json")
-
-    assert json.loads(out)["exact"]["articles"] == 0
-    assert exact_copies(Scope())["normalised"].share == 0.0
 
 
 def test_days_and_newspapers_choose(store: StoreArticle) -> None:

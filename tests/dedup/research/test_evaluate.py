@@ -125,20 +125,8 @@ def _check_error(result: dict) -> None:
         "stratum": "cross",
         "days": 2,
         "articles": [
-            {
-                "external_id": "n3",
-                "newspaper": "Harbour Post",
-                "date": "2026-03-02",
-                "headline": "Glass negatives on show",
-                "url": "https://harbour.example/3",
-            },
-            {
-                "external_id": "n4",
-                "newspaper": "Inland Courier",
-                "date": "2026-03-04",
-                "headline": "Tramway to be repaired",
-                "url": "https://inland.example/4",
-            },
+            {"external_id": given["id"], **{name: given[name] for name in ("newspaper", "date", "headline", "url")}}
+            for given in ARTICLES[2:4]
         ],
         "verdict": None,
         "probability": None,
@@ -308,10 +296,7 @@ def test_rows_that_do_not_count_are_told_with_line_value_and_remedy(stored, stor
     ("other", "reason"),
     [
         ({"a": "n3", "b": "n9", "label": "D"}, "label more pairs"),
-        (
-            {"a": "n2", "b": "n6", "label": "T"},
-            "too few days; label pairs",
-        ),
+        ({"a": "n2", "b": "n6", "label": "T"}, "too few days; label pairs"),
     ],
 )
 def test_too_few_labels_allow_no_cross_validation(stored, tmp_path, other, reason) -> None:
@@ -334,14 +319,9 @@ def test_cross_validation_judges_by_models_of_other_dates(store, tmp_path) -> No
             store(text, newspaper=paper, date=f"2026-0{day}-02", headline="Closed", external_id=f"d{day}{number}")
         labels.append({"a": f"d{day}0", "b": f"d{day}1", "label": "D"})
         for number in range(2):
-            listing = rates(number, day + number) | {"date": f"2026-0{day}-{11 + number}"}
-            store(
-                listing["content"],
-                newspaper="Inland Courier",
-                date=listing["date"],
-                headline=listing["headline"],
-                external_id=f"t{day}{number}",
-            )
+            listing = rates(number, day + number)
+            named = {"newspaper": "Inland Courier", "headline": listing["headline"]}
+            store(listing["content"], date=f"2026-0{day}-{11 + number}", external_id=f"t{day}{number}", **named)
         labels.append({"a": f"t{day}0", "b": f"t{day}1", "label": "T"})
     called("find_duplicates", "--no-progress", "--workers=1")
     path = tmp_path / "labels.jsonl"

@@ -103,25 +103,13 @@ def corpus(module_db: DjangoDbBlocker, strict_model: Callable[[], None]) -> None
             kept = text[: text.index("Work on")].replace("spoke 3 times", "spoke 5 times")
             more = kept + MORE.format(place=place, person=person)
             for paper, content, late in (("Harbour Post", text, 0), ("Coast Echo", more, 3)):
-                headline = f"{place} to mend its tramway"
-                store(
-                    content,
-                    newspaper=paper,
-                    date=f"{month}-{day + late}",
-                    headline=headline,
-                    external_id=f"{place} {paper}",
-                )
+                named = {"headline": f"{place} to mend its tramway", "external_id": f"{place} {paper}"}
+                store(content, newspaper=paper, date=f"{month}-{day + late}", **named)
             for later in range(2):
-                text = RATES.format(
-                    buy=170 + 7 * number + later, sell=390 + 3 * number + later, dollar=40 + number - later
-                )
-                store(
-                    text,
-                    newspaper="Inland Courier",
-                    date=f"{month}-{day + later}",
-                    headline=f"Rates of {place}",
-                    external_id=f"{place} rates {later}",
-                )
+                buy, sell, dollar = 170 + 7 * number + later, 390 + 3 * number + later, 40 + number - later
+                named = {"headline": f"Rates of {place}", "external_id": f"{place} rates {later}"}
+                text = RATES.format(buy=buy, sell=sell, dollar=dollar)
+                store(text, newspaper="Inland Courier", date=f"{month}-{day + later}", **named)
         find_duplicates()
         strict_model()
         find_duplicates()
