@@ -258,11 +258,8 @@ def _bound(name: str, config: PassConfig, effect: SettingEffect) -> float:
     bound = bound_named(name, effect)
     if bound is None:
         return TOP_BAND if effect is SettingEffect.FROM_SCORE else NO_WINDOW
-    return (
-        min(float(getattr(config, bound)), TOP_BAND)
-        if effect is SettingEffect.FROM_SCORE
-        else float(getattr(config, bound))
-    )
+    value = float(getattr(config, bound))
+    return min(value, TOP_BAND) if effect is SettingEffect.FROM_SCORE else value
 
 
 def source_sentences(result: CountedPairs) -> Iterator[str]:

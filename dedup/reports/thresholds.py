@@ -50,14 +50,17 @@ from dedup.reports.scored_pairs import (
 )
 from dedup.research.precision import UNKNOWN, Estimate, precision_of
 
+# In the order of Counts. Articles are counted by the next statement.
 _PAIRS_SQL = """
 SELECT band,
        count(*),
        count(*) FILTER (WHERE score = 1),
+       count(*) FILTER (WHERE score <> 1),
        count(*) FILTER (WHERE same_headline),
        count(*) FILTER (WHERE same_text),
        count(*) FILTER (WHERE same_headline AND same_text),
        count(*) FILTER (WHERE NOT same_headline AND NOT same_text),
+       0, 0, 0,
        count(confirmed),
        count(*) FILTER (WHERE confirmed)
 FROM scored_pair
@@ -303,11 +306,7 @@ def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[Score
     """Return the bands of the table scored_pair, the highest first."""
     found = dict.fromkeys(range(1, len(edges) + 1), Counts())
     cursor.execute(_PAIRS_SQL)
-    for band, pairs, exact, *others in cursor.fetchall():
-        headline, text, both, new, decided, confirmed = others
-        found[band] = Counts(
-            pairs, exact, pairs - exact, headline, text, both, new, decided=decided, confirmed=confirmed
-        )
+    found |= {band: Counts(*counts) for band, *counts in cursor.fetchall()}
     cursor.execute(_ARTICLES_SQL, scope.bounds())
     for band, articles, headline, text in cursor.fetchall():
         found[band] += Counts(articles=articles, headline_again=headline, text_again=text)

@@ -88,12 +88,12 @@ def weighted_precision(right: float, weights: Sequence[float]) -> Estimate:
     return Estimate(share, *interval(count, share * count))
 
 
-def upper_bound(drawn: int, wrong: int, *, confidence: float = _CONFIDENCE) -> float:
-    """Return the share of errors, 0..1, that is not exceeded in the whole with this confidence; 1 without a sample.
+def upper_bound(drawn: int, wrong: int) -> float:
+    """Return the share of errors, 0..1, that is not exceeded in the whole with 95% confidence; 1 without a sample.
 
     The one-sided bound of Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-    binomial" (Biometrika 26, 1934): the share at which a sample has so few errors with a chance of 1 - confidence. It
-    is for an endless whole, so for a small one it is on the safe side. Raises ValueError unless 0 <= wrong <= drawn.
+    binomial" (Biometrika 26, 1934): the share at which a sample has so few errors with a chance of 5%. It is for an
+    endless whole, so for a small one it is on the safe side. Raises ValueError unless 0 <= wrong <= drawn.
     """
     if not 0 <= wrong <= drawn:
         raise ValueError(f"{wrong} of {drawn} drawn cannot be wrong; give 0 to {drawn}")
@@ -102,7 +102,7 @@ def upper_bound(drawn: int, wrong: int, *, confidence: float = _CONFIDENCE) -> f
     low, high = wrong / drawn, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _at_most(wrong, drawn, middle) > 1 - confidence:
+        if _at_most(wrong, drawn, middle) > 1 - _CONFIDENCE:
             low = middle
         else:
             high = middle

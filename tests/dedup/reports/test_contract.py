@@ -10,29 +10,26 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from django.core.management import CommandError
 from django.test import Client
 from django.utils.html import escape
 
-from articles.models import Article
-from dedup.declarations import ConfigError, Settings, make_config, setting, settings_of
+from articles.models import Article, Newspaper
+from dedup.declarations import ConfigError, make_config, settings_of
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.profiles import configs_of, default_profile
 from dedup.detection.runs.scope import Scope
 from dedup.models import Pair
 from dedup.reports import REPORTS
-from dedup.reports.base import Chart, File, Report
+from dedup.reports.base import Report
 from dedup.reports.columns import Linked, Table
-from dedup.reports.drawing import alt
 from dedup.reports.formats import as_csv
 from dedup.rows.columns import Column, ColumnType
-from tests.commands import called
+from tests.commands import called, refused
 from tests.conftest import StoreArticle
-from tests.factories import make_pair
+from tests.factories import make_cluster, make_pair
 
 pytestmark = pytest.mark.django_db
 
@@ -181,70 +178,21 @@ def test_an_option_has_one_type_in_all_reports() -> None:
     assert all(len(type_) == 1 for type_ in types.values())
 
 
-@dataclass(frozen=True, slots=True)
-class PapersOptions(Settings):
-    least: int = setting(
-        1, range=(1, 100), unit="articles", help="Newspapers with fewer are left out.", source="a choice"
-    )
-    largest: bool = setting(False, help="Only the largest one.", unit="yes or no", source="a choice")
-
-
-class PapersReport(Report):
-    """A report with options and two tables with different columns."""
-
-    name: ClassVar[str] = "papers"
-    label: ClassVar[str] = "Newspapers"
-    help: ClassVar[str] = "Counts the articles of each newspaper."
-    options_class: ClassVar[type[Settings]] = PapersOptions
-
-    def result(self, scope: Scope, options: PapersOptions) -> dict[str, Any]:
-        days = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).values_list(
-            "newspaper__name", "date"
-        )
-        papers = sorted({paper for paper, _ in days})
-        counts = {paper: sum(day == paper for day, _ in days) for paper in papers}
-        kept = {paper: count for paper, count in counts.items() if count >= options.least}
-        if options.largest:
-            kept = dict([max(kept.items(), key=lambda item: item[1])])
-        return {"papers": kept, "days": sorted({day for _, day in days})}
-
-    def summary(self, result: dict[str, Any]) -> str:
-        return f"{len(result['papers'])} newspapers."
-
-    def tables(self, result: dict[str, Any]) -> list[Table]:
-        papers = (Column("paper", "Newspaper"), Column("articles", "Articles", ColumnType.COUNT))
-        days = (Column("day", "Day", ColumnType.DAY),)
-        return [
-            Table("papers", "Newspapers", papers, tuple(result["papers"].items())),
-            Table("days", "Days", days, tuple((day,) for day in result["days"])),
-        ]
-
-    def charts(self, result: dict[str, Any]) -> list[Chart]:
-        papers = [{"paper": paper, "articles": count} for paper, count in result["papers"].items()]
-        bars = alt.Chart(alt.Data(values=papers)).mark_bar().encode(x="articles:Q", y="paper:N")
-        return [Chart("papers", "Articles & newspapers", "A bar for each newspaper.", bars)]
-
-    def files(self, result: dict[str, Any]) -> list[File]:
-        return [File("papers.txt", "text/plain", "Names", "\n".join(result["papers"]) + "\n")]
-
-
 @pytest.fixture
-def papers(monkeypatch: pytest.MonkeyPatch, store: StoreArticle) -> None:
-    monkeypatch.setitem(REPORTS, "papers", PapersReport())
-    store(newspaper="=HYPERLINK(1)", date="2026-03-02")
-    store(newspaper="=HYPERLINK(1)", date="2026-03-03")
-    store(newspaper="Harbour Post", date="2026-03-03")
+def papers(store: StoreArticle) -> None:
+    """Store two newspapers, one of whose names a spreadsheet would run, that share a cluster."""
+    make_cluster(store(newspaper="=HYPERLINK(1)"), store(newspaper="Harbour Post"))
+    Newspaper.objects.update(owner="Coast Media")
 
 
 def test_tables_with_different_columns_share_a_file_and_no_cell_is_a_formula(papers: None) -> None:
-    assert printed("papers", "--format", "csv").splitlines() == [
-        '"table","paper","articles","day"',
-        """"papers","'=HYPERLINK(1)",2,\"\"""",
-        '"papers","Harbour Post",1,""',
-        '"days","","","2026-03-02"',
-        '"days","","","2026-03-03"',
-    ]
-    assert json.loads(printed("papers", "--format", "json"))["papers"] == {"=HYPERLINK(1)": 2, "Harbour Post": 1}
+    head, *rows = printed("sources", "--format", "csv").splitlines()
+    assert head.startswith('"table","newspaper","articles","duplicates","share",')
+    assert head.endswith('"left","right","clusters","shared_pairs","left_first","right_first","same_day"')
+    assert """"newspapers","'=HYPERLINK(1)",1,0,0.0,0,0,0,0,"","","","","","",\"\"""" in rows
+    assert rows[-1] == """"pairs","","","","","","","","","'=HYPERLINK(1)","Harbour Post",1,1,0,0,1"""
+    names = {row["name"] for row in json.loads(printed("sources", "--format", "json"))["newspapers"]}
+    assert names == {"=HYPERLINK(1)", "Harbour Post"}
 
 
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\n"])
@@ -255,36 +203,31 @@ def test_a_text_gets_an_apostrophe_and_a_negative_number_does_not(begin: str) ->
 
 
 def test_options_come_from_the_command_line_and_from_the_address(papers: None, editor_client: Client) -> None:
-    with_option = printed("papers", "--least", "2")
-    assert "Harbour Post" not in with_option
-    assert "Harbour Post" not in printed("papers", "--largest")
-    page = editor_client.get("/reports/papers/", {"least": "2"})
-    assert page.context["summary"] == "1 newspapers."
-    assert '<input type="number" name="least" value="2" min="1" max="100"' in page.content.decode()
-    assert "/reports/papers.csv?least=2" in page.content.decode()
-    assert editor_client.get("/reports/papers/", {"least": ""}).context["summary"] == "2 newspapers."
-    assert editor_client.get("/reports/papers.json?largest=on").json()["papers"] == {"=HYPERLINK(1)": 2}
+    two, none = "2 newspapers share at least a pair", "No two newspapers share 2 pairs of articles of one cluster."
+    assert printed("network").startswith(two)
+    assert printed("network", "--least", "2").startswith(none)
+    page = editor_client.get("/reports/network/", {"least": "2"})
+    assert page.context["summary"] == none
+    assert "/reports/network.csv?least=2" in page.content.decode()
+    assert editor_client.get("/reports/network/", {"least": ""}).context["summary"].startswith(two)
+    [owner] = editor_client.get("/reports/newspapers.json?by_owner=on").json()
+    assert [owner] == json.loads(printed("newspapers", "--by-owner", "--format=json"))
+    assert owner["name"] == "Coast Media"
 
 
-def test_a_value_out_of_range_is_refused_with_the_bound(papers: None, editor_client: Client) -> None:
-    with pytest.raises(CommandError, match=r"papers: least is 0; it must be from 1 to 100 \(articles\)") as refused:
-        printed("papers", "--least", "0")
-    assert refused.value.returncode == 2
-    page = editor_client.get("/reports/papers/", {"least": "0"})
+def test_a_value_out_of_range_is_refused_with_the_bound(editor_client: Client) -> None:
+    message = "network: least is 0; it must be from 1 to 1000 (pairs)"
+    assert refused("report", "network", "--least", "0").startswith(message)
+    page = editor_client.get("/reports/network/", {"least": "0"})
     assert page.status_code == 400
     assert "greater than or equal to 1" in page.content.decode()
-    answer = editor_client.get("/reports/papers.csv", {"least": "101"})
-    assert (answer.status_code, answer.content.decode()) == (
-        400,
-        "least: Ensure this value is less than or equal to 100.\n",
-    )
+    answer = editor_client.get("/reports/network.csv", {"least": "1001"})
+    bound = "least: Ensure this value is less than or equal to 1000.\n"
+    assert (answer.status_code, answer.content.decode()) == (400, bound)
 
 
-def test_an_option_of_another_report_is_refused(papers: None) -> None:
-    with pytest.raises(CommandError, match="exact: there is no setting 'least'; the settings are none"):
-        printed("exact", "--least", "2")
-
-
-def test_a_report_that_counts_only_stored_articles_reads_no_file(papers: None) -> None:
-    with pytest.raises(CommandError, match="papers counts stored articles; it reads no file"):
-        printed("papers", "rows.jsonl")
+def test_what_a_report_does_not_have_is_refused() -> None:
+    no_option = "exact: there is no setting 'least'; the settings are none"
+    assert refused("report", "exact", "--least", "2").startswith(no_option)
+    no_file = "network counts stored articles; it reads no file"
+    assert refused("report", "network", "rows.jsonl").startswith(no_file)
