@@ -122,41 +122,37 @@ class _Part:
 PART = _Part()
 
 
-@dataclass(frozen=True, slots=True)
-class _Readable:
-    """A column, and how its cell is read from a row and the whole result."""
-
-    column: Column
-    read: Callable[[Any, Any], Cell]
+# How the cell of a column is read from a row and the whole result.
+_Read = Callable[[Any, Any], Cell]
 
 
 @cache
-def _columns_of(rows: type) -> Mapping[str, _Readable]:
+def _columns_of(rows: type) -> Mapping[str, tuple[Column, _Read]]:
     """Return the declared columns of a row class by name, in order."""
-    found = {readable.column.name: (readable, declared.after) for readable, declared in _declared(rows)}
-    order = [name for name, (_, after) in found.items() if not after]
-    for name, (_, after) in reversed(found.items()):
+    found = {column.name: (column, read, declared.after) for column, read, declared in _declared(rows)}
+    order = [name for name, (*_, after) in found.items() if not after]
+    for name, (*_, after) in reversed(found.items()):
         if after:
             order.insert(order.index(after) + 1, name)
-    return {name: found[name][0] for name in order}
+    return {name: found[name][:2] for name in order}
 
 
-def _declared(rows: type) -> Iterator[tuple[_Readable, DeclaredColumn]]:
+def _declared(rows: type) -> Iterator[tuple[Column, _Read, DeclaredColumn]]:
     hints = get_type_hints(rows, include_extras=True)
     for field in dataclasses.fields(rows):
         kind, *extras = get_args(hints[field.name]) or (hints[field.name],)
         for declared in extras:
             if isinstance(declared, DeclaredColumn):
-                yield _Readable(_column(field.name, declared, kind), _of_field(field.name, declared)), declared
+                yield _column(field.name, declared, kind), _of_field(field.name, declared), declared
             elif declared is PART:
-                yield from ((_within(field.name, readable), own) for readable, own in _declared(kind))
+                yield from ((column, _within(field.name, read), own) for column, read, own in _declared(kind))
     for owner in reversed(rows.__mro__):
         for name, member in vars(owner).items():
             method: Any = member.fget if isinstance(member, property) else member
             for declared in getattr(method, "__dict__", {}).get("columns", ()):
                 kind = get_type_hints(method).get("return")
                 read = _of_field(name, declared) if isinstance(member, property) else method
-                yield _Readable(_column(name, declared, kind), read), declared
+                yield _column(name, declared, kind), read, declared
 
 
 def _column(name: str, declared: DeclaredColumn, kind: Any) -> Column:
@@ -165,7 +161,7 @@ def _column(name: str, declared: DeclaredColumn, kind: Any) -> Column:
     return Column(declared.named or name, declared.label, declared.type or known)
 
 
-def _of_field(name: str, declared: DeclaredColumn) -> Callable[[Any, Any], Cell]:
+def _of_field(name: str, declared: DeclaredColumn) -> _Read:
     def read(row: Any, _result: Any) -> Cell:
         if declared.unless and getattr(row, declared.unless):
             return None
@@ -177,16 +173,16 @@ def _of_field(name: str, declared: DeclaredColumn) -> Callable[[Any, Any], Cell]
     return read
 
 
-def _within(field: str, part: _Readable) -> _Readable:
-    return _Readable(part.column, lambda row, result: part.read(getattr(row, field), result))
+def _within(field: str, read: _Read) -> _Read:
+    return lambda row, result: read(getattr(row, field), result)
 
 
 def drawn(rows: Iterable[Any], of: type, name: str, title: str, *, columns: str = "", result: Any = None) -> Table:
     """Return a table of rows `of` a class that declares columns: all of them, or those named, separated by blanks."""
     known = _columns_of(of)
     chosen = [known[column] for column in columns.split() or known]
-    cells = (tuple(readable.read(row, result) for readable in chosen) for row in rows)
-    return Table(name, title, tuple(readable.column for readable in chosen), tuple(cells))
+    cells = (tuple(read(row, result) for _, read in chosen) for row in rows)
+    return Table(name, title, tuple(column for column, _ in chosen), tuple(cells))
 
 
 def listed(name: str, title: str, rows: Iterable[Iterable[Cell]], *columns: tuple[str, str, ColumnType]) -> Table:

@@ -140,25 +140,6 @@ class ExactCopies:
         return self.any / self.articles
 
 
-def exact_copies(scope: Scope) -> dict[Form, ExactCopies]:
-    """Return the counts by form: "exact", as the articles are stored, and "normalised", as passes compare them."""
-    asked = {**scope.bounds(), "normalizer": NORMALIZER_VERSION}
-    with transaction.atomic(), connection.cursor() as cursor:
-        return {form: _counts(cursor, statement, asked) for form, statement in _STORED}
-
-
-def exact_copies_in(articles: Iterable[IncomingArticle]) -> dict[Form, ExactCopies]:
-    """Return the counts of articles that need not be stored. Each counts, even if its URL appears twice."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_FILE_SQL)
-        with cursor.copy(_COPY_SQL) as copy:
-            for row in _rows(articles):
-                copy.write_row(row)
-        found = {form: _counts(cursor, _OF_FILE_SQL, {"form": form}) for form, _ in _STORED}
-        cursor.execute("DROP TABLE dedup_file_item")
-    return found
-
-
 def _rows(articles: Iterable[IncomingArticle]) -> Iterator[tuple[Any, ...]]:
     for number, article in enumerate(articles):
         newspaper = article.newspaper or newspaper_host(article.url)
@@ -199,12 +180,21 @@ class ExactReport(Report):
     reads_files: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002 - it has none
-        """Count the stored articles."""
-        return exact_copies(scope)
+        """Count the stored articles by form: "exact", as they are, and "normalised", as passes compare them."""
+        asked = {**scope.bounds(), "normalizer": NORMALIZER_VERSION}
+        with transaction.atomic(), connection.cursor() as cursor:
+            return {form: _counts(cursor, statement, asked) for form, statement in _STORED}
 
     def result_of(self, articles: Iterable[IncomingArticle], options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002
-        """Count the rows of a file."""
-        return exact_copies_in(articles)
+        """Count the rows of a file. Each counts, even if its URL appears twice."""
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_FILE_SQL)
+            with cursor.copy(_COPY_SQL) as copy:
+                for row in _rows(articles):
+                    copy.write_row(row)
+            found = {form: _counts(cursor, _OF_FILE_SQL, {"form": form}) for form, _ in _STORED}
+            cursor.execute("DROP TABLE dedup_file_item")
+        return found
 
     def summary(self, result: dict[Form, ExactCopies]) -> str:
         """Return a sentence with the number of repeats."""

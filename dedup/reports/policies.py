@@ -7,7 +7,6 @@ of a Google Alerts feed did: 1.40% of its articles were removed as copies of the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -18,7 +17,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, column, listed, share, share_of_all, table, tables_of
 from dedup.reports.drawing import alt, stacked
-from dedup.rows.corpus.places import Part, WholeCluster, whole_clusters
+from dedup.rows.corpus.places import Part, whole_clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,19 @@ class PoliciesReport(Report):
         """Count by the same rules as the export, cluster by cluster."""
         part = Part(scope.since, scope.until, scope.newspaper_ids)
         articles = Article.objects.in_scope(**part.bounds()).count()
-        return counted(whole_clusters(confirmed_only=options.confirmed), part, articles)
+        reasons: dict[Policy, Counter[Reason]] = {policy: Counter() for policy in Policy}
+        in_clusters = 0
+        for cluster in whole_clusters(confirmed_only=options.confirmed):
+            members = [member for member in cluster.members if part.has(member)]
+            in_clusters += len(members)
+            for policy, found in reasons.items():
+                found.update(removal.reason for removal in removals(policy, members, cluster.kept))
+        result = PolicyResult(articles, in_clusters, [])
+        for policy, found in reasons.items():
+            by_reason = {reason.value: found[reason] for reason in Reason if found[reason]}
+            counts = PolicyCounts(policy.value, RULES[policy], articles - found.total(), found.total(), by_reason)
+            result.policies.append(counts)
+        return result
 
     def summary(self, result: PolicyResult) -> str:
         """Return a sentence on the two policies that researchers use most."""
@@ -105,19 +116,3 @@ class PoliciesReport(Report):
         spec = stacked(rows, "Articles removed", list(Reason), height=20, legend=legend)
         said = "; ".join(f"{row.policy}: {row.removed:,}" for row in result.policies)
         return [Chart("policies", "Articles removed by each policy", f"{said}. The table has the reasons.", spec)]
-
-
-def counted(clusters: Iterable[WholeCluster], part: Part, articles: int) -> PolicyResult:
-    """Return what each policy removes from this part of an archive, which has so many articles."""
-    reasons: dict[Policy, Counter[Reason]] = {policy: Counter() for policy in Policy}
-    in_clusters = 0
-    for cluster in clusters:
-        members = [member for member in cluster.members if part.has(member)]
-        in_clusters += len(members)
-        for policy, found in reasons.items():
-            found.update(removal.reason for removal in removals(policy, members, cluster.kept))
-    counts = []
-    for policy, found in reasons.items():
-        by_reason = {reason.value: found[reason] for reason in Reason if found[reason]}
-        counts.append(PolicyCounts(policy.value, RULES[policy], articles - found.total(), found.total(), by_reason))
-    return PolicyResult(articles, in_clusters, counts)

@@ -15,8 +15,9 @@ import pytest
 from django.core.management import CommandError
 
 from articles.storage.incoming import IncomingArticle
+from dedup.declarations import Settings
 from dedup.detection.runs.scope import Scope
-from dedup.reports.exact import ExactCopies, Groups, exact_copies, exact_copies_in
+from dedup.reports.exact import ExactCopies, ExactReport, Groups
 from tests.articles.rows import json_lines, row
 from tests.commands import called
 from tests.conftest import StoreArticle
@@ -38,7 +39,7 @@ def store_four(store: StoreArticle) -> None:
 
 def test_stored_articles_are_counted_as_they_are_and_in_normal_form(store: StoreArticle) -> None:
     store_four(store)
-    assert exact_copies(Scope()) == {
+    assert ExactReport().result(Scope(), Settings()) == {
         "exact": ExactCopies(4, Groups(1, 2), Groups(1, 2), Groups(0, 0), any=3, same_day=1, other_day=0),
         "normalised": ExactCopies(4, Groups(1, 2), Groups(1, 3), Groups(1, 2), any=3, same_day=1, other_day=0),
     }
@@ -131,4 +132,4 @@ def test_agrees_with_brute_force(seed: int) -> None:
         for number in range(40)
     ]
 
-    assert exact_copies_in(articles)["exact"] == brute_force(articles)
+    assert ExactReport().result_of(articles, Settings())["exact"] == brute_force(articles)

@@ -45,15 +45,10 @@ def minhash_run(*, retired: bool = False, scope: dict[str, Any] | None = None, *
     return make_run(config={"minhash": config}, scope={**everything, **(scope or {})}, counts={"newest": newest})
 
 
-def test_bands_begin_at_hundredths_that_scores_can_have() -> None:
-    assert edges_of(0.75) == [0.95, 0.9, 0.85, 0.8, 0.75]
+def test_bands_begin_at_hundredths_that_scores_can_have_and_a_window_holds_a_share_of_the_pairs() -> None:
     assert edges_of(0.82) == [0.95, 0.9, 0.85, 0.82]
     assert edges_of(0.95) == [0.95]
-
-
-def test_a_window_holds_a_share_of_the_pairs() -> None:
-    assert window_holding(0.98, [(0, 49), (5, 1)]) == 0
-    assert window_holding(0.99, [(0, 49), (5, 1)]) == 5
+    assert [window_holding(share, [(0, 49), (5, 1)]) for share in (0.98, 0.99)] == [0, 5]
     assert window_holding(0.98, []) is None
 
 
