@@ -115,11 +115,8 @@ class DeclaredTable:
 column, table = DeclaredColumn, DeclaredTable
 
 
-class _Part:
-    """The columns of a dataclass in a field are columns of the row, in their place."""
-
-
-PART = _Part()
+# The columns of a dataclass in a field with this are columns of the row, in their place.
+PART = object()
 
 
 # How the cell of a column is read from a row and the whole result.

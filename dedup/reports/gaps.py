@@ -69,6 +69,7 @@ SELECT band, same_newspaper,
 FROM scored_pair
 GROUP BY band, same_newspaper
 """
+# How many pairs of a band are how many days apart.
 _BY_DAYS_SQL = """
 SELECT days, count(*) FROM scored_pair WHERE band = %(band)s GROUP BY days ORDER BY days
 """
@@ -238,7 +239,9 @@ class GapsReport(Report):
         edges = edges_of(which.lowest)
         articles = Article.objects.in_scope(**scope.bounds()).count()
         with scored(which, scope) as (cursor, dense):
-            gaps, by_days = count_gaps(cursor, edges), pairs_by_days(cursor, len(edges))
+            gaps = count_gaps(cursor, edges)
+            cursor.execute(_BY_DAYS_SQL, {"band": len(edges)})
+            by_days = cursor.fetchall()
             examples = far_examples(cursor)
         windows = held_by(sorted({*_SHARES, options.hold}), by_days)
         advised = next((window for window in windows if window.share == options.hold), None)
@@ -292,12 +295,6 @@ def far_pairs(gaps: Sequence[Gap]) -> list[FarPairs]:
         for one, other in zip(gaps[::2], gaps[1::2], strict=True)
     ]
     return [*bands, FarPairs(gaps[-1].lowest, 1.0, sum(band.later for band in bands), sum(band.far for band in bands))]
-
-
-def pairs_by_days(cursor: Any, band: int) -> list[tuple[int, int]]:
-    """Return how many pairs of a band are how many days apart, in order of days."""
-    cursor.execute(_BY_DAYS_SQL, {"band": band})
-    return [(days, pairs) for days, pairs in cursor.fetchall()]
 
 
 def window_holding(part: float, by_days: Sequence[tuple[int, int]]) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import add
 from typing import Annotated, Any, ClassVar
 
@@ -315,11 +315,8 @@ def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[Score
 
 def cumulated(bands: Sequence[ScoreBand]) -> list[Threshold]:
     """Return the counts from each band's lowest score on."""
-    total, thresholds = Counts(), []
-    for band in bands:
-        total += band.counts
-        thresholds.append(Threshold(band.lowest, total))
-    return thresholds
+    totals = accumulate(band.counts for band in bands)
+    return [Threshold(band.lowest, total) for band, total in zip(bands, totals, strict=True)]
 
 
 def check_subsets(which: PassPairs, scope: Scope) -> Iterator[Subset]:

@@ -75,7 +75,7 @@ class Command(LongCommand):
                 write(piece)
 
     def _write_list(self, name: str, options: dict[str, Any]) -> None:
-        if any_given(options):
+        if any(options.get(option) not in (None, "", False) for option in (*_DRAWING, *_WRITING)):
             raise usage_error(f"The options of drawing and writing samples are those of export {VALIDATION}.")
         export, chosen = WRITTEN[name], strict_filter(name, options["filter"]).qs
         path, form = chosen_output(options)
@@ -190,11 +190,6 @@ def validation_rows(
     if options["labels"]:
         return columns, labelled_rows(sample, names)
     return columns, rows_to_label(sample, names, blind=blind, texts=texts)
-
-
-def any_given(options: Mapping[str, Any]) -> bool:
-    """Return whether any of these options was given."""
-    return any(options.get(name) not in (None, "", False) for name in (*_DRAWING, *_WRITING))
 
 
 def _drawn(options: Mapping[str, Any], say: Callable[[str], object]) -> ValidationSample:
