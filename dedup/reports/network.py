@@ -248,20 +248,14 @@ def _circles(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[s
 
 
 def _lines(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[str, Any]]:
-    return [
-        {
-            "x": x * WIDTH,
-            "y": y * _HEIGHT,
-            "x2": x2 * WIDTH,
-            "y2": y2 * _HEIGHT,
-            "pairs": edge.pairs,
-            "href": edge.address,
-            "about": f"{edge.left} and {edge.right}: {counted(edge.pairs, 'pair')}",
-        }
-        for edge in result.edges
-        if edge.left_id in at and edge.right_id in at
-        for (x, y), (x2, y2) in [(at[edge.left_id], at[edge.right_id])]
-    ]
+    lines = []
+    for edge in result.edges:
+        if edge.left_id in at and edge.right_id in at:
+            (x, y), (x2, y2) = at[edge.left_id], at[edge.right_id]
+            ends = {"x": x * WIDTH, "y": y * _HEIGHT, "x2": x2 * WIDTH, "y2": y2 * _HEIGHT}
+            about = f"{edge.left} and {edge.right}: {counted(edge.pairs, 'pair')}"
+            lines.append({**ends, "pairs": edge.pairs, "href": edge.address, "about": about})
+    return lines
 
 
 def _layers(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Any:
