@@ -4,10 +4,7 @@ It is computed from the articles' own texts by the rules of the detection passes
 it. Addresses are paths, so it does not matter where the newspapers are served.
 """
 
-import dataclasses
-import datetime
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -15,7 +12,7 @@ from typing import Any
 from articles.normalization.text import normalize_text
 from articles.normalization.titles import normalize_title
 from articles.normalization.urls import comparable_url
-from crawlers.demo.papers import FROM_FEED, PAPERS, Trouble
+from crawlers.demo.papers import FROM_FEED, PAPERS
 from crawlers.demo.scenarios import Article, Truth, articles, groups
 
 # The settings of the passes that the manifest assumes.
@@ -33,25 +30,6 @@ _ANY_BASE = "http://127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
-class ManifestArticle:
-    """A stored article, and the paths that lead to it, without fragments.
-
-    `trouble` is how it is served (see papers.py), `text` what must be stored in spite of it, and `from_feed` whether
-    the article must say that its text is that of the feed.
-    """
-
-    id: str
-    paper: str
-    scenario: str
-    paths: tuple[str, ...]
-    date: datetime.date
-    headline: str
-    text: str
-    trouble: Trouble
-    from_feed: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ManifestPair:
     """Two articles, what they are to each other, and the passes that must find them.
 
@@ -66,43 +44,20 @@ class ManifestPair:
     near: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    articles: tuple[ManifestArticle, ...]
-    pairs: tuple[ManifestPair, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the manifest with values that JSON can hold."""
-        fields = dataclasses.asdict(self)
-        for article in fields["articles"]:
-            article["date"] = article["date"].isoformat()
-        return fields
+def manifest() -> dict[str, list[dict[str, Any]]]:
+    """Return the articles and the pairs in the order of scenarios, as objects that JSON has."""
+    rows = [_row(article, group.scenario) for group in groups() for article in group.articles]
+    return {"articles": rows, "pairs": [asdict(pair) for pair in pairs()]}
 
 
 @cache
-def manifest() -> Manifest:
-    """Return the manifest, with articles and pairs in the order of scenarios."""
-    rows = [_row(article, group.scenario) for group in groups() for article in group.articles]
-    pairs = [
-        ManifestPair(left.id, right.id, group.scenario, group.truth, *_passes(left, right))
+def pairs() -> tuple[ManifestPair, ...]:
+    """Return the pairs in the order of scenarios."""
+    return tuple(
+        ManifestPair(left.id, right.id, group.scenario, group.truth, *passes(left, right))
         for group in groups()
         for left, right in combinations(group.articles, 2)
-    ]
-    return Manifest(tuple(rows), tuple(pairs))
-
-
-def accidental_pairs() -> Iterator[tuple[str, str, float]]:
-    """Yield pairs of articles that are alike although no scenario makes them so, with their similarity.
-
-    On any days and in any newspapers. There should be none: a run over the demo newspapers would find pairs that the
-    manifest does not list.
-    """
-    known = {frozenset((pair.left, pair.right)) for pair in manifest().pairs}
-    for left, right in combinations(articles(), 2):
-        if frozenset((left.id, right.id)) not in known:
-            score = similarity(left, right)
-            if score >= NEAR_SIMILARITY or "title" in _passes(left, right)[0]:
-                yield left.id, right.id, score
+    )
 
 
 def similarity(left: Article, right: Article) -> float:
@@ -111,23 +66,27 @@ def similarity(left: Article, right: Article) -> float:
     return len(one & other) / len(one | other)
 
 
-def _row(article: Article, scenario: str) -> ManifestArticle:
+def _row(article: Article, scenario: str) -> dict[str, Any]:
+    """Return a stored article, and the paths that lead to it, without fragments.
+
+    `trouble` is how it is served (see papers.py), `text` what must be stored in spite of it, and `from_feed` whether
+    the article must say that its text is that of the feed.
+    """
     redirects = (path for path, _ in article.redirects)
-    paths = dict.fromkeys((article.path, *article.part_paths, *article.copies, *redirects))
-    return ManifestArticle(
-        id=article.id,
-        paper=article.paper,
-        scenario=scenario,
-        paths=tuple(paths),
-        date=article.date,
-        headline=article.stored_headline,
-        text=article.text,
-        trouble=article.trouble,
-        from_feed=article.trouble in FROM_FEED,
-    )
+    return {
+        "id": article.id,
+        "paper": article.paper,
+        "scenario": scenario,
+        "paths": list(dict.fromkeys((article.path, *article.part_paths, *article.copies, *redirects))),
+        "date": article.date.isoformat(),
+        "headline": article.stored_headline,
+        "text": article.text,
+        "trouble": article.trouble,
+        "from_feed": article.trouble in FROM_FEED,
+    }
 
 
-def _passes(left: Article, right: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def passes(left: Article, right: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the passes that must find the pair, and those that may."""
     score = similarity(left, right) if abs((left.date - right.date).days) <= DAY_WINDOW else 0.0
     found = {

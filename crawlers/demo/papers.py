@@ -32,7 +32,6 @@ class Paper:
 
     key: str
     name: str
-    domain: str
     place: str
     slogan: str
     metadata: Metadata

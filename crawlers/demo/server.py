@@ -1,12 +1,8 @@
-"""Serves the five newspapers on loopback, each at its own port.
-
-Run as `python -m crawlers.demo.server`.
-"""
+"""Serves the five newspapers on loopback, each at its own port."""
 
 import argparse
 import signal
 import socketserver
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -138,23 +134,3 @@ def until_interrupted() -> threading.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     return ended
-
-
-def main() -> None:
-    """Serve until Ctrl-C."""
-    ended = until_interrupted()
-    parser = argparse.ArgumentParser(prog="python -m crawlers.demo.server", description=__doc__)
-    add_port_argument(parser)
-    try:
-        first_port = parser.parse_args().first_port
-        with serving_somewhere() if first_port is None else serving(ports_from(first_port)) as base_urls:
-            for key, base_url in base_urls.items():
-                sys.stdout.write(f"{PAPERS[key].name}: {base_url}/\n")
-            sys.stdout.flush()
-            ended.wait()
-    except PortError as error:
-        sys.exit(str(error))
-
-
-if __name__ == "__main__":
-    main()

@@ -24,6 +24,7 @@ _PLAIN = "text/plain; charset=utf-8"
 _CONSENT, _AGREED = "/consent?back=", "consent=yes"
 _XML = '<?xml version="1.0" encoding="utf-8"?>\n'
 _CONTENT_MODULE = "http://purl.org/rss/1.0/modules/content/"
+_HTML = ' type="html"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ class Site:
             f"<item><title>{escape(article.headline)}</title><link>{escape(self.base_url + path)}</link>"
             f'<guid isPermaLink="false">{escape(article.id)}</guid>'
             f"<pubDate>{format_datetime(_moment(article))}</pubDate>"
-            f"<description>{escape(article.paragraphs[0])}</description>{_rss_content(article)}</item>"
+            f"<description>{escape(article.paragraphs[0])}</description>{_carried(article, 'content:encoded')}</item>"
             for path, article in self._entries()
         )
         root = f'<rss version="2.0" xmlns:content="{_CONTENT_MODULE}">'
@@ -177,7 +178,7 @@ class Site:
             f"<entry><title>{escape(article.headline)}</title><id>{escape(self.base_url + path)}</id>"
             f'<link rel="alternate" href="{escape(self.base_url + path)}"/>'
             f"<published>{_moment(article).isoformat()}</published><updated>{_moment(article).isoformat()}</updated>"
-            f"<summary>{escape(article.paragraphs[0])}</summary>{_atom_content(article)}</entry>"
+            f"<summary>{escape(article.paragraphs[0])}</summary>{_carried(article, 'content', _HTML)}</entry>"
             for path, article in self._entries()
         )
         return f'{_XML}<feed xmlns="http://www.w3.org/2005/Atom">{head}\n{entries}\n</feed>\n'
@@ -207,19 +208,17 @@ class Site:
         return Response(gzip.compress(self._sitemap(entries).encode(), mtime=0), "application/gzip")
 
 
-def _rss_content(article: Article) -> str:
-    return f"<content:encoded>{escape(_carried(article))}</content:encoded>" if article.trouble in FROM_FEED else ""
+def _carried(article: Article, element: str, attributes: str = "") -> str:
+    """Return the element in which a feed carries an article: its HTML, with the line that many systems add.
 
-
-def _atom_content(article: Article) -> str:
-    return f'<content type="html">{escape(_carried(article))}</content>' if article.trouble in FROM_FEED else ""
-
-
-def _carried(article: Article) -> str:
-    """Return the text of an article as feeds carry it: HTML, with the line that many systems add."""
+    It is empty for articles whose pages have the text.
+    """
+    if article.trouble not in FROM_FEED:
+        return ""
     text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in article.paragraphs)
     origin = f'<a href="{escape(article.path)}">{escape(article.headline)}</a>'
-    return f'{text}<p>The post {origin} appeared first on <a href="/">{escape(PAPERS[article.paper].name)}</a>.</p>'
+    end = f'<p>The post {origin} appeared first on <a href="/">{escape(PAPERS[article.paper].name)}</a>.</p>'
+    return f"<{element}{attributes}>{escape(text + end)}</{element}>"
 
 
 def _section_path(section: str, number: int) -> str:

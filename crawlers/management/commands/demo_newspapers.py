@@ -52,7 +52,7 @@ class Command(ProjectCommand):
 
     def handle(self, **options: Any) -> None:
         if options["manifest"]:
-            self.stdout.write(json.dumps(manifest().as_json(), ensure_ascii=False, indent=1))
+            self.stdout.write(json.dumps(manifest(), ensure_ascii=False, indent=1))
             return
         with self._served(options["first_port"], rows=not options["no_rows"]) as base_urls:
             if not options["no_rows"]:
