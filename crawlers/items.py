@@ -1,4 +1,4 @@
-"""The items that pass from a source to the store: a link to an article, then its page."""
+"""The items that pass from a source to the store: what a source lists, a link to an article, then its page."""
 
 import datetime
 from dataclasses import dataclass, field
@@ -64,6 +64,38 @@ class ArticleLink:
     def key(self) -> UUID:
         """The same for all URLs of one page: a tracker, a session or the last slash makes no difference."""
         return self.written_key or page_key(self.url, self.source.kept_parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a feed or sitemap lists: an absolute URL, which may be invalid or empty, and what is said of it there.
+
+    The day of publication is not later than that of the last change, `changed`. Title and summary are plain texts of
+    one line.
+    """
+
+    url: str
+    published: ListedDate | None = None
+    changed: datetime.date | None = None
+    changed_at: datetime.datetime | None = None
+    title: str = ""
+    language: str = ""
+    summary: str = ""
+    feed_entry: bytes = b""
+
+    def link(self, source: Source, kind: ArticleURL.Kind) -> ArticleLink:
+        """Return the link that it is in this source."""
+        return ArticleLink(
+            source,
+            self.url,
+            kind,
+            self.published,
+            headline=self.title,
+            language=self.language,
+            changed=self.changed,
+            changed_at=self.changed_at,
+            feed_entry=self.feed_entry,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,9 @@ from crawlers.discovery.found import MAX_SAMPLES, FoundNewspaper, FoundSource, S
 from crawlers.discovery.hints import HomePage, Link, looks_like_article
 from crawlers.fetching.bare_spiders import BareSpider
 from crawlers.fetching.sites import content_type, same_site
+from crawlers.items import Entry
 from crawlers.listings.feeds import Feed, read_feed
-from crawlers.listings.sitemaps import Document, SitemapEntry, last_days, read_sitemap
+from crawlers.listings.sitemaps import Document, last_days, read_sitemap
 from crawlers.reasons import find_reason
 
 # A source whose newest article is so much older than the newest of the site is an abandoned one.
@@ -147,7 +148,7 @@ class Explorer(BareSpider):
         if document.kind != "sitemapindex" or source.problem:
             self.articles += [entry.url for entry in document.entries if entry.published]
             return source
-        read: list[SitemapEntry] = []
+        read: list[Entry] = []
         for url in newest_named(document, MAX_NAMED):
             part = await self._ask(url)
             if isinstance(part, Response) and (named := _document(part)).kind == "urlset":
@@ -200,8 +201,9 @@ def feed_source(feed: Feed, link: Link, found_in: str) -> FoundSource:
     source = FoundSource("feed", link.url, feed.title or link.text, found_in)
     if not feed.readable:
         return replace(source, problem="This is not a feed.")
-    listed = [(entry.published.day if entry.published else None, entry.title or entry.url) for entry in entries]
-    return _with(source, listed, at_least=bool(feed.next_url)) if entries else replace(source, problem="It is empty.")
+    if not entries:
+        return replace(source, problem="It is empty.")
+    return with_entries(source, entries, at_least=bool(feed.next_url))
 
 
 def sitemap_source(document: Document, link: Link, found_in: str) -> FoundSource:
@@ -214,8 +216,8 @@ def sitemap_source(document: Document, link: Link, found_in: str) -> FoundSource
     return source if document.kind == "sitemapindex" else with_entries(source, document.entries, at_least=False)
 
 
-def with_entries(source: FoundSource, entries: Sequence[SitemapEntry], *, at_least: bool) -> FoundSource:
-    """Return a sitemap with the entries that it brings."""
+def with_entries(source: FoundSource, entries: Sequence[Entry], *, at_least: bool) -> FoundSource:
+    """Return a feed or sitemap with the entries that it brings."""
     listed = [
         (entry.published.day if entry.published else entry.changed, entry.title or entry.url) for entry in entries
     ]

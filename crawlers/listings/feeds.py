@@ -6,7 +6,6 @@ That is content:encoded, the content of Atom and JSON feeds, and long descriptio
 from __future__ import annotations
 
 import codecs
-import datetime
 import io
 import json
 import re
@@ -18,11 +17,9 @@ from typing import Any
 import feedparser
 
 from articles.extraction.kept_pages import FeedEntry
-from articles.models import ArticleURL
 from articles.normalization.text import letters, plain_text
-from articles.storage.incoming import ListedDate
 from crawlers.fetching.sites import absolute
-from crawlers.items import ArticleLink, Source
+from crawlers.items import Entry
 from crawlers.listings.dates import changed_moment, headline, language_code, listed_date, summary
 
 _BEFORE_XML = codecs.BOM_UTF8 + b" \t\r\n"
@@ -30,48 +27,17 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry of a feed: an absolute URL, which may be invalid or empty, its date and its texts.
-
-    `changed_at` is the time of its last change. Title and summary are plain texts of one line; `feed_entry` is what it
-    carries of its article.
-    """
-
-    url: str
-    published: ListedDate | None
-    changed_at: datetime.datetime | None = None
-    title: str = ""
-    summary: str = ""
-    feed_entry: bytes = b""
-
-
-def entry_link(source: Source, entry: Entry, language: str) -> ArticleLink:
-    """Return the link of an entry of a feed in a language."""
-    return ArticleLink(
-        source,
-        entry.url,
-        ArticleURL.Kind.FEED,
-        entry.published,
-        headline=entry.title,
-        changed_at=entry.changed_at,
-        language=language,
-        feed_entry=entry.feed_entry,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class Feed:
     """The readable part of a feed. A broken feed has entries, but breaks off before its end.
 
     `next_url` is the absolute URL of the page with older entries, empty if none is named (RFC 5005; next_url of a JSON
-    feed). `language` is as the feed declares it.
+    feed).
     """
 
     entries: list[Entry]
     readable: bool = True
     broken: bool = False
     title: str = ""
-    language: str = ""
     next_url: str = ""
 
 
@@ -87,11 +53,11 @@ def read_feed(body: bytes, url: str, media_type: str) -> Feed:
         return Feed([], readable=False)
     tail = body[-400:].replace(b"\0", b"").lower()
     ended = re.search(rb"</\s*(?:\w+:)?(?:rss|feed|rdf)\s*>", tail)
+    language = language_code(str(feed.feed.get("language") or ""))
     return Feed(
-        [_entry(entry, url) for entry in feed.entries],
+        [_entry(entry, url, language) for entry in feed.entries],
         broken=bool(feed.bozo) and not ended,
         title=headline(str(feed.feed.get("title") or "")),
-        language=language_code(str(feed.feed.get("language") or "")),
         next_url=_older(feed.feed.get("links") or [], url),
     )
 
@@ -106,7 +72,7 @@ def _marked(body: bytes, media_type: str) -> tuple[bytes, str]:
     return body.lstrip(_BEFORE_XML), media_type
 
 
-def _entry(entry: Any, url: str) -> Entry:
+def _entry(entry: Any, url: str, language: str) -> Entry:
     """Return an entry as feedparser read it. If it has no link, an id that is a web address is one."""
     link = str(entry.get("link") or "").strip() or _web_address(entry.get("id"))
     # For a missing `updated`, feedparser would return `published` with a warning.
@@ -115,7 +81,9 @@ def _entry(entry: Any, url: str) -> Entry:
     title, text = (str(entry.get(name) or "") for name in ("title", "summary"))
     changed_at = changed_moment(str(entry["updated"])) if "updated" in entry else None
     date = next(filter(None, dates), None)
-    return Entry(absolute(url, link), date, changed_at, headline(title), summary(text), carried_text(entry))
+    return Entry(
+        absolute(url, link), date, None, changed_at, headline(title), language, summary(text), carried_text(entry)
+    )
 
 
 def _older(links: Iterable[Any], url: str) -> str:
@@ -130,28 +98,27 @@ def _json_feed(body: bytes, url: str) -> Feed:
     try:
         feed = json.loads(body)
         items = feed["items"]
-        entries = [_json_entry(item, url) for item in items if isinstance(item, dict)]
+        title, declared, older = (_text(feed, name) for name in ("title", "language", "next_url"))
+        entries = [_json_entry(item, url, language_code(declared)) for item in items if isinstance(item, dict)]
     except (ValueError, RecursionError, LookupError, TypeError):
         return Feed([], readable=False)
     if items and not entries:
         return Feed([], readable=False)
-    title, language, older = (_text(feed, name) for name in ("title", "language", "next_url"))
-    return Feed(entries, title=headline(title), language=language_code(language), next_url=absolute(url, older))
+    return Feed(entries, title=headline(title), next_url=absolute(url, older))
 
 
-def _json_entry(item: dict[str, Any], url: str) -> Entry:
+def _json_entry(item: dict[str, Any], url: str, language: str) -> Entry:
     link = _text(item, "url") or _web_address(item.get("id")) or _text(item, "external_url")
     dates = (listed_date(_text(item, name)) for name in ("date_published", "date_modified"))
     text = _text(item, "summary") or _text(item, "content_text") or _text(item, "content_html")
     title = headline(_text(item, "title"))
     changed_at = changed_moment(_text(item, "date_modified"))
     date = next(filter(None, dates), None)
-    return Entry(absolute(url, link), date, changed_at, title, summary(text), json_carried_text(item))
+    return Entry(absolute(url, link), date, None, changed_at, title, language, summary(text), json_carried_text(item))
 
 
 def _text(values: dict[str, Any], name: str) -> str:
-    value = values.get(name)
-    return value.strip() if isinstance(value, str) else ""
+    return _as_text(values.get(name)).strip()
 
 
 def _web_address(identifier: Any) -> str:

@@ -13,56 +13,21 @@ import lxml.etree
 from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
 
-from articles.models import ArticleURL
-from articles.storage.incoming import ListedDate
 from crawlers.fetching.gzipped import GZIP, is_cut_off
 from crawlers.fetching.sites import absolute
-from crawlers.items import ArticleLink, Source
+from crawlers.items import Entry
 from crawlers.listings.dates import changed_day, changed_moment, headline, language_code, listed_date, periods
-from crawlers.listings.feeds import Entry, read_feed
+from crawlers.listings.feeds import read_feed
 
 _FEED = re.compile(rb"<(?:\w+:)?(?:rss|feed|rdf)[\s>]")
 # Some servers compress files that are compressed already.
 MAX_PACKINGS = 3
 # See developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap.
 NEWS = {
-    name: f"{{*}}news/{path}"
-    for name, path in (
-        ("published", "{*}publication_date"),
-        ("title", "{*}title"),
-        ("language", "{*}publication/{*}language"),
-    )
+    "published": "{*}news/{*}publication_date",
+    "title": "{*}news/{*}title",
+    "language": "{*}news/{*}publication/{*}language",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class SitemapEntry:
-    """A page or a sitemap: its URL, the day and the time of its last change, and what a news sitemap says of it.
-
-    The URL is absolute, but may be invalid. `changed` says nothing about the day of publication but that it is not
-    later.
-    """
-
-    url: str
-    changed: datetime.date | None = None
-    changed_at: datetime.datetime | None = None
-    published: ListedDate | None = None
-    title: str = ""
-    language: str = ""
-
-
-def page_link(source: Source, entry: SitemapEntry) -> ArticleLink:
-    """Return the link of a page that a sitemap lists."""
-    return ArticleLink(
-        source,
-        entry.url,
-        ArticleURL.Kind.PAGE,
-        entry.published,
-        headline=entry.title,
-        language=entry.language,
-        changed=entry.changed,
-        changed_at=entry.changed_at,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +35,7 @@ class Document:
     """A sitemap as read: the name of its root element, and its entries. A broken one may have had more."""
 
     kind: str
-    entries: list[SitemapEntry]
+    entries: list[Entry]
     broken: bool = False
 
 
@@ -101,28 +66,27 @@ def read_sitemap(body: bytes, url: str, max_size: int) -> Document:
     except (OSError, EOFError, ValueError, StopIteration, lxml.etree.XMLSyntaxError):
         return Document("", [], broken=True)
     known = sitemap.type in {"sitemapindex", "urlset"}
-    tail = body[-400:].replace(b"\0", b"")
-    ended = f"{sitemap.type}>".encode() in tail
-    return Document(sitemap.type, entries, broken=broken or not known or not (ended or _is_empty(body, entries)))
+    is_empty = not entries and body.rstrip().endswith(b"/>")  # as in <urlset/>
+    ended = is_empty or f"{sitemap.type}>".encode() in body[-400:].replace(b"\0", b"")
+    return Document(sitemap.type, entries, broken=broken or not known or not ended)
 
 
-def _of_another_format(body: bytes, url: str) -> list[SitemapEntry]:
+def _of_another_format(body: bytes, url: str) -> list[Entry]:
     """Return the entries of a sitemap that is a text file of URLs or a feed, as the protocol allows; else none."""
     beginning = body[:1_000].lstrip(codecs.BOM_UTF8 + b" \t\r\n").lower()
     if beginning.startswith((b"http://", b"https://")):
-        return [SitemapEntry(absolute(url, line.strip())) for line in body.decode(errors="replace").split()]
+        return [Entry(absolute(url, line.strip())) for line in body.decode(errors="replace").split()]
     if not _FEED.search(beginning):
         return []
-    feed = read_feed(body, url, "application/xml")
-    return [_of_feed(entry, feed.language) for entry in feed.entries if entry.url]
+    return [_of_feed(entry) for entry in read_feed(body, url, "application/xml").entries if entry.url]
 
 
-def _of_feed(entry: Entry, language: str) -> SitemapEntry:
+def _of_feed(entry: Entry) -> Entry:
     published = entry.published and replace(entry.published, in_sitemap=True)
-    return SitemapEntry(entry.url, published=published, title=entry.title, language=language)
+    return Entry(entry.url, published, title=entry.title, language=entry.language)
 
 
-def last_days(entries: Sequence[SitemapEntry]) -> dict[str, datetime.date]:
+def last_days(entries: Sequence[Entry]) -> dict[str, datetime.date]:
     """Return the last day of which each sitemap of an index can list articles, if it is known.
 
     It is the day of its last change, or the end of the month or year that it is named by if that is earlier: an archive
@@ -135,13 +99,8 @@ def last_days(entries: Sequence[SitemapEntry]) -> dict[str, datetime.date]:
     return days
 
 
-def _is_empty(body: bytes, entries: list[SitemapEntry]) -> bool:
-    """Return whether a document has an empty root, as in <urlset/>."""
-    return not entries and body.rstrip().endswith(b"/>")
-
-
-def _entry(base: str, entry: dict[str, Any]) -> SitemapEntry:
-    return SitemapEntry(
+def _entry(base: str, entry: dict[str, Any]) -> Entry:
+    return Entry(
         url=absolute(base, entry["loc"]),
         changed=changed_day(entry.get("lastmod", "")),
         changed_at=changed_moment(entry.get("lastmod", "")),

@@ -21,10 +21,10 @@ from crawlers.faults import reason_of
 from crawlers.fetching.bare_spiders import BareSpider
 from crawlers.fetching.elsewhere import NO_ANSWER
 from crawlers.fetching.sites import content_type, is_visitable
-from crawlers.items import ArticleLink, FetchedPage, Source
+from crawlers.items import ArticleLink, Entry, FetchedPage, Source
 from crawlers.listings.dates import newest_first
-from crawlers.listings.feeds import entry_link, read_feed
-from crawlers.listings.sitemaps import SitemapEntry, page_link, read_sitemap
+from crawlers.listings.feeds import read_feed
+from crawlers.listings.sitemaps import read_sitemap
 from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
 from crawlers.spiders.base import page_fault
 from crawlers.spiders.section import article_urls
@@ -79,7 +79,7 @@ class TrialSpider(BareSpider):
         if kind == "feed":
             feed = read_feed(response.body, response.url, content_type(response))
             self.descriptions |= {entry.url: entry.summary for entry in feed.entries}
-            links = [entry_link(self.source, entry, feed.language) for entry in feed.entries]
+            links = [entry.link(self.source, ArticleURL.Kind.FEED) for entry in feed.entries]
             return links if feed.readable else "unreadable feed"
         if kind == "section":
             if not isinstance(response, HtmlResponse):
@@ -91,16 +91,18 @@ class TrialSpider(BareSpider):
                 if url != response.url
             ]
         entries = await self._entries(response)
-        return entries if isinstance(entries, str) else [page_link(self.source, entry) for entry in entries]
+        if isinstance(entries, str):
+            return entries
+        return [entry.link(self.source, ArticleURL.Kind.PAGE) for entry in entries]
 
-    async def _entries(self, response: Response, *, named: bool = False) -> list[SitemapEntry] | str:
+    async def _entries(self, response: Response, *, named: bool = False) -> list[Entry] | str:
         """Return the articles of a sitemap, or of the sitemaps of an index that changed last."""
         document = read_sitemap(response.body, response.url, self.settings.getint("SITEMAP_MAXSIZE"))
         if document.kind == "urlset":
             return [entry for entry in document.entries if finds(self.source.article_url_pattern, entry.url)]
         if document.kind != "sitemapindex" or named:
             return "unreadable sitemap"
-        entries: list[SitemapEntry] = []
+        entries: list[Entry] = []
         for url in _latest(document.entries):
             answer = await self.ask(url, **self._bounds("sitemap"))
             read = answer if isinstance(answer, str) else await self._entries(answer, named=True)
@@ -161,7 +163,7 @@ def _in_turn(lists: Sequence[Sequence[ArticleLink]]) -> Iterator[ArticleLink]:
                 yield link
 
 
-def _latest(entries: Sequence[SitemapEntry]) -> list[str]:
+def _latest(entries: Sequence[Entry]) -> list[str]:
     """Return the sitemaps of an index that changed last; the first ones if it does not say."""
     days = sorted(entries, key=lambda entry: entry.changed or datetime.date.min, reverse=True)
     return [entry.url for entry in days if is_visitable(entry.url)][:_NAMED_SITEMAPS]

@@ -10,13 +10,14 @@ from scrapy import Request
 from scrapy.http import Response
 
 from articles.extraction.extract import ExtractionError
+from articles.models import ArticleURL
 from articles.storage import ingest
 from articles.storage.incoming import IncomingArticle
 from crawlers.database import in_database
 from crawlers.fetching.sites import content_type, same_site
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.listings.dates import is_before
-from crawlers.listings.feeds import entry_link, read_feed
+from crawlers.listings.feeds import read_feed
 from crawlers.page_articles import teaser_article
 from crawlers.spiders.base import NewspaperSpider
 
@@ -47,7 +48,7 @@ class FeedSpider(NewspaperSpider):
         entries = feed.entries[:bound]
         if empty := sum(not entry.url for entry in entries):
             self.count_failure(response.url, "entry without a link", empty)
-        links = [entry_link(source, entry, feed.language) for entry in entries if entry.url]
+        links = [entry.link(source, ArticleURL.Kind.FEED) for entry in entries if entry.url]
         if source.teasers:
             await self._store_teasers(source, links, {entry.url: entry.summary for entry in entries})
         else:

@@ -10,12 +10,12 @@ from uuid import UUID
 from scrapy import Request
 from scrapy.http import Response
 
-from articles.models import Newspaper
+from articles.models import ArticleURL, Newspaper
 from articles.normalization.url_patterns import finds
 from crawlers.fetching.sites import site_of
-from crawlers.items import ArticleLink, Source, Validator
+from crawlers.items import ArticleLink, Entry, Source, Validator
 from crawlers.listings.dates import newest
-from crawlers.listings.sitemaps import SitemapEntry, last_days, page_link, read_sitemap
+from crawlers.listings.sitemaps import last_days, read_sitemap
 from crawlers.spiders.base import NewspaperSpider
 
 
@@ -69,8 +69,10 @@ class SitemapSpider(NewspaperSpider):
         if document.kind == "sitemapindex":
             requests = list(self._named_sitemaps(response, source, document.entries, level))
         elif document.kind == "urlset":
-            matching = (page_link(source, entry) for entry in document.entries if _matches(source, entry))
-            self._found |= await self.new_links(source, matching, self._first_day())
+            pattern = source.article_url_pattern
+            matching = (entry for entry in document.entries if finds(pattern, entry.url))
+            links = (entry.link(source, ArticleURL.Kind.PAGE) for entry in matching)
+            self._found |= await self.new_links(source, links, self._first_day())
             bound = self.settings.getint("SITEMAP_MAX_LINKS")
             if bound and len(self._found) > 2 * bound:
                 self._keep_newest(bound)
@@ -107,7 +109,7 @@ class SitemapSpider(NewspaperSpider):
         return datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=days)
 
     def _named_sitemaps(
-        self, response: Response, source: Source, entries: Sequence[SitemapEntry], level: int
+        self, response: Response, source: Source, entries: Sequence[Entry], level: int
     ) -> Iterator[Request]:
         """Yield requests for the sitemaps that an index lists; count those beyond the limits as failed."""
         for entry in entries:
@@ -131,7 +133,3 @@ class SitemapSpider(NewspaperSpider):
             yield self.source_request(source, url, level=level + 1)
         if left_out := len(new[left:]):
             self.count_failure(response.url, "too many sitemaps", left_out)
-
-
-def _matches(source: Source, entry: SitemapEntry) -> bool:
-    return finds(source.article_url_pattern, entry.url)
