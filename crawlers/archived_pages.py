@@ -55,36 +55,30 @@ def extract_batch(
     """Extract and prepare the articles of pages, or say why there is none; a task of a worker process."""
     results: list[ReadyArticle | Stored | IncomingArticle] = []
     valid = [page.url for page in batch if not url_fault(page.url)]
-    known, rules = known_urls(valid), _Rules()
+    known, rules = known_urls(valid), dict[str, ExtractionRule]()
     for page in batch:
         try:
             results.append(Stored("known") if page.url in known else _extracted(page, rules))
         except (ExtractionError, RejectedArticleError) as error:
             results.append(Stored("rejected", reason=str(error)))
     incoming = [result for result in results if isinstance(result, IncomingArticle)]
-    ready = iter(_prepared(incoming))
+    namings = [Naming.of(article.newspaper, article.url) for article in incoming]
+    prepared = prepare_all(list(zip(incoming, namings, papers_for(namings), strict=True)))
+    ready = map(ReadyArticle.of, incoming, prepared)
     return [next(ready) if isinstance(result, IncomingArticle) else result for result in results]
 
 
-class _Rules:
-    """The own extraction rules of newspapers, looked up once for each host."""
+def _extracted(page: ArchivedPage, rules: dict[str, ExtractionRule]) -> IncomingArticle:
+    """Return the article of a page; `rules` are those of hosts that were looked up.
 
-    def __init__(self) -> None:
-        self._of_hosts: dict[str, ExtractionRule] = {}
-
-    def of(self, url: str) -> ExtractionRule:
-        host = newspaper_host(url)
-        if host not in self._of_hosts:
-            self._of_hosts[host] = rule_for(url)
-        return self._of_hosts[host]
-
-
-def _extracted(page: ArchivedPage, rules: _Rules) -> IncomingArticle:
-    """Return the article of a page. Raises ExtractionError, and RejectedArticleError if it cannot be stored."""
+    Raises ExtractionError, and RejectedArticleError if it cannot be stored.
+    """
     if fault := url_fault(page.url):
         raise RejectedArticleError(fault)
     page = dataclasses.replace(page, url=without_login(page.url))
-    rule = rules.of(page.url)
+    if (host := newspaper_host(page.url)) not in rules:
+        rules[host] = rule_for(page.url)
+    rule = rules[host]
     first, *following = (
         RawPage(part.body, without_login(part.url), part.content_type) for part in (page, *page.following)
     )
@@ -98,19 +92,6 @@ def _extracted(page: ArchivedPage, rules: _Rules) -> IncomingArticle:
     check_article(incoming)
     copy = incoming.page and dataclasses.replace(incoming.page, fetched=page.fetched)
     return dataclasses.replace(incoming, page=copy)
-
-
-def _prepared(articles: Sequence[IncomingArticle]) -> list[ReadyArticle]:
-    namings = [Naming.of(article.newspaper, article.url) for article in articles]
-    prepared = prepare_all(list(zip(articles, namings, papers_for(namings), strict=True)))
-    return [ReadyArticle(_bare(article), ready) for article, ready in zip(articles, prepared, strict=True)]
-
-
-def _bare(incoming: IncomingArticle) -> IncomingArticle:
-    """Return it without the bytes of its pages, which are in the prepared article."""
-    return dataclasses.replace(
-        incoming, page=incoming.page and dataclasses.replace(incoming.page, body=b"", following=())
-    )
 
 
 def _size(page: ArchivedPage) -> int:

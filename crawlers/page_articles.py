@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from articles.extraction.extract import EXTRACTOR_VERSION, ExtractedArticle, ExtractionError
 from articles.extraction.kept_pages import RawPage, extract_whole
@@ -36,6 +37,12 @@ class ReadyArticle:
     incoming: IncomingArticle
     prepared: Prepared
 
+    @classmethod
+    def of(cls, incoming: IncomingArticle, prepared: Prepared) -> Self:
+        """Return it without the bytes of its page."""
+        bare = incoming.page and dataclasses.replace(incoming.page, body=b"", following=(), feed_entry=b"")
+        return cls(dataclasses.replace(incoming, page=bare), prepared)
+
     def for_paper(self, paper: Paper) -> Prepared:
         """Return it prepared for another newspaper, or for a newer state of its own."""
         return prepare_again(self.prepared, self.incoming, paper)._replace(page=self.prepared.page)
@@ -52,9 +59,7 @@ def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _
     naming = Naming.of(incoming.newspaper, incoming.url)
     # Without a name, the host decides. If that is another newspaper, the writer has the article prepared again.
     paper = task.paper if incoming.newspaper else Paper(naming.host, naming.host, (), ())
-    prepared = prepare(incoming, naming, paper)
-    bare = incoming.page and dataclasses.replace(incoming.page, body=b"", following=(), feed_entry=b"")
-    return ReadyArticle(dataclasses.replace(incoming, page=bare), prepared)
+    return ReadyArticle.of(incoming, prepare(incoming, naming, paper))
 
 
 def extracted_article(task: PageTask) -> ExtractedArticle:

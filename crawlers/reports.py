@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,9 +22,12 @@ from crawlers.visits import SILENCE
 # A newspaper is marked as failing after this many days of failed visits.
 FAILING_DAYS = 3
 # A visit is good if something on it worked, even if it found nothing new.
+_WORKED = ("stored", "known", "unchanged", "refused_earlier")
 _GOOD = Q(visits__failed=0, visits__state=Visit.State.FINISHED)
-for _count in ("stored", "known", "unchanged", "refused_earlier"):
+for _count in _WORKED:
     _GOOD |= Q(**{f"visits__{_count}__gt": 0})
+# The counts that are shown; `left_out` of newspapers alone.
+_COUNTED = (*_WORKED, "paywalled", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,8 @@ class VisitReport:
     @property
     def only_failed(self) -> bool:
         """Whether the visit finished, but everything on it failed."""
-        visit = self.visit
-        good = visit.stored + visit.known + visit.unchanged + visit.refused_earlier
-        return self.state == Visit.State.FINISHED and visit.failed > 0 and not good
+        good = any(getattr(self.visit, name) for name in _WORKED)
+        return self.state == Visit.State.FINISHED and self.visit.failed > 0 and not good
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +91,10 @@ def newspapers_by_need() -> QuerySet[Newspaper]:
     )
 
 
-def reports_of(newspapers: Iterable[Newspaper]) -> list[NewspaperReport]:
+def reports_of(newspapers: Sequence[Newspaper]) -> list[NewspaperReport]:
     """Return a report for each newspaper, with its latest visit by each spider."""
-    newspapers = list(newspapers)
     last = Visit.objects.filter(newspaper__in=newspapers).order_by("newspaper_id", "spider", "-started_at", "-pk")
-    visits = list(last.distinct("newspaper_id", "spider"))
-    schedules, crawls = _schedules(newspapers), _crawls(newspapers)
-    return [
-        replace(
-            _report(newspaper, [visit for visit in visits if visit.newspaper_id == newspaper.pk]),
-            schedule=schedules.get(newspaper.pk),
-            crawl=crawls.get(newspaper.pk),
-        )
-        for newspaper in newspapers
-    ]
-
-
-def _schedules(newspapers: Sequence[Newspaper]) -> dict[int, CrawlSchedule]:
-    return {row.newspaper_id: row for row in CrawlSchedule.objects.filter(newspaper__in=newspapers)}
-
-
-def _crawls(newspapers: Sequence[Newspaper]) -> dict[int, Crawl]:
-    rows = Crawl.objects.filter(newspaper__in=newspapers, job__state__in=Job.ACTIVE).select_related("job")
-    return {row.newspaper_id: row for row in rows}
+    return list(_reports(newspapers, list(last.distinct("newspaper_id", "spider"))))
 
 
 def newspaper_report(newspaper: Newspaper, number: int) -> NewspaperReport:
@@ -119,20 +102,29 @@ def newspaper_report(newspaper: Newspaper, number: int) -> NewspaperReport:
     links = PendingLink.objects.filter(newspaper=newspaper)
     waiting = links.filter(refused_until=None).count()
     refused = links.filter(refused_until__gt=timezone.now()).count()
-    return replace(
-        _report(newspaper, list(newspaper.visits.all()[:number]), waiting, refused),
-        schedule=_schedules([newspaper]).get(newspaper.pk),
-        crawl=_crawls([newspaper]).get(newspaper.pk),
-    )
+    [report] = _reports([newspaper], list(newspaper.visits.all()[:number]))
+    return replace(report, waiting=waiting, refused=refused)
 
 
-def _report(newspaper: Newspaper, visits: list[Visit], waiting: int = 0, refused: int = 0) -> NewspaperReport:
-    reports = [VisitReport(visit, _failures([visit]), _state(visit)) for visit in visits]
-    counts: Counter[str] = Counter()
-    for visit in visits:
-        for name in ("stored", "known", "unchanged", "refused_earlier", "left_out", "paywalled", "failed"):
-            counts[name] += getattr(visit, name)
-    return NewspaperReport(newspaper, reports, _failing_since(newspaper), _failures(visits), counts, waiting, refused)
+def _reports(newspapers: Sequence[Newspaper], all_visits: Sequence[Visit]) -> Iterator[NewspaperReport]:
+    schedules = {row.newspaper_id: row for row in CrawlSchedule.objects.filter(newspaper__in=newspapers)}
+    active = Crawl.objects.filter(newspaper__in=newspapers, job__state__in=Job.ACTIVE).select_related("job")
+    crawls = {row.newspaper_id: row for row in active}
+    for newspaper in newspapers:
+        visits = [visit for visit in all_visits if visit.newspaper_id == newspaper.pk]
+        yield NewspaperReport(
+            newspaper,
+            [VisitReport(visit, _failures([visit]), _state(visit)) for visit in visits],
+            _failing_since(newspaper),
+            _failures(visits),
+            _sums(visits, *_COUNTED, "left_out"),
+            schedule=schedules.get(newspaper.pk),
+            crawl=crawls.get(newspaper.pk),
+        )
+
+
+def _sums(visits: Iterable[Visit], *names: str) -> Counter[str]:
+    return Counter({name: sum(getattr(visit, name) for visit in visits) for name in names})
 
 
 def _failures(visits: Iterable[Visit]) -> list[Failure]:
@@ -148,9 +140,8 @@ def _failures(visits: Iterable[Visit]) -> list[Failure]:
 
 def _state(visit: Visit) -> Visit.State:
     silent = timezone.now() - visit.seen_at > datetime.timedelta(seconds=SILENCE)
-    return (
-        Visit.State.STOPPED_UNEXPECTEDLY if visit.state == Visit.State.RUNNING and silent else Visit.State(visit.state)
-    )
+    is_lost = visit.state == Visit.State.RUNNING and silent
+    return Visit.State.STOPPED_UNEXPECTEDLY if is_lost else Visit.State(visit.state)
 
 
 def _failing_since(newspaper: Newspaper) -> datetime.datetime | None:
@@ -163,8 +154,6 @@ def _failing_since(newspaper: Newspaper) -> datetime.datetime | None:
 
 
 # -- The crawls of the worker, and trials -------------------------------------------------------------------
-
-_COUNTED = ("stored", "known", "unchanged", "refused_earlier", "paywalled", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +172,7 @@ class CrawlProgress:
 
     @property
     def counts(self) -> Counter[str]:
-        return Counter({name: sum(getattr(visit, name) for visit in self.visits) for name in _COUNTED})
+        return _sums(self.visits, *_COUNTED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def begin_visit(newspaper_id: int, spider: str) -> Visit:
 
 def record_counts(visit: Visit, counts: Mapping[str, int], examples: Mapping[str, str]) -> None:
     """Save the counts so far, which is also a sign of life."""
-    failures = {name.removeprefix("failed/"): number for name, number in counts.items() if name.startswith("failed/")}
+    failures = failures_of(counts)
     for name in Visit.COUNTS:
         setattr(visit, name, counts.get(name, 0))
     visit.failed = sum(failures.values())
@@ -43,6 +43,11 @@ def record_counts(visit: Visit, counts: Mapping[str, int], examples: Mapping[str
         for reason, number in sorted(failures.items(), key=lambda failure: (-failure[1], failure[0]))
     ]
     visit.save()
+
+
+def failures_of(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the failures among the counts of a visit, by their reasons."""
+    return {name.removeprefix("failed/"): number for name, number in counts.items() if name.startswith("failed/")}
 
 
 def end_visit(visit: Visit, state: Visit.State, counts: Mapping[str, int], examples: Mapping[str, str]) -> None:

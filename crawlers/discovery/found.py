@@ -15,6 +15,8 @@ from crawlers.reasons import find_reason
 SourceKind = Literal["feed", "sitemap", "section"]
 # The fields of Newspaper that hold the sources of each kind.
 FIELDS: dict[SourceKind, str] = {"feed": "feed_urls", "sitemap": "sitemap_urls", "section": "section_urls"}
+# Those that a trial needs.
+TRIED = ("name", "host", "article_url_pattern", "teasers", *FIELDS.values())
 MAX_SAMPLES = 5
 
 
@@ -56,9 +58,11 @@ class FoundNewspaper:
     sources: tuple[FoundSource, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def recommended(self, kind: SourceKind) -> list[str]:
-        """Return the URLs of the recommended sources of a kind."""
-        return [source.url for source in self.sources if source.recommended and source.kind == kind]
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the newspaper, with the recommended sources."""
+        marked = [source for source in self.sources if source.recommended]
+        urls = {field: [source.url for source in marked if source.kind == kind] for kind, field in FIELDS.items()}
+        return {"name": self.name, "host": self.host, "article_url_pattern": self.article_url_pattern, **urls}
 
     def as_json(self) -> dict[str, Any]:
         """Return it as objects that JSON has."""

@@ -12,8 +12,7 @@ from django.http import QueryDict
 from articles.models import Newspaper, NewspaperAlias
 from articles.normalization.logins import without_login
 from articles.normalization.url_patterns import pattern_fault
-from crawlers.discovery.found import FIELDS as _KINDS
-from crawlers.discovery.found import FoundNewspaper, FoundSource
+from crawlers.discovery.found import FIELDS, TRIED, FoundNewspaper, FoundSource
 from crawlers.fetching.sites import is_visitable
 from crawlers.models import CrawlSchedule
 
@@ -152,10 +151,10 @@ class DraftForm(ScheduleForm):
         """Return the form that shows a draft."""
         listed = {source.url for source in (found.sources if found else ())}
         initial = {"when": "6"} | dict(draft)
-        for name in _KINDS.values():
+        for name in FIELDS.values():
             initial[name] = "\n".join(url for url in draft.get(name, []) if url not in listed)
         form = cls(initial=initial, found=found)
-        form.ticked = {url for name in _KINDS.values() for url in draft.get(name, [])}
+        form.ticked = {url for name in FIELDS.values() for url in draft.get(name, [])}
         return form
 
     @property
@@ -172,10 +171,10 @@ class DraftForm(ScheduleForm):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean()
-        for kind, name in _KINDS.items():
+        for kind, name in FIELDS.items():
             found = [source.url for source in self.sources if source.kind == kind and source.url in self.ticked]
             values[name] = list(dict.fromkeys([*found, *values.get(name, [])]))
-        if not self.errors and not any(values[name] for name in _KINDS.values()):
+        if not self.errors and not any(values[name] for name in FIELDS.values()):
             self.add_error(None, "Tick a source, or enter the address of one.")
         elif not self.errors and values["teasers"] and not values["feed_urls"]:
             self.add_error("teasers", "Without a feed there is nothing to store. Tick a feed, or enter its address.")
@@ -184,8 +183,7 @@ class DraftForm(ScheduleForm):
     @property
     def draft(self) -> dict[str, Any]:
         """The fields of the newspaper."""
-        names = ("name", "host", "article_url_pattern", "teasers", *_KINDS.values())
-        return {name: self.cleaned_data[name] for name in names}
+        return {name: self.cleaned_data[name] for name in TRIED}
 
     def is_free(self) -> bool:
         """Return whether no newspaper has this name; if one has, add an error."""

@@ -17,25 +17,16 @@ from crawlers.models import Crawl, CrawlSchedule
 from crawlers.requested.queue import HAS_SOURCES, request_crawl
 
 
-def next_due(
-    *,
-    every_hours: int | None,
-    daily_at: datetime.time | None,
-    before: datetime.datetime,
-    now: datetime.datetime,
-) -> datetime.datetime:
-    """Return the first time after `now` at which a newspaper is due that was due at `before`.
+def next_due(schedule: CrawlSchedule, now: datetime.datetime) -> datetime.datetime:
+    """Return the first time after `now` at which a newspaper is due that was due at `due_at`.
 
-    Times that were missed are passed over. `now` is in the time zone that `daily_at` is in, and `before` in any.
-    Exactly one of `every_hours` and `daily_at` is given.
+    Times that were missed are passed over. `now` is in the time zone that `daily_at` is in, and `due_at` in any.
     """
-    if daily_at is not None:
-        return next_time(daily_at.replace(second=0), now)
-    if not every_hours:
-        raise ValueError("a schedule needs every_hours or daily_at")
-    step = datetime.timedelta(hours=every_hours)
-    missed = max(0, (now - before) // step)
-    return before + (missed + 1) * step
+    if schedule.daily_at is not None:
+        return next_time(schedule.daily_at.replace(second=0), now)
+    step = datetime.timedelta(hours=schedule.every_hours or 0)
+    missed = max(0, (now - schedule.due_at) // step)
+    return schedule.due_at + (missed + 1) * step
 
 
 @transaction.atomic
@@ -44,26 +35,21 @@ def set_schedule(
 ) -> CrawlSchedule | None:
     """Have the worker crawl a newspaper regularly, from now on, or no longer; return the schedule, None for none."""
     Newspaper.objects.select_for_update().get(pk=newspaper.pk)
-    before = CrawlSchedule.objects.filter(newspaper=newspaper).first()
+    rows = CrawlSchedule.objects.filter(newspaper=newspaper)
+    before, schedule = rows.first(), None
     if before and (before.every_hours, before.daily_at) == (every_hours, daily_at):
         return before
-    schedule = _schedule(newspaper, every_hours, daily_at)
-    words = f"is crawled {schedule}" if schedule else "is no longer crawled by a schedule"
-    act = f"{words} (before: {before or 'not by a schedule'})."
-    log_action(newspaper, CHANGE, act, user=user)
-    return schedule
-
-
-def _schedule(newspaper: Newspaper, every_hours: int | None, daily_at: datetime.time | None) -> CrawlSchedule | None:
-    rows = CrawlSchedule.objects.filter(newspaper=newspaper)
     if every_hours is None and daily_at is None:
         rows.delete()
-        return None
-    now = timezone.localtime()
-    # Every so many hours: the first time at once.
-    due = now if daily_at is None else next_due(every_hours=None, daily_at=daily_at, before=now, now=now)
-    values = {"every_hours": every_hours, "daily_at": daily_at, "due_at": due}
-    return CrawlSchedule.objects.update_or_create(newspaper=newspaper, defaults=values)[0]
+    else:
+        now = timezone.localtime()
+        # Every so many hours: the first time at once.
+        due = now if daily_at is None else next_time(daily_at.replace(second=0), now)
+        values = {"every_hours": every_hours, "daily_at": daily_at, "due_at": due}
+        schedule, _ = rows.update_or_create(newspaper=newspaper, defaults=values)
+    words = f"is crawled {schedule}" if schedule else "is no longer crawled by a schedule"
+    log_action(newspaper, CHANGE, f"{words} (before: {before or 'not by a schedule'}).", user=user)
+    return schedule
 
 
 def queue_due() -> None:
@@ -78,5 +64,5 @@ def queue_due() -> None:
         usable = Newspaper.objects.in_use().filter(HAS_SOURCES, pk__in=[row.newspaper_id for row in rows])
         request_crawl(list(usable), Crawl.Why.DUE, user=None)
         for row in rows:
-            row.due_at = next_due(every_hours=row.every_hours, daily_at=row.daily_at, before=row.due_at, now=now)
+            row.due_at = next_due(row, now)
             row.save(update_fields=["due_at"])

@@ -19,8 +19,7 @@ from articles.models import Job, Newspaper
 from articles.normalization.url_patterns import pattern_fault
 from articles.storage.audit_log import log_action
 from articles.storage.extraction_rules import rule_of
-from crawlers.discovery.found import FIELDS as KINDS
-from crawlers.discovery.found import FoundNewspaper, discover
+from crawlers.discovery.found import TRIED, discover
 from crawlers.fetching.elsewhere import NO_ANSWER, ask_spider
 from crawlers.models import Trial
 
@@ -28,7 +27,6 @@ JOBS = DISCOVERY, TRIAL = "discovery", "trial"
 _KEPT = datetime.timedelta(days=7)
 # Seconds after which a trial is ended, and between two requests.
 _LONGEST, _PAUSE = 100, 0.5
-FIELDS = ("name", "host", "article_url_pattern", "feed_urls", "sitemap_urls", "section_urls", "teasers")
 
 
 def look_for_sources(url: str, *, user: User) -> Trial:
@@ -38,7 +36,7 @@ def look_for_sources(url: str, *, user: User) -> Trial:
 
 def try_stored(newspaper: Newspaper, *, user: User) -> Trial:
     """Have a worker try a newspaper that is stored, with its sources."""
-    draft = {name: getattr(newspaper, name) for name in FIELDS}
+    draft = {name: getattr(newspaper, name) for name in TRIED}
     return _request(TRIAL, Trial(newspaper=newspaper, draft=draft), f"Trial of {newspaper}", user)
 
 
@@ -79,7 +77,7 @@ def discovery_job(work: Work) -> None:
         found = discover(_trial_of(work).url)
     except ValueError as error:
         raise JobError(str(error)) from error
-    _store(work, found=found.as_json(), draft=_proposed(found))
+    _store(work, found=found.as_json(), draft=found.fields())
 
 
 def trial_job(work: Work) -> None:
@@ -97,7 +95,7 @@ def try_newspaper(draft: Mapping[str, Any], rule: ExtractionRule = NO_RULE, *, p
     """
     if fault := pattern_fault(draft["article_url_pattern"]):
         raise JobError(f"The article URL pattern cannot be used. {fault}")
-    spider, values = "crawlers.requested.trial_spider.TrialSpider", {name: draft.get(name) for name in FIELDS}
+    spider, values = "crawlers.requested.trial_spider.TrialSpider", {name: draft.get(name) for name in TRIED}
     found = ask_spider(spider, _LONGEST, pause=pause, draft=values, rule=dataclasses.asdict(rule))
     if found.get("reason") == NO_ANSWER:
         raise JobError(f"The site did not answer within {_LONGEST} seconds.")
@@ -114,12 +112,6 @@ def _trial_of(work: Work) -> Trial:
     if trial is None:
         raise JobError("It was removed, or something else is tried instead.")
     return trial
-
-
-def _proposed(found: FoundNewspaper) -> dict[str, Any]:
-    """Return the fields of a newspaper as discovery recommends them."""
-    urls = {name: found.recommended(kind) for kind, name in KINDS.items()}
-    return {"name": found.name, "host": found.host, "article_url_pattern": found.article_url_pattern, **urls}
 
 
 @transaction.atomic

@@ -77,9 +77,8 @@ def crawl(ended: threading.Event | None = None) -> None:
 def test_the_next_time_is_after_now_in_the_rhythm_of_the_schedule(
     schedule: dict[str, Any], now: str, expected: str
 ) -> None:
-    values: dict[str, Any] = {"every_hours": None, "daily_at": None} | schedule
-    before = datetime.datetime.fromisoformat("2026-03-01T12:00+00:00")
-    found = next_due(**values, before=before, now=datetime.datetime.fromisoformat(now).astimezone(BERLIN))
+    stored = CrawlSchedule(**schedule, due_at=datetime.datetime.fromisoformat("2026-03-01T12:00+00:00"))
+    found = next_due(stored, datetime.datetime.fromisoformat(now).astimezone(BERLIN))
     assert found.astimezone(datetime.UTC) == datetime.datetime.fromisoformat(expected)
 
 

@@ -22,6 +22,7 @@ from articles.storage.title_affixes import affixes_line, update_affixes_and_form
 from crawlers import frontier, visits
 from crawlers.fetching.addresses import allowed_networks
 from crawlers.listings.lists import read_list, save_list
+from crawlers.models import Visit
 from crawlers.reasons import DATABASE_LOST, find_reason
 from crawlers.spiders.base import NewspaperSpider
 from crawlers.spiders.revision import RevisionSpider, WaitingSpider
@@ -217,10 +218,12 @@ def _only_failed(counts: Counter[str]) -> bool:
 
 
 def _summary(newspaper: Newspaper, counts: Counter[str]) -> str:
-    failures = {name.removeprefix("failed/"): number for name, number in counts.items() if name.startswith("failed/")}
+    failures = visits.failures_of(counts)
     paywalled = f" ({counts['paywalled']} behind a paywall)" if counts["paywalled"] else ""
     parts = [f"{counts['stored']} stored{paywalled}", f"{counts['known']} known"]
-    parts += [f"{counts[name]} {words}" for name, words in _SELDOM.items() if counts[name]]
+    words = {name: name.replace("_", " ") for name in Visit.COUNTS} | {"rechecked": "fetched again"}
+    others = [name for name in words if counts[name] and name not in {"stored", "known", "paywalled"}]
+    parts += [f"{counts[name]} {words[name]}" for name in others]
     reasons = "; ".join(f"{reason}: {number}" for reason, number in sorted(failures.items()))
     failed = f"{sum(failures.values())} failed" + (f" ({reasons})" if reasons else "")
     return f"{newspaper.name}: {', '.join([*parts, failed])}"
@@ -230,7 +233,7 @@ def _explained(plans: list[VisitPlan], settings: Settings) -> Iterator[str]:
     """Yield a line about what was left out, and one for each reason of failures: its meaning and its remedy."""
     if any(plan.counts["left_out"] for plan in plans):
         yield f"left out: {_left_out(settings)}"
-    counted = {name.removeprefix("failed/") for plan in plans for name in plan.counts if name.startswith("failed/")}
+    counted = {reason for plan in plans for reason in visits.failures_of(plan.counts)}
     for name in sorted({reason.partition(": ")[0] for reason in counted}):
         reason = find_reason(name)
         yield f"{name}: {reason.meaning} {reason.remedy}".rstrip()
@@ -245,13 +248,3 @@ def _left_out(settings: Settings) -> str:
         f"beyond {limit:,} links (--limit)" if limit else f"beyond {links:,} new links of sitemaps (SITEMAP_MAX_LINKS)"
     )
     return f"What is {older}, or {more}. Crawl again for more links, with --since DAY for older ones."
-
-
-_SELDOM = {
-    "unchanged": "unchanged",
-    "refused_earlier": "refused earlier",
-    "left_out": "left out",
-    "rechecked": "fetched again",
-    "changed": "changed",
-    "gone": "gone",
-}

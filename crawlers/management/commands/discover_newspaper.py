@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 
 from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.models import Newspaper
-from crawlers.discovery.found import FIELDS, FoundNewspaper, FoundSource, NothingFoundError, discover
+from crawlers.discovery.found import FoundNewspaper, FoundSource, NothingFoundError, discover
 
 
 class Command(ProjectCommand):
@@ -47,11 +47,9 @@ class Command(ProjectCommand):
             self._save(name, found)
 
     def _save(self, name: str, found: FoundNewspaper) -> None:
-        sources = {field: found.recommended(kind) for kind, field in FIELDS.items()}
-        if not any(sources.values()):
+        if not any(source.recommended for source in found.sources):
             raise CommandError("no source is recommended, so the newspaper was not added")
-        pattern = found.article_url_pattern
-        Newspaper.objects.create(name=name, host=found.host, article_url_pattern=pattern, **sources)
+        Newspaper.objects.create(**found.fields() | {"name": name})
         self.stdout.write(f"Added {name}. Crawl it with: manage.py crawl {json.dumps(name, ensure_ascii=False)}")
 
 
