@@ -17,7 +17,6 @@ from crawlers.models import Trial
 from crawlers.reports import crawl_jobs, crawls_now, newspaper_report, newspapers_by_need, reports_of, tried
 from crawlers.requested import queue, trials
 from crawlers.requested.forms import DraftForm, HomePageForm, NewspapersForm, ScheduleForm
-from crawlers.requested.schedules import set_schedule
 
 VISITS_SHOWN = 60
 CHANGES_SHOWN = 10
@@ -37,13 +36,11 @@ def crawls(request: HttpRequest) -> HttpResponse:
     )
 
 
-def newspaper_crawls(request: HttpRequest, newspaper_id: int) -> HttpResponse:
-    """Show the visits of a newspaper, the latest first, and how many links wait or were refused."""
-    return _newspaper_page(request, newspaper_id)
+def newspaper_crawls(request: HttpRequest, newspaper_id: int, form: ScheduleForm | None = None) -> HttpResponse:
+    """Show the visits of a newspaper, the latest first, and how many links wait or were refused.
 
-
-def _newspaper_page(request: HttpRequest, newspaper_id: int, form: ScheduleForm | None = None) -> HttpResponse:
-    """Return the page of a newspaper, with a form that was not accepted, if any."""
+    `form` is one that was not accepted.
+    """
     newspaper = get_object_or_404(newspapers_by_need(), pk=newspaper_id)
     report = newspaper_report(newspaper, VISITS_SHOWN)
     context = {
@@ -106,11 +103,8 @@ def crawl_schedule(request: AdminRequest, newspaper_id: int) -> HttpResponse:
     newspaper = get_object_or_404(Newspaper.objects.in_use(), pk=newspaper_id)
     form = ScheduleForm(request.POST)
     if not form.is_valid():
-        return _newspaper_page(request, newspaper.pk, form)
-    every_hours, daily_at = form.chosen
-    stored = set_schedule(newspaper, every_hours=every_hours, daily_at=daily_at, user=request.user)
-    words = f"is crawled {stored}" if stored else "is crawled only when asked to"
-    messages.success(request, f"{newspaper} {words}.")
+        return newspaper_crawls(request, newspaper.pk, form)
+    messages.success(request, f"{newspaper} is crawled {form.save(newspaper, user=request.user)}.")
     return redirect("newspaper_crawls", newspaper.pk)
 
 
@@ -156,8 +150,6 @@ def _answer(request: AdminRequest, shown: Trial, form: DraftForm) -> HttpRespons
     if not form.is_free():
         return None
     newspaper = trials.save_newspaper(shown, form.draft, user=request.user)
-    every_hours, daily_at = form.chosen
-    schedule = set_schedule(newspaper, every_hours=every_hours, daily_at=daily_at, user=request.user)
-    words = f"It is crawled {schedule}." if schedule else "It is crawled only when asked to."
-    messages.success(request, f"{newspaper} is saved. {words}")
+    when = form.save(newspaper, user=request.user)
+    messages.success(request, f"{newspaper} is saved. It is crawled {when}.")
     return redirect("newspaper_crawls", newspaper.pk)

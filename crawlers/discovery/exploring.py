@@ -10,7 +10,7 @@ import asyncio
 import datetime
 import re
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -49,9 +49,9 @@ class Explorer(BareSpider):
     url: str
     patience: float  # seconds
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def look(self) -> None:
         self.until = time.monotonic() + self.patience
-        self.page, self.home = self.url, HomePage("", "", (), ())
+        self.page, self.home = self.url, HomePage()
         self.sources: list[FoundSource] = []
         self.articles: list[str] = []
         try:
@@ -64,8 +64,6 @@ class Explorer(BareSpider):
                 self._report("The site answers slowly: not everything was looked at.")
             else:
                 self.found.update(reason="no answer in time")
-        return
-        yield
 
     async def _ask(self, url: str, **meta: Any) -> Response | str:
         """Return the response to a request, or the reason why there is none. Raises TimeoutError when time is over."""
@@ -97,19 +95,19 @@ class Explorer(BareSpider):
     async def _explore(self) -> None:
         self._report()
         feeds = [link for link in self.home.feeds if not hints.is_of_comments(link)]
-        await self._look("feed", feeds[:MAX_FEEDS], "the home page")
+        await self._look_at("feed", feeds[:MAX_FEEDS], "the home page")
         if not self._has("feed"):
             await self._guess("feed", hints.GUESSED_FEEDS)
         robots = await self._ask(urljoin(self.page, "/robots.txt"), dont_obey_robotstxt=True)
         text = "" if isinstance(robots, str) else robots.body.decode(errors="replace")
         named = sorted(hints.robots_sitemaps(text, self.page), key=lambda url: "news" not in url.lower())
-        await self._look("sitemap", [Link(url, "") for url in named[:MAX_SITEMAPS]], "robots.txt")
+        await self._look_at("sitemap", [Link(url, "") for url in named[:MAX_SITEMAPS]], "robots.txt")
         if not self._has("sitemap"):
             await self._guess("sitemap", hints.GUESSED_SITEMAPS)
         links = hints.sections(self.home.links, self._pattern())
-        await self._look("section", links[:MAX_SECTIONS], "the home page")
+        await self._look_at("section", links[:MAX_SECTIONS], "the home page")
 
-    async def _look(self, kind: SourceKind, links: Sequence[Link], found_in: str) -> None:
+    async def _look_at(self, kind: SourceKind, links: Sequence[Link], found_in: str) -> None:
         """Look at sources that the site names; one that cannot be read is reported with its problem."""
         for link in links:
             if any(source.url == link.url for source in self.sources):
@@ -137,7 +135,7 @@ class Explorer(BareSpider):
     async def _source(self, kind: SourceKind, response: Response, link: Link, found_in: str) -> FoundSource:
         """Return what a response would bring as a source of this kind; its articles are remembered."""
         if kind == "section":
-            page = _home_page(response) if isinstance(response, HtmlResponse) else HomePage("", "", (), ())
+            page = _home_page(response) if isinstance(response, HtmlResponse) else HomePage()
             return section_source(page, link, found_in, self._pattern())
         if kind == "feed":
             feed = await asyncio.to_thread(read_feed, response.body, response.url, content_type(response))
@@ -185,7 +183,7 @@ def _home_page(response: Response) -> HomePage:
     try:
         return hints.read_home_page(response.body, response.url, content_type(response))
     except ValueError:
-        return HomePage("", "", (), ())
+        return HomePage()
 
 
 def _document(response: Response) -> Document:

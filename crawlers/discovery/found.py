@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
+
+from pydantic import TypeAdapter
 
 from crawlers.fetching.elsewhere import ask_spider
 from crawlers.fetching.sites import is_visitable
@@ -66,25 +67,12 @@ class FoundNewspaper:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as objects that JSON has."""
-        found = dataclasses.asdict(self)
-        for source in found["sources"]:
-            source["newest"] = source["newest"] and source["newest"].isoformat()
-        return found
+        return TypeAdapter(FoundNewspaper).dump_python(self, mode="json")
 
     @classmethod
     def of_json(cls, found: dict[str, Any]) -> Self:
         """Return what as_json made objects of."""
-        sources = tuple(
-            FoundSource(
-                **{
-                    **source,
-                    "newest": source["newest"] and datetime.date.fromisoformat(source["newest"]),
-                    "samples": tuple(source["samples"]),
-                }
-            )
-            for source in found["sources"]
-        )
-        return cls(**{**found, "sources": sources, "notes": tuple(found["notes"])})
+        return TypeAdapter(cls).validate_python(found)
 
 
 # Seconds, for which a thread of the pages waits.

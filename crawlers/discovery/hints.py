@@ -58,10 +58,10 @@ class Link:
 class HomePage:
     """What a home page says of its newspaper: `feeds` that it declares, and `links` to other pages of its site."""
 
-    name: str
-    language: str
-    feeds: tuple[Link, ...]
-    links: tuple[Link, ...]
+    name: str = ""
+    language: str = ""
+    feeds: tuple[Link, ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 def read_home_page(body: bytes, url: str, content_type: str) -> HomePage:

@@ -6,6 +6,8 @@ import json
 import math
 import signal
 import sys
+from abc import abstractmethod
+from collections.abc import AsyncIterator
 from typing import Any
 
 import scrapy
@@ -20,9 +22,18 @@ _TIMEOUT = 10  # seconds for a response, at most: somebody is waiting
 
 
 class BareSpider(scrapy.Spider):
-    """Puts what it finds into `found`, as JSON."""
+    """Puts what it finds into `found`, as JSON, by `look` or by requests from `start`."""
 
     found: dict[str, Any]
+
+    async def start(self) -> AsyncIterator[Any]:
+        await self.look()
+        return
+        yield
+
+    @abstractmethod
+    async def look(self) -> None:
+        """Ask, and put down what is found."""
 
     async def ask(self, url: str, **meta: Any) -> Response | str:
         """Return the response to a request, or the reason why there is none."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from articles.models import Newspaper, NewspaperAlias
@@ -15,19 +15,14 @@ from articles.normalization.url_patterns import pattern_fault
 from crawlers.discovery.found import FIELDS, TRIED, FoundNewspaper, FoundSource
 from crawlers.fetching.sites import is_visitable
 from crawlers.models import CrawlSchedule
+from crawlers.requested.schedules import set_schedule
 
 MAX_URL_CHARACTERS = 2_000
 MAX_SOURCES = 50  # of each kind
 HOURS = (1, 2, 3, 4, 6, 8, 12, 24, 48, 168)
-_NEVER, _DAILY = "", "daily"
-
-
-def _label(hours: int) -> str:
-    if hours == 1:
-        return "every hour"
-    return (
-        f"every {hours} hours" if hours < 24 else {24: "every 24 hours", 48: "every two days", 168: "every week"}[hours]
-    )
+_DAILY = "daily"
+_ONLY_WHEN_ASKED = "only when asked to"
+_LABELS = {1: "every hour", 48: "every two days", 168: "every week"}
 
 
 class NewspapersForm(forms.Form):
@@ -43,8 +38,8 @@ class ScheduleForm(forms.Form):
         label="Crawl this newspaper",
         required=False,
         choices=[
-            (_NEVER, "only when asked to"),
-            *((str(hours), _label(hours)) for hours in HOURS),
+            ("", _ONLY_WHEN_ASKED),
+            *((str(hours), _LABELS.get(hours, f"every {hours} hours")) for hours in HOURS),
             (_DAILY, "every day at the time below"),
         ],
         widget=forms.Select(attrs={"class": "form-select"}),
@@ -70,13 +65,12 @@ class ScheduleForm(forms.Form):
             self.add_error("daily_at", "Enter a time, such as 06:30.")
         return values
 
-    @property
-    def chosen(self) -> tuple[int | None, datetime.time | None]:
-        """The hours between two crawls, or the time of a daily one; both None: none."""
+    def save(self, newspaper: Newspaper, *, user: User) -> str:
+        """Have a newspaper crawled then; return when that is, in words."""
         when = self.cleaned_data["when"]
-        if when == _DAILY:
-            return None, self.cleaned_data["daily_at"]
-        return (int(when) if when else None), None
+        daily_at = self.cleaned_data["daily_at"] if when == _DAILY else None
+        hours = int(when) if when not in {_DAILY, ""} else None
+        return str(set_schedule(newspaper, every_hours=hours, daily_at=daily_at, user=user) or _ONLY_WHEN_ASKED)
 
 
 class HomePageForm(forms.Form):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -46,7 +46,7 @@ class TrialSpider(BareSpider):
     draft: dict[str, Any]
     rule: dict[str, Any]
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def look(self) -> None:
         self.until = time.monotonic() + _PATIENCE
         self.source = Source(0, self.draft["name"], self.draft["article_url_pattern"])
         self.found.update(sources=[], articles=[])
@@ -55,8 +55,6 @@ class TrialSpider(BareSpider):
         lists = [newest_first(await self._links(kind, url)) for kind in kinds for url in self.draft[FIELDS[kind]]]
         for link in list(_in_turn(lists))[:ARTICLES]:
             self.found["articles"].append({"url": link.url, **await self._article(link)})
-        return
-        yield
 
     async def ask(self, url: str, **meta: Any) -> Response | str:
         return NO_ANSWER if time.monotonic() > self.until else await super().ask(url, **meta)
@@ -79,21 +77,17 @@ class TrialSpider(BareSpider):
         if kind == "feed":
             feed = read_feed(response.body, response.url, content_type(response))
             self.descriptions |= {entry.url: entry.summary for entry in feed.entries}
-            links = [entry.link(self.source, ArticleURL.Kind.FEED) for entry in feed.entries]
-            return links if feed.readable else "unreadable feed"
+            return self._of(feed.entries, ArticleURL.Kind.FEED) if feed.readable else "unreadable feed"
         if kind == "section":
             if not isinstance(response, HtmlResponse):
                 return "section is no HTML page"
-            pattern = self.source.article_url_pattern
-            return [
-                ArticleLink(self.source, url, ArticleURL.Kind.PAGE)
-                for url in article_urls(response, pattern)
-                if url != response.url
-            ]
+            urls = article_urls(response, self.source.article_url_pattern)
+            return self._of([Entry(url) for url in urls if url != response.url], ArticleURL.Kind.PAGE)
         entries = await self._entries(response)
-        if isinstance(entries, str):
-            return entries
-        return [entry.link(self.source, ArticleURL.Kind.PAGE) for entry in entries]
+        return entries if isinstance(entries, str) else self._of(entries, ArticleURL.Kind.PAGE)
+
+    def _of(self, entries: Sequence[Entry], kind: ArticleURL.Kind) -> list[ArticleLink]:
+        return [entry.link(self.source, kind) for entry in entries]
 
     async def _entries(self, response: Response, *, named: bool = False) -> list[Entry] | str:
         """Return the articles of a sitemap, or of the sitemaps of an index that changed last."""

@@ -144,16 +144,13 @@ class NewspaperSpider(PagedArticles):
 
         It asks whether the source has changed since all its links were saved.
         """
-        headers = {}
         # Another crawl may have left out what was published since an earlier day.
-        validator = self._validators[source.newspaper_id].get(url)
-        if validator and self.since is None:
-            headers = {"If-None-Match": validator.etag, "If-Modified-Since": validator.last_modified}
+        validator = self._validators[source.newspaper_id].get(url) if self.since is None else None
         return Request(
             url,
             callback=self.parse_source,
             errback=self.source_failed,
-            headers={name: value for name, value in headers.items() if value},
+            headers=if_changed(validator.etag, validator.last_modified) if validator else {},
             cb_kwargs={"source": source, **more},
             meta={"source_url": url},
         )
@@ -367,6 +364,12 @@ class NewspaperSpider(PagedArticles):
         if isinstance(error, SlowPatternError):
             reason = SLOW_PATTERN
         self.count_failure(getattr(response, "url", ""), reason)
+
+
+def if_changed(etag: str, last_modified: str) -> dict[str, str]:
+    """Return the headers that ask for a page only if it is no longer in this state."""
+    headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    return {name: value for name, value in headers.items() if value}
 
 
 def header(response: Response, name: str) -> str:

@@ -21,7 +21,7 @@ from crawlers.faults import reason_of
 from crawlers.fetching.sites import content_type, is_front_page, is_visitable
 from crawlers.reasons import UNCHANGED
 from crawlers.rechecks import DueArticle
-from crawlers.spiders.base import NewspaperSpider, header
+from crawlers.spiders.base import NewspaperSpider, header, if_changed
 
 GONE = frozenset({404, 410})
 
@@ -53,12 +53,11 @@ class RevisionSpider(NewspaperSpider):
             last = due[-1].article_id
 
     def _request(self, due: DueArticle) -> Request:
-        headers = {"If-None-Match": due.etag, "If-Modified-Since": due.last_modified}
         return Request(
             due.url,
             callback=self.parse_again,
             errback=self.again_failed,
-            headers={name: value for name, value in headers.items() if value},
+            headers=if_changed(due.etag, due.last_modified),
             cb_kwargs={"due": due},
             dont_filter=True,
         )
