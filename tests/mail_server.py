@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
+from tests.serving import running
+
 
 class MailServer(socketserver.ThreadingTCPServer):
     """Takes e-mails, or refuses every recipient while `refusing`."""
@@ -72,11 +74,5 @@ class _Session(socketserver.StreamRequestHandler):
 @contextmanager
 def mail_server() -> Iterator[MailServer]:
     """Run a server until the end of the block."""
-    with MailServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with running(MailServer()) as server:
+        yield server

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from random import Random
 
 from tests.crawlers.conftest import served
-from tests.crawlers.pages import article_page, rss
+from tests.crawlers.pages import article_page
 
 _ARTICLES = 40
 # Letters of words that no stop list knows.
@@ -32,5 +32,5 @@ def newspaper() -> Iterator[str]:
         paths = [f"/2024/05/story-{place}" for place in range(_ARTICLES)]
         for place, path in enumerate(paths):
             site.add(path, article_page(*story(1_000 + place)))
-        site.add("/feed", rss(*(site.url + path for path in paths)), "application/rss+xml")
+        site.feed(*paths)
         yield site.url

@@ -19,9 +19,10 @@ from typing import Any
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss, sitemap
+from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, rss, sitemap
 from tests.crawlers.ready_crawls import ReadyCrawls
 from tests.databases import child_environment
+from tests.serving import running
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS = 90  # in which a crawl must end
@@ -72,6 +73,11 @@ class Site:
     ) -> None:
         self.pages[path] = Page(body.encode() if isinstance(body, str) else body, content_type, status)
 
+    def feed(self, *links: str) -> None:
+        """Serve a feed of these paths, or URLs of other sites."""
+        urls = (link if "://" in link else self.url + link for link in links)
+        self.add("/feed", rss(*urls), "application/rss+xml")
+
     def redirect(self, path: str, target: str) -> None:
         self.pages[path] = Page(b"", status=302, location=self.url + target)
 
@@ -117,15 +123,11 @@ def served() -> Iterator[Site]:
     site = Site()
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))
     site.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
-        yield site
-    finally:
-        site.release.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with running(server):
+        try:
+            yield site
+        finally:
+            site.release.set()
 
 
 @pytest.fixture
@@ -224,7 +226,7 @@ def three_sources(site: Site) -> Site:
     site.add("/2024/05/library", article_page("Night library", LIBRARY))
     site.add("/2024/05/bridge", article_page("Bridge closed", BRIDGE))
     site.add("/about", article_page("About us", LIBRARY))
-    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    site.feed("/2024/05/ferry")
     index = f"<sitemapindex><sitemap><loc>{site.url}/news.xml.gz</loc></sitemap></sitemapindex>"
     site.add("/sitemap.xml", index, "application/xml")
     packed = gzip.compress(sitemap(f"{site.url}/2024/05/herring", f"{site.url}/about").encode())
@@ -243,7 +245,6 @@ def held_page(site: Site) -> Site:
     texts = {"ferry": FERRY, "herring": HERRING, "library": LIBRARY}
     for name, text in texts.items():
         site.add(f"/2024/05/{name}", article_page(name, text))
-    site.add("/feed", rss(*(f"{site.url}/2024/05/{name}" for name in texts)), "application/rss+xml")
     site.held.add("/2024/05/herring")
-    newspaper(site, feed=["/feed"])
+    fed(site, *(f"/2024/05/{name}" for name in texts))
     return site

@@ -40,6 +40,12 @@ def sitemap(*urls: str) -> str:
     return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
 
 
+def fed(site: Site, *links: str) -> Newspaper:
+    """Serve a feed of these links, and return the newspaper that has it."""
+    site.feed(*links)
+    return newspaper(site, feed=["/feed"])
+
+
 def newspaper(site: Site, **sources: list[str]) -> Newspaper:
     from articles.models import Newspaper  # noqa: PLC0415 - the pages are served by programs without Django, too
 

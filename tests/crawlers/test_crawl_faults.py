@@ -26,22 +26,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.slow
-def test_a_killed_crawl_is_made_up_for(held_page: Site, crawl: CrawlCommand) -> None:
-    process = crawl.start()
-    assert held_page.arrived.wait(60)
-    process.kill()
-    process.communicate()
-    held_page.held.clear()
-    held_page.release.set()
-    stored = set(Article.objects.values_list("headline", flat=True))
-    assert "herring" not in stored
-    again = crawl()
-    assert again.returncode == 0
-    assert sorted(Article.objects.values_list("content", flat=True)) == sorted([FERRY, HERRING, LIBRARY])
-    assert [held_page.requests[f"/2024/05/{name}"] for name in stored] == [1] * len(stored)
-
-
 def interrupted(site: Site, crawl: CrawlCommand) -> Popen[str]:
     """Return a crawl that has been interrupted while the site keeps a page waiting."""
     process = crawl.start("--verbosity", "2")
@@ -137,19 +121,6 @@ def test_a_job_that_breaks_off_is_an_error_and_ends_no_other(three_sources: Site
     assert result.returncode == 1
     assert result.stderr.splitlines()[-1].startswith("CommandError: ")
     assert result.stderr.splitlines()[-1].endswith(": Holmavis (feed)")
-
-
-@pytest.mark.slow
-def test_a_base_that_is_no_url_leaves_a_page_readable(site: Site, crawl: CrawlCommand) -> None:
-    page = article_page("Лодка", FERRY).replace("<head>", "<head><base href='http://[x'>")
-    site.add("/2024/05/ferry", page)
-    site.add("/2024/05/herring", article_page("Herring are back", HERRING))
-    head = "<head><meta charset='windows-1251'><base href='http://[x'></head>"
-    section = f"<html>{head}<a href='/2024/05/ferry'>Лодка</a><a rel='next' href='?a=1&amp;copy=2'>2</a></html>"
-    site.add("/news", section.encode("cp1251"), "text/html")
-    site.add("/news?a=1&copy=2", "<base href='http://[y'><a href='2024/05/herring'>Herring</a>")
-    newspaper(site, section=["/news"])
-    assert crawl().summary == "Fjordbladet: 2 stored, 0 known, 0 failed\n"
 
 
 def index(*urls: str) -> str:

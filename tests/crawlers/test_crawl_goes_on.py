@@ -17,8 +17,7 @@ from articles.normalization.urls import url_key
 from articles.storage.newspaper_merges import merge_newspapers
 from crawlers import frontier
 from crawlers.models import PendingLink, SourceValidator, Visit
-from crawlers.reasons import REASONS
-from tests.crawlers.pages import FERRY, HERRING, PATTERN, article_page, newspaper, rss, sitemap
+from tests.crawlers.pages import FERRY, HERRING, PATTERN, article_page, fed, newspaper, rss, sitemap
 
 if TYPE_CHECKING:
     from tests.crawlers.conftest import CrawlCommand, Site
@@ -59,7 +58,7 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(
 ) -> None:
     add_articles(site, 12)
     del site.pages["/2024/05/4"], site.pages["/2024/05/7"]  # answered with 404
-    site.add("/feed", rss(*(site.url + path for path in paths(6))), "application/rss+xml")
+    site.feed(*paths(6))
     site.add("/sitemap.xml", sitemap(*(site.url + path for path in paths(12))), "application/xml")
     newspaper(site, feed=["/feed"], sitemap=["/sitemap.xml"])
     in_flight = [kill(site, crawl, after) for after in killed_after]
@@ -88,7 +87,7 @@ def test_a_link_that_waited_is_visited_although_its_feed_has_rolled_on(held_page
     held_page.release.set()
     held_page.held.clear()
     assert Article.objects.get().headline in {"ferry", "library"}
-    held_page.add("/feed", rss(), "application/rss+xml")
+    held_page.feed()
 
     crawl()
 
@@ -101,16 +100,14 @@ def test_of_two_links_that_differ_in_their_order_none_waits_for_ever(site: Site,
     site.add("/2024/05/ferry?a=1&b=2", page)
     site.add("/2024/05/ferry?b=2&a=1", page)
     links = (f"{site.url}/2024/05/ferry?a=1&amp;b=2", f"{site.url}/2024/05/ferry?b=2&amp;a=1")
-    site.add("/feed", rss(*links), "application/rss+xml")
-    newspaper(site, feed=["/feed"])
+    fed(site, *links)
     assert crawl().summary == "Fjordbladet: 1 stored, 0 known, 0 failed\n"
     assert sum(site.article_requests().values()) == 1
     assert not PendingLink.objects.exists()
 
 
 def test_a_refused_link_is_left_alone_until_it_is_forgotten(site: Site, crawl: CrawlCommand) -> None:
-    site.add("/feed", rss(f"{site.url}/2024/05/gone"), "application/rss+xml")
-    newspaper(site, feed=["/feed"])
+    fed(site, "/2024/05/gone")
     assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 1 failed (HTTP 404: 1)\n"
     assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 1 refused earlier, 0 failed\n"
     assert site.requests["/2024/05/gone"] == 1
@@ -125,8 +122,7 @@ def test_a_refused_link_is_left_alone_until_it_is_forgotten(site: Site, crawl: C
 @pytest.mark.slow
 def test_a_link_that_fails_for_the_moment_waits_and_is_given_up_at_last(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/trouble", "trouble", status=503)
-    site.add("/feed", rss(f"{site.url}/2024/05/trouble"), "application/rss+xml")
-    newspaper(site, feed=["/feed"])
+    fed(site, "/2024/05/trouble")
     once = "Fjordbladet: 0 stored, 0 known, 1 failed (HTTP 503: 1)\n"
     assert [crawl("--set", "MAX_TRIES=2").summary for _ in range(3)] == [
         once,
@@ -138,7 +134,7 @@ def test_a_link_that_fails_for_the_moment_waits_and_is_given_up_at_last(site: Si
 
 def test_sources_that_have_not_changed_are_not_read_again(three_sources: Site, crawl: CrawlCommand) -> None:
     site = three_sources
-    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    site.feed("/2024/05/ferry")
     for path in ("/feed", "/news.xml.gz", "/news", "/news?p=2"):
         site.pages[path].etag = f'"{path}"'
     site.pages["/sitemap.xml"].etag = '"index"'
@@ -147,7 +143,7 @@ def test_sources_that_have_not_changed_are_not_read_again(three_sources: Site, c
     assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 3 unchanged, 0 failed\n"
     assert (site.requests["/sitemap.xml"], site.requests["/news.xml.gz"], site.requests["/news?p=2"]) == (2, 2, 1)
     site.add("/2024/05/new", article_page("New", HERRING))
-    site.add("/feed", rss(f"{site.url}/2024/05/new", f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    site.feed("/2024/05/new", "/2024/05/ferry")
     assert crawl().summary == "Fjordbladet: 1 stored, 1 known, 2 unchanged, 0 failed\n"
     # With another pattern, the same pages may have other articles.
     Newspaper.objects.update(article_url_pattern="/about")
@@ -157,7 +153,7 @@ def test_sources_that_have_not_changed_are_not_read_again(three_sources: Site, c
 @pytest.mark.slow
 def test_last_modified_is_asked_for_too_and_fresh_forgets_it(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
-    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    site.feed("/2024/05/ferry")
     site.pages["/feed"].last_modified = "Fri, 03 May 2024 08:00:00 GMT"
     newspaper(site, feed=["/feed"])
     crawl()
@@ -197,22 +193,6 @@ def test_a_source_behind_a_passing_redirect_is_read_each_time(site: Site, crawl:
     site.pages["/feed"].status = 301
     crawl()
     assert SourceValidator.objects.get().url == f"{site.url}/feed"
-
-
-@pytest.mark.slow
-def test_a_private_address_is_refused_with_the_remedy_and_visited_once_it_is_allowed(
-    site: Site, crawl: CrawlCommand
-) -> None:
-    site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
-    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
-    newspaper(site, feed=["/feed"])
-    refused = crawl("--set", "CRAWL_PRIVATE_ADDRESSES=")
-    assert refused.stdout == (
-        "Fjordbladet: 0 stored, 0 known, 1 failed (private address: 127.0.0.1: 1)\n"
-        f"    private address: {REASONS['private address'].meaning} {REASONS['private address'].remedy}\n"
-    )
-    assert not site.requests
-    assert crawl().summary == "Fjordbladet: 1 stored, 0 known, 0 failed\n"
 
 
 def test_links_that_wait_follow_a_merged_newspaper() -> None:

@@ -13,7 +13,7 @@ from articles.models import Article, ArticleURL, Newspaper
 from crawlers.listings.lists import ListedURL, read_list, save_list
 from crawlers.models import PendingLink
 from tests.crawlers.conftest import CrawlCommand, Site
-from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, rss
+from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page
 
 
 @pytest.mark.django_db(transaction=True)
@@ -24,7 +24,7 @@ def test_a_list_is_visited_and_visited_again_to_the_same_end(site: Site, crawl: 
     site.add("/2024/05/bridge", article_page("Bridge closed", BRIDGE))
     site.redirect("/s/1", "/2024/05/bridge")
     Newspaper.objects.create(name="Fjordbladet", host="127.0.0.1", feed_urls=[f"{site.url}/feed"])
-    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    site.feed("/2024/05/ferry")
     rows = (
         ("/2024/05/ferry", "", ""),
         ("/2024/05/ferry", "", ""),

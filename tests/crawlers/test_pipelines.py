@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import gzip
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +19,6 @@ from articles.storage.ingest import Stored
 from articles.storage.newspapers import Paper
 from articles.storage.preparing import Prepared
 from crawlers import article_store
-from crawlers.article_store import ArticlePipeline
 from crawlers.frontier import save_links, sort_links
 from crawlers.items import ArticleLink, FetchedPage, Source
 from crawlers.models import PendingLink
@@ -76,31 +71,6 @@ def test_the_own_rule_of_the_newspaper_extracts_the_page() -> None:
     assert incoming.content == FERRY[:80].strip()
     assert incoming.page
     assert incoming.page.rule == 7
-
-
-def in_new_loop(coroutine: Any) -> Any:
-    with ThreadPoolExecutor(1) as pool:  # the browser of other tests leaves a loop in this thread
-        return pool.submit(asyncio.run, coroutine).result()
-
-
-def test_an_article_behind_a_paywall_is_stored_with_the_mark_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted, stored, settled, done = [], [], [], []
-
-    def store(batch: Any, _again: Any) -> list[Stored]:
-        stored.extend(article.details.paywalled for article in batch)
-        return [Stored("created", 1)]
-
-    def ready(task: PageTask) -> Any:
-        incoming = incoming_article(task.page, extracted(paywalled=True))
-        return SimpleNamespace(incoming=incoming, prepared=incoming)
-
-    monkeypatch.setattr(article_store, "ready_article", ready)
-    monkeypatch.setattr(article_store, "store_prepared", store)
-    monkeypatch.setattr(article_store, "transaction", SimpleNamespace(atomic=nullcontext))
-    monkeypatch.setattr(article_store.frontier, "settle", settled.extend)
-    spider: Any = SimpleNamespace(count=counted.append, settled=done.append)
-    in_new_loop(ArticlePipeline(spider).process_item(PAGE))
-    assert (stored, counted, settled, done) == ([True], ["stored", "paywalled"], [LINK], [LINK])
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""Requests of webhooks over the network of this machine: what arrives, and what is never connected to."""
+"""Requests of webhooks over the network of this machine: what arrives. fetching/test_rebinding.py: what is refused."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from crawlers import posting
 from crawlers.posting import post
+from tests.serving import running
 
 LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
 
@@ -38,15 +39,10 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[HTTPServer]:
     Handler.got = []
-    found = HTTPServer(("127.0.0.1", 0), Handler)
-    found.stopped = threading.Event()  # type: ignore[attr-defined]
-    thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield found
-    found.stopped.set()  # type: ignore[attr-defined]
-    found.shutdown()
-    thread.join()
-    found.server_close()
+    with running(HTTPServer(("127.0.0.1", 0), Handler)) as found:
+        found.stopped = threading.Event()  # type: ignore[attr-defined]
+        yield found
+        found.stopped.set()  # type: ignore[attr-defined]
 
 
 def test_a_request_arrives_as_it_is_and_no_redirect_is_followed(server: HTTPServer, settings, monkeypatch) -> None:
@@ -62,25 +58,6 @@ def test_a_request_arrives_as_it_is_and_no_redirect_is_followed(server: HTTPServ
     monkeypatch.setattr(posting, "LONGEST", 0.05)
     with pytest.raises(ValueError, match="The connection to localhost failed"):
         post(f"{base}/slow", b"", {})
-
-
-def test_addresses_of_this_machine_and_private_networks_are_refused(server: HTTPServer, settings, monkeypatch) -> None:
-    port = server.server_port
-    for host in ("localhost", "127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "169.254.169.254"):
-        with pytest.raises(ValueError, match="belongs to this machine or a private network"):
-            post(f"http://{host}:{port}/hook", b"", {})
-    # A host whose answer changes: the name is asked once, and the connection goes to the address that was checked.
-    asked: list[str] = []
-
-    def changing(host: str, port: int, *_given: object, **_named: object) -> list[object]:
-        asked.append(host)
-        address = host if host[0].isdigit() else ("127.0.0.1", "169.254.169.254")[asked.count(host) - 1]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
-
-    settings.CRAWL_PRIVATE_ADDRESSES = LOOPBACK
-    monkeypatch.setattr(socket, "getaddrinfo", changing)
-    assert post(f"http://receiver.example:{port}/hook", b"", {}) == 204
-    assert asked == ["receiver.example", "127.0.0.1"]
 
 
 def test_why_nothing_came_back_is_said(settings) -> None:

@@ -14,7 +14,7 @@ from articles.models import Article, ArticlePage, ArticleRevision, Newspaper
 from crawlers import rechecks
 from crawlers.models import Recheck, Visit
 from tests.crawlers.conftest import CrawlCommand, Site
-from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss, sitemap
+from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, sitemap
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = datetime.timedelta(hours=1)
@@ -40,8 +40,7 @@ def test_versions_are_kept_next_to_an_article_that_stays_as_it_was(site: Site, c
     for name, text in texts.items():
         site.add(f"/2024/05/{name}", article_page(name, text))
     site.pages["/2024/05/bridge"].etag = '"1"'
-    site.add("/feed", rss(*(f"{site.url}/2024/05/{name}" for name in texts)), "application/rss+xml")
-    newspaper(site, feed=["/feed"])
+    fed(site, *(f"/2024/05/{name}" for name in texts))
     crawl()
     stored = {item_.headline: item_ for item_ in Article.objects.all()}
     first = list(Article.objects.order_by("id").values())

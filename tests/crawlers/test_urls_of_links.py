@@ -11,7 +11,7 @@ from articles.models import Article
 from crawlers.models import PendingLink
 from crawlers.soft_404s import impossible_url
 from tests.crawlers.conftest import CrawlCommand, Page, Site
-from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss
+from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, rss
 from tests.stored_rows import columns_with
 
 # Transactions that end, because the crawl is another process.
@@ -130,8 +130,7 @@ def test_a_password_in_a_link_a_redirect_or_a_declared_url_is_left_out(site: Sit
         f"{login}/2024/05/bridge",
         f"{login}/2024/05/to-library",
     ]
-    site.add("/feed", rss(*links), "application/rss+xml")
-    newspaper(site, feed=["/feed"])
+    fed(site, *links)
 
     ended = crawl("--set", "LOG_LEVEL=DEBUG")
     assert ended.summary == "Fjordbladet: 3 stored, 0 known, 0 failed\n"

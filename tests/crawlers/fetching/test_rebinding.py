@@ -11,7 +11,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +21,7 @@ import pytest
 from crawlers.posting import post
 from tests.crawlers.conftest import REPOSITORY
 from tests.crawlers.fetching.name_server import NameServer, addresses_of
+from tests.serving import running
 
 PUBLIC, INNER = "127.0.0.2", "127.0.0.1"
 UNKNOWN = "unknown host"
@@ -63,14 +63,8 @@ def serving(address: str, port: int = 0) -> Iterator[ThreadingHTTPServer]:
     except OSError as error:
         pytest.skip(f"{address} cannot be used here: {error}")
     server.requests = []  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with running(server):
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from tests.serving import running
+
 # What is sent after a request: bytes at once, or piece by piece until the other side hangs up.
 Answer = bytes | Callable[["Connection"], None]
 
@@ -92,14 +94,10 @@ class _Server(socketserver.ThreadingTCPServer):
 def serving() -> Iterator[HostileSite]:
     """Serve a site on loopback while the block runs."""
     site = HostileSite()
-    with _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site})) as server:
+    with running(_Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))) as server:
         site.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
         yield site
         site.stopped.set()
-        server.shutdown()
-        thread.join()
 
 
 def response(body: bytes, *headers: str, status: str = "200 OK", length: int | None = None) -> bytes:
