@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
@@ -22,6 +23,8 @@ from tests.dense import write_group
 from tests.factories import make_series
 from tests.interleavings.schedule import Play, either
 from tests.interleavings.world import Desk, desk, faults, state_of
+
+Writer = Callable[[Desk], Any]
 
 # ---- what the writers begin with ----
 
@@ -70,7 +73,7 @@ def grouped() -> Desk:
 
 def ruled() -> Desk:
     world = grouped()
-    rule_group(0)(world)
+    rules.make_group_rule(world.other, user=world.editors[0])
     return world
 
 
@@ -83,7 +86,7 @@ def series() -> Desk:
 
 def ruled_series() -> Desk:
     world = series()
-    rule_series(0)(world)
+    rules.make_rule(world.other, user=world.editors[0])
     return world
 
 
@@ -101,19 +104,16 @@ def sampled() -> Desk:
 # ---- the writers ----
 
 
-def decide(editor: int, kind: str, *, pair: int = 0, seen: int | None = 0) -> Any:
-    def writer(world: Desk) -> str:
-        return decisions.decide_pair(world.pairs[pair].pk, kind, user=world.editors[editor], seen=seen).kind
-
-    return writer
+def decide(editor: int, kind: str, *, pair: int = 0, seen: int | None = 0) -> Writer:
+    return lambda world: decisions.decide_pair(world.pairs[pair].pk, kind, user=world.editors[editor], seen=seen).kind
 
 
-def undo(editor: int) -> Any:
-    def writer(world: Desk) -> str:
-        first = Decision.objects.get(pair=world.pairs[0], kind="confirm")
-        return decisions.undo(first.pk, user=world.editors[editor]).kind
+def undo(editor: int) -> Writer:
+    return lambda world: decisions.undo(first_decision(world).pk, user=world.editors[editor]).kind
 
-    return writer
+
+def first_decision(world: Desk) -> Decision:
+    return Decision.objects.get(pair=world.pairs[0], kind="confirm")
 
 
 def confirm(world: Desk) -> str:
@@ -144,13 +144,13 @@ def merge(world: Desk) -> str:
     return cluster_decisions.merge_clusters(world.cluster, world.other, world.ids[:2], user=world.editors[0]).kind
 
 
-def declare(editor: int, kind: str) -> Any:
-    def writer(world: Desk) -> str:
-        ends = world.articles[0], world.articles[2]
-        judged = JudgedRow(0, "similar", 0.9, 0.1, "[]", False, 0.5, 0.5)
-        return decisions.declare_pair(*ends, kind, judged=judged, user=world.editors[editor], seen=0).kind
-
-    return writer
+def declare(editor: int, kind: str) -> Writer:
+    judged = JudgedRow(0, "similar", 0.9, 0.1, "[]", False, 0.5, 0.5)
+    return lambda world: (
+        decisions.declare_pair(
+            world.articles[0], world.articles[2], kind, judged=judged, user=world.editors[editor], seen=0
+        ).kind
+    )
 
 
 def confirm_group(world: Desk) -> str:
@@ -158,47 +158,27 @@ def confirm_group(world: Desk) -> str:
     return decisions.confirm_group(group.pk, seen=group.fingerprint, user=world.editors[0]).kind
 
 
-def rule_group(editor: int) -> Any:
-    def writer(world: Desk) -> str:
-        rules.make_group_rule(world.other, user=world.editors[editor])
-        return "rule"
+def ruling(act: Callable[..., object], editor: int) -> Writer:
+    """Return what makes or ends the rule of a group or series."""
+
+    def writer(world: Desk) -> None:
+        act(world.other, user=world.editors[editor])
 
     return writer
 
 
-def end_group_rule(world: Desk) -> str:
-    rules.end_group_rule(world.other, user=world.editors[0])
-    return "ended"
-
-
-def rule_series(editor: int) -> Any:
-    def writer(world: Desk) -> str:
-        rules.make_rule(world.other, user=world.editors[editor])
-        return "rule"
-
-    return writer
-
-
-def end_series_rule(world: Desk) -> str:
-    rules.end_rule(world.other, user=world.editors[1])
-    return "ended"
-
-
-def read_again(editor: int) -> Any:
-    def writer(world: Desk) -> str:
+def read_again(editor: int) -> Writer:
+    def writer(world: Desk) -> None:
         second_readings.read_again(world.pairs[0].pk, "reject", user=world.editors[editor])
-        return "read"
 
     return writer
 
 
-def contest(world: Desk) -> str:
-    first = Decision.objects.get(pair=world.pairs[0], kind="confirm")
-    second_readings.answer_collision(world.pairs[0].pk, first.pk, "reject", user=world.editors[1])
-    return "contested"
+def contest(world: Desk) -> None:
+    second_readings.answer_collision(world.pairs[0].pk, first_decision(world).pk, "reject", user=world.editors[1])
 
 
-def settle(editor: int, kind: str) -> Any:
+def settle(editor: int, kind: str) -> Writer:
     def writer(world: Desk) -> str:
         reading = SecondReading.objects.get(pair=world.pairs[0])
         return second_readings.settle(reading.pk, kind, user=world.editors[editor]).kind
@@ -210,7 +190,7 @@ def begin(world: Desk) -> int:
     return batches.begin("confirm", pairs=[pair.pk for pair in world.pairs], sample=20, user=world.editors[0]).size
 
 
-def decide_batch(editor: int) -> Any:
+def decide_batch(editor: int) -> Writer:
     def writer(world: Desk) -> str:
         batch = Batch.objects.filter(items__pair=world.pairs[0]).get()
         return batches.decide(batch.pk, user=world.editors[editor]).kind
@@ -267,6 +247,7 @@ def between(one: Any, other: Any, prepare: Any = desk, **expected: Any) -> Play[
     return Play(prepare, (one, other), **{"seen": state_of, "refusals": (ReviewError,), **expected})
 
 
+end_group_rule, end_series_rule = ruling(rules.end_group_rule, 0), ruling(rules.end_rule, 1)
 _ONE_DECIDES = {("confirm", "AlreadyDecidedError"), ("AlreadyDecidedError", "reject")}
 _GROUP = {"prepare": grouped, "seen": state_of_group, "refusals": (ReviewError, RuleError), "ends": is_sound_desk}
 _GROUP |= {"in_turn": lambda seen: seen[0] != seen[1]}
@@ -290,24 +271,27 @@ PLAYS = {
     "two editors who declare a pair make one, and one decision": between(
         declare(0, "confirm"), declare(1, "reject"), apart, results=_ONE_DECIDES
     ),
-    "a group is confirmed or gets a rule": between(confirm_group, rule_group(1), **_GROUP),
-    "a group gets one rule": between(rule_group(0), rule_group(1), **_GROUP),
+    "a group is confirmed or gets a rule": between(confirm_group, ruling(rules.make_group_rule, 1), **_GROUP),
+    "a group gets one rule": between(
+        ruling(rules.make_group_rule, 0), ruling(rules.make_group_rule, 1), **_GROUP
+    ),
     "a group is confirmed or a pair of it rejected": between(confirm_group, decide(1, "reject", seen=None), **_GROUP),
     "the rule of a group is ended once": between(
         end_group_rule, end_group_rule, **_GROUP | {"prepare": ruled, "in_turn": lambda _seen: True},
-        results=either("ended", "RuleError"),
+        results=either(None, "RuleError"),
     ),
     "the rule of a series is made once": between(
-        rule_series(0), rule_series(1), series, **_OF_SERIES, results=either("rule", "RuleError")
+        ruling(rules.make_rule, 0), ruling(rules.make_rule, 1), series, **_OF_SERIES,
+        results=either(None, "RuleError"),
     ),
     "the rule of a series is ended once": between(
-        end_series_rule, end_series_rule, ruled_series, **_OF_SERIES, results=either("ended", "RuleError")
+        end_series_rule, end_series_rule, ruled_series, **_OF_SERIES, results=either(None, "RuleError")
     ),
     "a decision is read again by one editor": between(
-        read_again(0), read_again(1), decided_by_a_third, seen=readings_of, results=either("read", "ReviewError")
+        read_again(0), read_again(1), decided_by_a_third, seen=readings_of, results=either(None, "ReviewError")
     ),
     "a decision that is undone is not contested": between(
-        undo(0), contest, decided, seen=readings_of, results={("undo", "contested"), ("undo", "ReviewError")}
+        undo(0), contest, decided, seen=readings_of, results={("undo", None), ("undo", "ReviewError")}
     ),
     "a disagreement is settled once": between(
         settle(0, "confirm"), settle(1, "reject"), contested, seen=readings_of,
@@ -334,9 +318,9 @@ WRITERS: dict[str, tuple[Any, Any]] = {
     "keep_article": (desk, keep),
     "declare_pair": (apart, declare(0, "confirm")),
     "confirm_group": (grouped, confirm_group),
-    "make_group_rule": (grouped, rule_group(0)),
+    "make_group_rule": (grouped, ruling(rules.make_group_rule, 0)),
     "end_group_rule": (ruled, end_group_rule),
-    "make_rule": (series, rule_series(0)),
+    "make_rule": (series, ruling(rules.make_rule, 0)),
     "end_rule": (ruled_series, end_series_rule),
     "answer_collision": (decided, contest),
     "settle": (contested, settle(0, "reject")),

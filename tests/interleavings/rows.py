@@ -87,24 +87,12 @@ def an_editor() -> User:
     return person("ines", "editor")
 
 
-def make_a_token(user: User) -> str:
-    return tokens.make_token(User.objects.get(pk=user.pk), "script", ["read"])[0].name
+def make_a_token(user: User) -> Token:
+    return tokens.make_token(User.objects.get(pk=user.pk), "script", ["read"])[0]
 
 
-def make_a_webhook(user: User) -> str:
-    return webhooks.make_webhook(user, "https://receiver.example/", [Webhook.Event.NEW]).url
-
-
-def save_a_view(user: User) -> str:
-    return saved_views.save_view(user, "queue", "Doubtful", "tab=new&sort=doubt").name
-
-
-def fetch_a_page(user: User) -> None:
-    fetches._count("https://paper.example/story", user)
-
-
-def a_token() -> Token:
-    return tokens.make_token(an_editor(), "script", ["read"])[0]
+def make_a_webhook(user: User) -> Webhook:
+    return webhooks.make_webhook(user, "https://receiver.example/", [Webhook.Event.NEW])
 
 
 def revocations(token: Token) -> int:
@@ -126,10 +114,6 @@ def shut_out(world: SimpleNamespace) -> int:
     return block(world.one.pk, by=world.other)
 
 
-def active_admins(_world: SimpleNamespace) -> int:
-    return User.objects.filter(is_active=True, groups__name="admin").count()
-
-
 def two_desks() -> Desk:
     Lease.objects.all().delete()
     desk(2)
@@ -138,10 +122,6 @@ def two_desks() -> Desk:
 
 def ask_next(editor: int) -> Writer:
     return lambda world: next_question(world.editors[editor], "new") is not None
-
-
-def leased(_world: Desk) -> int:
-    return Lease.objects.values("pair", "cluster").distinct().count()
 
 
 def take(editor: int) -> Writer:
@@ -159,11 +139,9 @@ def read_pair() -> SimpleNamespace:
 
 
 def decide_on_what_was_read(kind: str) -> Writer:
-    def writer(read: SimpleNamespace) -> int:
-        address = f"/pairs/{read.world.pairs[0].pk}/decisions"
-        return read.caller.post(address, {"kind": kind}, If_Match=read.tag).status_code
-
-    return writer
+    return lambda read: (
+        read.caller.post(f"/pairs/{read.world.pairs[0].pk}/decisions", {"kind": kind}, If_Match=read.tag).status_code
+    )
 
 
 # ---- articles and newspapers ----
@@ -225,10 +203,6 @@ def merged() -> SimpleNamespace:
     return world
 
 
-def undo_merging(world: SimpleNamespace) -> int:
-    return undo_merge(world.merge)
-
-
 def of_papers(world: SimpleNamespace) -> Any:
     found = Newspaper.objects.in_bulk([world.one.pk, world.other.pk])
     return tuple((paper.merged_into_id is not None, paper.articles.count()) for paper in map(found.get, sorted(found)))
@@ -264,14 +238,12 @@ def whitelisted() -> SimpleNamespace:
     return world
 
 
-def begin(world: SimpleNamespace) -> str:
+def begin(world: SimpleNamespace) -> None:
     whitelist_sentence(world.one.pk, DIGEST, user=editors()[1])
-    return "whitelisted"
 
 
-def end(world: SimpleNamespace) -> str:
+def end(world: SimpleNamespace) -> None:
     end_whitelisting(world.one.pk, DIGEST, user=editors()[0])
-    return "ended"
 
 
 def entries(world: SimpleNamespace) -> Any:
@@ -285,7 +257,7 @@ def entries(world: SimpleNamespace) -> Any:
 def deliveries(count: int) -> Callable[[], Webhook]:
     def prepare() -> Webhook:
         Delivery.objects.all().delete()
-        hook = webhooks.make_webhook(an_editor(), "https://receiver.example/", [Webhook.Event.NEW])
+        hook = make_a_webhook(an_editor())
         for _ in range(count):
             webhooks.send_test(hook)
         return hook
@@ -293,12 +265,14 @@ def deliveries(count: int) -> Callable[[], Webhook]:
     return prepare
 
 
-def claim(_hook: Webhook) -> bool:
-    return sending._claim() is not None
-
-
-def attempts(hook: Webhook) -> Any:
-    return tuple(sorted(hook.deliveries.values_list("attempts", flat=True)))
+def claimed_once(count: int) -> Play:
+    """Return a play in which two workers look for deliveries."""
+    return twice(
+        deliveries(count),
+        lambda _hook: sending._claim() is not None,
+        lambda hook: tuple(sorted(hook.deliveries.values_list("attempts", flat=True))),
+        ends=always((1,) * count),
+    )
 
 
 def no_requests() -> Profile:
@@ -336,21 +310,13 @@ def crawls(*, waits: bool = False, due: bool = False) -> Callable[[], SimpleName
     return prepare
 
 
-def ask_crawl(world: SimpleNamespace) -> int:
-    return len(crawl_queue.request_crawl([world.one], user=editors()[0]))
-
-
-def ask_other(world: SimpleNamespace) -> int:
-    return len(crawl_queue.request_crawl([world.other], user=editors()[0]))
+def ask_crawl_of(name: str) -> Writer:
+    return lambda world: len(crawl_queue.request_crawl([getattr(world, name)], user=editors()[0]))
 
 
 def begin_crawl(_world: SimpleNamespace) -> int:
     begun = Job.objects.filter(state=Job.State.WAITING).update(state=Job.State.RUNNING)
     return len(crawl_queue.names_of(Job.objects.earliest("pk"))) if begun else 0
-
-
-def take_back(world: SimpleNamespace) -> bool:
-    return crawl_queue.take_back(world.one)
 
 
 def queue_what_is_due(_world: SimpleNamespace) -> None:
@@ -368,11 +334,8 @@ def schedules_logged(world: SimpleNamespace) -> int:
 
 def crawling(prepare: Any, one: Writer, other: Writer, results: set[Any]) -> Play:
     """Return a play after which a newspaper waits in one crawl at most."""
-
-    def ends(seen: Any) -> bool:
-        return sum(newspapers for _, newspapers in seen) <= 1
-
-    return Play(prepare, (one, other), newspapers_of_jobs, results=results, ends=ends)
+    ends = {"ends": lambda seen: sum(newspapers for _, newspapers in seen) <= 1}
+    return Play(prepare, (one, other), newspapers_of_jobs, results=results, **ends)
 
 
 def newspapers_of_jobs(_world: SimpleNamespace) -> Any:
@@ -407,28 +370,32 @@ _ONE_GETS_IT = either(True, False)
 
 PLAYS: dict[str, Play] = {
     "a user with one token left makes one": twice(
-        an_editor, make_a_token, lambda user: Token.objects.filter(owner=user).count(), tokens.TokenError,
-        results=either("script", "TokenError"), ends=always(1),
+        an_editor, lambda user: make_a_token(user).name, lambda user: Token.objects.filter(owner=user).count(),
+        tokens.TokenError, results=either("script", "TokenError"), ends=always(1),
     ),
     "a token is revoked once and logged once": twice(
-        a_token, lambda token: tokens.revoke_token(token, by=token.owner), revocations, results=_ONE_GETS_IT,
-        ends=always(1),
+        lambda: make_a_token(an_editor()), lambda token: tokens.revoke_token(token, by=token.owner), revocations,
+        results=_ONE_GETS_IT, ends=always(1),
     ),
     "a user with one webhook left makes one": twice(
-        an_editor, make_a_webhook, lambda user: user.webhooks.count(), webhooks.WebhookError, ends=always(1)
-    ),
-    "a user saves a view under a name once": twice(
-        an_editor, save_a_view, lambda user: user.saved_views.count(), saved_views.SavedViewError, ends=always(1)
-    ),
-    "a user with one fetch left has one page fetched": twice(
-        an_editor, fetch_a_page, lambda user: PageFetch.objects.filter(user=user).count(), fetches.FetchError,
+        an_editor, lambda user: make_a_webhook(user).url, lambda user: user.webhooks.count(), webhooks.WebhookError,
         ends=always(1),
     ),
+    "a user saves a view under a name once": twice(
+        an_editor, lambda user: saved_views.save_view(user, "queue", "Doubtful", "tab=new&sort=doubt").name,
+        lambda user: user.saved_views.count(), saved_views.SavedViewError, ends=always(1),
+    ),
+    "a user with one fetch left has one page fetched": twice(
+        an_editor, lambda user: fetches._count("https://paper.example/story", user),
+        lambda user: PageFetch.objects.filter(user=user).count(), fetches.FetchError, ends=always(1),
+    ),
     "of the last two admins one stays": Play(
-        two_admins, (demote, shut_out), active_admins, (PersonError,), ends=always(1)
+        two_admins, (demote, shut_out), lambda _: User.objects.filter(is_active=True, groups__name="admin").count(),
+        (PersonError,), ends=always(1),
     ),
     "two editors are asked two questions": Play(
-        two_desks, (ask_next(0), ask_next(1)), leased, results={(True, True)}, ends=always(2), waits=False,
+        two_desks, (ask_next(0), ask_next(1)), lambda _: Lease.objects.values("pair", "cluster").distinct().count(),
+        results={(True, True)}, ends=always(2), waits=False,
     ),
     "a lease is taken by one": Play(desk, (take(0), take(1)), results=_ONE_GETS_IT),
     "a program decides on the pair that it read and on no other": Play(
@@ -449,7 +416,9 @@ PLAYS: dict[str, Play] = {
     "an article that comes during a merge is of the newspaper that stays": Play(
         papers, (merge, store_named), of_papers, (MergeError,), ends=always(((True, 0), (False, 2)))
     ),
-    "a merge is undone once": twice(merged, undo_merging, of_papers, MergeError, results=either(1, "MergeError")),
+    "a merge is undone once": twice(
+        merged, lambda world: undo_merge(world.merge), of_papers, MergeError, results=either(1, "MergeError")
+    ),
     "a rule of extraction is saved once": twice(
         papers, save_extraction, lambda world: world.one.extraction_rules.count(), RuleError,
         results=either(1, "RuleError"), ends=always(1),
@@ -458,32 +427,32 @@ PLAYS: dict[str, Play] = {
         papers, store_gone, lambda world: world.article.revisions.count(), results=_ONE_GETS_IT, ends=always(1)
     ),
     "a sentence is whitelisted once": twice(
-        a_sentence, begin, entries, WhitelistError, results=either("whitelisted", "WhitelistError")
+        a_sentence, begin, entries, WhitelistError, results=either(None, "WhitelistError")
     ),
     "a sentence is taken off the list once": twice(
-        whitelisted, end, entries, WhitelistError, results=either("ended", "WhitelistError")
+        whitelisted, end, entries, WhitelistError, results=either(None, "WhitelistError")
     ),
-    "a delivery is claimed by one worker": twice(deliveries(1), claim, attempts, ends=always((1,))),
-    "two deliveries are claimed once each": twice(deliveries(2), claim, attempts, ends=always((1, 1))),
+    "a delivery is claimed by one worker": claimed_once(1),
+    "two deliveries are claimed once each": claimed_once(2),
     "a run that is asked for twice waits once": twice(
         no_requests, ask_run, queued, results=_ONE_GETS_IT, ends=always((0, 1))
     ),
     "a report that two wait for is counted once": twice(no_requests, ask_report, queued, ends=always((1, 1))),
-    "a crawl that is asked for twice": crawling(crawls(), ask_crawl, ask_crawl, either(1, 0)),
+    "a crawl that is asked for twice": crawling(crawls(), ask_crawl_of("one"), ask_crawl_of("one"), either(1, 0)),
     "a crawl that is begun or taken back": crawling(
-        crawls(waits=True), begin_crawl, take_back, {(1, False), (0, True)}
+        crawls(waits=True), begin_crawl, lambda world: crawl_queue.take_back(world.one), {(1, False), (0, True)}
     ),
     "a crawl that is due twice": crawling(crawls(due=True), queue_what_is_due, queue_what_is_due, {(None, None)}),
     "a crawl that is due and asked for": crawling(
-        crawls(due=True), queue_what_is_due, ask_crawl, {(None, 0), (None, 1)}
+        crawls(due=True), queue_what_is_due, ask_crawl_of("one"), {(None, 0), (None, 1)}
     ),
     "a crawl that begins visits what was added to it meanwhile": Play(
-        crawls(waits=True), (begin_crawl, ask_other), newspapers_of_jobs, results={(1, 1), (2, 1)},
+        crawls(waits=True), (begin_crawl, ask_crawl_of("other")), newspapers_of_jobs, results={(1, 1), (2, 1)},
         ends=lambda seen: seen[0][0] == "running",
     ),
     "a schedule is changed once and logged once": twice(crawls(), schedule, schedules_logged, ends=always(1)),
     "a newspaper that was tried is added once": twice(
-        tried, save_tried, lambda _trial: Newspaper.objects.filter(host="tried.example").count(),
+        tried, save_tried, lambda _: Newspaper.objects.filter(host="tried.example").count(),
         results={("Tried", "Tried")}, ends=always(1),
     ),
     "two imports of labels of one reader leave one label": Play(
@@ -496,7 +465,7 @@ WRITERS: dict[str, tuple[Any, Any]] = {
     "store_articles": (papers, store_named),
     "attach_urls": (known, attach),
     "merge_newspapers": (papers, merge),
-    "undo_merge": (merged, undo_merging),
+    "undo_merge": (merged, lambda world: undo_merge(world.merge)),
     "save_rule": (papers, save_extraction),
     "whitelist_sentence": (a_sentence, begin),
     "end_whitelisting": (whitelisted, end),
@@ -504,7 +473,7 @@ WRITERS: dict[str, tuple[Any, Any]] = {
     "change a role": (two_admins, demote),
     "block": (two_admins, shut_out),
     "request_run": (no_requests, ask_run),
-    "request_crawl": (crawls(), ask_crawl),
+    "request_crawl": (crawls(), ask_crawl_of("one")),
     "set_schedule": (crawls(), schedule),
     "save_newspaper": (tried, save_tried),
 }

@@ -25,9 +25,9 @@ from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import CrowdedArticle, DenseGroup, DetectionRun, Evidence, Link, Pair, Profile
 from dedup.review.answers import decisions
 from dedup.review.answers.decisions import ReviewError
-from dedup.review.rules.rules import RuleError
+from dedup.review.rules.rules import RuleError, make_group_rule
 from tests.factories import make_run
-from tests.interleavings.reviews import apart, confirm, decide, grouped, is_sound, rule_group, versions
+from tests.interleavings.reviews import apart, confirm, decide, grouped, is_sound, ruling, versions
 from tests.interleavings.schedule import Play, always
 from tests.interleavings.world import Desk, desk, state_of
 
@@ -124,14 +124,6 @@ def build(*, only_changed: bool, questions: bool = True) -> Any:
     return writer
 
 
-def rebuild(_world: Desk) -> None:
-    rebuild_clusters()
-
-
-def ask(_world: Desk) -> None:
-    update_questions(None)
-
-
 def judge(verdict: str) -> Any:
     def writer(world: Desk) -> None:
         row = JudgedRow(world.pairs[0].pk, verdict, 0.9, 0.1, json.dumps(["By words."]), verdict == "duplicate", 1, 1)
@@ -157,10 +149,6 @@ def bounds() -> dict[str, Any]:
 def forget(_world: Desk) -> None:
     mark_stale(make_run(), "title", bounds())
     update_best_scores()
-
-
-def correct_facts(_world: Desk) -> None:
-    update_article_facts()
 
 
 def hubs_with(neighbours: int) -> Any:
@@ -208,7 +196,18 @@ def groups_of(world: Desk) -> Any:
     return tuple((row.size, row.ruled_by is not None) for row in rows), state_of(world)[0]
 
 
+def doing(act: Callable[..., object], *arguments: object) -> Any:
+    """Return a writer of a run that needs to know no desk."""
+
+    def writer(_world: Desk) -> None:
+        act(*arguments)
+
+    return writer
+
+
 _REJECT = decide(0, "reject", seen=None)
+REBUILD, ASK, CORRECT_FACTS = doing(rebuild_clusters), doing(update_questions, None), doing(update_article_facts)
+RULE_GROUP = ruling(make_group_rule, 0)
 PLAYS = {
     "a pair that is found while its cluster is confirmed is decided": Play(
         in_a_new_run(desk), (found((1, 2)), confirm), with_scores, waits=True,
@@ -228,24 +227,24 @@ PLAYS = {
         built, (build(only_changed=True, questions=False), judge("similar")), left_to_do,
         in_turn=lambda seen: [number for _, number in seen] == [2, 0],
     ),
-    "all clusters and a decision give the clusters of both": Play(desk, (rebuild, _REJECT), state_of, ends=is_sound),
-    "all questions and a decision give the questions of both": Play(desk, (ask, _REJECT), state_of, ends=is_sound),
+    "all clusters and a decision give the clusters of both": Play(desk, (REBUILD, _REJECT), state_of, ends=is_sound),
+    "all questions and a decision give the questions of both": Play(desk, (ASK, _REJECT), state_of, ends=is_sound),
     "whether versions join and a decision on versions give the same in either order": Play(
         joining, (let_versions_join, decide(1, "version", pair=1, seen=None)),
         lambda world: (state_of(world)[0], state_of(world)[3]), ends=lambda seen: "tied" not in seen[1],
     ),
     "a verdict and a rule on the same pair come one after the other": Play(
-        grouped, (judge("duplicate"), rule_group(0)), with_scores, in_turn=lambda seen: seen[0] != seen[1]
+        grouped, (judge("duplicate"), RULE_GROUP), with_scores, in_turn=lambda seen: seen[0] != seen[1]
     ),
     "evidence is stale or found again": Play(found_earlier, (forget, found((1, 2), score=0.9)), with_scores),
     "the facts of articles and a new pair agree": Play(
-        moved, (correct_facts, correct_facts), days_apart, ends=always((0, 2))
+        moved, (CORRECT_FACTS, CORRECT_FACTS), days_apart, ends=always((0, 2))
     ),
     "the highest number of neighbours counts": Play(
         desk, (hubs_with(60), hubs_with(90)), numbers_of_neighbours, ends=always((90, 90, 90))
     ),
     "groups are updated before or after they get a rule": Play(
-        loose, (regroup, rule_group(0)), groups_of, (RuleError,)
+        loose, (regroup, RULE_GROUP), groups_of, (RuleError,)
     ),
 }  # fmt: skip
 
@@ -254,17 +253,17 @@ WRITERS: dict[str, tuple[Any, Any]] = {
     "write_block": (in_a_new_run(desk), found((1, 2))),
     "store_rows": (desk, judge("template")),
     "update_clusters": (desk, build(only_changed=False, questions=False)),
-    "update_groups": (loose, lambda _world: update_groups()),
+    "update_groups": (loose, doing(update_groups)),
     "store_hubs": (desk, hubs_with(60)),
 }
 ONLY_WAIT: dict[str, tuple[Any, Any]] = {
     "append_batch": (desk, append_batch),
     "mark_stale": (desk, lambda _world: mark_stale(a_run(), "title", bounds())),
-    "update_best_scores": (desk, lambda _world: update_best_scores()),
-    "update_article_facts": (desk, correct_facts),
+    "update_best_scores": (desk, doing(update_best_scores)),
+    "update_article_facts": (desk, CORRECT_FACTS),
     "forget_hubs": (desk, lambda _world: forget_hubs(a_run(), "trigram", only_new=False)),
     "update_clusters of what changed": (built, build(only_changed=True, questions=False)),
-    "rebuild_clusters": (desk, rebuild),
-    "update_questions": (desk, ask),
-    "update_version_implications": (versions, lambda _world: update_version_implications()),
+    "rebuild_clusters": (desk, REBUILD),
+    "update_questions": (desk, ASK),
+    "update_version_implications": (versions, doing(update_version_implications)),
 }
