@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Self, TypeAlias, cast
 
 from asgiref.sync import sync_to_async
@@ -38,24 +37,10 @@ from crawlers.soft_404s import SoftErrors
 from crawlers.spiders.base import NewspaperSpider
 
 Fault: TypeAlias = Callable[[FetchedPage, ReadyArticle], Awaitable[str]]
+# For the writer.
+Waiting: TypeAlias = tuple[ArticleLink, ReadyArticle]
 # Articles that are written in one transaction, at most.
 BATCH = 50
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPage:
-    """What became of a page: whether its article is new, or was known by its URL, and whether it is paywalled."""
-
-    created: bool
-    paywalled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """An article that waits for the writer."""
-
-    link: ArticleLink
-    ready: ReadyArticle
 
 
 class ArticleStore:
@@ -88,21 +73,24 @@ class ArticleStore:
         await sites.save()
         await sync_to_async(connections.close_all)()
 
-    async def store(self, page: FetchedPage, fault: Fault | None = None) -> StoredPage:
-        """Extract and store the article of a page, and delete its link; return when that is committed.
+    async def store(self, page: FetchedPage, fault: Fault) -> list[str]:
+        """Extract and store the article of a page, and delete its link; when that is committed, return what to count.
 
-        `fault` returns why what was extracted is no article; empty if it is one.
+        That is whether it is new or was known by its URL, and whether it is paywalled. `fault` returns why what was
+        extracted is no article; empty if it is one.
         Raises ExtractionError if the page has no article, RejectedArticleError if it cannot be stored, and one of LOST;
         the link then still waits. WorkerDiedError if the process that extracted it was killed.
         """
         rule = await in_database(rule_for, page.url) if is_alert(page) else page.link.source.rule
         ready = await self._ready(PageTask(page, self._paper_of(page), rule))
-        if fault is not None and (reason := await fault(page, ready)):
+        if reason := await fault(page, ready):
             raise ExtractionError(reason)
-        stored = await self._write(_Waiting(page.link, ready))
+        stored = await self._write((page.link, ready))
         if isinstance(stored, Exception):
             raise stored
-        return StoredPage(stored.outcome == "created", ready.incoming.details.paywalled)
+        if stored.outcome != "created":
+            return ["known"]
+        return ["stored", "paywalled"] if ready.incoming.details.paywalled else ["stored"]
 
     def _paper_of(self, page: FetchedPage) -> Paper:
         source = page.link.source
@@ -114,7 +102,7 @@ class ArticleStore:
             return await asyncio.to_thread(ready_article, task)
         return await asyncio.wrap_future(self._workers.submit(task))
 
-    def _written(self, batch: Sequence[_Waiting]) -> list[Stored | Exception]:
+    def _written(self, batch: Sequence[Waiting]) -> list[Stored | Exception]:
         """Store a batch, in the thread for the ORM. If that fails, each article by itself, so that one fails alone."""
         try:
             return list(self._write_together(batch))
@@ -123,20 +111,22 @@ class ArticleStore:
         except Exception as error:  # noqa: BLE001 - raised again in `store`, for those that caused it
             return [error] if len(batch) == 1 else [self._write_alone(waiting) for waiting in batch]
 
-    def _write_alone(self, one: _Waiting) -> Stored | Exception:
+    def _write_alone(self, waiting: Waiting) -> Stored | Exception:
         try:
-            return self._write_together([one])[0]
+            return self._write_together([waiting])[0]
         except Exception as error:  # noqa: BLE001 - raised again in `store`
             return error
 
-    def _write_together(self, batch: Sequence[_Waiting]) -> list[Stored]:
+    def _write_together(self, batch: Sequence[Waiting]) -> list[Stored]:
+        links, articles = zip(*batch, strict=True)
+
         def again(place: int, paper: Paper) -> Prepared:
             self._papers[paper.name] = paper
-            return batch[place].ready.for_paper(paper)
+            return articles[place].for_paper(paper)
 
         with transaction.atomic():
-            stored = store_prepared([waiting.ready.prepared for waiting in batch], again)
-            frontier.settle([waiting.link for waiting in batch])
+            stored = store_prepared([ready.prepared for ready in articles], again)
+            frontier.settle(links)
         return stored
 
 
@@ -162,7 +152,7 @@ class ArticlePipeline:
 
     async def process_item(self, item: FetchedPage) -> FetchedPage:
         try:
-            stored = await article_store.store(item, self.soft_errors.reason)
+            counted = await article_store.store(item, self.soft_errors.reason)
         except (ExtractionError, RejectedArticleError) as error:
             await self.spider.refuse(item.link, reason_of(error))
             raise DropItem(str(error), log_level="DEBUG") from error
@@ -175,9 +165,8 @@ class ArticlePipeline:
             reason = f"fault in the crawler: {type(error).__name__}"
             await self.spider.write_down(item.link, reason)
             raise
-        self.spider.count("stored" if stored.created else "known")
-        if stored.created and stored.paywalled:
-            self.spider.count("paywalled")
+        for outcome in counted:
+            self.spider.count(outcome)
         self.spider.settled(item.link)
         return item
 

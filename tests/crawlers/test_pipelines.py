@@ -92,7 +92,7 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     for link in links:
         html = article_page("Last ferry", f"{FERRY} {link.url} is where it was written.").encode()
         page = FetchedPage(link, link.url, (), "text/html", html)
-        waiting.append(article_store._Waiting(link, ready_article(PageTask(page, outdated))))
+        waiting.append((link, ready_article(PageTask(page, outdated))))
 
     store_of_articles = article_store.ArticleStore()
     results = store_of_articles._written(waiting)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import brotli
 from backports import zstd
 
-from tests.crawlers.hostile.server import Answer, Connection, bomb, html, redirect, response
+from tests.crawlers.hostile.server import Answer, Connection, bomb, dripping, flooding, html, redirect, response
 from tests.crawlers.pages import LIBRARY, article_page
 
 STORED = "stored"
@@ -36,63 +36,11 @@ def packed(name: str, encoding: str, body: bytes) -> Kind:
     return Kind(name, html(body, f"Content-Encoding: {encoding}"), STORED)
 
 
-def hang(connection: Connection) -> None:
-    connection.wait()
-
-
-def drip(connection: Connection) -> None:
-    connection.send(html("<html>")[:-6])
-    connection.drip(b"x")
-
-
-def drip_unmeasured(connection: Connection) -> None:
-    connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>")
-    connection.drip(b"x")
-
-
-def drip_headers(connection: Connection) -> None:
-    connection.send(b"HTTP/1.1 200 OK\r\n")
-    connection.drip(b"X-Drip: drop\r\n")
-
-
-def endless(connection: Connection) -> None:
-    connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
-    connection.flood(b"<p>on and on</p>" * 4_000)
-
-
-def endless_chunks(connection: Connection) -> None:
-    connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n")
-    connection.flood(b"FA00\r\n" + b"<p>on and on</p>" * 4_000 + b"\r\n")
-
-
-def endless_headers(connection: Connection) -> None:
-    connection.send(b"HTTP/1.1 200 OK\r\n")
-    connection.flood(b"X-More: and more\r\n" * 1_000)
-
-
-def endless_header_line(connection: Connection) -> None:
-    connection.send(b"HTTP/1.1 200 OK\r\nX-Long: ")
-    connection.flood(b"x" * 10_000)
-
-
-def endless_interim_answers(connection: Connection) -> None:
-    connection.flood(b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000)
-
-
-def reset_in_the_body(connection: Connection) -> None:
-    connection.send(response(b"<html>", HTML, length=10_000))
-    connection.reset()
-
-
-def reset_at_once(connection: Connection) -> None:
-    connection.reset()
-
-
-def close_at_once(connection: Connection) -> None:
-    pass
-
-
-HUGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Huge: " + b"h" * 300_000 + b"\r\n\r\n"
+OK = b"HTTP/1.1 200 OK\r\n"
+BODY = OK + b"Content-Type: text/html\r\n\r\n<html>"
+CHUNKED = OK + b"Content-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
+ON_AND_ON = b"<p>on and on</p>" * 4_000
+HUGE = OK + b"Content-Type: text/html\r\nX-Huge: " + b"h" * 300_000 + b"\r\n\r\n"
 
 PAGES = [
     # Types and bodies.
@@ -135,16 +83,16 @@ PAGES = [
     Kind("unknown-packing", html(b"\x01\x02\x03noise", "Content-Encoding: lzma"), "unreadable compression"),
     # Sizes and times.
     Kind("50-megabytes", response(b"<html>", HTML, length=50_000_000), "too large"),
-    Kind("endless", endless, "too large"),
-    Kind("endless-chunks", endless_chunks, "too large"),
-    Kind("dripping", drip_unmeasured, "no answer in time"),
-    Kind("dripping-headers", drip_headers, "no answer in time"),
-    Kind("silent", hang, "no answer in time"),
+    Kind("endless", flooding(BODY, ON_AND_ON), "too large"),
+    Kind("endless-chunks", flooding(CHUNKED, b"FA00\r\n" + ON_AND_ON + b"\r\n"), "too large"),
+    Kind("dripping", dripping(BODY, b"x"), "no answer in time"),
+    Kind("dripping-headers", dripping(OK, b"X-Drip: drop\r\n"), "no answer in time"),
+    Kind("silent", Connection.wait, "no answer in time"),
     # Headers.
     Kind("huge-headers", HUGE, "headers too large"),
-    Kind("endless-headers", endless_headers, "headers too large"),
-    Kind("endless-header-line", endless_header_line, "headers too large"),
-    Kind("endless-interim-answers", endless_interim_answers, "headers too large"),
+    Kind("endless-headers", flooding(OK, b"X-More: and more\r\n" * 1_000), "headers too large"),
+    Kind("endless-header-line", flooding(OK + b"X-Long: ", b"x" * 10_000), "headers too large"),
+    Kind("endless-interim-answers", flooding(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000), "headers too large"),
     Kind("cookie-flood", html(page("cookie-flood"), *(f"Set-Cookie: c{number}=1" for number in range(2_000))), STORED),
     Kind("header-without-colon", html(page("header-without-colon"), "this is no header"), STORED),
     Kind("two-lengths", html(page("two-lengths"), "Content-Length: 7"), "not HTTP"),
@@ -154,9 +102,9 @@ PAGES = [
     Kind("http-0.9", b"<!doctype html>\n" + page("http-0.9").encode(), "not HTTP"),
     Kind("odd-status-line", b"HTTP/1.1 twohundred Fine\r\n\r\n" + page("odd").encode(), "not HTTP"),
     Kind("bad-chunks", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n<html>", "cut off"),
-    Kind("closed-at-once", close_at_once, "connection lost"),
-    Kind("reset-at-once", reset_at_once, "connection lost"),
-    Kind("reset-in-the-body", reset_in_the_body, "cut off"),
+    Kind("closed-at-once", b"", "connection lost"),
+    Kind("reset-at-once", Connection.reset, "connection lost"),
+    Kind("reset-in-the-body", lambda connection: connection.reset(response(b"<html>", HTML, length=10_000)), "cut off"),
     # Statuses.
     Kind("status-204", b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", "empty page"),
     Kind("status-206", response(page("206")[:200].encode(), HTML, status="206 Partial Content"), "cut off"),

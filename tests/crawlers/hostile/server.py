@@ -43,24 +43,31 @@ class Connection:
             raise ConnectionAbortedError
         self.raw.sendall(data)
 
-    def drip(self, piece: bytes) -> None:
-        """Send the piece again and again, a moment apart."""
-        while not self.stopped.wait(0.1):
-            self.send(piece)
-
-    def flood(self, piece: bytes) -> None:
-        """Send the piece again and again, as fast as it is taken."""
-        while True:
-            self.send(piece)
-
     def wait(self) -> None:
         """Say nothing until the other side hangs up."""
         self.raw.settimeout(30)
         self.raw.recv(1)
 
-    def reset(self) -> None:
-        """Break the connection off, without the farewell of TCP."""
+    def reset(self, after: bytes = b"") -> None:
+        """Break the connection off after these bytes, without the farewell of TCP."""
+        self.send(after)
         self.raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def dripping(beginning: bytes, piece: bytes, pause: float = 0.1) -> Answer:
+    """Return an answer that has a piece again and again, a moment apart."""
+
+    def answer(connection: Connection) -> None:
+        connection.send(beginning)
+        while not connection.stopped.wait(pause):
+            connection.send(piece)
+
+    return answer
+
+
+def flooding(beginning: bytes, piece: bytes) -> Answer:
+    """Return an answer that has a piece again and again, as fast as it is taken."""
+    return dripping(beginning, piece, pause=0)
 
 
 class _Handler(socketserver.StreamRequestHandler):

@@ -9,7 +9,7 @@ import gzip
 import json
 from dataclasses import dataclass
 
-from tests.crawlers.hostile.server import Answer, Connection, bomb, html, redirect, response
+from tests.crawlers.hostile.server import Answer, Connection, bomb, flooding, html, redirect, response
 
 RSS = "application/rss+xml"
 XML = "application/xml"
@@ -127,10 +127,6 @@ def index(*paths: str) -> str:
     return f"<sitemapindex>{''.join(f'<sitemap><loc>{path}</loc></sitemap>' for path in paths)}</sitemapindex>"
 
 
-def hang(connection: Connection) -> None:
-    connection.wait()
-
-
 SIXTY_THOUSAND = "".join(f"<url><loc>{{url}}/topic/{number}</loc></url>" for number in range(60_000))
 
 
@@ -172,7 +168,7 @@ SITEMAPS = [
     SourceKind("empty-map", html("<urlset/>", content_type=XML), False, {}),
     SourceKind("names-itself", html(index("{url}/names-itself", "{url}/names-itself"), content_type=XML), False, {}),
     bad("names-files", html(index("file:///etc/passwd", "ftp://x.example/a.xml"), content_type=XML), "bad address", 2),
-    bad("silent-map", hang, "no answer in time"),
+    bad("silent-map", Connection.wait, "no answer in time"),
 ]
 
 
@@ -201,15 +197,11 @@ SECTIONS = [
 # -- robots.txt ---------------------------------------------------------------------------------------------
 
 
-def endless(connection: Connection) -> None:
-    connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
-    connection.flood(b"Disallow: /private\n" * 4_000)
-
-
+PLAIN = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
 ROBOTS: dict[str, Answer] = {
     "fault": response(b"", status="500 Oh"),
-    "silent": hang,
-    "endless": endless,
+    "silent": Connection.wait,
+    "endless": flooding(PLAIN, b"Disallow: /private\n" * 4_000),
     "huge": response(b"Disallow: /private\n" * 50_000, "Content-Type: text/plain"),
     "noise": response(bytes(range(256)) * 20, "Content-Type: text/plain"),
     "loop": redirect("/robots.txt"),
