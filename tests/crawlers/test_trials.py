@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import threading
-from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
-from scrapy.http import Response
 
 from articles.jobs import work
 from articles.models import Article, Job, Newspaper
 from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.models import CrawlSchedule, PendingLink, Trial
-from crawlers.requested import trial_spider, trials
+from crawlers.requested import trials
 from tests.crawlers.conftest import Site
 from tests.crawlers.pages import BRIDGE, FERRY, article_page
 from tests.factories import make_user
@@ -63,8 +59,10 @@ RESULTS = {
 
 
 def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would(site: Site, settings: Any) -> None:
+    """Of a newspaper whose pages are never fetched, it reads feeds alone."""
     settings.CRAWL_PRIVATE_ADDRESSES = ["127.0.0.0/8"]
-    entry = "<item><title>One</title><link>{}</link><pubDate>Fri, 03 May 2024 08:00:00 +0200</pubDate></item>"
+    entry = "<item><title>One</title><link>{}</link><pubDate>Fri, 03 May 2024 08:00:00 +0200</pubDate>"
+    entry += "<description>It sailed.</description></item>"
     links = "".join(entry.format(f"{site.url}/2024/05/{name}") for name in ("ferry", "gone"))
     site.add("/feed", f"<rss version='2.0'><channel><title>Feed</title>{links}</channel></rss>", "application/rss+xml")
     site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
@@ -94,6 +92,11 @@ def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would
         "no publication date",
         "HTTP 404",
     ]
+    site.requests.clear()
+    found = trials.try_newspaper(draft | {"teasers": True}, pause=0)
+    told = [[article[name] for name in ("headline", "text", "day")] for article in found["articles"]]
+    assert told == [["One", "It sailed.", "2024-05-03"]] * 2
+    assert set(site.requests) == {"/robots.txt", "/feed"}
     with pytest.raises(work.JobError, match="not a regular expression: missing"):
         trials.try_newspaper({"name": "Fjordbladet", "article_url_pattern": "("})
 
@@ -101,32 +104,6 @@ def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would
 def do_next() -> bool:
     """Do the trial that has waited longest, as a worker; return whether one waited."""
     return work.do_waiting(trials.JOBS, threading.Event())
-
-
-async def collect(requests: AsyncIterator[Any]) -> list[Any]:
-    return [request async for request in requests]
-
-
-def test_a_trial_of_teasers_asks_for_feeds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    fields = "<title>Last ferry</title><link>/1</link><description>It sailed.</description>"
-    item = f"<item>{fields}<pubDate>Fri, 03 May 2024 08:00 GMT</pubDate></item>"
-    body = f"<rss version='2.0'><channel>{item}</channel></rss>".encode()
-
-    async def answer(_spider: Any, url: str) -> Response:
-        asked.append(url)
-        return Response(url, body=body)
-
-    monkeypatch.setattr(trial_spider.TrialSpider, "ask", answer)
-    found: dict[str, Any] = {}
-    draft = {"name": "Fjordbladet", "article_url_pattern": "", "feed_urls": [FEED], "sitemap_urls": [SITEMAP]}
-    spider = trial_spider.TrialSpider(draft=draft | {"teasers": True}, rule={}, found=found)
-    # In a thread: a browser's event loop may be running in this one.
-    with ThreadPoolExecutor() as pool:
-        pool.submit(asyncio.run, collect(spider.start())).result()
-    assert asked == [FEED]
-    [article] = found["articles"]
-    assert [article[name] for name in ("headline", "text", "day")] == ["Last ferry", "It sailed.", "2024-05-03"]
 
 
 @pytest.mark.django_db

@@ -176,20 +176,11 @@ def test_the_pace_of_a_site_is_remembered_and_halved_each_day(monkeypatch: pytes
 # -- Which URLs belong to one site ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("url", "site"),
-    [
-        ("https://www.Fjordbladet.example/a", "fjordbladet.example"),
-        (" http://fjordbladet.example:8080/a", "fjordbladet.example:8080"),
-        ("ftp://fjordbladet.example/a", ""),
-        ("file:///etc/hostname", ""),
-        ("/a", ""),
-        ("http://[undefined]/", ""),
-        ("http://fjordbladet.example:port/", ""),
-    ],
-)
-def test_site_of(url: str, site: str) -> None:
-    assert site_of(url) == site
+def test_the_site_of_a_url_is_its_host_without_www() -> None:
+    assert site_of("https://www.Fjordbladet.example/a") == "fjordbladet.example"
+    assert site_of(" http://fjordbladet.example:8080/a") == "fjordbladet.example:8080"
+    wrong = ("ftp://a.example/a", "file:///etc/hostname", "/a", "http://[undefined]/", "http://a.example:port/")
+    assert [site_of(url) for url in wrong] == [""] * len(wrong)
 
 
 @pytest.mark.parametrize(
@@ -197,24 +188,15 @@ def test_site_of(url: str, site: str) -> None:
     [
         ("https://fjordbladet.example/a", "http://www.fjordbladet.example/b", True),
         ("https://fjordbladet.example/a", "https://sport.fjordbladet.example/b", True),
-        ("https://sport.fjordbladet.example/a", "https://fjordbladet.example/b", True),
         ("https://fjordbladet.example/a", "https://notfjordbladet.example/b", False),
         ("http://127.0.0.1:8001/a", "http://127.0.0.1:8002/a", False),
         ("mailto:desk@fjordbladet.example", "mailto:desk@fjordbladet.example", False),
     ],
 )
-def test_same_site(left: str, right: str, *, same: bool) -> None:
-    assert same_site(left, right) is same
+def test_a_host_and_its_subdomain_are_one_site(left: str, right: str, *, same: bool) -> None:
+    assert same_site(left, right) is same_site(right, left) is same
 
 
-@pytest.mark.parametrize(
-    ("url", "front"),
-    [
-        ("https://fjordbladet.example", True),
-        ("https://fjordbladet.example/", True),
-        ("https://fjordbladet.example/?p=12", False),
-        ("https://fjordbladet.example/a", False),
-    ],
-)
-def test_is_front_page(url: str, *, front: bool) -> None:
-    assert is_front_page(url) is front
+def test_the_front_page_has_no_path_and_no_query() -> None:
+    endings = ("", "/", "/?p=12", "/a")
+    assert [is_front_page(f"https://fjordbladet.example{end}") for end in endings] == [True, True, False, False]
