@@ -47,7 +47,8 @@ _KINDS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str],
 def reason_of(error: BaseException) -> str:
     """Return the reason for an error in a download, or in the processing of its response."""
     if isinstance(error, HttpError):
-        return _of_status(error.response.status)
+        status = error.response.status
+        return "redirect to nowhere" if 300 <= status < 400 and status != UNCHANGED else f"HTTP {status}"
     if isinstance(error, ExtractionError):
         return error.reason
     if isinstance(error, RejectedArticleError):
@@ -58,10 +59,6 @@ def reason_of(error: BaseException) -> str:
         if any(isinstance(cause, kinds) for cause in _chain(error)):
             return name
     return f"fault in the crawler: {type(error).__name__}"
-
-
-def _of_status(status: int) -> str:
-    return "redirect to nowhere" if 300 <= status < 400 and status != UNCHANGED else f"HTTP {status}"
 
 
 def _of_refusal(error: exceptions.IgnoreRequest) -> str:

@@ -17,15 +17,6 @@ if not apps.ready:
 # Scrapy installs its own handler on the root logger; Django's would log everything twice.
 logging.getLogger().handlers.clear()
 
-
-def _without_traceback(record: logging.LogRecord) -> bool:
-    record.exc_info = None
-    return True
-
-
-# An unreachable robots.txt needs one line, not a traceback. A filter, because Scrapy resets log levels.
-logging.getLogger("scrapy.downloadermiddlewares.robotstxt").addFilter(_without_traceback)
-
 BOT_NAME = "newsdedup"
 USER_AGENT = f"newsdedup/{importlib.metadata.version('newsdedup')}"
 SPIDER_MODULES = ["crawlers.spiders"]

@@ -207,28 +207,20 @@ def _many_urls(place: int, story: Story) -> Group:
     article = _print(story, _paper(place // 2, of=papers), _day(story))
     short = PAPERS[article.paper].short_paths(article.path, article.date)
     path, newsletter = article.path, f"{article.path}?utm_source=newsletter&utm_medium=email"
-    copies: tuple[str, ...] = (
-        newsletter,
-        f"{path}?fbclid=Qm9hdA41",
-        f"{path}?ref=frontpage",
-        _amp(path),
-        f"/print{path}",
-    )
-    redirects = ((short[0], path), (short[1], short[2]), (short[2], newsletter))
-    if canonical:
-        copies += (f"/m{path}", f"{path}?utm_campaign=evening&utm_source=app")
-        listed = (path, f"{path}#comments", *copies, short[0], short[1])
-        return Group("many_urls", "duplicate", (replace(article, copies=copies, redirects=redirects, listed=listed),))
+    amp = path.removesuffix(".html") + ".amp.html" if path.endswith(".html") else path.rstrip("/") + "/amp"
+    others = (f"{path}?ref=frontpage", amp, f"/print{path}")
     # Parameters that only track are no reason to fetch the page again; what else is added may name another page.
-    tracked, others = copies[:2], copies[2:]
+    tracked = (newsletter, f"{path}?fbclid=Qm9hdA41")
+    redirects = ((short[0], path), (short[1], short[2]), (short[2], newsletter))
+    listed: tuple[str, ...] = (path, f"{path}#comments")
+    if canonical:
+        copies = (*tracked, *others, f"/m{path}", f"{path}?utm_campaign=evening&utm_source=app")
+        listed = (*listed, *copies, short[0], short[1])
+        return Group("many_urls", "duplicate", (replace(article, copies=copies, redirects=redirects, listed=listed),))
     redirects = (*redirects[:2], (short[2], path))
-    listed = (path, f"{path}#comments", f"{path}#share", short[0], short[1], *tracked, f"{newsletter}#top")
+    listed = (*listed, f"{path}#share", short[0], short[1], *tracked, f"{newsletter}#top")
     base = replace(article, copies=tracked, redirects=redirects, listed=listed)
     return Group("many_urls", "duplicate", (base, *(replace(article, path=copy, listed=(copy,)) for copy in others)))
-
-
-def _amp(path: str) -> str:
-    return path.removesuffix(".html") + ".amp.html" if path.endswith(".html") else path.rstrip("/") + "/amp"
 
 
 def _title_affix(place: int, story: Story) -> Group:

@@ -225,7 +225,7 @@ def with_entries(source: FoundSource, entries: Sequence[Entry], *, at_least: boo
 def section_source(page: HomePage, link: Link, found_in: str, pattern: str) -> FoundSource:
     """Return what a section page would bring: the links that match the pattern, or look like articles."""
     source = FoundSource("section", link.url, link.text, found_in)
-    articles = [linked for linked in page.links if _is_article(linked.url, pattern)]
+    articles = [linked for linked in page.links if hints.is_article(linked.url, pattern)]
     if len(articles) < LEAST_LINKED:
         return replace(source, problem="It links to no articles.")
     return _with(source, [(None, article.text or article.url) for article in articles], at_least=False)
@@ -257,10 +257,6 @@ def recommended(sources: Iterable[FoundSource]) -> tuple[FoundSource, ...]:
     return tuple(
         sorted(marked, key=lambda source: (not source.recommended, bool(source.problem), kinds.index(source.kind)))
     )
-
-
-def _is_article(url: str, pattern: str) -> bool:
-    return bool(re.search(pattern, url)) if pattern else looks_like_article(url)
 
 
 def _with(source: FoundSource, listed: Sequence[tuple[datetime.date | None, str]], *, at_least: bool) -> FoundSource:

@@ -97,14 +97,18 @@ def looks_like_article(url: str) -> bool:
     return bool(re.search(r"\d{5,}|/\d{4}/\d{1,2}/|\d{4}-\d{2}-\d{2}", path) or _SLUG.search(path))
 
 
+def is_article(url: str, pattern: str) -> bool:
+    """Return whether a URL matches the pattern of articles; without one, whether it has their form."""
+    return bool(re.search(pattern, url)) if pattern else looks_like_article(url)
+
+
 def sections(links: Iterable[Link], pattern: str) -> list[Link]:
     """Return the links that lead to pages that can list articles: short addresses that are no article's."""
     found = []
     for link in links:
         path = urlsplit(link.url).path
         short = 1 <= len([part for part in path.split("/") if part]) <= 2 and not urlsplit(link.url).query
-        article = re.search(pattern, link.url) if pattern else looks_like_article(link.url)
-        if short and link.text and not article and not _NO_SECTION.search(path):
+        if short and link.text and not is_article(link.url, pattern) and not _NO_SECTION.search(path):
             found.append(link)
     return sorted(found, key=lambda link: urlsplit(link.url).path.strip("/").count("/"))
 

@@ -11,7 +11,6 @@ import os
 import resource
 import signal
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import wraps
@@ -114,15 +113,9 @@ def _kill(_plan: Plan, _connection: Any) -> None:
 
 
 def _kill_soon(plan: Plan, connection: Any) -> None:
-    def wait_and_kill() -> None:
-        time.sleep(plan.after)
-        _kill(plan, connection)
-
-    threading.Thread(target=wait_and_kill, daemon=True).start()
-
-
-def _terminate(_plan: Plan, _connection: Any) -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
+    timer = threading.Timer(plan.after, _kill, (plan, connection))
+    timer.daemon = True
+    timer.start()
 
 
 def _kill_backend(_plan: Plan, connection: Any) -> None:
@@ -130,20 +123,8 @@ def _kill_backend(_plan: Plan, connection: Any) -> None:
         os.kill(connection.info.backend_pid, signal.SIGKILL)
 
 
-def _kill_server(plan: Plan, _connection: Any) -> None:
-    os.kill(_postmaster(plan), signal.SIGKILL)
-
-
-def _stop_server(plan: Plan, _connection: Any) -> None:
-    os.kill(_postmaster(plan), signal.SIGQUIT)  # an immediate shutdown, as by pg_ctl
-
-
 def _postmaster(plan: Plan) -> int:
     return int((Path(plan.home) / "data" / "postmaster.pid").read_text().split()[0])
-
-
-def _fill_home(plan: Plan, _connection: Any) -> None:
-    fill(Path(plan.home), plan.limit)
 
 
 def fill(folder: Path, left: int) -> None:
@@ -163,10 +144,10 @@ def empty(folder: Path) -> None:
 _FAULTS: dict[str, Callable[[Plan, Any], None]] = {
     "kill": _kill,
     "kill soon": _kill_soon,
-    "terminate": _terminate,
+    "terminate": lambda _plan, _connection: os.kill(os.getpid(), signal.SIGTERM),
     "worker": _kill,
     "backend": _kill_backend,
-    "server": _kill_server,
-    "immediate stop": _stop_server,
-    "data disk full": _fill_home,
+    "server": lambda plan, _connection: os.kill(_postmaster(plan), signal.SIGKILL),
+    "immediate stop": lambda plan, _connection: os.kill(_postmaster(plan), signal.SIGQUIT),  # as by pg_ctl
+    "data disk full": lambda plan, _connection: fill(Path(plan.home), plan.limit),
 }

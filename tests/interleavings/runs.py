@@ -179,14 +179,6 @@ def with_scores(world: Desk) -> Any:
     return state_of(world)[:3], tuple(pairs), tuple(evidence.values_list("pass_name", "score", "stale"))
 
 
-def left_to_do(world: Desk) -> Any:
-    return state_of(world)[1], len(changed_since_rebuilt() or ())
-
-
-def numbers_of_neighbours(world: Desk) -> Any:
-    return tuple(CrowdedArticle.objects.filter(article__in=world.ids).values_list("near", flat=True))
-
-
 def days_apart(world: Desk) -> Any:
     return tuple(Pair.objects.among(world.ids).order_by("left", "right").values_list("days_apart", flat=True))
 
@@ -224,7 +216,8 @@ PLAYS = {
         changed, (build(only_changed=True), confirm), state_of, (ReviewError,), ends=is_sound
     ),
     "a verdict that comes while clusters are built is not forgotten": Play(
-        built, (build(only_changed=True, questions=False), judge("similar")), left_to_do,
+        built, (build(only_changed=True, questions=False), judge("similar")),
+        lambda world: (state_of(world)[1], len(changed_since_rebuilt() or ())),
         in_turn=lambda seen: [number for _, number in seen] == [2, 0],
     ),
     "all clusters and a decision give the clusters of both": Play(desk, (REBUILD, _REJECT), state_of, ends=is_sound),
@@ -241,7 +234,9 @@ PLAYS = {
         moved, (CORRECT_FACTS, CORRECT_FACTS), days_apart, ends=always((0, 2))
     ),
     "the highest number of neighbours counts": Play(
-        desk, (hubs_with(60), hubs_with(90)), numbers_of_neighbours, ends=always((90, 90, 90))
+        desk, (hubs_with(60), hubs_with(90)),
+        lambda world: tuple(CrowdedArticle.objects.filter(article__in=world.ids).values_list("near", flat=True)),
+        ends=always((90, 90, 90)),
     ),
     "groups are updated before or after they get a rule": Play(
         loose, (regroup, RULE_GROUP), groups_of, (RuleError,)

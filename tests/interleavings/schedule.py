@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import connection
@@ -187,8 +188,8 @@ class Play(Generic[World]):
         for lane, writer in zip(lanes, self.writers, strict=True):
             lane.begin(lambda writer=writer: writer(world))
             _settle(lane)
-        for _ in range(schedule.stop) if schedule.stop >= 0 else _endlessly():
-            if first.state == "idle" or not _step(first):
+        for place in count():
+            if place == schedule.stop or first.state == "idle" or not _step(first):
                 break
         while second.state != "idle":
             if not _step(second):
@@ -224,11 +225,6 @@ def waits_before_it_writes(lane: Lane, work: Callable[[], Any]) -> bool:
         if not _step(lane):
             return True
     return False
-
-
-def _endlessly() -> Iterator[int]:
-    while True:
-        yield 0
 
 
 def _step(lane: Lane) -> bool:

@@ -11,8 +11,9 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Self
 
@@ -96,8 +97,9 @@ class Chores:
     """What goes on until `stop`: runs, crawls of the demo newspapers and imports, again and again."""
 
     def __init__(self, installation: Installation, stop: threading.Event, *, seed: int, pause: float) -> None:
-        self.installation, self.stop, self.seed, self.pause = installation, stop, seed, pause
-        self.loops = [threading.Thread(target=loop, daemon=True) for loop in (self._runs, self._crawls, self._imports)]
+        self.installation, self.stop, self.seed = installation, stop, seed
+        chores = ((self._run, pause), (self._crawl, pause), (self._import, 20 * pause))
+        self.loops = [threading.Thread(target=self._go_on, args=chore, daemon=True) for chore in chores]
         self.urls: list[str] = []
         self.faults: list[str] = []
 
@@ -116,31 +118,25 @@ class Chores:
         for loop in self.loops:
             loop.start()
 
-    def _runs(self) -> None:
-        turn = 0
-        while not self.stop.is_set():
-            # In turn, only what is new, and everything.
-            new = ["--new"] if turn % 2 else []
-            self._done(self.installation.manage("find_duplicates", "--no-progress", *new, statuses=(0, _BUSY)))
-            turn += 1
-            self.stop.wait(self.pause)
+    def _go_on(self, chore: Callable[[int], str], pause: float) -> None:
+        for turn in count():
+            if self.stop.is_set():
+                return
+            self.faults += filter(None, [chore(turn)])
+            self.stop.wait(pause)
 
-    def _crawls(self) -> None:
-        while not self.stop.is_set():
-            self._done(self.installation.manage("demo_newspapers", "--crawl", statuses=(0, _BUSY)))
-            self.stop.wait(self.pause)
+    def _run(self, turn: int) -> str:
+        # In turn, only what is new, and everything.
+        new = ["--new"] if turn % 2 else []
+        return self.installation.manage("find_duplicates", "--no-progress", *new, statuses=(0, _BUSY))
 
-    def _imports(self) -> None:
-        seed = self.seed
-        while not self.stop.is_set():
-            seed += 1
-            wrong, urls = self.installation.import_news(seed)
-            self._done(wrong)
-            self.urls += urls
-            self.stop.wait(20 * self.pause)
+    def _crawl(self, _turn: int) -> str:
+        return self.installation.manage("demo_newspapers", "--crawl", statuses=(0, _BUSY))
 
-    def _done(self, wrong: str) -> None:
-        self.faults += [wrong] if wrong else []
+    def _import(self, turn: int) -> str:
+        wrong, urls = self.installation.import_news(self.seed + turn + 1)
+        self.urls += urls
+        return wrong
 
 
 @contextmanager
