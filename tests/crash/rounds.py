@@ -208,13 +208,9 @@ def _compare(installation: Installation, subject: Subject, expected: Undisturbed
             outcome.faults.append(f"written differently: {name}")
     known = {name.split("/")[0] for name in expected.written}
     outcome.faults += [f"left behind: {file.name}" for file in installation.output.iterdir() if file.name not in known]
-    outcome.faults += doctors_findings(installation)
-
-
-def doctors_findings(installation: Installation) -> list[str]:
-    """Return what `manage.py doctor` finds, if it is not all right."""
     done = installation.run("doctor")
-    return [] if done.status == 0 else [f"the doctor: {line}" for line in done.output.strip().splitlines()[:3]]
+    found = done.output.strip().splitlines()[:3] if done.status else []
+    outcome.faults += [f"the doctor: {line}" for line in found]
 
 
 def faults_of(installation: Installation, subject: Subject) -> Sequence[str]:

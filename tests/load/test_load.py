@@ -45,7 +45,8 @@ def test_lost_doubled_changed_and_foreign_answers_are_noticed(store: StoreArticl
     mara = make_user("mara", "editor")
 
     def decide(note: str) -> Decision:
-        return decisions.decide_pair(Pair.objects.get(pk=pair.pk), "confirm", user=mara, note=note, seen=_latest(pair))
+        seen = Decision.objects.filter(pair=pair).order_by("-pk").values_list("pk", flat=True).first() or 0
+        return decisions.decide_pair(Pair.objects.get(pk=pair.pk), "confirm", user=mara, note=note, seen=seen)
 
     first = decide("mara 1")
     decide("mara 2"), decide("mara 2"), decide("mara 3"), decide("mara 5")
@@ -64,10 +65,6 @@ def test_lost_doubled_changed_and_foreign_answers_are_noticed(store: StoreArticl
         "“mara 5” is stored, and nobody sent it",
     ]
     assert first.note == "mara 1"
-
-
-def _latest(pair: Pair) -> int:
-    return Decision.objects.filter(pair=pair).order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 @pytest.mark.django_db

@@ -60,11 +60,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     judged = judging.judge(mutants, options, say)
     report(judged, say)
-    return 0 if judged and sum(mutant.is_killed for mutant in judged) >= GOAL * _countable(judged) else 1
-
-
-def _countable(judged: Sequence[Judged]) -> int:
-    return sum(1 for mutant in judged if mutant.is_killed or not mutant.equivalent)
+    countable = [mutant for mutant in judged if mutant.is_killed or not mutant.equivalent]
+    return 0 if judged and sum(mutant.is_killed for mutant in judged) >= GOAL * len(countable) else 1
 
 
 def report(judged: Sequence[Judged], say: Callable[[str], None]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,9 +18,9 @@ class Area:
     code: tuple[str, ...]
     tests: tuple[str, ...]
 
-    def modules(self, checkout: Path = CHECKOUT) -> list[Path]:
+    def modules(self) -> list[Path]:
         """Return the files of the area, relative to the checkout, ordered."""
-        found = {path.relative_to(checkout) for pattern in self.code for path in checkout.glob(pattern)}
+        found = {path.relative_to(CHECKOUT) for pattern in self.code for path in CHECKOUT.glob(pattern)}
         return sorted(path for path in found if path.name != "__init__.py")
 
 
@@ -104,26 +104,21 @@ def module_name(path: Path) -> str:
     return ".".join(path.with_suffix("").parts)
 
 
-def area_of(path: Path, checkout: Path = CHECKOUT) -> Area:
-    """Return the area that a file is in. Raises KeyError."""
-    return _areas_by_path(checkout)[path]
-
-
 @cache
-def _areas_by_path(checkout: Path) -> dict[Path, Area]:
-    return {path: area for area in AREAS for path in area.modules(checkout)}
+def all_modules() -> dict[Path, Area]:
+    """Return the files of all areas, each with the area that it is in."""
+    return {path: area for area in AREAS for path in area.modules()}
 
 
-def all_modules(checkout: Path = CHECKOUT) -> Iterator[Path]:
-    """Yield the files of all areas."""
-    for area in AREAS:
-        yield from area.modules(checkout)
+def area_of(path: Path) -> Area:
+    """Return the area that a file is in. Raises KeyError."""
+    return all_modules()[path]
 
 
-def files_of_tests(areas: Iterable[Area] = AREAS, checkout: Path = CHECKOUT) -> list[Path]:
+def files_of_tests(areas: Iterable[Area] = AREAS) -> list[Path]:
     """Return the test files of these areas, relative to the checkout, ordered."""
     found: set[Path] = set()
     for file in {path for area in areas for path in area.tests}:
-        place = checkout / file
-        found.update(path.relative_to(checkout) for path in (place.rglob("test_*.py") if place.is_dir() else [place]))
+        place = CHECKOUT / file
+        found.update(path.relative_to(CHECKOUT) for path in (place.rglob("test_*.py") if place.is_dir() else [place]))
     return sorted(found)

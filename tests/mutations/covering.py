@@ -86,13 +86,10 @@ def _ordered(tests: Iterable[str], seconds: Mapping[str, float], path: Path) -> 
     keys: dict[str, tuple[bool, int, float]] = {}
     for test in quickest:
         file = test.partition("::")[0]
-        keys[test] = (not _is_named_after(test, path), places[file], seconds[test])
+        is_named_after = path.stem.rstrip("s") in Path(file).stem
+        keys[test] = (not is_named_after, places[file], seconds[test])
         places[file] += 1
     return sorted(keys, key=keys.__getitem__)
-
-
-def _is_named_after(test: str, path: Path) -> bool:
-    return path.stem.rstrip("s") in Path(test.partition("::")[0]).stem
 
 
 def _called_lines(source: str) -> set[int]:
@@ -113,7 +110,7 @@ def _users_lines(mutant: Mutant) -> set[int]:
             lines.update(range(first, (statement.end_lineno or first) + 1))
     for _ in range(3):  # constants that are made of constants
         for statement in body:
-            if names.isdisjoint(_used(statement)):
+            if names.isdisjoint(_names(statement, ast.Load)):
                 continue
             if isinstance(statement, ast.FunctionDef | ast.ClassDef):
                 lines.update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
@@ -125,11 +122,11 @@ def _users_lines(mutant: Mutant) -> set[int]:
 def _defined(statement: ast.stmt) -> set[str]:
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
-    return {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+    return _names(statement, ast.Store)
 
 
-def _used(statement: ast.stmt) -> set[str]:
-    return {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)}
+def _names(statement: ast.stmt, context: type[ast.expr_context]) -> set[str]:
+    return {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, context)}
 
 
 def covering_of(areas: Iterable[Area], benches: Sequence[Bench], say: Any = print) -> Covering:
@@ -188,14 +185,15 @@ def _digest_of(path: Path) -> str:
 
 def _part(recorded: Any, start: str) -> Any:
     """Return what was recorded of the tests whose ids begin like this."""
-    lines = {
-        path: {
-            line: own for line, tests in of_path.items() if (own := [test for test in tests if test.startswith(start)])
-        }
-        for path, of_path in recorded["lines"].items()
-    }
+
+    def own(tests: Iterable[str]) -> list[str]:
+        return [test for test in tests if test.startswith(start)]
+
     return {
-        "seconds": {test: seconds for test, seconds in recorded["seconds"].items() if test.startswith(start)},
-        "failed": [test for test in recorded["failed"] if test.startswith(start)],
-        "lines": lines,
+        "seconds": {test: recorded["seconds"][test] for test in own(recorded["seconds"])},
+        "failed": own(recorded["failed"]),
+        "lines": {
+            path: {line: found for line, tests in of_path.items() if (found := own(tests))}
+            for path, of_path in recorded["lines"].items()
+        },
     }

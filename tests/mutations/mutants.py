@@ -8,16 +8,16 @@ from __future__ import annotations
 import difflib
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import islice
 from pathlib import Path
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from mutmut.mutation.file_mutation import Mutation
 
-from tests.mutations.areas import AREAS, CHECKOUT, Area, module_name
+from tests.mutations.areas import AREAS, CHECKOUT, module_name
 from tests.mutations.operators import FaultVisitor
 
 
@@ -129,27 +129,20 @@ def sample(number: int, seed: int, only: str = "") -> list[Mutant]:
 
     With `only`, from modules whose name contains it.
     """
-    lines = {area: _lines(area, only) for area in AREAS}
+    paths = {area: [path for path in area.modules() if only in module_name(path)] for area in AREAS}
+    lines = {
+        area: [(path, line) for path in found for line in sorted(module(path).by_line)] for area, found in paths.items()
+    }
     total = sum(map(len, lines.values()))
     chosen: list[Mutant] = []
     for area, places in lines.items():
         dice = random.Random(f"{seed} {area.name}")
         dice.shuffle(places)
         wanted = -(-number * len(places) // total) if total else 0
-        chosen += _first(places, wanted, dice)
+        found = (_one_of(path, line, dice) for path, line in places)
+        chosen += islice(filter(None, found), wanted)
     random.Random(seed).shuffle(chosen)
     return chosen
-
-
-def _lines(area: Area, only: str) -> list[tuple[Path, int]]:
-    return [
-        (path, line) for path in area.modules() if only in module_name(path) for line in sorted(module(path).by_line)
-    ]
-
-
-def _first(places: Sequence[tuple[Path, int]], wanted: int, dice: random.Random) -> list[Mutant]:
-    found: Iterator[Mutant] = (mutant for path, line in places if (mutant := _one_of(path, line, dice)) is not None)
-    return [mutant for mutant, _ in zip(found, range(wanted), strict=False)]
 
 
 def _one_of(path: Path, line: int, dice: random.Random) -> Mutant | None:
