@@ -17,7 +17,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from mutmut.mutation.file_mutation import Mutation
 
-from tests.mutations.areas import AREAS, CHECKOUT, module_name
+from tests.mutations.areas import AREAS, CHECKOUT, Area, module_name
 from tests.mutations.operators import FaultVisitor
 
 
@@ -129,10 +129,10 @@ def sample(number: int, seed: int, only: str = "") -> list[Mutant]:
 
     With `only`, from modules whose name contains it.
     """
-    paths = {area: [path for path in area.modules() if only in module_name(path)] for area in AREAS}
-    lines = {
-        area: [(path, line) for path in found for line in sorted(module(path).by_line)] for area, found in paths.items()
-    }
+    lines: dict[Area, list[tuple[Path, int]]] = {}
+    for area in AREAS:
+        paths = [path for path in area.modules() if only in module_name(path)]
+        lines[area] = [(path, line) for path in paths for line in sorted(module(path).by_line)]
     total = sum(map(len, lines.values()))
     chosen: list[Mutant] = []
     for area, places in lines.items():
