@@ -140,8 +140,8 @@ def _lanes(upper: str, lower: str, level: dict[str, int]) -> list[str]:
     return [f"{upper}>{lower}@{at}" for at in range(level[upper] + 1, level[lower])]
 
 
-def _width(each: str) -> float:
-    return _LANE if ">" in each else 20 + 7.3 * len(each)
+def _width(package: str) -> float:
+    return _LANE if ">" in package else 20 + 7.3 * len(package)
 
 
 def _settle(app: App, row: list[str], *, reorder: bool) -> None:
@@ -159,9 +159,9 @@ def _settle(app: App, row: list[str], *, reorder: bool) -> None:
         app.x[package] = (right + left) / 2
 
 
-def _middle(app: App, each: str) -> float:
-    ends = [app.x[other] for edge in app.joined if each in edge for other in edge if other != each]
-    return math.fsum(ends) / len(ends) if ends else app.x[each]
+def _middle(app: App, package: str) -> float:
+    ends = [app.x[other] for edge in app.joined if package in edge for other in edge if other != package]
+    return math.fsum(ends) / len(ends) if ends else app.x[package]
 
 
 def _picture(order: list[list[App]], apps: set[Edge]) -> str:

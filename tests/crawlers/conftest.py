@@ -215,11 +215,12 @@ def ready_crawls(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> I
 
 @pytest.fixture
 def crawl(transactional_db: None, tmp_path: Path, ready_crawls: ReadyCrawls) -> CrawlCommand:
+    """Return the command; transactions of its tests end, because a crawl is another process."""
     return CrawlCommand(tmp_path / "states", ready_crawls)
 
 
 @pytest.fixture
-def three_sources(site: Site) -> Site:
+def three_sources(transactional_db: None, site: Site) -> Site:
     """A newspaper with a feed, a packed sitemap behind an index, and a section of two pages."""
     site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
     site.add("/2024/05/herring", article_page("Herring are back", HERRING))
@@ -240,7 +241,7 @@ def three_sources(site: Site) -> Site:
 
 
 @pytest.fixture
-def held_page(site: Site) -> Site:
+def held_page(transactional_db: None, site: Site) -> Site:
     """A feed of three articles, of which the server keeps one waiting."""
     texts = {"ferry": FERRY, "herring": HERRING, "library": LIBRARY}
     for name, text in texts.items():

@@ -5,19 +5,13 @@ from __future__ import annotations
 import fcntl
 import json
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from articles.models import Article, ArticleURL, Newspaper
 from crawlers.models import PendingLink
+from tests.crawlers.conftest import CrawlCommand, Site
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, PATTERN, article_page, fed, newspaper, rss, sitemap
-
-if TYPE_CHECKING:
-    from tests.crawlers.conftest import CrawlCommand, Site
-
-# Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def seen_urls(site: Site) -> set[tuple[str, str, str]]:

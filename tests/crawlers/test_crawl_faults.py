@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
-from typing import TYPE_CHECKING
+from subprocess import Popen
 
 import psycopg
 import pytest
@@ -14,16 +14,9 @@ from psycopg import sql
 from articles.models import Article, Newspaper
 from crawlers.models import PendingLink
 from crawlers.reasons import DATABASE_LOST, REASONS
+from tests.crawlers.conftest import CrawlCommand, Site
 from tests.crawlers.pages import FERRY, HERRING, LIBRARY, article_page, newspaper, sitemap
 from tests.databases import database_url
-
-if TYPE_CHECKING:
-    from subprocess import Popen
-
-    from tests.crawlers.conftest import CrawlCommand, Site
-
-# Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def interrupted(site: Site, crawl: CrawlCommand) -> Popen[str]:

@@ -6,7 +6,6 @@ import datetime
 import math
 from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,13 +16,8 @@ from articles.normalization.urls import url_key
 from articles.storage.newspaper_merges import merge_newspapers
 from crawlers import frontier
 from crawlers.models import PendingLink, SourceValidator, Visit
+from tests.crawlers.conftest import CrawlCommand, Site
 from tests.crawlers.pages import FERRY, HERRING, PATTERN, article_page, fed, newspaper, rss, sitemap
-
-if TYPE_CHECKING:
-    from tests.crawlers.conftest import CrawlCommand, Site
-
-# Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def paths(number: int) -> list[str]:
@@ -195,6 +189,7 @@ def test_a_source_behind_a_passing_redirect_is_read_each_time(site: Site, crawl:
     assert SourceValidator.objects.get().url == f"{site.url}/feed"
 
 
+@pytest.mark.django_db
 def test_links_that_wait_follow_a_merged_newspaper() -> None:
     old, main = Newspaper.objects.create(name="harbour-prod-2"), Newspaper.objects.create(name="Harbour Post")
     for paper, path in ((old, "1"), (old, "2"), (main, "2")):
@@ -206,6 +201,7 @@ def test_links_that_wait_follow_a_merged_newspaper() -> None:
     assert sorted(links) == ["https://harbourpost.example/1", "https://harbourpost.example/2"]
 
 
+@pytest.mark.django_db
 def test_a_new_extraction_rule_lets_links_wait_again_whose_pages_had_no_article() -> None:
     paper, now = Newspaper.objects.create(name="Harbour Post"), timezone.now()
     user = User.objects.create(username="ada")

@@ -12,7 +12,6 @@ import urllib.request
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
 import feedparser
@@ -34,19 +33,13 @@ from dedup.models import Decision, Evidence, Membership, Series
 from dedup.review.questions.tabs import TABS, tab_counts
 from dedup.review.readings.second_readings import in_dispute
 from tests.conftest import StoreArticle
-from tests.crawlers.conftest import REPOSITORY
+from tests.crawlers.conftest import REPOSITORY, CrawlCommand
 
-if TYPE_CHECKING:
-    from tests.crawlers.conftest import CrawlCommand
-
-# Transactions that end, because the crawl is another process; with what the migrations wrote, the default profile.
-from_crawl_to_cluster = pytest.mark.django_db(transaction=True)
 BASE_URLS = {key: f"http://127.0.0.1:{8701 + place}" for place, key in enumerate(PAPERS)}
 PRIVATE = "/private/"
 
 
 @pytest.mark.slow
-@from_crawl_to_cluster
 def test_a_crawl_and_a_run_find_what_the_manifest_says_and_the_command_nothing_new(crawl: CrawlCommand) -> None:
     requests: list[tuple[str, str]] = []
     with serving(on_request=lambda key, path: requests.append((key, path))) as base_urls:
@@ -131,7 +124,6 @@ def clusters(ids: dict[int, str]) -> list[list[str]]:
 
 
 @pytest.mark.slow
-@from_crawl_to_cluster
 @pytest.mark.parametrize("options", [["--no-rows"], []])
 def test_the_command_serves_until_it_is_interrupted(crawl: CrawlCommand, options: list[str]) -> None:
     command = [sys.executable, "-u", "manage.py", "demo_newspapers", "--first-port", "0", *options]

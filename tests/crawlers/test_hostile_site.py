@@ -18,9 +18,6 @@ from tests.crawlers.hostile.server import HostileSite, html, serving
 from tests.crawlers.hostile.sources import FEEDS, ROBOTS, SECTIONS, SITEMAPS, SourceKind, rss
 from tests.crawlers.pages import PATTERN
 
-# Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True)
-
 BOUNDS = [
     part
     for bound in ("DOWNLOAD_TIMEOUT=1", "DOWNLOAD_MAXSIZE=2000000", "SITEMAP_MAXSIZE=4000000", "FEED_MAX_ENTRIES=100")

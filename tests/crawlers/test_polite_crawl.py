@@ -14,9 +14,6 @@ from tests.crawlers.conftest import CrawlCommand
 from tests.crawlers.hostile.pages import page
 from tests.crawlers.hostile.server import Answer, Connection, HostileSite, html, response, serving
 
-# Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True)
-
 SITES = ("busy", "hasty", "slow", "closed", "reserved", "consent")
 RESERVED = {
     "noindex": html(page("noindex").replace("<head>", "<head><meta content='NOINDEX, follow' name=robots>")),

@@ -16,7 +16,6 @@ from crawlers.models import Recheck, Visit
 from tests.crawlers.conftest import CrawlCommand, Site
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, sitemap
 
-pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = datetime.timedelta(hours=1)
 
 

@@ -14,9 +14,6 @@ from tests.crawlers.conftest import CrawlCommand, Page, Site
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, rss
 from tests.stored_rows import columns_with
 
-# Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 def test_one_page_is_fetched_once_and_no_declared_url_takes_a_story(site: Site, crawl: CrawlCommand) -> None:
     story = "/2024/05/ferry-sails-again-today"

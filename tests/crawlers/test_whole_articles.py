@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from articles.models import Article, FollowingPage
 from articles.storage.reextraction import reextract
 from crawlers.models import PendingLink
+from tests.crawlers.conftest import CrawlCommand, Site
 from tests.crawlers.pages import article_page, newspaper
-
-if TYPE_CHECKING:
-    from tests.crawlers.conftest import CrawlCommand, Site
-
-# Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def told(story: str, *numbers: int) -> list[str]:

@@ -161,12 +161,10 @@ def _gaps(gaps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     yield from {"least_hours": f"{min(hours):.1f}", "most_hours": f"{max(hours):.1f}"}.items()
 
 
-def _gap(each: dict[str, Any]) -> str:
-    website = "the same" if each["same_newspaper"] else "two"
-    days = (
-        ["", "", ""] if each["mean"] is None else [f"{each['quantiles'][2]:g}", f"{each['mean']:.1f}", each["longest"]]
-    )
-    cells = [_label(each), website, each["pairs"], each["same_day"], each["later"], *days]
+def _gap(gap: dict[str, Any]) -> str:
+    website = "the same" if gap["same_newspaper"] else "two"
+    days = ["", "", ""] if gap["mean"] is None else [f"{gap['quantiles'][2]:g}", f"{gap['mean']:.1f}", gap["longest"]]
+    cells = [_label(gap), website, gap["pairs"], gap["same_day"], gap["later"], *days]
     return f"| {' | '.join(map(str, cells))} |"
 
 
