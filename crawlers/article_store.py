@@ -81,8 +81,10 @@ class ArticleStore:
         Raises ExtractionError if the page has no article, RejectedArticleError if it cannot be stored, and one of LOST;
         the link then still waits. WorkerDiedError if the process that extracted it was killed.
         """
-        rule = await in_database(rule_for, page.url) if is_alert(page) else page.link.source.rule
-        ready = await self._ready(PageTask(page, self._paper_of(page), rule))
+        source = page.link.source
+        rule = await in_database(rule_for, page.url) if is_alert(page) else source.rule
+        paper = self._papers.get(source.newspaper) or source.paper or Paper(source.newspaper, "", (), ())
+        ready = await self._ready(PageTask(page, paper, rule))
         if reason := await fault(page, ready):
             raise ExtractionError(reason)
         stored = await self._write((page.link, ready))
@@ -91,10 +93,6 @@ class ArticleStore:
         if stored.outcome != "created":
             return ["known"]
         return ["stored", "paywalled"] if ready.incoming.details.paywalled else ["stored"]
-
-    def _paper_of(self, page: FetchedPage) -> Paper:
-        source = page.link.source
-        return self._papers.get(source.newspaper) or source.paper or Paper(source.newspaper, "", (), ())
 
     async def _ready(self, task: PageTask) -> ReadyArticle:
         if self._workers is None or self._few > 0:

@@ -10,6 +10,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -68,10 +69,8 @@ def _connected(address: str, port: int, name: str) -> socket.socket:
 
 
 def _cut(connected: socket.socket) -> None:
-    try:
+    with suppress(OSError):
         connected.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return
 
 
 def _reason(error: Exception, host: str) -> str:

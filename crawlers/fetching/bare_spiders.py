@@ -48,6 +48,7 @@ def bare_settings(networks: list[str], pause: float = 0.0) -> Settings:
     """Return the settings; `pause` is in seconds between two requests to a site, and `networks` may be connected to."""
     settings = Settings()
     settings.setmodule("crawlers.settings", priority="project")
+    known = "crawlers.fetching.middlewares.KnownURLMiddleware"
     own: dict[str, Any] = {
         "CRAWL_PRIVATE_ADDRESSES": networks,
         "DOWNLOAD_TIMEOUT": min(_TIMEOUT, settings.getfloat("DOWNLOAD_TIMEOUT")),
@@ -58,11 +59,9 @@ def bare_settings(networks: list[str], pause: float = 0.0) -> Settings:
         "SITES_REMEMBERED": False,
         "ITEM_PIPELINES": {},
         "LOG_ENABLED": False,
+        "DOWNLOADER_MIDDLEWARES": settings.getdict("DOWNLOADER_MIDDLEWARES") | {known: None},
     }
-    known = "crawlers.fetching.middlewares.KnownURLMiddleware"
-    own["DOWNLOADER_MIDDLEWARES"] = settings.getdict("DOWNLOADER_MIDDLEWARES") | {known: None}
-    for name, value in own.items():
-        settings.set(name, value, priority="cmdline")
+    settings.setdict(own, priority="cmdline")
     return settings
 
 
