@@ -81,8 +81,8 @@ def amended(paragraphs: Paragraphs, number: int) -> Paragraphs:
 
 
 def with_dateline(paragraphs: Paragraphs, place: str, agency: str) -> Paragraphs:
-    """Return the paragraphs with place and agency before the first word, instead of the agency's own dateline."""
-    first, *rest = without_dateline(paragraphs)
+    """Return the paragraphs with place and agency before the first word."""
+    first, *rest = paragraphs
     return (f"{place.upper()} ({agency}) – {first}", *rest)
 
 

@@ -138,20 +138,17 @@ def _day(story: Story, span: int = 0) -> int:
 def _syndicated(place: int, story: Story) -> Group:
     """Wire copy in two to five newspapers, each with its own headline, byline and way to name the agency."""
     agency = story.agency or "Meridian Wire"
+    plain = edits.without_dateline(story.paragraphs)
     prints = []
     for turn in range(2 + place % 4):
         paper = _paper(place + turn)
         copy = _print(story, paper, _day(story, 1) + (turn == 3))
         # The Gazette and the Post begin agency copy with their own dateline; the others print none.
         dated = paper in {"gazette", "dunmere"}
-        body = (
-            edits.with_dateline(story.paragraphs, PAPERS[paper].place, agency)
-            if dated
-            else edits.without_dateline(story.paragraphs)
-        )
+        body = edits.with_dateline(plain, PAPERS[paper].place, agency) if dated else plain
         headline = (
             story.headline,
-            edits.lead_headline(edits.without_dateline(story.paragraphs)),
+            edits.lead_headline(plain),
             edits.headline_case(story.headline),
             f"{PAPERS[paper].place}: {story.headline}",
         )[turn % 4]
@@ -264,14 +261,8 @@ def _brief(place: int, story: Story) -> Group:
     first, second = _paper(place), _paper(place + 3)
     own_line = f"The {PAPERS[second].name.removeprefix('The ')} will report."
     other = (f"{body[0]} {own_line}",) if place % 2 else body
-    return Group(
-        "brief",
-        "duplicate",
-        (
-            replace(_print(story, first, _day(story)), paragraphs=body),
-            replace(_print(story, second, _day(story)), paragraphs=other),
-        ),
-    )
+    one = replace(_print(story, first, _day(story)), paragraphs=body)
+    return Group("brief", "duplicate", (one, replace(_print(story, second, _day(story)), paragraphs=other)))
 
 
 # How many plain stories each scenario takes, in the order in which they receive them.
