@@ -125,19 +125,40 @@ class Tables:
     rows: dict[str, list[dict[str, Any]]]
     references: Mapping[str, Mapping[str, str]]
 
+    def __post_init__(self) -> None:
+        self._numbered = {name: {next(iter(row.values())): row for row in rows} for name, rows in self.rows.items()}
+        self._known: dict[tuple[str, Any], Any] = {}  # natural keys, also of rows that other rows refer to
+
     def without(self, *tables: str) -> Tables:
         return Tables({name: rows for name, rows in self.rows.items() if name not in tables}, self.references)
 
     def by_keys(self, passing: Callable[[str], Container[str]]) -> Rows:
         """Return the rows by their natural keys, as text to the last digit, without columns that pass, by table."""
-        keys = _Keys(self, passing)
         found: Rows = {}
         for name, rows in self.rows.items():
             by_key: defaultdict[Any, list[str]] = defaultdict(list)
             for row in rows:
-                by_key[keys.of(name, row)].append(keys.plain(name, row))
+                kept = {column: value for column, value in row.items() if column not in passing(name)}
+                plain = {column: self._value(name, column, value) for column, value in kept.items()}
+                by_key[self._key(name, row)].append(_MOMENT.sub("(a moment)", repr(plain)))
             found[name] = dict(by_key)
         return found
+
+    def _key(self, table: str, row: Mapping[str, Any]) -> Any:
+        """Return the key of a row: of its own columns, or its number."""
+        number = next(iter(row.values()))
+        if (table, number) not in self._known:
+            columns = KEYS.get(table, (next(iter(row)),))
+            self._known[table, number] = tuple(self._value(table, column, row[column]) for column in columns)
+        return self._known[table, number]
+
+    def _value(self, table: str, column: str, value: Any) -> Any:
+        if isinstance(value, memoryview):
+            return bytes(value)
+        target = self.references.get(table, {}).get(column)
+        if value is None or target not in self._numbered or value not in self._numbered[target]:
+            return value
+        return self._key(target, self._numbered[target][value])
 
 
 def read_tables(connection: psycopg.Connection[Any]) -> Tables:
@@ -164,37 +185,6 @@ def _name_clusters(tables: Mapping[str, list[dict[str, Any]]]) -> None:
         articles[row["cluster_id"]].append(row["article_id"])
     for row in tables["dedup_cluster"]:
         row["articles"] = tuple(sorted(articles[row["id"]]))
-
-
-class _Keys:
-    """The natural keys of rows, also of those that other rows refer to."""
-
-    def __init__(self, tables: Tables, passing: Callable[[str], Container[str]]) -> None:
-        self._references, self._passing = tables.references, passing
-        self._rows = {name: {next(iter(row.values())): row for row in rows} for name, rows in tables.rows.items()}
-        self._known: dict[tuple[str, Any], Any] = {}
-
-    def of(self, table: str, row: Mapping[str, Any]) -> Any:
-        """Return the key of a row: of its own columns, or its number."""
-        number = next(iter(row.values()))
-        if (table, number) not in self._known:
-            columns = KEYS.get(table, (next(iter(row)),))
-            self._known[table, number] = tuple(self._value(table, column, row[column]) for column in columns)
-        return self._known[table, number]
-
-    def plain(self, table: str, row: Mapping[str, Any]) -> str:
-        """Return a row as text, without what may differ."""
-        passing = self._passing(table)
-        kept = {name: self._value(table, name, value) for name, value in row.items() if name not in passing}
-        return _MOMENT.sub("(a moment)", repr(kept))
-
-    def _value(self, table: str, column: str, value: Any) -> Any:
-        if isinstance(value, memoryview):
-            return bytes(value)
-        target = self._references.get(table, {}).get(column)
-        if value is None or target not in self._rows or value not in self._rows[target]:
-            return value
-        return self.of(target, self._rows[target][value])
 
 
 def compared(expected: Rows, found: Rows) -> Differences:
