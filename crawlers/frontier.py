@@ -117,19 +117,13 @@ def stored_validators(source: Source) -> dict[str, Validator]:
 def store_validators(source: Source, validators: Sequence[Validator]) -> None:
     """Store the states of sources whose links are all saved; delete that of a source that declares none."""
     for validator in validators:
-        rows = SourceValidator.objects.filter(newspaper_id=source.newspaper_id, url=validator.url)
+        newspaper, url = source.newspaper_id, validator.url
         if validator.etag or validator.last_modified:
-            rows.update_or_create(
-                newspaper_id=source.newspaper_id,
-                url=validator.url,
-                defaults={
-                    "article_url_pattern": source.article_url_pattern,
-                    "etag": validator.etag,
-                    "last_modified": validator.last_modified,
-                },
-            )
+            state = {"etag": validator.etag, "last_modified": validator.last_modified}
+            values = state | {"article_url_pattern": source.article_url_pattern}
+            SourceValidator.objects.update_or_create(newspaper_id=newspaper, url=url, defaults=values)
         else:
-            rows.delete()
+            SourceValidator.objects.filter(newspaper_id=newspaper, url=url).delete()
 
 
 def tidy_links() -> None:

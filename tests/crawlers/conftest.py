@@ -52,6 +52,7 @@ class Site:
     arrived: threading.Event = field(default_factory=threading.Event)
     release: threading.Event = field(default_factory=threading.Event)
     url: str = ""
+    port: int = 0
     busiest: int = 0
     _busy: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -92,6 +93,9 @@ class _Handler(BaseHTTPRequestHandler):
         with self.site.answering(self.path):
             self._answer()
 
+    def do_POST(self) -> None:
+        self.do_GET()
+
     def _answer(self) -> None:
         asked = sum(self.site.article_requests().values())
         if self.path in self.site.held or (asked > self.site.held_after and self.path.startswith("/2024/")):
@@ -118,11 +122,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served() -> Iterator[Site]:
+def served(address: str = "127.0.0.1", port: int = 0) -> Iterator[Site]:
     """Serve a site without pages on loopback."""
     site = Site()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))
-    site.url = f"http://127.0.0.1:{server.server_port}"
+    server = ThreadingHTTPServer((address, port), type("Handler", (_Handler,), {"site": site}))
+    site.port, site.url = server.server_port, f"http://{address}:{server.server_port}"
     with running(server):
         try:
             yield site

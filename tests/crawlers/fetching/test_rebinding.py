@@ -12,16 +12,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from crawlers.posting import post
-from tests.crawlers.conftest import REPOSITORY
+from tests.crawlers.conftest import REPOSITORY, Page, Site, served
 from tests.crawlers.fetching.name_server import NameServer, addresses_of
-from tests.serving import running
 
 PUBLIC, INNER = "127.0.0.2", "127.0.0.1"
 UNKNOWN = "unknown host"
@@ -35,44 +33,20 @@ SPELLINGS = [
 OTHERS = ["0", "0.0.0.0", "[::]", "[::1]", "[::127.0.0.1]"]  # noqa: S104 - refused
 
 
-@contextmanager
-def serving(address: str, port: int = 0) -> Iterator[ThreadingHTTPServer]:
-    """Serve this address's name under every path; `requests` keeps what was asked for."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            server.requests.append(self.path)  # type: ignore[attr-defined]
-            path = self.path.removeprefix("http://proxied.test")
-            self.send_response(302 if path == "/away" else 200)
-            if path == "/away":
-                self.send_header("Location", f"http://{INNER}:{server.server_port}/secret")
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(address)))
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(address.encode())
-
-        def do_POST(self) -> None:
-            self.do_GET()
-
-        def log_message(self, *_args: object) -> None:
-            return
-
-    try:
-        server = ThreadingHTTPServer((address, port), Handler)
-    except OSError as error:
-        pytest.skip(f"{address} cannot be used here: {error}")
-    server.requests = []  # type: ignore[attr-defined]
-    with running(server):
-        yield server
-
-
 @pytest.fixture
-def servers() -> Iterator[tuple[Any, Any]]:
-    """Serve the public address and this machine's, on the same port."""
+def servers() -> Iterator[tuple[Site, Site]]:
+    """Serve the public address and this machine's, on the same port; under every path, each has its address."""
     with ExitStack() as stack:
-        inner = stack.enter_context(serving(INNER))
-        yield stack.enter_context(serving(PUBLIC, inner.server_port)), inner
+        inner = stack.enter_context(served(INNER))
+        try:
+            public = stack.enter_context(served(PUBLIC, inner.port))
+        except OSError as error:
+            pytest.skip(f"{PUBLIC} cannot be used here: {error}")
+        for site, address in ((inner, INNER), (public, PUBLIC)):
+            site.missing = Page(address.encode())
+        for path in ("/away", "http://proxied.test/away"):
+            public.pages[path] = Page(b"", status=302, location=f"{inner.url}/secret")
+        yield public, inner
 
 
 def fetched(*urls: str, name_server: int = 0, cache: int = 0, proxy: str = "") -> list[str]:
@@ -103,9 +77,9 @@ def not_refused(urls: list[str], found: list[str]) -> dict[str, str]:
     }
 
 
-def test_the_connection_goes_to_the_address_that_was_checked(servers: tuple[Any, Any]) -> None:
+def test_the_connection_goes_to_the_address_that_was_checked(servers: tuple[Site, Site]) -> None:
     public, inner = servers
-    port = inner.server_port
+    port = inner.port
     answers = {
         "rebinding.test": [[PUBLIC], [INNER]],
         "several.test": [[INNER, PUBLIC]],
@@ -120,27 +94,27 @@ def test_the_connection_goes_to_the_address_that_was_checked(servers: tuple[Any,
         # One question for each request: nothing is resolved again between the check and the connection.
         assert names.asked == {"rebinding.test": 2, "several.test": 1, "alias.test": 1, "inner.test": 1, "away.test": 1}
     assert found == [PUBLIC, REFUSED, PUBLIC, REFUSED, REFUSED]
-    assert public.requests == ["/rebinding", "/several", "/away"]
-    assert inner.requests == []
+    assert public.requests == {"/rebinding": 1, "/several": 1, "/away": 1}
+    assert not inner.requests
 
 
-def test_no_spelling_and_no_proxy_gets_around_the_check(servers: tuple[Any, Any]) -> None:
+def test_no_spelling_and_no_proxy_gets_around_the_check(servers: tuple[Site, Site]) -> None:
     public, inner = servers
-    port = inner.server_port
+    port = inner.port
     urls = [f"http://{host}:{port}/" for host in [*SPELLINGS, *OTHERS]]
     assert not_refused(urls, fetched(*urls)) == {}
     found = fetched(*urls, "http://proxied.test/page", "http://proxied.test/away", proxy=f"http://{PUBLIC}:{port}")
     assert not_refused(urls, found) == {}
     assert found[len(urls) :] == [PUBLIC, REFUSED]
-    assert public.requests == ["http://proxied.test/page", "http://proxied.test/away"]
-    assert inner.requests == []
+    assert public.requests == {"http://proxied.test/page": 1, "http://proxied.test/away": 1}
+    assert not inner.requests
 
 
 def test_webhooks_go_to_the_address_that_was_checked(
-    servers: tuple[Any, Any], settings: Any, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Site, Site], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     public, inner = servers
-    port = inner.server_port
+    port = inner.port
     settings.CRAWL_PRIVATE_ADDRESSES = [ipaddress.ip_network(f"{PUBLIC}/32")]
     monkeypatch.setenv("http_proxy", f"http://{INNER}:{port}")
     usual = socket.getaddrinfo
@@ -160,5 +134,5 @@ def test_webhooks_go_to_the_address_that_was_checked(
     for host in [*SPELLINGS, *OTHERS]:
         with pytest.raises(ValueError, match=r"belongs to this machine|does not resolve"):
             post(f"http://{host}:{port}/", b"{}", {})
-    assert public.requests == ["/hook", "/several"]
-    assert inner.requests == []
+    assert public.requests == {"/hook": 1, "/several": 1}
+    assert not inner.requests
