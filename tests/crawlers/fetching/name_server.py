@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import socket
+import socketserver
 import sys
-import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from twisted.names import dns
@@ -21,34 +20,21 @@ from twisted.names import dns
 Answers = dict[str, list[list[str]]]
 
 
-class NameServer:
-    """Answers over UDP, with a TTL of 0; `asked` counts the queries of IPv4 addresses for each name."""
+class NameServer(socketserver.UDPServer):
+    """Answers with a TTL of 0; `asked` counts the queries of IPv4 addresses for each name."""
 
     def __init__(self, answers: Answers) -> None:
+        super().__init__(("127.0.0.1", 0), _Query)
         self.answers = answers
         self.asked: Counter[str] = Counter()
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind(("127.0.0.1", 0))
-        self.port: int = self.socket.getsockname()[1]
+        self.port: int = self.server_address[1]
 
-    def serve(self) -> None:
-        """Answer until the empty datagram of `running`."""
-        while True:
-            data, client = self.socket.recvfrom(4096)
-            if not data:
-                return
-            message = dns.Message()
-            message.fromStr(data)
-            [query] = message.queries
-            message.answer = 1
-            message.answers = list(self._records(str(query.name), query.type))
-            self.socket.sendto(message.toStr(), client)
-
-    def _records(self, name: str, kind: int) -> Iterator[dns.RRHeader]:
+    def records(self, name: str, kind: int) -> Iterator[dns.RRHeader]:
+        """Yield the answers to a query."""
         for value in self._next(name) if kind == dns.A else []:
             if value.endswith(".test"):
                 yield dns.RRHeader(name, dns.CNAME, ttl=0, payload=dns.Record_CNAME(value, ttl=0))
-                yield from self._records(value, kind)
+                yield from self.records(value, kind)
             else:
                 yield dns.RRHeader(name, dns.A, ttl=0, payload=dns.Record_A(value, ttl=0))
 
@@ -57,17 +43,18 @@ class NameServer:
         self.asked[name] += 1
         return answers[min(self.asked[name], len(answers)) - 1]
 
-    @contextmanager
-    def running(self) -> Iterator[NameServer]:
-        """Serve in a thread."""
-        thread = threading.Thread(target=self.serve)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self.socket.sendto(b"", ("127.0.0.1", self.port))
-            thread.join()
-            self.socket.close()
+
+class _Query(socketserver.BaseRequestHandler):
+    server: NameServer
+
+    def handle(self) -> None:
+        data, answering = self.request
+        message = dns.Message()
+        message.fromStr(data)
+        [query] = message.queries
+        message.answer = 1
+        message.answers = list(self.server.records(str(query.name), query.type))
+        answering.sendto(message.toStr(), self.client_address)
 
 
 def addresses_of(name: str, port: int) -> list[str]:

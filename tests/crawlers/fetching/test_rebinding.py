@@ -20,6 +20,7 @@ import pytest
 from crawlers.posting import post
 from tests.crawlers.conftest import REPOSITORY, Page, Site, served
 from tests.crawlers.fetching.name_server import NameServer, addresses_of
+from tests.serving import running
 
 PUBLIC, INNER = "127.0.0.2", "127.0.0.1"
 UNKNOWN = "unknown host"
@@ -87,7 +88,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(servers: tuple[Site
         "inner.test": [[INNER]],
         "away.test": [[PUBLIC]],
     }
-    with NameServer(answers).running() as names:
+    with running(NameServer(answers)) as names:
         urls = [f"http://{name}.test:{port}/{name}" for name in ("rebinding", "rebinding", "several", "alias", "away")]
         urls[1] += "/again"
         found = fetched(*urls, name_server=names.port)
@@ -125,7 +126,7 @@ def test_webhooks_go_to_the_address_that_was_checked(
         return [address for found in addresses_of(host, names.port) for address in usual(found, *arguments, **named)]
 
     monkeypatch.setattr(socket, "getaddrinfo", asking)
-    with NameServer({"rebinding.test": [[PUBLIC], [INNER]], "several.test": [[INNER, PUBLIC]]}).running() as names:
+    with running(NameServer({"rebinding.test": [[PUBLIC], [INNER]], "several.test": [[INNER, PUBLIC]]})) as names:
         assert post(f"http://rebinding.test:{port}/hook", b"{}", {}) == 200
         assert names.asked["rebinding.test"] == 1
         with pytest.raises(ValueError, match=f"The address {INNER} belongs to this machine"):
