@@ -11,6 +11,7 @@ import ipaddress
 import socket
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
@@ -110,10 +111,8 @@ def written_address(host: str) -> str:
     Resolvers read 127.1, 0x7f.1, 017700000001 and 2130706433 (inet_aton(3)) and, by IDNA, digits of other scripts.
     """
     name = unicodedata.normalize("NFKC", host).strip("[]").rstrip(".")
-    try:
+    with suppress(ValueError):
         return str(ipaddress.ip_address(name))
-    except ValueError:
-        pass
     try:
         return socket.inet_ntoa(socket.inet_aton(name))
     except (OSError, UnicodeError):

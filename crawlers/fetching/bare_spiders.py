@@ -33,7 +33,7 @@ class BareSpider(scrapy.Spider):
 
     @abstractmethod
     async def look(self) -> None:
-        """Ask, and put down what is found."""
+        """Ask, and record what is found."""
 
     async def ask(self, url: str, **meta: Any) -> Response | str:
         """Return the response to a request, or the reason why there is none."""

@@ -65,7 +65,7 @@ class TrialSpider(BareSpider):
     # -- Sources ------------------------------------------------------------------------------------------
 
     async def _links(self, kind: SourceKind, url: str) -> list[ArticleLink]:
-        """Return the links of a source, and put down how many they are, or why there are none."""
+        """Return the links of a source, and record their number, or why there are none."""
         response = await self.ask(url, **self._bounds(kind)) if is_visitable(url) else "bad address"
         links: list[ArticleLink] | str = response if isinstance(response, str) else await self._listed(kind, response)
         reason = links if isinstance(links, str) else ""

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
+from scrapy.utils.response import get_base_url
 
 from articles.models import ArticleURL
 from articles.normalization.url_patterns import finds
-from crawlers.fetching.sites import is_front_page, same_site
+from crawlers.fetching.sites import absolute, is_front_page, same_site
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.spiders.base import NewspaperSpider
 
@@ -32,7 +33,8 @@ class SectionSpider(NewspaperSpider):
         if not isinstance(response, HtmlResponse):
             self.count_failure(response.url, "section is no HTML page")
             return
-        next_url = _next_url(response)
+        href = response.css(NEXT_PAGE).get(default="").strip()
+        next_url = absolute(get_base_url(response), href).partition("#")[0]
         links = [
             ArticleLink(source, url, ArticleURL.Kind.PAGE)
             for url in article_urls(response, source.article_url_pattern)
@@ -47,15 +49,6 @@ class SectionSpider(NewspaperSpider):
             yield self.source_request(source, next_url, read=read)
         else:
             await self.store_states(source, read)
-
-
-def _next_url(response: HtmlResponse) -> str:
-    """Return the URL of the next page; empty if there is none or it is not valid."""
-    href = response.css(NEXT_PAGE).get()
-    try:
-        return response.urljoin(href.strip()).partition("#")[0] if href else ""
-    except ValueError:  # such as http://[undefined]/
-        return ""
 
 
 def article_urls(response: HtmlResponse, pattern: str) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tests.crawlers.hostile.server import Answer, Connection, bomb, flooding, html, redirect, response
 
 RSS = "application/rss+xml"
-XML = "application/xml"
+NAMESPACE = ' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 GZIP = "application/gzip"
 
 
@@ -120,7 +120,11 @@ FEEDS = [
 
 def sitemap(name: str, *, head: str = "", more: str = "") -> str:
     entry = f"<url><loc>{link(name)}</loc></url>"
-    return f'{head}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entry}{more}</urlset>'
+    return f"{head}<urlset{NAMESPACE}>{entry}{more}</urlset>"
+
+
+def xml(body: str | bytes) -> bytes:
+    return html(body, content_type="application/xml")
 
 
 def index(*paths: str) -> str:
@@ -138,22 +142,17 @@ def pack(name: str) -> bytes:
 SITEMAPS = [
     good("xml-as-html", html(sitemap("xml-as-html"))),
     good("packed", html(pack("packed"), content_type=GZIP)),
-    good("packed-as-xml", html(pack("packed-as-xml"), content_type=XML)),
+    good("packed-as-xml", xml(pack("packed-as-xml"))),
     good("packed-as-html", html(pack("packed-as-html"))),
     good("packed-twice", html(gzip.compress(pack("packed-twice")), content_type=GZIP)),
     good("packed-and-encoded", html(gzip.compress(pack("packed-and-encoded")), "Content-Encoding: gzip")),
     good("plain-as-gzip", html(sitemap("plain-as-gzip"), content_type=GZIP)),
     good("byte-order-mark-map", html(b"\xef\xbb\xbf\n" + sitemap("byte-order-mark-map").encode())),
-    good(
-        "no-namespace",
-        html(sitemap("no-namespace").replace(' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"', "")),
-    ),
-    good("ampersands-map", html(sitemap("ampersands-map", more="<url><loc>{url}/?a&b</loc></url>"), content_type=XML)),
-    good("sixty-thousand", html(sitemap("sixty-thousand", more=SIXTY_THOUSAND), content_type=XML)),
-    good("laughs-map", html(sitemap("laughs-map", head=LAUGHS, more="<url><loc>&h;</loc></url>"), content_type=XML)),
-    good(
-        "outside-map", html(sitemap("outside-map", head=OUTSIDE, more="<url><loc>&file;</loc></url>"), content_type=XML)
-    ),
+    good("no-namespace", html(sitemap("no-namespace").replace(NAMESPACE, ""))),
+    good("ampersands-map", xml(sitemap("ampersands-map", more="<url><loc>{url}/?a&b</loc></url>"))),
+    good("sixty-thousand", xml(sitemap("sixty-thousand", more=SIXTY_THOUSAND))),
+    good("laughs-map", xml(sitemap("laughs-map", head=LAUGHS, more="<url><loc>&h;</loc></url>"))),
+    good("outside-map", xml(sitemap("outside-map", head=OUTSIDE, more="<url><loc>&file;</loc></url>"))),
     good("text-map", html(f"\n{link('text-map')}\n{{url}}/topic/1\n", content_type="text/plain")),
     good("feed-as-map", html(rss("feed-as-map"), content_type=RSS)),
     partly(
@@ -164,10 +163,10 @@ SITEMAPS = [
     bad("packed-noise", html(b"\x1f\x8b\x08noise", content_type=GZIP), "unreadable sitemap"),
     bad("packed-bomb", html(bomb(30_000_000), content_type=GZIP), "unreadable sitemap"),
     bad("no-sitemap", html("<html><body>Not found</body></html>"), "unreadable sitemap"),
-    bad("nothing-map", html("", content_type=XML), "unreadable sitemap"),
-    SourceKind("empty-map", html("<urlset/>", content_type=XML), False, {}),
-    SourceKind("names-itself", html(index("{url}/names-itself", "{url}/names-itself"), content_type=XML), False, {}),
-    bad("names-files", html(index("file:///etc/passwd", "ftp://x.example/a.xml"), content_type=XML), "bad address", 2),
+    bad("nothing-map", xml(""), "unreadable sitemap"),
+    SourceKind("empty-map", xml("<urlset/>"), False, {}),
+    SourceKind("names-itself", xml(index("{url}/names-itself", "{url}/names-itself")), False, {}),
+    bad("names-files", xml(index("file:///etc/passwd", "ftp://x.example/a.xml")), "bad address", 2),
     bad("silent-map", Connection.wait, "no answer in time"),
 ]
 
