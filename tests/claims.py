@@ -14,6 +14,9 @@ from collections.abc import Sequence
 from dedup.detection.comparison.same_meaning import comparable, same_name, same_number
 from dedup.detection.verdicts import reasons
 
+_NO_SENTENCE = {"sentences shared": "no", "sentences changed": "no"}
+_UNCHANGED = {"sentences shared": "yes", "sentences changed": "no"}
+_CHANGED = {"sentences shared": "yes", "sentences changed": "yes"}
 # Each sentence with its claims. Two claims about one thing contradict each other if they differ.
 CLAIMS: dict[str, dict[str, str]] = {
     r"A reader would call the two one article\.": {"verdict": "duplicate"},
@@ -26,39 +29,15 @@ CLAIMS: dict[str, dict[str, str]] = {
     r"This text comes under [\d,]+ headlines; .*": {"verdict": "similar"},
     re.escape(reasons.DOUBTFUL): {"verdict": "duplicate"},
     re.escape(reasons.UNLIKE): {},
-    r"The texts are the same, word for word(, but for the order of sentences)?\.": {
-        "sentences shared": "yes",
-        "sentences changed": "no",
-        "words added": "no",
-    },
-    r"One of the articles has no text\.": {"sentences shared": "no", "sentences changed": "no", "phrases": "no"},
-    r"The articles share no sentence\.": {"sentences shared": "no", "sentences changed": "no", "phrases": "no"},
-    r"The articles share the words? .*, but no sentence\.": {
-        "sentences shared": "no",
-        "sentences changed": "no",
-        "phrases": "no",
-    },
-    r"The articles share [\d,]+ phrases? .*, but no sentence\.": {
-        "sentences shared": "no",
-        "sentences changed": "no",
-        "phrases": "yes",
-    },
-    r"(All|Both|The single) .* word for word in the longer one\.": {
-        "sentences shared": "yes",
-        "sentences changed": "no",
-    },
-    r"\d+ of .* word for word in the longer one(; [\d,]+ (is|are) only in the shorter one)?\.": {
-        "sentences shared": "yes",
-        "sentences changed": "no",
-    },
-    r".* with changes( in the longer one)?(; [\d,]+ (is|are) only in the shorter one)?\.": {
-        "sentences shared": "yes",
-        "sentences changed": "yes",
-    },
-    r".*(sentences?|others?|one|\d) differs? only in [a-z ,]+\.": {
-        "sentences shared": "yes",
-        "sentences changed": "yes",
-    },
+    r"The texts are the same, word for word(, but for the order of sentences)?\.": _UNCHANGED | {"words added": "no"},
+    r"One of the articles has no text\.": _NO_SENTENCE | {"phrases": "no"},
+    r"The articles share no sentence\.": _NO_SENTENCE | {"phrases": "no"},
+    r"The articles share the words? .*, but no sentence\.": _NO_SENTENCE | {"phrases": "no"},
+    r"The articles share [\d,]+ phrases? .*, but no sentence\.": _NO_SENTENCE | {"phrases": "yes"},
+    r"(All|Both|The single) .* word for word in the longer one\.": _UNCHANGED,
+    r"\d+ of .* word for word in the longer one(; [\d,]+ (is|are) only in the shorter one)?\.": _UNCHANGED,
+    r".* with changes( in the longer one)?(; [\d,]+ (is|are) only in the shorter one)?\.": _CHANGED,
+    r".*(sentences?|others?|one|\d) differs? only in [a-z ,]+\.": _CHANGED,
     r"\d+ (number|date|name|unit)s? replaced: .*\.": {"sentences changed": "yes"},
     r"Dates in the texts shift with the publication dates\.": {"sentences changed": "yes"},
     r"The longer article (adds [\d,]+ words?|has [\d,]+ words? of its own)\.": {"words added": "yes"},
