@@ -102,17 +102,7 @@ def test_an_address_is_found_in_every_spelling(host: str, address: str) -> None:
 
 def test_a_proxy_is_not_asked_for_addresses_of_this_machine() -> None:
     allowed = [ipaddress.ip_network("10.1.0.0/16")]
-    hosts = [
-        "127.1",
-        "localhost",
-        "a.LOCALHOST.",
-        "10.1.0.1",
-        "10.2.0.1",
-        "93.184.216.34",
-        "paper.example",
-        "localhost.example",
-    ]
-    assert {host: refused_through_proxy(host, allowed) for host in hosts} == {
+    refused = {
         "127.1": "127.0.0.1",
         "localhost": "127.0.0.1",
         "a.LOCALHOST.": "127.0.0.1",
@@ -122,13 +112,13 @@ def test_a_proxy_is_not_asked_for_addresses_of_this_machine() -> None:
         "paper.example": "",
         "localhost.example": "",
     }
+    assert {host: refused_through_proxy(host, allowed) for host in refused} == refused
 
 
 def test_addresses_of_an_allowed_network_are_allowed_in_any_spelling() -> None:
     allowed = [ipaddress.ip_network("10.1.0.0/16"), ipaddress.ip_network("fd00::/8")]
-    asked = ("10.1.2.3", "::ffff:10.1.2.3", "10.2.0.1", "fd12::1", "fc00::1")
-    answers = {address: may_connect(address, allowed) for address in asked}
-    assert answers == {"10.1.2.3": True, "::ffff:10.1.2.3": True, "10.2.0.1": False, "fd12::1": True, "fc00::1": False}
+    expected = {"10.1.2.3": True, "::ffff:10.1.2.3": True, "10.2.0.1": False, "fd12::1": True, "fc00::1": False}
+    assert {address: may_connect(address, allowed) for address in expected} == expected
 
 
 class Receiver:
