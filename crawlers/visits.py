@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils import timezone
 
@@ -70,40 +69,21 @@ def _storable(text: str) -> str:
 HALVED_EACH = datetime.timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """The pause that the site's answers led to, that after it asked for fewer requests (both in seconds), and until
-    when it asked to wait (in seconds since 1970; 0: not).
-    """
-
-    delay: float = 0.0
-    penalty: float = 0.0
-    waits_until: float = 0.0
-
-
-def remembered(site: str) -> Remembered | None:
-    """Return what is remembered of a site; None if it is new."""
+def remembered(site: str) -> SitePace | None:
+    """Return what is remembered of a site, as it counts now; None if it is new."""
     row = SitePace.objects.filter(site=site).first()
-    if row is None:
-        return None
-    share = 0.5 ** ((timezone.now() - row.seen_at) / HALVED_EACH)
-    waits_until = row.waits_until.timestamp() if row.waits_until else 0.0
-    return Remembered(row.delay * share, row.penalty * share, waits_until)
+    if row is not None:
+        share = 0.5 ** ((timezone.now() - row.seen_at) / HALVED_EACH)
+        row.delay, row.penalty = row.delay * share, row.penalty * share
+    return row
 
 
-def remember(paces: Mapping[str, Remembered]) -> None:
-    """Remember the paces of these sites, and forget sites that were not visited for KEPT_DAYS."""
+def remember(paces: Iterable[SitePace]) -> None:
+    """Remember the paces of these sites as of now, and forget sites that were not visited for KEPT_DAYS."""
     now = timezone.now()
-    rows = [
-        SitePace(
-            site=site,
-            delay=pace.delay,
-            penalty=pace.penalty,
-            waits_until=datetime.datetime.fromtimestamp(pace.waits_until, datetime.UTC) if pace.waits_until else None,
-            seen_at=now,
-        )
-        for site, pace in sorted(paces.items())
-    ]
+    rows = sorted(paces, key=lambda pace: pace.site)
+    for row in rows:
+        row.seen_at = now
     fields = ["delay", "penalty", "waits_until", "seen_at"]
     SitePace.objects.bulk_create(rows, update_conflicts=True, unique_fields=["site"], update_fields=fields)
     SitePace.objects.filter(seen_at__lt=now - datetime.timedelta(days=KEPT_DAYS)).delete()

@@ -18,12 +18,11 @@ from dataclasses import dataclass, field
 
 from scrapy.settings import BaseSettings
 
-from crawlers import visits
+from crawlers import models, visits
 from crawlers.database import LOST, in_database
 from crawlers.faults import RefusedError
 from crawlers.fetching.sites import shared_site
 from crawlers.reasons import SITE_WAITS
-from crawlers.visits import Remembered
 
 # Statuses by which a site asks for fewer requests.
 SLOW_DOWN = frozenset({429, 503})
@@ -163,10 +162,11 @@ class Sites:
             if bounds.remembers:
                 with suppress(*LOST):
                     known = await in_database(visits.remembered, key)
-            known = known or Remembered()
-            start = max(bounds.least, bounds.start, known.delay) if bounds.adapts else bounds.least
+            delay, penalty = (known.delay, known.penalty) if known else (0.0, 0.0)
+            waits_until = known.waits_until.timestamp() if known and known.waits_until else 0.0
+            start = max(bounds.least, bounds.start, delay) if bounds.adapts else bounds.least
             # Another request may have come first meanwhile.
-            self._sites.setdefault(key, SitePace(start, known.penalty, waits_until=known.waits_until))
+            self._sites.setdefault(key, SitePace(start, penalty, waits_until=waits_until))
         return self._sites[key]
 
     async def _wait(self, site: SitePace, bounds: Bounds) -> None:
@@ -183,7 +183,15 @@ class Sites:
 
 
 async def _save(paces: dict[str, SitePace]) -> None:
-    rows = {key: Remembered(pace.delay, pace.penalty, pace.waits_until) for key, pace in paces.items()}
+    rows = [
+        models.SitePace(
+            site=key,
+            delay=pace.delay,
+            penalty=pace.penalty,
+            waits_until=datetime.datetime.fromtimestamp(pace.waits_until, datetime.UTC) if pace.waits_until else None,
+        )
+        for key, pace in paces.items()
+    ]
     with suppress(*LOST):  # then the next crawl asks as it would ask a new site
         await in_database(visits.remember, rows)
 

@@ -108,7 +108,7 @@ class _URLsField(forms.CharField):
 
 
 class DraftForm(ScheduleForm):
-    """The fields of a newspaper that is tried and saved, with the sources that were ticked and those that were entered."""
+    """The fields of a newspaper that is tried and saved, with the sources that were ticked and entered."""
 
     name = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"class": "form-control"}))
     host = forms.CharField(

@@ -11,13 +11,12 @@ from dataclasses import replace
 import pytest
 from protego import Protego
 
-from crawlers import visits
+from crawlers import models, visits
 from crawlers.faults import RefusedError
 from crawlers.fetching.pacing import Bounds, SitePace, Sites, next_delay, retry_after
 from crawlers.fetching.reservations import forbids_index, meta_elements, read_rules, reserved_by
 from crawlers.fetching.robots import fault_of_status, pause_of
 from crawlers.fetching.sites import is_front_page, same_site, shared_site, site_of
-from crawlers.visits import Remembered
 
 NOW = datetime.datetime(2026, 5, 3, 12, 0, tzinfo=datetime.UTC)
 BOUNDS = Bounds(least=0.5, start=1.0, most=30.0, slow_down=2.0, longest_wait=60.0, adapts=True, remembers=False)
@@ -161,15 +160,21 @@ def test_one_request_at_a_time_is_made_to_a_site_and_an_interrupt_ends_the_wait(
 
 @pytest.mark.django_db
 def test_the_pace_of_a_site_is_remembered_and_halved_each_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    until = NOW.timestamp() + 86_400
+    def remember(site: str, delay: float, penalty: float = 0.0) -> None:
+        visits.remember([models.SitePace(site=site, delay=delay, penalty=penalty, waits_until=until)])
+
+    until = NOW + datetime.timedelta(days=1)
     monkeypatch.setattr(visits.timezone, "now", lambda: NOW)
-    visits.remember({"fjord.example": Remembered(8.0, 4.0, until), "harbour.example": Remembered(1.0)})
-    visits.remember({"fjord.example": Remembered(6.0, 2.0, until)})
-    monkeypatch.setattr(visits.timezone, "now", lambda: NOW + datetime.timedelta(days=1))
-    assert visits.remembered("fjord.example") == Remembered(3.0, 1.0, until)
+    remember("fjord.example", 8.0, 4.0)
+    remember("harbour.example", 1.0)
+    remember("fjord.example", 6.0, 2.0)
+    monkeypatch.setattr(visits.timezone, "now", lambda: until)
+    known = visits.remembered("fjord.example")
+    assert known is not None
+    assert (known.delay, known.penalty, known.waits_until) == (3.0, 1.0, until)
     assert visits.remembered("new.example") is None
     monkeypatch.setattr(visits.timezone, "now", lambda: NOW + datetime.timedelta(days=91))
-    visits.remember({"fjord.example": Remembered(1.0)})
+    remember("fjord.example", 1.0)
     assert visits.remembered("harbour.example") is None
 
 
