@@ -10,20 +10,13 @@ from pathlib import Path
 
 from articles.warc import ArchivedPage, read_pages
 from tests.crash.installation import Installation
+from tests.crawlers.conftest import in_a_hurry
 
 # What can happen to every command, and to those alone that have workers or write files.
 PROCESS = ("kill", "kill soon", "terminate")
 DATABASE = ("backend", "server", "immediate stop", "data disk full")
 FILES = ("die at a write", "file too large", "output disk full")
 _WORKERS = ("worker",)
-
-# Loopback needs no politeness.
-_FAST = (
-    *("--set", "DOWNLOAD_DELAY=0"),
-    *("--set", "AUTOTHROTTLE_START_DELAY=0"),
-    *("--set", "SLOW_DOWN_DELAY=0"),
-    *("--set", "CRAWL_PRIVATE_ADDRESSES=127.0.0.0/8"),
-)
 
 Content = Callable[[Path], object]
 
@@ -100,7 +93,7 @@ def _writers(files: Path) -> list[Subject]:
     return [
         Subject("import_articles", "empty", ("import_articles", rows, "--batch-size=25", "--workers=1")),
         Subject("import_warc", "empty", ("import_warc", pages, "--workers=1")),
-        Subject("crawl", "newspaper", ("crawl", "Fjordbladet", *_FAST)),
+        Subject("crawl", "newspaper", ("crawl", "Fjordbladet", *in_a_hurry("--set"))),
         Subject("find_duplicates", "news", find),
         Subject("find_duplicates, workers", "news", detect, PROCESS + DATABASE + _WORKERS),
         Subject("find_boilerplate", "news", ("find_boilerplate", "--workers=1")),

@@ -159,13 +159,13 @@ class CrawlCommand:
         self.ready = ready
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return self.popen([sys.executable, "manage.py", "crawl", *_fast("--set"), *arguments], REPOSITORY)
+        return self.popen([sys.executable, "manage.py", "crawl", *in_a_hurry("--set"), *arguments], REPOSITORY)
 
     def popen(self, command: list[str], folder: Path) -> subprocess.Popen[str]:
         return subprocess.Popen(
             command,
             cwd=folder,
-            env={**os.environ, **self._environment()},
+            env={**os.environ, **child_environment(), "CRAWL_STATE_DIR": str(self.states)},
             text=True,
             encoding="utf-8",
             stdout=subprocess.PIPE,
@@ -173,7 +173,7 @@ class CrawlCommand:
         )
 
     def __call__(self, *arguments: str) -> Crawled:
-        given = [*_fast("--set"), *arguments]
+        given = [*in_a_hurry("--set"), *arguments]
         ended = self.ready.crawl(given, self.states, self.states.parent, SECONDS)
         return Crawled(given, ended.status, ended.output, ended.errors)
 
@@ -181,15 +181,12 @@ class CrawlCommand:
         return _finish(self.start(*arguments))
 
     def scrapy(self, *arguments: str) -> Crawled:
-        command = [sys.executable, "-m", "scrapy", *arguments, *_fast("-s")]
+        command = [sys.executable, "-m", "scrapy", *arguments, *in_a_hurry("-s")]
         return _finish(self.popen(command, REPOSITORY / "crawlers"))
 
-    def _environment(self) -> dict[str, str]:
-        return child_environment() | {"CRAWL_STATE_DIR": str(self.states)}
 
-
-def _fast(option: str) -> list[str]:
-    """Loopback needs no politeness, and a page that fails on purpose no second try."""
+def in_a_hurry(option: str) -> list[str]:
+    """Return settings of a crawl: loopback needs no politeness, and a page that fails on purpose no second try."""
     overrides = (
         "DOWNLOAD_DELAY=0",
         "AUTOTHROTTLE_START_DELAY=0",

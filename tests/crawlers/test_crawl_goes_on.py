@@ -24,11 +24,6 @@ def paths(number: int) -> list[str]:
     return [f"/2024/05/{place}" for place in range(number)]
 
 
-def add_articles(site: Site, number: int) -> None:
-    for path in paths(number):
-        site.add(path, article_page(f"Story {path}", f"{FERRY} That was story {path}."))
-
-
 def kill(site: Site, crawl: CrawlCommand, after: int) -> list[str]:
     """Kill a crawl when so many pages of articles were asked for; return those whose outcome was not written down."""
     site.arrived.clear()
@@ -50,7 +45,8 @@ def kill(site: Site, crawl: CrawlCommand, after: int) -> list[str]:
 def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(
     site: Site, crawl: CrawlCommand, killed_after: tuple[int, ...]
 ) -> None:
-    add_articles(site, 12)
+    for path in paths(12):
+        site.add(path, article_page(f"Story {path}", f"{FERRY} That was story {path}."))
     del site.pages["/2024/05/4"], site.pages["/2024/05/7"]  # answered with 404
     site.feed(*paths(6))
     site.add("/sitemap.xml", sitemap(*(site.url + path for path in paths(12))), "application/xml")

@@ -24,7 +24,7 @@ from crawlers.models import Crawl, CrawlSchedule, PendingLink, Visit
 from crawlers.requested import queue, supervisor
 from crawlers.requested.process import CrawlProcess
 from crawlers.requested.schedules import next_due, queue_due, set_schedule
-from tests.crawlers.conftest import Site, _fast
+from tests.crawlers.conftest import Site, in_a_hurry
 from tests.databases import child_environment
 from tests.factories import make_user
 
@@ -290,7 +290,7 @@ def test_a_worker_does_a_crawl_in_a_process_that_stops_when_asked_to(
     started: list[CrawlProcess] = []
 
     def start(names: list[str]) -> CrawlProcess:
-        started.append(CrawlProcess(names, [*_fast("--set"), "--set", "LOG_LEVEL=INFO"]))
+        started.append(CrawlProcess(names, [*in_a_hurry("--set"), "--set", "LOG_LEVEL=INFO"]))
         return started[0]
 
     monkeypatch.setattr(supervisor, "CrawlProcess", start)

@@ -64,16 +64,12 @@ def read_all_rows(body: bytes) -> None:
             for row in read_rows(io.BytesIO(body), file_format, newspaper="Paper"):
                 assert (row.article is None) == bool(row.reason)
                 if row.article:
-                    try_to_check(row.article)
+                    with contextlib.suppress(RejectedArticleError):
+                        check_article(row.article)
             list(read_records(io.BytesIO(body), file_format))
             preview_rows(io.BytesIO(body), file_format, "Paper")
         except UnreadableFileError:
             continue
-
-
-def try_to_check(article: Any) -> None:
-    with contextlib.suppress(RejectedArticleError):
-        check_article(article)
 
 
 def in_file(folder: Path, name: str, read: Callable[[Path], Any]) -> Callable[[bytes], Any]:
