@@ -29,7 +29,7 @@ from django.db.models import Max, Min
 
 from dedup.detection.kernels import minhash, parity_join
 from dedup.detection.kernels.parity_join import TOLERANCE, Bits, PairRange, Pairs, Sketches, bits_for, candidate_pairs
-from dedup.detection.kernels.tokens import IntArray, Ragged, Shingles, character_shingles
+from dedup.detection.kernels.tokens import IntArray, Ragged, as_sets, character_shingles
 from dedup.detection.passes import minhash as minhash_pass
 from dedup.detection.passes.minhash import MinhashConfig, MinhashPass
 from dedup.detection.types import Window
@@ -120,7 +120,7 @@ def run_rensa(articles: int | None, config: MinhashConfig) -> Found:
     digests = []
     for part in _shingles(corpus.texts, config):
         with _spending("signatures_cpu"):
-            flat, offsets = part.hashes.astype(np.uint64), part.offsets.view(np.uint64)
+            flat, offsets = part.values.astype(np.uint64), part.offsets.view(np.uint64)
             matrix = rensa.RMinHash.digest_matrix_from_flat_token_hashes(flat, offsets, config.slots, _SEED)
             digests.append(np.array(matrix.to_rows(), dtype=np.uint32).astype(np.uint8))
     return _banded_pairs(corpus, digests, config)
@@ -217,7 +217,7 @@ def _tokens(texts: Iterable[str], size: int) -> Iterator[set[str]]:
         yield {text[place : place + size] for place in range(max(1, len(text) - size + 1))} if text else set()
 
 
-def _shingles(texts: list[str], config: MinhashConfig) -> Iterator[Shingles]:
+def _shingles(texts: list[str], config: MinhashConfig) -> Iterator[Ragged]:
     """Yield the hashed shingles of the texts, some texts at a time, and count the CPU seconds for making them."""
     for start in range(0, len(texts), _TEXTS_AT_ONCE):
         with _spending("shingles_cpu"):
@@ -276,23 +276,13 @@ _USUAL_SIZE = 0.85
 COLLISIONS = 16
 
 
-def hash_sets(shingles: Shingles) -> Ragged:
+def hash_sets(shingles: Ragged) -> Ragged:
     """Return the distinct 32-bit hashes of each text. Sorts the shingles in place, so use them first.
 
     Two shingles of a text may have the same hash, so a set may be smaller than that of the text's shingles, by at most
     COLLISIONS. Use it to find candidates (candidate_pairs_by_size), not to score them.
     """
-    hashes = shingles.hashes.view(np.int32)
-    if not len(hashes):
-        return Ragged(hashes, np.zeros_like(shingles.offsets))
-    for members in np.split(hashes, shingles.offsets[1:-1]):
-        members.sort()
-    first = np.ones(len(hashes), dtype=np.bool_)
-    np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
-    begins = shingles.offsets[:-1]
-    first[begins[begins < len(first)]] = True
-    sizes = [int(np.count_nonzero(members)) for members in np.split(first, shingles.offsets[1:-1])]
-    return Ragged(hashes.compress(first), np.cumsum([0, *sizes], dtype=np.int64))
+    return as_sets(Ragged(shingles.values.view(np.int32), shingles.offsets))
 
 
 def candidate_pairs_by_size(

@@ -66,7 +66,7 @@ def test_no_sets_and_empty_ones_have_no_candidates_by_size() -> None:
 def by_size(
     sets: Ragged, days: list[int], day_window: int, threshold: float, bits: int, *, collisions: int = 0
 ) -> list[tuple[int, int]]:
-    sketched = parity_join.sketch(sets, parity_join.deal_buckets(sets.head(20), bits), bits)
+    sketched = parity_join.sketch(sets, parity_join.deal_buckets(sets.part(0, 20), bits), bits)
     left, right = contestants.candidate_pairs_by_size(
         sketched, np.array(days, dtype=np.int64), day_window=day_window, threshold=threshold, collisions=collisions
     )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dedup.detection.kernels.inverted_index import Postings, ScoredPairs, shared_counts
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
-from dedup.detection.kernels.tokens import IntArray, distinct
+from dedup.detection.kernels.tokens import Flags, IntArray, begins_in, concatenated, distinct, divided, ranges
 
 HASHES = 1 << 32
 # Shingles per step, of eight bytes, to bound memory; per part in which they are first put in order; and per range of
@@ -24,20 +24,9 @@ _AT_ONCE = 32_000_000
 _PART = 1_000_000
 _RANGE = 200_000
 
-
-Keys = npt.NDArray[np.uint64]
-Flags = npt.NDArray[np.bool_]
-
 _WIDTH = np.uint64(32)
 
-
-def common_hashes(hashes: Hashes, most_texts: int) -> Hashes:
-    """Return the hashes that occur more than `most_texts` times, ascending and distinct; `hashes` are sorted in place.
-
-    Given the sets of all texts, these are the shingles that are not uncommon.
-    """
-    hashes.sort()
-    return distinct(hashes[most_texts:][hashes[most_texts:] == hashes[: max(len(hashes) - most_texts, 0)]])
+Keys = npt.NDArray[np.uint64]
 
 
 def contained_texts(
@@ -60,29 +49,29 @@ def contained_texts(
     """
     known = np.empty(0, dtype=np.uint32) if common is None else common
     postings, sizes = _index(sets, asked, known, most_texts)
-    for part in shared_counts(postings, asked.days, day_window=asked.day_window, sides=sides):
-        shared, shorter = part.counts, np.minimum(sizes[part.left], sizes[part.right])
+    for left, right, shared in shared_counts(postings, asked.days, day_window=asked.day_window, sides=sides):
+        shorter = np.minimum(sizes[left], sizes[right])
         scores = shared / shorter
-        reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (part.right >= asked.first_row)
-        left, right = part.left[reached], part.right[reached]
-        yield ScoredPairs(left, right, scores[reached], shared[reached], shorter[reached], len(reached))
+        reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (right >= asked.first_row)
+        yield ScoredPairs(left[reached], right[reached], scores[reached], shared[reached], shorter[reached], len(left))
 
 
 def _index(sets: ShingleSets, asked: DayRange, common: Hashes, most_texts: int) -> tuple[Postings, IntArray]:
     """Return the uncommon shingles that several texts have, and for each text the number of its uncommon shingles."""
     sizes = sets.sizes
-    parts = [Postings(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))]
+    none = np.empty(0, dtype=np.int32)
+    parts = [Postings(none, none)]
     for keys in _by_hash(sets):
         hashes, owners = _halves(keys)
         is_common = _among(hashes, common)
-        begins = _begins(hashes)
+        begins = np.append(begins_in(hashes), [True])
         counts = np.diff(np.flatnonzero(begins))
         if len(counts) and counts.max() > most_texts:
             is_common |= np.repeat(counts > most_texts, counts)
         sizes -= np.bincount(owners[is_common], minlength=len(sizes))
-        kept = ~(is_common | _single(begins))
+        kept = ~(is_common | (begins[:-1] & begins[1:]))  # nor alone
         parts.append(_postings(owners.compress(kept), begins[:-1].compress(kept), asked))
-    return Postings(*map(np.concatenate, zip(*parts, strict=True))), sizes
+    return concatenated(parts), sizes
 
 
 def _by_hash(sets: ShingleSets) -> Iterator[Keys]:
@@ -97,29 +86,29 @@ def _by_hash(sets: ShingleSets) -> Iterator[Keys]:
         yield from _ordered(sets, bounds[step * ranges_a_step : (step + 1) * ranges_a_step + 1])
 
 
-def _ordered(sets: ShingleSets, bounds: IntArray | Keys) -> Iterator[Keys]:
+def _ordered(sets: ShingleSets, bounds: Keys) -> Iterator[Keys]:
     """Yield the members between each two bounds. Part by part they are sorted and divided, then range by range."""
-    ranges: list[list[Keys]] = [[] for _ in bounds[1:]]
     ends = np.arange(_PART, len(sets.values), _PART)
     starts = [0, *distinct(np.searchsorted(sets.offsets, ends)).tolist(), len(sets.sizes)]
-    for first, last in pairwise(starts):
-        hashes = sets.values[sets.offsets[first] : sets.offsets[last]]
-        texts = np.repeat(np.arange(first, last, dtype=np.uint64), sets.sizes[first:last])
-        if bounds[-1] - bounds[0] < HASHES:
-            chosen = (hashes >= bounds[0]) & (hashes < bounds[-1])
-            hashes, texts = hashes.compress(chosen), texts.compress(chosen)
-        # One key for both, because numbers are sorted ten times faster than places.
-        keys = hashes.astype(np.uint64)
-        keys <<= _WIDTH
-        keys |= texts
-        keys.sort()
-        places = np.searchsorted(keys, bounds[1:-1] << _WIDTH)
-        for parts, own in zip(ranges, np.split(keys, places), strict=True):
-            parts.append(own)
-    while ranges:
-        keys = np.concatenate(ranges.pop(0))
+    parts = (_keys(sets, first, last, bounds) for first, last in pairwise(starts))
+    for keys in divided(parts, bounds[1:-1] << _WIDTH):
         keys.sort()
         yield keys
+
+
+def _keys(sets: ShingleSets, first: int, last: int, bounds: Keys) -> Keys:
+    """Return the members within the bounds of the sets at the positions from `first` to before `last`, ordered."""
+    hashes = sets.values[sets.offsets[first] : sets.offsets[last]]
+    texts = np.repeat(np.arange(first, last, dtype=np.uint64), sets.sizes[first:last])
+    if bounds[-1] - bounds[0] < HASHES:
+        chosen = (hashes >= bounds[0]) & (hashes < bounds[-1])
+        hashes, texts = hashes.compress(chosen), texts.compress(chosen)
+    # One key for both, because numbers are sorted ten times faster than places.
+    keys = hashes.astype(np.uint64)
+    keys <<= _WIDTH
+    keys |= texts
+    keys.sort()
+    return keys
 
 
 def _halves(keys: Keys) -> tuple[Hashes, npt.NDArray[np.int32]]:
@@ -134,22 +123,8 @@ def _among(hashes: Hashes, known: Hashes) -> Flags:
     if len(hashes):
         known = known[np.searchsorted(known, hashes[0]) : np.searchsorted(known, hashes[-1], side="right")]
         firsts = np.searchsorted(hashes, known)
-        counts = np.searchsorted(hashes, known, side="right") - firsts
-        behind = np.cumsum(counts) - counts
-        among[np.repeat(firsts - behind, counts) + np.arange(counts.sum())] = True
+        among[ranges(firsts, np.searchsorted(hashes, known, side="right") - firsts)] = True
     return among
-
-
-def _begins(hashes: Hashes) -> Flags:
-    """Return where each hash begins among ordered ones, with a last flag for the end."""
-    begins = np.ones(len(hashes) + 1, dtype=np.bool_)
-    np.not_equal(hashes[1:], hashes[:-1], out=begins[1:-1])
-    return begins
-
-
-def _single(begins: Flags) -> Flags:
-    """Return which members are alone in their group."""
-    return begins[:-1] & begins[1:]
 
 
 def _postings(owners: npt.NDArray[np.int32], begins: Flags, asked: DayRange) -> Postings:

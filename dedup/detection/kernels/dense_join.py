@@ -33,12 +33,13 @@ from dedup.detection.kernels.parity_join import (
     DayRange,
     PairRange,
     Pairs,
+    SimilarPairs,
     candidate_tiles,
     jaccard,
     may_reach,
     sketched,
 )
-from dedup.detection.kernels.tokens import IntArray, Ragged, Shingles, distinct
+from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, distinct
 
 # Candidates compared in one step; sets that have enough neighbours by then are not compared with each other further.
 _COMPARED_AT_ONCE = 100_000
@@ -52,7 +53,6 @@ _FINER = 8
 _FEW = 0.25
 
 Scores = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 class Density(NamedTuple):
@@ -60,21 +60,6 @@ class Density(NamedTuple):
 
     dense_from: int
     kept_pairs: int
-
-
-class DensePairs(NamedTuple):
-    """Pairs of sets by their positions, left < right, ordered, with their Jaccard similarity in 0..1.
-
-    `hubs` are the positions of the sets of which pairs may be left out, ascending, and `neighbours` the number of
-    neighbours that were found of each: it has at least so many.
-    """
-
-    left: IntArray
-    right: IntArray
-    scores: Scores
-    candidates: int  # pairs that were compared exactly
-    hubs: IntArray
-    neighbours: IntArray
 
 
 class _Edges(NamedTuple):
@@ -90,7 +75,7 @@ class _Edges(NamedTuple):
 
 def similar_pairs(
     sets: Ragged, asked: DayRange, *, threshold: float, universe: int, density: Density, names: IntArray | None = None
-) -> DensePairs:
+) -> SimilarPairs:
     """Return what parity_join.similar_pairs does, without the pairs that dense groups do not need.
 
     If there is a fresh set, all pairs of two hubs are returned: which of them a group keeps depends on it. The
@@ -148,7 +133,7 @@ class _Join:
             kept = _joined([kept, *self._needed(_Members(members, self._leaders(members)), start, found)])
         self._kept.append((start, kept))
 
-    def result(self, asked: DayRange) -> DensePairs:
+    def result(self, asked: DayRange) -> SimilarPairs:
         """Return the pairs asked for, and all of two hubs: fresh sets decide which of them a group keeps."""
         kept = _joined([edges for start, edges in self._kept if start >= asked.first_row])
         hubs = np.flatnonzero(self._noted)
@@ -156,7 +141,7 @@ class _Join:
             fresh, noted = asked.fresh, self._noted > 0
             kept = kept.only(fresh[kept.left] | fresh[kept.right] | (noted[kept.left] & noted[kept.right]))
         kept = kept.only(np.lexsort((kept.right, kept.left)))
-        return DensePairs(*kept, self._candidates, hubs, self._noted[hubs])
+        return SimilarPairs(*kept, self._candidates, hubs, self._noted[hubs])
 
     def _are_hubs(self, positions: IntArray) -> Flags:
         """Return which of the sets have more than enough neighbours among those compared so far."""
@@ -247,11 +232,8 @@ class _Join:
 
     def _alike_in_forest(self, positions: IntArray, start: int) -> _Edges:
         """Return near pairs of these sets with the later one at `start` or after it: those alike in the forest."""
-        sizes = self._sets.sizes[positions]
-        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
-        places = np.repeat(self._sets.offsets[positions] - offsets[:-1], sizes) + np.arange(offsets[-1])
-        hashes = self._named[places].astype(np.uint32)
-        signed = minhash.signatures(Shingles(hashes, offsets), _ORDERS * _KEY_BYTES)
+        named = Ragged(self._named, self._sets.offsets).at(positions)
+        signed = minhash.signatures(Ragged(named.values.astype(np.uint32), named.offsets), _ORDERS * _KEY_BYTES)
         keys = signed.view(f">u{_KEY_BYTES}")
         sides = [_NO_PAIRS]
         for order in range(_ORDERS):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.kernels.tokens import IntArray, distinct
+from dedup.detection.kernels.tokens import IntArray, begins_in, distinct, ranges
 
 # Pairs of equal members per step, to bound memory.
 _PAIRED_AT_ONCE = 2_000_000
@@ -38,14 +38,6 @@ class SharedMembers(NamedTuple):
     def counts(self) -> IntArray:
         """Return how many members each pair shares."""
         return np.diff(np.append(self.starts, len(self.one)))
-
-
-class SharedCounts(NamedTuple):
-    """Pairs of texts left[i] < right[i] that share members, ordered, and how many."""
-
-    left: IntArray
-    right: IntArray
-    counts: IntArray
 
 
 class ScoredPairs(NamedTuple):
@@ -80,13 +72,16 @@ def shared_members(
 
 def shared_counts(
     postings: Postings, days: IntArray, *, day_window: int, sides: IntArray | None = None
-) -> Iterator[SharedCounts]:
-    """Yield, in parts, how much pairs of texts share, as shared_members does, but several times faster."""
+) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    """Yield, in parts, the pairs of shared_members, left and right, and how many members each shares.
+
+    Several times faster.
+    """
     for rows in _parts(postings, days):
         *_, keys = _shared_in(postings, days, rows, day_window, sides)
         keys.sort()
         starts, left, right = _pairs(keys, len(days))
-        yield SharedCounts(left, right, np.diff(np.append(starts, len(keys))))
+        yield left, right, np.diff(np.append(starts, len(keys)))
 
 
 def _parts(postings: Postings, days: IntArray) -> Iterator[slice]:
@@ -103,9 +98,7 @@ def _shared_in(
     """Return the places of equal members of the pairs whose earlier text is in `rows`, and a number for each pair."""
     owners, followers = postings
     first = np.flatnonzero((owners >= rows.start) & (owners < rows.stop) & (followers > 0))
-    one = np.repeat(first, followers[first])
-    behind = np.cumsum(followers[first]) - followers[first]
-    other = one + 1 + np.arange(len(one)) - np.repeat(behind, followers[first])
+    one, other = np.repeat(first, followers[first]), ranges(first + 1, followers[first])
     near = days[owners[other]] - days[owners[one]] <= day_window
     if sides is not None:
         near &= sides[owners[other]] != sides[owners[one]]
@@ -115,6 +108,6 @@ def _shared_in(
 
 def _pairs(keys: IntArray, texts: int) -> tuple[IntArray, IntArray, IntArray]:
     """Return where each pair begins among the numbers of pairs, which are ascending, and its two texts."""
-    starts = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), dtype=np.bool_), keys[1:] != keys[:-1]]))
+    starts = np.flatnonzero(begins_in(keys))
     left, right = np.divmod(keys[starts], texts) if len(starts) else (starts, starts)
     return starts, left, right

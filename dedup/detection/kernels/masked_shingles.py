@@ -11,16 +11,16 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
-from dedup.detection.kernels.tokens import IntArray, character_shingle_sets, distinct
+from dedup.detection.kernels.tokens import IntArray, Ragged, begins_in, character_shingle_sets, joined
 from dedup.detection.kernels.word_hashes import WordHashes
 
 Hashes = npt.NDArray[np.uint32]
+ShingleSets = Ragged  # of such hashes
 
 # Words per shingle: as many as the full comparison counts.
 SHINGLE_WORDS = 4
@@ -44,18 +44,6 @@ _EVERY = 8
 _LOWEST = 4
 
 
-class ShingleSets(NamedTuple):
-    """Sets of hashes, 32 bits each: set i is values[offsets[i]:offsets[i + 1]], ascending and distinct."""
-
-    values: Hashes
-    offsets: IntArray
-
-    @property
-    def sizes(self) -> IntArray:
-        """Return the number of members of each set."""
-        return np.diff(self.offsets)
-
-
 def masked_shingle_sets(texts: Sequence[str]) -> ShingleSets:
     """Return the set of hashes of every four consecutive words of each normalised text.
 
@@ -63,33 +51,20 @@ def masked_shingle_sets(texts: Sequence[str]) -> ShingleSets:
     of one to three words has one shingle, an empty one none. The hashes are the same on every machine. Two different
     shingles have one hash with a probability of 2^-32: of the shingles of a million articles, every twelfth meets one.
     """
-    parts = [ShingleSets(np.empty(0, dtype=np.uint32), np.zeros(1, dtype=np.int64))]
     starts = range(0, len(texts), _TEXTS_AT_ONCE)
-    parts += [_shingle_sets(texts[start : start + _TEXTS_AT_ONCE]) for start in starts]
-    return joined(parts)
+    parts = [_shingle_sets(texts[start : start + _TEXTS_AT_ONCE]) for start in starts]
+    return joined([ShingleSets.of([], np.uint32), *parts])
 
 
-def joined(parts: Sequence[ShingleSets]) -> ShingleSets:
-    """Return the sets of all parts, in their order; there is at least one part."""
-    sizes = np.concatenate([part.sizes for part in parts])
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
-    return ShingleSets(np.concatenate([part.values for part in parts]), offsets)
-
-
-def sample_of(hashes: Hashes) -> Hashes:
-    """Return the shingles of a set by which a text is found: every eighth, and the lowest ones of a short text.
+def samples_of(sets: ShingleSets) -> ShingleSets:
+    """Return the shingles of each set by which a text is found: every eighth, and the lowest ones of a short text.
 
     Which ones depends on the shingles alone, so that two texts that share enough share some of these: of 50 words in a
     row, 47 shingles, with a probability of 0.998.
     Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997 (the sketch V, modulo m).
     """
-    return distinct(np.concatenate([hashes[:_LOWEST], hashes[hashes % _EVERY == 0]]))
-
-
-def samples_of(sets: ShingleSets) -> ShingleSets:
-    """Return the sample of each set, as sample_of makes it."""
     begins = np.repeat(sets.offsets[:-1], sets.sizes)
-    return _chosen(sets, (sets.values % _EVERY == 0) | (np.arange(len(sets.values)) - begins < _LOWEST))
+    return sets.only((sets.values % _EVERY == 0) | (np.arange(len(sets.values)) - begins < _LOWEST))
 
 
 def words_of(text: str) -> list[str]:
@@ -120,12 +95,6 @@ def _hash_of(word: str) -> int:
 _KNOWN = WordHashes(_between_blanks)
 
 
-def _chosen(sets: ShingleSets, kept: npt.NDArray[np.bool_]) -> ShingleSets:
-    """Return the sets with the members that are to be kept."""
-    before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
-    return ShingleSets(sets.values.compress(kept), before[sets.offsets])
-
-
 def _shingle_sets(texts: Sequence[str]) -> ShingleSets:
     hashed, ends = _KNOWN.of(texts)
     if not hashed.all():
@@ -139,15 +108,14 @@ def _shingle_sets(texts: Sequence[str]) -> ShingleSets:
         else:
             # In place and text by text, which is ten times faster than all of them together.
             shingles[begin : max(end - SHINGLE_WORDS + 1, begin)].sort()
-    begins = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]])
-    kept = np.ones(len(shingles), dtype=np.bool_)
-    np.not_equal(shingles[1:], shingles[:-1], out=kept[1:])
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), ends])
+    begins = offsets[:-1]
+    kept = begins_in(shingles)
     kept[begins[begins < ends]] = True
     for place in range(1, SHINGLE_WORDS):
         last = ends - place
         kept[last[last > begins]] = False
-    before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
-    return ShingleSets(shingles.compress(kept), before[np.concatenate([begins[:1], ends])])
+    return ShingleSets(shingles, offsets).only(kept)
 
 
 def _divided(text: str, hashed: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

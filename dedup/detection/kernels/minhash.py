@@ -20,12 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.kernels.tokens import IntArray, Shingles, distinct
+from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, distinct, ranges
 
 Signatures = npt.NDArray[np.uint8]
 Minima = npt.NDArray[np.uint32]
 Packed = npt.NDArray[np.uint64]
-Flags = npt.NDArray[np.bool_]
 
 _EMPTY = np.uint32(0xFFFFFFFF)
 # Rounds in which members are distributed over all slots, before each slot that is still empty hashes all members.
@@ -41,20 +40,20 @@ _FEW = 3_000_000
 _members = 0
 
 
-def signatures(shingles: Shingles, slots: int) -> Signatures:
+def signatures(shingles: Ragged, slots: int) -> Signatures:
     """Return a byte of the minimum of each slot of each set, shape (sets, slots); those of empty sets are undefined.
 
     Members may repeat and need not be well distributed. `slots` is a power of two. If the extra `fast` is installed,
     compiled code does the work, unless there is too little to make up for loading it.
     """
     global _members  # noqa: PLW0603 - it counts what all calls have to do
-    _members += len(shingles.hashes)
+    _members += len(shingles.values)
     compiled = _compiled() if _members > _FEW else None
     if compiled is None:
         return numpy_signatures(shingles, slots)
     signed = np.empty((len(shingles.offsets) - 1, slots), dtype=np.uint8)
     if len(signed):
-        compiled.sign(shingles.hashes, shingles.offsets, _TURNS, signed)
+        compiled.sign(shingles.values, shingles.offsets, _TURNS, signed)
     return signed
 
 
@@ -68,9 +67,9 @@ def _compiled() -> Any:
     return minhash_compiled
 
 
-def numpy_signatures(shingles: Shingles, slots: int) -> Signatures:
+def numpy_signatures(shingles: Ragged, slots: int) -> Signatures:
     """Return what `signatures` does, without compiled code."""
-    members, sizes = shingles.hashes, np.diff(shingles.offsets)
+    members, sizes = shingles.values, shingles.sizes
     minima = np.full((len(sizes), slots), _EMPTY, dtype=np.uint32)
     rows = np.arange(len(sizes))
     for turn in range(_TURNS):
@@ -99,7 +98,7 @@ def _dealt(members: Minima, sizes: IntArray, slots: int, turn: int) -> Minima:
 def _chosen(members: Minima, sizes: IntArray, rows: IntArray, slots: IntArray) -> Minima:
     """Return the minimum of all members of each row, hashed for each slot."""
     counts = sizes[rows]
-    places = _ranges((np.cumsum(sizes) - sizes)[rows], counts)
+    places = ranges((np.cumsum(sizes) - sizes)[rows], counts)
     salts = _mix((slots + _TURNS).astype(np.uint32) * np.uint32(0x9E3779B1))
     hashed = _mix(members[places] ^ np.repeat(salts, counts))
     return np.minimum.reduceat(hashed, np.cumsum(counts) - counts)
@@ -237,7 +236,7 @@ def _pairs(meetings: _Meetings, first: int, last: int) -> IntArray:
     inside = (first <= meetings.lefts) & (meetings.lefts < last)
     lower = meetings.lower[inside]
     counts = meetings.upper[inside] - lower
-    return np.repeat(meetings.lefts[inside] << 32, counts) | meetings.ordered[_ranges(lower, counts)]
+    return np.repeat(meetings.lefts[inside] << 32, counts) | meetings.ordered[ranges(lower, counts)]
 
 
 def _agree(signed: Signatures, left: IntArray, right: IntArray, least: int) -> Flags:
@@ -246,11 +245,6 @@ def _agree(signed: Signatures, left: IntArray, right: IntArray, least: int) -> F
         chosen = slice(start, start + _COMPARED_AT_ONCE)
         agreed[chosen] = np.count_nonzero(signed[left[chosen]] == signed[right[chosen]], axis=1) >= least
     return agreed
-
-
-def _ranges(starts: IntArray, counts: IntArray) -> IntArray:
-    """Return the numbers of all ranges start..start+count-1, concatenated."""
-    return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
 
 
 def _mix(hashes: Minima) -> Minima:

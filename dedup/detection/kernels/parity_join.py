@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from dedup.detection.kernels.tokens import IntArray, Ragged
+from dedup.detection.kernels.tokens import Flags, IntArray, Ragged
 
 # Allows for the rounding of thresholds and similarities, which are 32-bit floats in PostgreSQL.
 TOLERANCE = 1e-6
@@ -46,13 +46,22 @@ Pairs = tuple[IntArray, IntArray]
 Buffers = tuple[Bits, npt.NDArray[np.uint8], npt.NDArray[np.uint8], Bounds]
 
 
+_NONE = np.empty(0, dtype=np.int64)
+
+
 class SimilarPairs(NamedTuple):
-    """Pairs of sets by their positions, left < right, ordered, with their Jaccard similarity in 0..1."""
+    """Pairs of sets by their positions, left < right, ordered, with their Jaccard similarity in 0..1.
+
+    `hubs` are the positions of the sets of which pairs may be left out, ascending, and `neighbours` the number of
+    neighbours that were found of each: it has at least so many.
+    """
 
     left: IntArray
     right: IntArray
     scores: npt.NDArray[np.float64]
     candidates: int  # pairs that passed the sketches and were compared exactly
+    hubs: IntArray = _NONE
+    neighbours: IntArray = _NONE
 
 
 class Sketches(NamedTuple):
@@ -72,7 +81,7 @@ class DayRange(NamedTuple):
     days: IntArray
     first_row: int
     day_window: int
-    fresh: npt.NDArray[np.bool_] | None = None
+    fresh: Flags | None = None
 
     @property
     def earliest(self) -> IntArray:
@@ -85,9 +94,9 @@ class PairRange(NamedTuple):
 
     earliest: IntArray
     first_row: int
-    fresh: npt.NDArray[np.bool_] | None = None
+    fresh: Flags | None = None
 
-    def only(self, left: IntArray, right: IntArray) -> npt.NDArray[np.bool_]:
+    def only(self, left: IntArray, right: IntArray) -> Flags:
         """Return which of the pairs are in the range."""
         asked = (right >= self.first_row) & (left < right)
         asked &= left >= self.earliest[right]
@@ -122,12 +131,12 @@ def sketched(sets: Ragged, threshold: float, *, finer: int = 1) -> Sketches:
     # Chosen for a large set, because a sketch that is too full resembles all others.
     bits = bits_for(threshold, float(np.quantile(sets.sizes, 0.9)) if len(sets.sizes) else 0.0)
     bits = min(finer * bits, _MOST_BITS)
-    return sketch(sets, deal_buckets(sets.head(_SAMPLE_SETS), bits), bits)
+    return sketch(sets, deal_buckets(sets.part(0, _SAMPLE_SETS), bits), bits)
 
 
 def _few(tiles: Iterator[Pairs], days: IntArray, most: int | None) -> Pairs | None:
     """Return the pairs of all tiles, ordered; None if a set is in more than `most` of them that end on its day."""
-    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    found = [(_NONE, _NONE)]
     ending = np.zeros(len(days), dtype=np.int64)
     for left, right in tiles:
         found.append((left, right))
@@ -189,25 +198,13 @@ def sketch(sets: Ragged, buckets: npt.NDArray[np.uint16], bits: int) -> Sketches
     return Sketches(words, sets.sizes)
 
 
-def candidate_pairs(sketches: Sketches, reach: PairRange, threshold: float) -> Pairs:
-    """Return the pairs in `reach`, left < right, whose sets may reach the threshold.
-
-    Two arrays of positions, ordered by left, then right. No pair that reaches the threshold is missing. Empty sets are
-    in no pair.
-    """
-    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    found += candidate_tiles(sketches, reach, threshold)
-    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
-    order = np.lexsort((right, left))
-    return left[order], right[order]
-
-
 def candidate_tiles(
     sketches: Sketches, reach: PairRange, threshold: float, distances: range | None = None
 ) -> Iterator[Pairs]:
-    """Yield what `candidate_pairs` returns in parts, in no order; only those at some `distances` of position, if given.
+    """Yield, in parts and in no order, the pairs in `reach`, left < right, whose sets may reach the threshold.
 
-    The smallest distance of `distances` is at least 1, and its step is 1.
+    No pair that reaches it is missing. Empty sets are in no pair. Given `distances` of position, only those at these;
+    the smallest distance is at least 1, and the step is 1.
     """
     distances = distances or range(1, max(len(sketches.sizes), 2))
     halves = _halves(sketches, threshold)
@@ -221,7 +218,7 @@ def candidate_tiles(
         yield left[asked], right[asked]
 
 
-def may_reach(sketches: Sketches, left: IntArray, right: IntArray, threshold: float) -> npt.NDArray[np.bool_]:
+def may_reach(sketches: Sketches, left: IntArray, right: IntArray, threshold: float) -> Flags:
     """Return which of the pairs of sets may reach the threshold."""
     halves = _halves(sketches, threshold)
     passing = np.empty(len(left), dtype=np.bool_)
@@ -268,7 +265,7 @@ def _diagonal_tiles(words: Bits, halves: Bounds, reach: PairRange, distances: ra
             yield right - (row + shift), right
 
 
-def _fresh_tiles(words: Bits, halves: Bounds, reach: PairRange, fresh: npt.NDArray[np.bool_]) -> Iterator[Pairs]:
+def _fresh_tiles(words: Bits, halves: Bounds, reach: PairRange, fresh: Flags) -> Iterator[Pairs]:
     """Yield the pairs that pass, tile by tile: some fresh sets, each with all others in the window around it."""
     positions = np.flatnonzero(fresh)
     buffers = _buffers()

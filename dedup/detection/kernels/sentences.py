@@ -13,7 +13,7 @@ from articles.normalization.sentences import sentences_of
 from articles.normalization.text import normalize_text
 from dedup.detection.kernels.inverted_index import Postings, ScoredPairs, shared_members
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
-from dedup.detection.kernels.tokens import IntArray, Ragged, distinct
+from dedup.detection.kernels.tokens import IntArray, Ragged, occurring
 
 Marks = npt.NDArray[np.uint16]
 Weights = npt.NDArray[np.float32]
@@ -78,8 +78,7 @@ def chosen_sentences(marked: MarkedSentences, *, minimum_characters: int, weight
     kept = (marked.marks & _LONGEST) >= minimum_characters
     marks = marked.marks[kept]
     weights = weights_of(marks) if weighted else np.ones(len(marks), dtype=np.float32)
-    before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
-    return SentenceSets(Ragged(marked.sets.values[kept], before[marked.sets.offsets]), weights)
+    return SentenceSets(marked.sets.only(kept), weights)
 
 
 def weights_of(marks: Marks) -> Weights:
@@ -129,8 +128,7 @@ def rarity(counts: IntArray) -> npt.NDArray[np.float64]:
 
 def repeated_sentences(hashes: IntArray, least: int) -> RepeatedSentences:
     """Return the hashes that occur at least so many times; `hashes` are sorted in place."""
-    hashes.sort()
-    again = distinct(hashes[least - 1 :][hashes[least - 1 :] == hashes[: max(len(hashes) - least + 1, 0)]])
+    again = occurring(hashes, least)
     counts = np.searchsorted(hashes, again, side="right") - np.searchsorted(hashes, again)
     return RepeatedSentences(again, counts)
 
@@ -165,10 +163,8 @@ def shared_sentences(
         sums = np.add.reduceat(smaller, part.starts) if len(part.starts) else np.empty(0)
         scores = np.minimum(1.0, sums / (totals[left] + totals[right] - sums))
         reached = (scores >= threshold - TOLERANCE) & (right >= asked.first_row)
-        sentences = sizes[left] + sizes[right] - shared
-        yield ScoredPairs(
-            left[reached], right[reached], scores[reached], shared[reached], sentences[reached], len(left)
-        )
+        both = sizes[left] + sizes[right] - shared
+        yield ScoredPairs(left[reached], right[reached], scores[reached], shared[reached], both[reached], len(left))
 
 
 def _index(

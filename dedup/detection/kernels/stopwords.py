@@ -74,9 +74,7 @@ def stop_word_shingle_sets(texts: Sequence[str]) -> Ragged:
     blanks between words (Chinese, Japanese, Thai).
     """
     marked = [_MarkedWords(word) for word in _stop_lists().words]
-    sets = [_shingles(text.split(), marked) for text in texts]
-    offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
-    return Ragged(np.concatenate([np.empty(0, dtype=np.int64), *sets]), offsets)
+    return Ragged.of([_shingles(text.split(), marked) for text in texts], np.int64)
 
 
 def _shingles(words: list[str], marked: list[_MarkedWords]) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 Characters = npt.NDArray[np.uint32]
 Number = TypeVar("Number", bound=np.generic)
+Columns = TypeVar("Columns", bound=tuple[Any, ...])
 
 TRIGRAM_BITS = 24
 # The width of hashed word shingles.
@@ -30,31 +32,106 @@ _CODE_POINTS = 0x110000
 
 
 class Ragged(NamedTuple):
-    """Sets of integers: set i is values[offsets[i]:offsets[i + 1]], ascending and distinct."""
+    """Lists of integers: list i is values[offsets[i]:offsets[i + 1]]. A set is ascending and distinct."""
 
-    values: npt.NDArray[np.signedinteger[Any]]
+    values: npt.NDArray[Any]
     offsets: IntArray
+
+    @classmethod
+    def of(cls, lists: Sequence[npt.NDArray[Any]], kind: npt.DTypeLike) -> Ragged:
+        """Return these lists, whose integers are of one kind."""
+        values = np.concatenate([np.empty(0, dtype=kind), *lists])
+        return cls(values, np.cumsum([0, *map(len, lists)], dtype=np.int64))
 
     @property
     def sizes(self) -> IntArray:
-        """Return the number of members of each set."""
+        """Return the length of each list."""
         return np.diff(self.offsets)
 
-    def head(self, count: int) -> Ragged:
-        """Return the first `count` sets."""
-        return self.part(0, count)
-
     def part(self, start: int, stop: int) -> Ragged:
-        """Return the sets at the positions from `start` to before `stop`."""
+        """Return the lists at the positions from `start` to before `stop`."""
         offsets = self.offsets[start : stop + 1]
         return Ragged(self.values[offsets[0] : offsets[-1]], offsets - offsets[0])
 
+    def at(self, places: IntArray) -> Ragged:
+        """Return the lists at these positions."""
+        sizes = self.sizes[places]
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+        return Ragged(self.values[ranges(self.offsets[places], sizes)], offsets)
 
-class Shingles(NamedTuple):
-    """The hashed shingles of some texts: text i has hashes[offsets[i]:offsets[i + 1]]."""
+    def split(self) -> list[npt.NDArray[Any]]:
+        """Return each list as an array of its own, which shares its memory with this one."""
+        return np.split(self.values, self.offsets[1:-1]) if len(self.offsets) > 1 else []
 
-    hashes: npt.NDArray[np.unsignedinteger[Any]]
-    offsets: IntArray
+    def only(self, kept: Flags) -> Ragged:
+        """Return the lists with those of their integers that are to be kept."""
+        before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+        return Ragged(self.values.compress(kept), before[self.offsets])
+
+
+def joined(parts: Sequence[Ragged]) -> Ragged:
+    """Return the lists of all parts, in their order; there is at least one part."""
+    sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(part.sizes for part in parts)])
+    return Ragged(np.concatenate([part.values for part in parts]), np.cumsum(sizes))
+
+
+def concatenated(parts: Sequence[Columns]) -> Columns:
+    """Return tuples of columns, each a value or list for every article, as one; a column that none has stays None."""
+    made: Callable[..., Columns] = type(parts[0])
+    columns = [[column for column in of_parts if column is not None] for of_parts in zip(*parts, strict=True)]
+    return made(*(_one(column) if column else None for column in columns))
+
+
+def _one(parts: Sequence[Any]) -> Any:
+    if isinstance(parts[0], Ragged):
+        return joined(parts)
+    if isinstance(parts[0], list):
+        return [value for part in parts for value in part]
+    return concatenated(parts) if isinstance(parts[0], tuple) else np.concatenate(parts)
+
+
+def ranges(starts: IntArray, counts: IntArray) -> IntArray:
+    """Return the numbers of all ranges start..start+count-1, concatenated."""
+    return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+
+
+def divided(parts: Iterable[npt.NDArray[Number]], bounds: npt.NDArray[Any]) -> Iterator[npt.NDArray[Number]]:
+    """Yield what all parts have below the first bound, then up to the next one, and so on. Each part is ascending."""
+    found: list[list[npt.NDArray[Number]]] = [[] for _ in range(len(bounds) + 1)]
+    for part in parts:
+        for own, piece in zip(found, np.split(part, np.searchsorted(part, bounds)), strict=True):
+            own.append(piece)
+    while found:
+        yield np.concatenate(found.pop(0))
+
+
+def begins_in(ordered: npt.NDArray[Number]) -> Flags:
+    """Return which of some ordered values are not equal to the one before."""
+    begins = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    return begins
+
+
+def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """Return the distinct values, ascending. Sixty times faster than numpy.unique, which hashes (numpy 2.3)."""
+    ordered = np.sort(values)
+    return ordered.compress(begins_in(ordered))  # up to five times faster than an index of booleans
+
+
+def occurring(values: npt.NDArray[Number], least: int) -> npt.NDArray[Number]:
+    """Return the values that occur at least so many times, ascending and distinct; `values` are sorted in place."""
+    values.sort()
+    return distinct(values[least - 1 :][values[least - 1 :] == values[: max(len(values) - least + 1, 0)]])
+
+
+def as_sets(lists: Ragged) -> Ragged:
+    """Return the distinct integers of each list, ascending; the lists are sorted in place."""
+    for members in lists.split():
+        members.sort()  # list by list: two long ones would not fit into the first-level cache
+    first = begins_in(lists.values)
+    begins = lists.offsets[:-1]
+    first[begins[begins < len(first)]] = True
+    return lists.only(first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +169,11 @@ def trigram_sets(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
     bytes, so the rare collisions of non-ASCII trigrams are the same as there.
     Source: contrib/pg_trgm/trgm_op.c (generate_trgm, compact_trigram) and the PostgreSQL manual, F.35.
     """
-    return _in_parts(texts, lambda part: _trigrams(part, alphabet))
+    starts = range(0, len(texts), _TEXTS_AT_ONCE)
+    return joined([_trigrams(texts[start : start + _TEXTS_AT_ONCE], alphabet) for start in starts or [0]])
 
 
-def character_shingles(texts: Sequence[str], size: int) -> Shingles:
+def character_shingles(texts: Sequence[str], size: int) -> Ragged:
     """Return 32 bits for every `size` consecutive characters of each text, in order and with repetitions.
 
     A shorter text is one shingle, an empty one has none. The bits are not mixed: similar shingles have close values.
@@ -111,14 +189,7 @@ def character_shingle_sets(texts: Sequence[str], size: int) -> list[IntArray]:
     sets: list[IntArray] = []
     for start in range(0, len(texts), _SETS_AT_ONCE):
         shingles = _character_shingles(texts[start : start + _SETS_AT_ONCE], size, np.uint64)
-        for members in np.split(shingles.hashes.view(np.int64), shingles.offsets[1:-1]):
-            members.sort()  # in place, text by text: two would not fit into the first-level cache
-        first = np.ones(len(shingles.hashes), dtype=np.bool_)
-        np.not_equal(shingles.hashes[1:], shingles.hashes[:-1], out=first[1:])
-        begins = shingles.offsets[:-1]
-        first[begins[begins < len(first)]] = True
-        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(first)])[shingles.offsets[1:-1]]
-        sets += np.split(shingles.hashes.view(np.int64)[first], ends)
+        sets += as_sets(Ragged(shingles.values.view(np.int64), shingles.offsets)).split()
     return sets
 
 
@@ -132,13 +203,13 @@ def jaccard_of(first: IntArray, second: IntArray) -> float:
     return shared / (len(both) - shared) if len(both) else 0.0
 
 
-def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | np.uint64]) -> Shingles:
+def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | np.uint64]) -> Ragged:
     # Texts too short for a shingle are padded with zeros, which no text contains.
     padded = [text if len(text) >= size or not text else text + "\0" * (size - len(text)) for text in texts]
     characters: npt.NDArray[np.unsignedinteger[Any]] = _code_points("".join(padded)).astype(width, copy=False)
     offsets = np.cumsum([0, *map(len, padded)], dtype=np.int64)
     if not len(characters):
-        return Shingles(characters, offsets)
+        return Ragged(characters, offsets)
     count = len(characters) - size + 1
     hashes = np.empty_like(characters)
     rolling = hashes[:count]
@@ -150,23 +221,7 @@ def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 |
     begins, ends = (bounds[np.diff(offsets) > 0] for bounds in (offsets[:-1], offsets[1:]))
     for place in range(1, size):
         hashes[ends - place] = hashes[begins]
-    return Shingles(hashes, offsets)
-
-
-def _in_parts(texts: Sequence[str], sets_of: Callable[[Sequence[str]], Ragged]) -> Ragged:
-    """Return the sets of all texts, made for a few texts at a time so that arrays stay in the processor's cache."""
-    starts = range(0, len(texts), _TEXTS_AT_ONCE)
-    parts = [sets_of(texts[start : start + _TEXTS_AT_ONCE]) for start in starts] or [sets_of([])]
-    sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(part.sizes for part in parts)])
-    return Ragged(np.concatenate([part.values for part in parts]), np.cumsum(sizes))
-
-
-def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
-    """Return the distinct values, ascending. Sixty times faster than numpy.unique, which hashes (numpy 2.3)."""
-    ordered = np.sort(values)
-    first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered.compress(first)  # up to five times faster than an index of booleans
+    return Ragged(hashes, offsets)
 
 
 def _trigrams(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
@@ -241,7 +296,7 @@ def _crc_alone(code: Characters) -> Characters:
     return crc
 
 
-def _utf8_bytes(code: Characters) -> list[tuple[Characters, npt.NDArray[np.bool_]]]:
+def _utf8_bytes(code: Characters) -> list[tuple[Characters, Flags]]:
     """Return the UTF-8 bytes of the code points, first to last, each with which code points have it."""
     one, two, three = code < 0x80, code < 0x800, code < 0x10000
     head = np.select([one, two, three], [code, 0xC0 | code >> 6, 0xE0 | code >> 12], default=0xF0 | code >> 18)

@@ -226,9 +226,9 @@ class PreparedPass(Pass):
     Parts and the whole are plain values, which any process can use.
     """
 
-    @abstractmethod
-    def preparations(self, blocks: int, articles: int) -> int:
+    def preparations(self, _blocks: int, _articles: int) -> int:
         """Return in how many parts to prepare a run of so many blocks; 0: each block makes what it needs."""
+        return 0
 
     def prepare(
         self, window: Window, config: Any, connection: Connection, part: int, parts: int, tally: Tally | None = None

@@ -13,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 
 from dedup.declarations import SettingEffect, setting
-from dedup.detection.kernels.containment import HASHES, common_hashes, contained_texts
+from dedup.detection.kernels.containment import HASHES, contained_texts
 from dedup.detection.kernels.inverted_index import ScoredPairs
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
-from dedup.detection.kernels.tokens import IntArray, distinct
+from dedup.detection.kernels.tokens import IntArray, distinct, occurring
 from dedup.detection.passes.base import (
     BRODER_1997,
     Connection,
@@ -110,7 +110,7 @@ class ContainmentPass(MemberPass):
         """Return the common shingles of one of several ranges. Memory: half a gigabyte."""
         low, high = HASHES * part // parts, HASHES * (part + 1) // parts
         ranges = read_hashes(window, connection, low=low, high=high, tally=tally)
-        return np.concatenate([common_hashes(range_, config.most_articles) for range_ in ranges])
+        return np.concatenate([occurring(hashes, self.counted_from(config)) for hashes in ranges])
 
     def prepared(self, parts: Sequence[Hashes]) -> Hashes:
         """Return all common shingles, ascending and distinct."""
@@ -159,7 +159,7 @@ class ContainmentPass(MemberPass):
         """Return why the two articles are proposed or not. Reads the shingles of all articles if they share enough."""
         two = read_shingles_of([left, right], window, connection)
         days = int(abs(two.days[1] - two.days[0]))
-        first, second = np.split(two.sets.values, two.sets.offsets[1:-1])
+        first, second = two.sets.split()
         common = np.intersect1d(first, second, assume_unique=True)
         if days > config.day_window:
             why = f"{too_far(days, config.day_window)} They share {_shingles(len(common))}."

@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dedup.declarations import ConfigError, SettingEffect, setting
 from dedup.detection.kernels import dense_join, minhash
-from dedup.detection.kernels.parity_join import DayRange
+from dedup.detection.kernels.parity_join import DayRange, SimilarPairs
 from dedup.detection.kernels.tokens import (
+    Flags,
     IntArray,
     Ragged,
     character_shingle_sets,
     character_shingles,
+    concatenated,
     distinct,
     jaccard_of,
     keep_freed_memory,
@@ -42,8 +43,8 @@ from dedup.detection.passes.base import (
     included,
     lowest_score,
 )
-from dedup.detection.passes.near import explain_near
-from dedup.detection.passes.reading import ArticleBatch, Fresh, all_fresh, first_row, read_batches, read_beginnings_of
+from dedup.detection.passes.near import explain_near, note
+from dedup.detection.passes.reading import ArticleBatch, first_row, read_batches, read_beginnings_of
 from dedup.detection.types import Candidate, Mark, Tally, Window
 
 # Texts per step, so that their shingles stay in the processor's cache.
@@ -111,9 +112,9 @@ class _Corpus(NamedTuple):
 
     ids: IntArray
     days: IntArray
-    fresh: Fresh | None
+    fresh: Flags | None
     signatures: minhash.Signatures
-    occupied: npt.NDArray[np.bool_]  # which articles have shingles
+    occupied: Flags  # which articles have shingles
 
 
 class MinhashPass(Pass):
@@ -141,7 +142,8 @@ class MinhashPass(Pass):
         """Yield each pair once with its exact similarity. Memory: one byte per slot and article."""
         tally = tally or Tally()
         keep_freed_memory()
-        corpus = _read_corpus(window, config, connection, tally)
+        batches = read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix)
+        corpus = _corpus_of(batches, config)
         verified = _Verifier(config, window, connection)
         possible_hubs = minhash.in_large_runs(corpus.signatures, _bands(config), config.dense_from) & corpus.occupied
         yield from _of_groups(np.flatnonzero(possible_hubs), corpus, window, config, connection, tally)
@@ -160,8 +162,7 @@ class MinhashPass(Pass):
         """Return why the two articles are proposed or not."""
         articles = read_beginnings_of([left, right], window, connection, config.prefix)
         score = jaccard_of(*character_shingle_sets(articles.texts, config.shingle))
-        reached = score >= config.threshold
-        explained = explain_near(articles, config, score, config.threshold, reached=reached, prefix=config.prefix)
+        explained = explain_near(articles, config, score, reached=score >= config.threshold)
         every = dataclasses.replace(window, first_day=datetime.date.min)
         corpus = _corpus_of([articles], config)
         if explained.proposed and not any(len(found) for found, _ in _candidates(corpus, every, config)):
@@ -173,11 +174,6 @@ class MinhashPass(Pass):
         return explained
 
 
-def _read_corpus(window: Window, config: MinhashConfig, connection: Connection, tally: Tally) -> _Corpus:
-    batches = read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix)
-    return _corpus_of(batches, config)
-
-
 def _corpus_of(batches: Iterable[ArticleBatch], config: MinhashConfig) -> _Corpus:
     empty = np.empty(0, dtype=np.int64)
     signed = np.empty((0, config.slots), dtype=np.uint8)
@@ -185,13 +181,7 @@ def _corpus_of(batches: Iterable[ArticleBatch], config: MinhashConfig) -> _Corpu
     for batch in batches:
         occupied = np.array([bool(text) for text in batch.texts])
         parts.append(_Corpus(batch.ids, batch.days, batch.fresh, signatures_of(batch.texts, config), occupied))
-    return _Corpus(
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.days for part in parts]),
-        all_fresh([part.fresh for part in parts]),
-        np.concatenate([part.signatures for part in parts]),
-        np.concatenate([part.occupied for part in parts]),
-    )
+    return concatenated(parts)
 
 
 def _bands(config: MinhashConfig) -> IntArray:
@@ -199,7 +189,7 @@ def _bands(config: MinhashConfig) -> IntArray:
 
 
 def _candidates(
-    corpus: _Corpus, window: Window, config: MinhashConfig, possible_hubs: Fresh | None = None
+    corpus: _Corpus, window: Window, config: MinhashConfig, possible_hubs: Flags | None = None
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the positions of the window's candidates, the earlier article left, without pairs of two possible hubs."""
     starts = np.maximum(np.arange(1, len(corpus.days) + 1), first_row(corpus.days, window))
@@ -219,15 +209,14 @@ def signatures_of(texts: Sequence[str], config: MinhashConfig) -> minhash.Signat
     return np.concatenate([none, *(minhash.signatures(part, config.slots) for part in parts)])
 
 
-def similar_in_groups(texts: Sequence[str], days: IntArray, config: MinhashConfig) -> dense_join.DensePairs:
+def similar_in_groups(texts: Sequence[str], days: IntArray, config: MinhashConfig) -> SimilarPairs:
     """Return the pairs of articles of which each may be in a dense group. They are ordered by day and id.
 
     If the window has no limit, all days count as one: whether an article is in a group then depends on no day.
     """
-    sets = character_shingle_sets(texts, config.shingle)
-    hashes = np.concatenate(sets)
-    names = distinct(hashes)
-    ranks = Ragged(np.searchsorted(names, hashes).astype(np.int32), np.cumsum([0, *map(len, sets)], dtype=np.int64))
+    sets = Ragged.of(character_shingle_sets(texts, config.shingle), np.int64)
+    names = distinct(sets.values)
+    ranks = Ragged(np.searchsorted(names, sets.values).astype(np.int32), sets.offsets)
     if config.day_window >= days[-1] - days[0]:
         days = np.zeros_like(days)
     return dense_join.similar_pairs(
@@ -249,9 +238,8 @@ def _of_groups(
     ids = corpus.ids[rows]
     texts = _texts(ids.tolist(), config, window, connection)
     found = similar_in_groups([texts[article] for article in ids.tolist()], corpus.days[rows], config)
-    tally.candidates += found.candidates
+    note(found, ids, tally)
     tally.verified += found.candidates
-    tally.hubs |= dict(zip(ids[found.hubs].tolist(), found.neighbours.tolist(), strict=True))
     ends = np.sort(np.stack([ids[found.left], ids[found.right]]), axis=0)
     wanted = rows[np.maximum(found.left, found.right)] >= first_row(corpus.days, window)
     for left, right, score in zip(*ends[:, wanted].tolist(), found.scores[wanted].tolist(), strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,10 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup.detection.kernels import dense_join, parity_join
-from dedup.detection.kernels.tokens import Alphabet, IntArray, Ragged
-from dedup.detection.passes.base import Connection, Explanation, NearConfig, PreparedPass, Reach, Spread, too_far
-from dedup.detection.passes.reading import ArticleBatch, Fresh, first_row, read_batches
-from dedup.detection.types import Tally, Window
+from dedup.detection.kernels.parity_join import SimilarPairs
+from dedup.detection.kernels.tokens import Alphabet, Flags, IntArray, Ragged
+from dedup.detection.passes.base import Connection, Explanation, PreparedPass, Reach, Spread, too_far
+from dedup.detection.passes.reading import ArticleBatch, first_row, read_articles
+from dedup.detection.types import Candidate, Tally, Window
+
+# Candidates made at a time, because the arrays are far smaller than the objects.
+_YIELDED_AT_ONCE = 10_000
+
+Scores = npt.NDArray[np.floating[Any]]
 
 
 class NearSets(NamedTuple):
@@ -22,32 +28,16 @@ class NearSets(NamedTuple):
 
     ids: IntArray
     days: IntArray
-    fresh: Fresh | None
+    fresh: Flags | None
     sets: Ragged
     universe: int
     names: IntArray | None = None  # a lasting number for each token, if its own depends on the articles
 
 
-class NearPairs(NamedTuple):
-    """Pairs of article ids, shape (2, pairs), the smaller id first, and their Jaccard similarity."""
-
-    pairs: IntArray
-    scores: npt.NDArray[np.float64]
-
-
-# How a database sees the characters of these texts.
-AlphabetOf = Callable[[Sequence[str]], Alphabet]
-
-
-def no_alphabet(_texts: Sequence[str]) -> Alphabet:
-    """Return no letters: the sets do not depend on how a database sees characters."""
-    return Alphabet.of(())
-
-
 class NearPass(PreparedPass):
     """A pass whose score is the Jaccard similarity of the sets that it makes of the beginnings of two articles.
 
-    Its settings are a NearConfig with a threshold and a prefix.
+    Its settings are a NearConfig with a threshold and a prefix. What its blocks need is an alphabet, if anything.
     """
 
     by_days: ClassVar[bool] = True
@@ -55,86 +45,115 @@ class NearPass(PreparedPass):
     compares_texts: ClassVar[bool] = True
     spread: ClassVar[Spread | None] = Spread.TILES
 
-    def preparations(self, _blocks: int, _articles: int) -> int:
-        """Return 0: each block makes what it needs."""
-        return 0
-
     @abstractmethod
-    def sets_of(self, batches: Sequence[ArticleBatch], config: Any, alphabet: AlphabetOf) -> NearSets:
+    def sets_of(self, articles: ArticleBatch, config: Any, alphabet: Alphabet | None) -> NearSets:
         """Return the articles that are compared as sets, in the same order."""
+
+    def alphabet(self, _texts: Sequence[str], _connection: Connection) -> Alphabet | None:
+        """Return how the database sees the characters of these texts; None: the sets do not depend on it."""
+        return None
+
+    def verified(self, found: SimilarPairs) -> int:
+        """Return how many pairs were compared in full."""
+        return found.candidates
+
+    def arbitrated(
+        self, _pairs: IntArray, scores: Scores, _window: Window, _config: Any, _connection: Connection
+    ) -> Scores:
+        """Return the scores of pairs of article ids, shape (2, pairs), as the database has the last word on them."""
+        return scores
 
     def reached(self, scores: npt.NDArray[Any], _threshold: float) -> tuple[IntArray, npt.NDArray[np.float64]]:
         """Return which of the scores reach the threshold, and these scores as the pass writes them."""
         return np.arange(len(scores)), scores
 
-    def read(
-        self,
-        window: Window,
-        config: Any,
-        connection: Connection,
-        tally: Tally,
-        alphabet: AlphabetOf,
-        days_before: int,
+    def find(
+        self, window: Window, config: Any, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield each pair once; of an alphabet, only the characters of the texts are asked for."""
+        return self.find_prepared(window, config, connection, None, tally)
+
+    def find_prepared(
+        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield each pair once. Memory: the texts of the window, about 2 KB per article, and their sets."""
+        tally = tally or Tally()
+        read = partial(self._read, window, config, connection, tally, prepared)
+        found, pairs = _near_pairs(read, window, config, tally)
+        tally.verified += self.verified(found)
+        scores = self.arbitrated(pairs, found.scores, window, config, connection)
+        for start in range(0, len(scores), _YIELDED_AT_ONCE):
+            part = slice(start, start + _YIELDED_AT_ONCE)
+            places, written = self.reached(scores[part], config.threshold)
+            for left, right, score in zip(*pairs[:, part][:, places].tolist(), written.tolist(), strict=True):
+                yield Candidate(left, right, self.name, score)
+
+    def _read(
+        self, window: Window, config: Any, connection: Connection, tally: Tally, prepared: Any, days_before: int
     ) -> NearSets:
         """Return the articles of a window and of so many days before it."""
-        batches = read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix)
-        return self.sets_of(list(batches), config, alphabet)
+        articles = read_articles(window, connection, tally, day_window=days_before, prefix=config.prefix)
+        return self.sets_of(articles, config, prepared or self.alphabet(articles.texts, connection))
 
 
-def near_pairs(
-    read: Callable[[int], NearSets], window: Window, config: NearConfig, threshold: float, tally: Tally
-) -> NearPairs:
-    """Return the pairs of a window whose sets reach the threshold; note the hubs in the tally.
+def _near_pairs(
+    read: Callable[[int], NearSets], window: Window, config: Any, tally: Tally
+) -> tuple[SimilarPairs, IntArray]:
+    """Return the pairs of a window whose sets reach the threshold, and their ids, shape (2, pairs), the smaller first.
 
     `read` returns the articles of the window and of a number of days before it. If some may be in a dense group, more
-    days are read: whether an earlier article is a hub depends on those before it.
+    days are read: whether an earlier article is a hub depends on those before it. The tally notes the hubs.
     """
     articles = read(config.day_window)
-    found: parity_join.SimilarPairs | dense_join.DensePairs | None = _outside_groups(
-        articles, _asked(articles, window, config), threshold, config.dense_from
-    )
+    found = _outside_groups(articles, _asked(articles, window, config), config)
     if found is None:
         articles = read(2 * config.day_window)
-        found = dense_join.similar_pairs(
-            articles.sets,
-            _asked(articles, window, config),
-            threshold=threshold,
-            universe=articles.universe,
-            density=dense_join.Density(config.dense_from, config.kept_pairs),
-            names=articles.names,
-        )
-        tally.hubs |= dict(zip(articles.ids[found.hubs].tolist(), found.neighbours.tolist(), strict=True))
+        found = pairs_of_groups(articles, _asked(articles, window, config), config)
+    note(found, articles.ids, tally)
+    return found, np.sort(np.stack([articles.ids[found.left], articles.ids[found.right]]), axis=0)
+
+
+def pairs_of_groups(articles: NearSets, asked: parity_join.DayRange, config: Any) -> SimilarPairs:
+    """Return the pairs asked for that reach the threshold, of dense groups those that they need."""
+    return dense_join.similar_pairs(
+        articles.sets,
+        asked,
+        threshold=config.threshold,
+        universe=articles.universe,
+        density=dense_join.Density(config.dense_from, config.kept_pairs),
+        names=articles.names,
+    )
+
+
+def note(found: SimilarPairs, ids: IntArray, tally: Tally) -> None:
+    """Count the candidates and note the hubs in the tally; `ids` are those of all articles compared."""
     tally.candidates += found.candidates
-    ends = np.stack([articles.ids[found.left], articles.ids[found.right]])
-    return NearPairs(np.sort(ends, axis=0), found.scores)
+    tally.hubs |= dict(zip(ids[found.hubs].tolist(), found.neighbours.tolist(), strict=True))
 
 
-def explain_near(
-    articles: ArticleBatch, config: NearConfig, score: float, threshold: float, *, reached: bool, prefix: int
-) -> Explanation:
+def explain_near(articles: ArticleBatch, config: Any, score: float, *, reached: bool) -> Explanation:
     """Return why a pass proposes two articles with this score, or not."""
+    threshold = config.threshold
     days = int(abs(articles.days[1] - articles.days[0]))
-    compared = f"It compares the first {prefix:,} characters."
-    level = f"reaches the threshold of {threshold:g}" if reached else f"is below the threshold of {threshold:g}"
     if not all(articles.texts):
         return Explanation(False, "An article has no text to compare.", None, threshold)
     if days > config.day_window:
         level = f"{'would reach' if reached else 'is also below'} the threshold of {threshold:g}"
         why = f"{too_far(days, config.day_window)} The score {level}."
         return Explanation(False, why, score, threshold)
-    return Explanation(reached, f"The score {level}. {compared}", score, threshold)
+    level = f"{'reaches' if reached else 'is below'} the threshold of {threshold:g}"
+    why = f"The score {level}. It compares the first {config.prefix:,} characters."
+    return Explanation(reached, why, score, threshold)
 
 
-def _outside_groups(
-    articles: NearSets, asked: parity_join.DayRange, threshold: float, dense_from: int
-) -> parity_join.SimilarPairs | None:
+def _outside_groups(articles: NearSets, asked: parity_join.DayRange, config: Any) -> SimilarPairs | None:
     """Return the pairs asked for; None if an article of one of them may be in a dense group."""
     join = partial(
         parity_join.similar_pairs,
         articles.sets,
-        threshold=threshold,
+        threshold=config.threshold,
         universe=articles.universe,
-        most_neighbours=dense_from,
+        most_neighbours=config.dense_from,
     )
     found = join(asked)
     if found is None or asked.fresh is None:
@@ -145,5 +164,5 @@ def _outside_groups(
     return found if join(asked._replace(fresh=concerned)) else None
 
 
-def _asked(articles: NearSets, window: Window, config: NearConfig) -> parity_join.DayRange:
+def _asked(articles: NearSets, window: Window, config: Any) -> parity_join.DayRange:
     return parity_join.DayRange(articles.days, first_row(articles.days, window), config.day_window, articles.fresh)

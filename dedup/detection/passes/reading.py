@@ -3,6 +3,7 @@
 import datetime
 import json
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +12,11 @@ import numpy.typing as npt
 from articles.boilerplate.rules import without_boilerplate
 from dedup.detection.article_sql import article_sql, scope_parameters
 from dedup.detection.kernels.containment import HASHES
-from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, joined, masked_shingle_sets
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, masked_shingle_sets
 from dedup.detection.kernels.sentences import MarkedSentences, marked_sentences
-from dedup.detection.kernels.tokens import IntArray, Ragged
+from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, concatenated, divided
 from dedup.detection.passes.base import Connection
 from dedup.detection.types import Tally, Window
-
-Fresh = npt.NDArray[np.bool_]
 
 _BATCH = 2_000
 # More bytes than these have take PostgreSQL longer to put together: its memory for them is mapped each time.
@@ -135,7 +134,7 @@ class ArticleBatch(NamedTuple):
 
     ids: IntArray
     days: IntArray
-    fresh: Fresh | None
+    fresh: Flags | None
     texts: list[str]
 
 
@@ -174,6 +173,15 @@ def read_batches(
         tally.on_read(len(rows))
 
 
+def read_articles(
+    window: Window, connection: Connection, tally: Tally, *, day_window: int, prefix: int
+) -> ArticleBatch:
+    """Return what read_batches yields as one."""
+    batches = read_batches(window, connection, tally, day_window=day_window, prefix=prefix)
+    none = np.empty(0, dtype=np.int64)
+    return concatenated([ArticleBatch(none, none, None, []), *batches])
+
+
 def read_sentences(
     window: Window, connection: Connection, tally: Tally, *, first_day: datetime.date = datetime.date.min
 ) -> Iterator[ArticleSentences]:
@@ -190,9 +198,7 @@ def read_sentences(
 def read_beginnings_of(articles: Collection[int], window: Window, connection: Connection, prefix: int) -> ArticleBatch:
     """Return these articles as read_batches does, all fresh; of the window, only `boilerplate` counts."""
     parameters = {**scope_parameters(window), "ids": list(articles), "prefix": prefix}
-    with connection.cursor() as cursor:
-        cursor.execute(_BEGINNINGS_OF_SQL, parameters)
-        rows = cursor.fetchall()
+    rows = _fetched(_BEGINNINGS_OF_SQL, parameters, connection)
     return ArticleBatch(_ids(rows), _days(rows), None, [row[2] for row in rows])
 
 
@@ -206,9 +212,10 @@ def _days(rows: Sequence[Any]) -> IntArray:
 
 def read_contents_of(articles: Collection[int], window: Window, connection: Connection) -> list[ArticleRow]:
     """Return these articles with their whole content as it is compared; of the window, only `boilerplate` counts."""
-    with connection.cursor() as cursor:
-        cursor.execute(_CONTENTS_OF_SQL, {"ids": list(articles)})
-        return _contents(cursor.fetchall(), window)
+    return [
+        (article, day, without_boilerplate(content, json.loads(marks), window.boilerplate))
+        for article, day, content, marks in _fetched(_CONTENTS_OF_SQL, {"ids": list(articles)}, connection)
+    ]
 
 
 def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Connection) -> Holders:
@@ -218,8 +225,7 @@ def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Con
     """
     asked = np.zeros(1 << 16, dtype=np.bool_)
     asked[hashes >> np.uint32(16)] = True
-    none = np.empty(0, dtype=np.int64)
-    parts = [Holders(none, np.empty(0, dtype=np.uint32))]
+    parts = [Holders(np.empty(0, dtype=np.int64), hashes[:0])]
     for part in shingles_by_id(window, connection):
         # A table of the upper bits leaves few to look for.
         places = np.flatnonzero(asked[part.sets.values >> np.uint32(16)])
@@ -228,7 +234,7 @@ def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Con
         wanted = hashes[np.minimum(known, len(hashes) - 1)] == found
         owners = np.searchsorted(part.sets.offsets, places[wanted], side="right") - 1
         parts.append(Holders(part.ids[owners], found[wanted]))
-    return Holders(*map(np.concatenate, zip(*parts, strict=True)))
+    return concatenated(parts)
 
 
 def read_hashes(
@@ -239,17 +245,15 @@ def read_hashes(
     Each article's set counts, so a hash comes as often as articles have it. Range by range, without order in a range.
     """
     tally = tally or Tally()
-    bounds = np.array([low + (high - low) * place // _RANGES for place in range(_RANGES + 1)], dtype=np.uint64)
-    ranges: list[list[Hashes]] = [[np.empty(0, dtype=np.uint32)] for _ in range(_RANGES)]
-    for part in shingles_by_id(window, connection):
-        hashes = part.sets.values
-        hashes = np.sort(hashes[(hashes >= low) & (hashes < high)] if high - low < HASHES else hashes)
-        places = np.searchsorted(hashes, bounds[1:-1])
-        for parts, own in zip(ranges, np.split(hashes, places), strict=True):
-            parts.append(own)
-        tally.on_read(len(part.ids))
-    while ranges:
-        yield np.concatenate(ranges.pop(0))
+    bounds = np.array([low + (high - low) * place // _RANGES for place in range(1, _RANGES)], dtype=np.uint64)
+
+    def ordered() -> Iterator[Hashes]:
+        for part in shingles_by_id(window, connection):
+            hashes = part.sets.values
+            yield np.sort(hashes[(hashes >= low) & (hashes < high)] if high - low < HASHES else hashes)
+            tally.on_read(len(part.ids))
+
+    return divided(chain([np.empty(0, dtype=np.uint32)], ordered()), bounds)
 
 
 def read_shingles(
@@ -265,55 +269,34 @@ def read_shingles(
     nothing is written. Memory: four bytes per shingle, twice.
     """
     tally = tally or Tally()
-    empty = np.empty(0, dtype=np.int64)
-    parts = [ArticleShingles(empty, empty, empty, masked_shingle_sets([]))]
+    parts = [shingles_of_rows([])]
     parameters = {**scope_parameters(window), "after_day": first_day, "after_id": 0}
     while part := _packed(_SHINGLES_SQL, parameters, connection):
         parameters |= {"after_day": datetime.date.fromordinal(part.days[-1]), "after_id": int(part.ids[-1])}
         parts.append(part)
         tally.on_read(len(part.ids))
-    return ArticleShingles(
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.newspapers for part in parts]),
-        np.concatenate([part.days for part in parts]),
-        joined([part.sets for part in parts]),
-    )
+    return concatenated(parts)
 
 
 def read_shingles_of(articles: Collection[int], window: Window, connection: Connection) -> ArticleShingles:
     """Return the shingles of these articles, as read_shingles does; of the window, only `boilerplate` counts."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SHINGLES_OF_SQL, {**scope_parameters(window), "ids": list(articles)})
-        return shingles_of_rows(cursor.fetchall())
+    parameters = {**scope_parameters(window), "ids": list(articles)}
+    return shingles_of_rows(_fetched(_SHINGLES_OF_SQL, parameters, connection))
 
 
 def _sentences_of(rows: Sequence[Any], window: Window) -> ArticleSentences:
     made = marked_sentences(
         [without_boilerplate(row[4], json.loads(row[5]), window.boilerplate) for row in rows if row[2] is None]
     )
-    fresh = iter(
-        zip(*(np.split(array, made.sets.offsets[1:-1]) for array in (made.sets.values, made.marks)), strict=True)
-    )
+    fresh = zip(made.sets.split(), Ragged(made.marks, made.sets.offsets).split(), strict=True)
     both = [
         next(fresh) if row[2] is None else (np.frombuffer(row[2], dtype="<i8"), np.frombuffer(row[3], dtype="<u2"))
         for row in rows
     ]
-    hashes = np.concatenate([np.empty(0, dtype=np.int64), *(members for members, _ in both)])
+    hashes, marks = zip(*both, strict=True)
     return ArticleSentences(
-        _ids(rows),
-        _days(rows),
-        MarkedSentences(
-            Ragged(hashes, np.cumsum([0, *(len(members) for members, _ in both)], dtype=np.int64)),
-            np.concatenate([np.empty(0, dtype=np.uint16), *(marks for _, marks in both)]),
-        ),
+        _ids(rows), _days(rows), MarkedSentences(Ragged.of(hashes, np.int64), np.concatenate(marks))
     )
-
-
-def _contents(rows: Sequence[Any], window: Window) -> list[ArticleRow]:
-    return [
-        (article, day, without_boilerplate(content, json.loads(marks), window.boilerplate))
-        for article, day, content, marks in rows
-    ]
 
 
 def shingles_by_id(window: Window, connection: Connection) -> Iterator[ArticleShingles]:
@@ -356,15 +339,13 @@ def _with_made(stored: Hashes, sizes: IntArray, made: ShingleSets) -> Hashes:
 def shingles_of_rows(rows: Sequence[Any]) -> ArticleShingles:
     """Return the shingles of rows of id, day, newspaper, shingles or null, and the text if they are null."""
     made = masked_shingle_sets([row[4] for row in rows if row[3] is None])
-    fresh = iter(np.split(made.values, made.offsets[1:-1]))
+    fresh = iter(made.split())
     sets = [next(fresh) if row[3] is None else np.frombuffer(row[3], dtype="<u4") for row in rows]
     return ArticleShingles(
         _ids(rows),
         np.array([row[2] for row in rows], dtype=np.int64),
         _days(rows),
-        ShingleSets(
-            np.concatenate([np.empty(0, dtype=np.uint32), *sets]), np.cumsum([0, *map(len, sets)], dtype=np.int64)
-        ),
+        ShingleSets.of(sets, np.uint32),
     )
 
 
@@ -405,9 +386,3 @@ def first_day_read(window: Window, day_window: int) -> datetime.date:
 def first_row(days: IntArray, window: Window) -> int:
     """Return the position of the window's first article in `days`, which is ascending."""
     return int(np.searchsorted(days, window.first_day.toordinal()))
-
-
-def all_fresh(batches: Sequence[Fresh | None]) -> Fresh | None:
-    """Return which of the articles of all batches are fresh; None: all."""
-    known = [batch for batch in batches if batch is not None]
-    return np.concatenate(known) if known else None

@@ -28,7 +28,7 @@ from dedup.detection.kernels.sentences import (
     sentence_sets,
     shared_sentences,
 )
-from dedup.detection.kernels.tokens import IntArray, Ragged, distinct
+from dedup.detection.kernels.tokens import IntArray, Ragged, concatenated, distinct
 from dedup.detection.passes.base import (
     Connection,
     Explanation,
@@ -147,19 +147,12 @@ class SentencePass(MemberPass):
 
     def read(self, window: Window, config: SentenceConfig, connection: Connection, tally: Tally) -> ArticleMembers:
         """Return the sentences of the articles of a window and of the days before it."""
-        ids, days, sizes, hashes = ([np.empty(0, dtype=np.int64)] for _ in range(4))
-        weights = [np.empty(0, dtype=np.float32)]
+        none = np.empty(0, dtype=np.int64)
+        parts = [ArticleMembers(none, none, sentence_sets([], minimum_characters=0, weighted=False))]
         begin = first_day_read(window, config.day_window)
-        for articles in read_sentences(window, connection, tally, first_day=begin):
-            page = _chosen(articles, config)
-            ids.append(articles.ids)
-            days.append(articles.days)
-            sizes.append(page.sets.sizes)
-            hashes.append(page.sets.values)
-            weights.append(page.weights)
-        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
-        sets = self.sets(np.concatenate(hashes), offsets, np.concatenate(weights))
-        return ArticleMembers(np.concatenate(ids), np.concatenate(days), sets)
+        batches = read_sentences(window, connection, tally, first_day=begin)
+        parts += (ArticleMembers(batch.ids, batch.days, _chosen(batch, config)) for batch in batches)
+        return concatenated(parts)
 
     def made(self, texts: Sequence[str], config: SentenceConfig) -> tuple[Ragged, npt.NDArray[np.float32]]:
         """Return the sentences of texts and their weights."""
@@ -252,7 +245,7 @@ def _candidates(forms: Mapping[int, str], window: Window, connection: Connection
     sets = masked_shingle_sets(list(long.values()))
     found = read_holders(distinct(sets.values), window, connection)
     candidates: dict[int, list[int]] = {}
-    for sentence, shingles in zip(long, np.split(sets.values, sets.offsets[1:-1]), strict=False):
+    for sentence, shingles in zip(long, sets.split(), strict=True):
         ids, counts = np.unique(found.ids[np.isin(found.hashes, shingles)], return_counts=True)
         candidates[sentence] = ids[counts == len(shingles)].tolist()
     for sentence in forms.keys() - long.keys():

@@ -7,9 +7,7 @@ add nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +15,7 @@ import numpy as np
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.kernels.parity_join import TOLERANCE
 from dedup.detection.kernels.stopwords import stop_word_shingle_sets
-from dedup.detection.kernels.tokens import Ragged, distinct, jaccard_of
+from dedup.detection.kernels.tokens import Alphabet, Ragged, distinct, jaccard_of
 from dedup.detection.passes.base import (
     Connection,
     Explanation,
@@ -28,9 +26,9 @@ from dedup.detection.passes.base import (
     included,
     lowest_score,
 )
-from dedup.detection.passes.near import AlphabetOf, NearPass, NearSets, explain_near, near_pairs, no_alphabet
-from dedup.detection.passes.reading import ArticleBatch, all_fresh, read_beginnings_of
-from dedup.detection.types import Candidate, Mark, Tally, Window
+from dedup.detection.passes.near import NearPass, NearSets, explain_near
+from dedup.detection.passes.reading import ArticleBatch, read_beginnings_of
+from dedup.detection.types import Mark, Window
 
 _THEOBALD_2008 = """@inproceedings{theobald2008,
   author = {Theobald, Martin and Siddharth, Jonathan and Paepcke, Andreas},
@@ -77,33 +75,18 @@ class StopwordPass(NearPass):
     cites: ClassVar[tuple[str, ...]] = (_THEOBALD_2008,)
     seconds_an_article: ClassVar[float] = 0.0002
 
-    def find(
-        self, window: Window, config: StopwordConfig, connection: Connection, tally: Tally | None = None
-    ) -> Iterator[Candidate]:
-        """Yield each pair once with its exact similarity. Memory: the shingles of the window, 3 KB per article."""
-        tally = tally or Tally()
-        read = partial(self.read, window, config, connection, tally, no_alphabet)
-        found = near_pairs(read, window, config, config.threshold, tally)
-        tally.verified = tally.candidates
-        pairs = found.pairs
-        for left, right, score in zip(pairs[0].tolist(), pairs[1].tolist(), found.scores.tolist(), strict=True):
-            yield Candidate(left, right, self.name, score)
-
-    def sets_of(self, batches: Sequence[ArticleBatch], config: StopwordConfig, _alphabet: AlphabetOf) -> NearSets:
-        """Return the articles that have enough phrases as sets of these."""
-        empty = np.empty(0, dtype=np.int64)
-        parts = [NearSets(empty, empty, None, Ragged(empty, np.zeros(1, dtype=np.int64)), 0)]
-        parts += (_enough(batch, stop_word_shingle_sets(batch.texts), config.minimum_shingles) for batch in batches)
-        sizes = np.concatenate([part.sets.sizes for part in parts])
-        hashes = np.concatenate([part.sets.values for part in parts])
+    def sets_of(self, articles: ArticleBatch, config: StopwordConfig, _alphabet: Alphabet | None) -> NearSets:
+        """Return the articles that have enough phrases as sets of these: 3 KB per article."""
+        sets = stop_word_shingle_sets(articles.texts)
+        enough = np.flatnonzero(sets.sizes >= config.minimum_shingles)
+        sets = sets.at(enough)
         # A table of all hashes would be too long: they are replaced by their ranks.
-        names = distinct(hashes)
-        ranks = np.searchsorted(names, hashes).astype(np.int32)
+        names = distinct(sets.values)
         return NearSets(
-            np.concatenate([part.ids for part in parts]),
-            np.concatenate([part.days for part in parts]),
-            all_fresh([part.fresh for part in parts]),
-            Ragged(ranks, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
+            articles.ids[enough],
+            articles.days[enough],
+            None if articles.fresh is None else articles.fresh[enough],
+            Ragged(np.searchsorted(names, sets.values).astype(np.int32), sets.offsets),
             universe=1 << len(names).bit_length(),
             names=names,
         )
@@ -120,15 +103,5 @@ class StopwordPass(NearPass):
                 f"{config.minimum_shingles:,} are needed. Languages without a list of stop words have none."
             )
             return Explanation(False, why, None, config.threshold)
-        score = jaccard_of(*np.split(sets.values, sets.offsets[1:-1]))
-        reached = score >= config.threshold - TOLERANCE
-        return explain_near(articles, config, score, config.threshold, reached=reached, prefix=config.prefix)
-
-
-def _enough(batch: ArticleBatch, sets: Ragged, minimum: int) -> NearSets:
-    """Return the articles of a batch that have at least `minimum` shingles, as sets of hashes."""
-    enough = sets.sizes >= minimum
-    members = sets.values[np.repeat(enough, sets.sizes)]
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
-    fresh = None if batch.fresh is None else batch.fresh[enough]
-    return NearSets(batch.ids[enough], batch.days[enough], fresh, Ragged(members, offsets), 0)
+        score = jaccard_of(*sets.split())
+        return explain_near(articles, config, score, reached=score >= config.threshold - TOLERANCE)

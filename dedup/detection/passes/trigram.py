@@ -10,9 +10,8 @@ same to the last bit, it scores the whole block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.article_sql import article_sql
+from dedup.detection.kernels.parity_join import SimilarPairs
 from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.detection.passes.base import (
     Connection,
@@ -29,14 +29,12 @@ from dedup.detection.passes.base import (
     characters_compared,
     lowest_score,
 )
-from dedup.detection.passes.near import AlphabetOf, NearPass, NearSets, explain_near, near_pairs
-from dedup.detection.passes.reading import ArticleBatch, all_fresh, read_beginnings_of
-from dedup.detection.types import Candidate, Mark, Tally, Window
+from dedup.detection.passes.near import NearPass, NearSets, Scores, explain_near
+from dedup.detection.passes.reading import ArticleBatch, read_beginnings_of
+from dedup.detection.types import Mark, Tally, Window
 
 # Pairs per query: about half a second of PostgreSQL's time.
 _SCORED_AT_ONCE = 2_000
-# Candidates made at a time, because the arrays are far smaller than the objects.
-_YIELDED_AT_ONCE = 10_000
 
 Letters = Sequence[tuple[str, str]]
 
@@ -86,8 +84,6 @@ WHERE score >= %(threshold)s::float4
     "b",
 )
 
-Scores = npt.NDArray[np.float32]
-
 _PG_TRGM = r"""@misc{pgtrgm,
   author = {{PostgreSQL Global Development Group}},
   title = {pg\_trgm: Support for similarity of text using trigram matching},
@@ -131,12 +127,6 @@ class TrigramPass(NearPass):
     plain_join: ClassVar[str] = _PLAIN_JOIN_SQL
     seconds_an_article: ClassVar[float] = 0.0001
 
-    def find(
-        self, window: Window, config: TrigramConfig, connection: Connection, tally: Tally | None = None
-    ) -> Iterator[Candidate]:
-        """Yield each pair once with PostgreSQL's own score; of its alphabet, only the texts' characters are asked."""
-        return self.find_prepared(window, config, connection, None, tally)
-
     def preparations(self, blocks: int, _articles: int) -> int:
         """Return 1 where it is faster to ask for all characters once than for those of each block."""
         return int(blocks >= _MANY_BLOCKS)
@@ -157,42 +147,37 @@ class TrigramPass(NearPass):
         """Return the alphabet."""
         return parts[0]
 
-    def find_prepared(
-        self,
-        window: Window,
-        config: TrigramConfig,
-        connection: Connection,
-        prepared: Alphabet | None,
-        tally: Tally | None = None,
-    ) -> Iterator[Candidate]:
-        """Yield each pair once with PostgreSQL's own score; `prepared` is its alphabet; None: that of the texts.
+    def alphabet(self, texts: Sequence[str], connection: Connection) -> Alphabet:
+        """Return how PostgreSQL sees each character of the texts. Raises ValueError like _checked."""
+        with connection.cursor() as cursor:
+            cursor.execute(_ALPHABET_SQL, {"characters": characters_of(["\n", *texts])})
+            return Alphabet.of(_checked(cursor.fetchall()))
 
-        Memory: the texts of the window, about 2 KB per article.
-        """
-        tally = tally or Tally()
-        letters = partial(_alphabet, connection=connection) if prepared is None else lambda _texts: prepared
-        read = partial(self.read, window, config, connection, tally, letters)
-        found = near_pairs(read, window, config, config.threshold, tally)
-        tally.verified += len(found.scores)
-        pairs = found.pairs
-        scores = _arbitrated(pairs, found.scores.astype(np.float32), window, config, connection)
-        for start in range(0, len(scores), _YIELDED_AT_ONCE):
-            part = slice(start, start + _YIELDED_AT_ONCE)
-            places, written = self.reached(scores[part], config.threshold)
-            for left, right, score in zip(*pairs[:, part][:, places].tolist(), written.tolist(), strict=True):
-                yield Candidate(left, right, self.name, score)
-
-    def sets_of(self, batches: Sequence[ArticleBatch], _config: TrigramConfig, alphabet: AlphabetOf) -> NearSets:
+    def sets_of(self, articles: ArticleBatch, _config: TrigramConfig, alphabet: Alphabet | None) -> NearSets:
         """Return the articles as sets of trigrams."""
-        empty = np.empty(0, dtype=np.int64)
-        texts = [text for batch in batches for text in batch.texts]
-        return NearSets(
-            np.concatenate([empty, *(batch.ids for batch in batches)]),
-            np.concatenate([empty, *(batch.days for batch in batches)]),
-            all_fresh([batch.fresh for batch in batches]),
-            trigram_sets(texts, alphabet(texts)),
-            universe=1 << TRIGRAM_BITS,
-        )
+        assert alphabet is not None  # noqa: S101 - the pass has one
+        sets = trigram_sets(articles.texts, alphabet)
+        return NearSets(articles.ids, articles.days, articles.fresh, sets, universe=1 << TRIGRAM_BITS)
+
+    def verified(self, found: SimilarPairs) -> int:
+        """Return how many pairs may be scored by PostgreSQL, too."""
+        return len(found.scores)
+
+    def arbitrated(
+        self, pairs: IntArray, scores: Scores, window: Window, config: TrigramConfig, connection: Connection
+    ) -> Scores:
+        """Return the scores of the pairs of article ids as PostgreSQL computes them.
+
+        similarity() divides two integers in 32 bits, and so do these scores. PostgreSQL scores some pairs, evenly
+        spread, and all of them if one of its scores differs.
+        """
+        scores = scores.astype(np.float32)
+        count = len(scores)
+        asked = np.unique(np.linspace(0, count - 1, min(config.arbitrated, count)).astype(np.int64))
+        theirs = _scored_by_database(pairs[:, asked], window, config, connection)
+        if len(asked) == count or not np.array_equal(theirs, scores[asked]):
+            return theirs if len(asked) == count else _scored_by_database(pairs, window, config, connection)
+        return scores
 
     def reached(self, scores: npt.NDArray[Any], threshold: float) -> tuple[IntArray, npt.NDArray[np.float64]]:
         """Return which scores reach the threshold as similarity() sees it, and these as PostgreSQL writes them.
@@ -211,24 +196,7 @@ class TrigramPass(NearPass):
         articles = read_beginnings_of([left, right], window, connection, config.prefix)
         [score] = _scored_by_database(np.array([[left], [right]]), window, config, connection)
         reached = bool(score >= np.float32(config.threshold))
-        shown = float(np.str_(score))
-        return explain_near(articles, config, shown, config.threshold, reached=reached, prefix=config.prefix)
-
-
-def _arbitrated(
-    pairs: IntArray, scores: Scores, window: Window, config: TrigramConfig, connection: Connection
-) -> Scores:
-    """Return the scores of the pairs of article ids as PostgreSQL computes them.
-
-    similarity() divides two integers in 32 bits, and so do these scores. PostgreSQL scores some pairs, evenly spread,
-    and all of them if one of its scores differs.
-    """
-    count = len(scores)
-    asked = np.unique(np.linspace(0, count - 1, min(config.arbitrated, count)).astype(np.int64))
-    theirs = _scored_by_database(pairs[:, asked], window, config, connection)
-    if len(asked) == count or not np.array_equal(theirs, scores[asked]):
-        return theirs if len(asked) == count else _scored_by_database(pairs, window, config, connection)
-    return scores
+        return explain_near(articles, config, float(np.str_(score)), reached=reached)
 
 
 def _scored_by_database(pairs: IntArray, window: Window, config: TrigramConfig, connection: Connection) -> Scores:
@@ -250,13 +218,6 @@ def whole_alphabet(connection: Connection) -> Letters:
     with connection.cursor() as cursor:
         cursor.execute(_WHOLE_ALPHABET_SQL)
         return _checked(cursor.fetchall())
-
-
-def _alphabet(texts: Sequence[str], connection: Connection) -> Alphabet:
-    """Return how PostgreSQL sees each character of the texts. Raises ValueError like _checked."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ALPHABET_SQL, {"characters": characters_of(["\n", *texts])})
-        return Alphabet.of(_checked(cursor.fetchall()))
 
 
 def _checked(rows: Letters) -> Letters:

@@ -24,8 +24,8 @@ from dedup.detection.comparison.recurring import (
     recurring_between,
 )
 from dedup.detection.judging.months import common_words_of, sampled, text_days
-from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, joined
-from dedup.detection.kernels.tokens import IntArray
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
+from dedup.detection.kernels.tokens import IntArray, concatenated
 from dedup.detection.passes.reading import ArticleShingles, shingles_of_rows
 from dedup.detection.runs.digests import digests_around
 from dedup.models import NewspaperMonth
@@ -192,18 +192,11 @@ def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingle
         while read := list(islice(rows, _READ_AT_ONCE)):
             batch = shingles_of_rows(read)
             batches.append(batch._replace(sets=_part_of(batch.sets, part, parts)))
-    ids, newspapers, days = (
-        np.concatenate([getattr(batch, name) for batch in batches]) for name in ("ids", "newspapers", "days")
-    )
-    return ArticleShingles(ids, newspapers, days, joined([batch.sets for batch in batches]))
+    return concatenated(batches)
 
 
 def _part_of(phrases: ShingleSets, part: int, parts: int) -> ShingleSets:
-    if parts == 1:
-        return phrases
-    kept = phrases.values % np.uint32(parts) == part
-    ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
-    return ShingleSets(phrases.values[kept], ends[phrases.offsets])
+    return phrases if parts == 1 else phrases.only(phrases.values % np.uint32(parts) == part)
 
 
 def _places(days: IntArray, month: datetime.date) -> slice:

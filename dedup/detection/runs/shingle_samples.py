@@ -15,8 +15,8 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Count, Sum
 
-from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, joined, samples_of
-from dedup.detection.kernels.tokens import IntArray
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, samples_of
+from dedup.detection.kernels.tokens import IntArray, joined
 from dedup.detection.passes.reading import read_holders, shingles_by_id
 from dedup.detection.types import Window
 from dedup.models import ArticleShingles, ShingleSample

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dedup.detection.kernels import dense_join
 from dedup.detection.kernels.parity_join import (
     TOLERANCE,
     DayRange,
     PairRange,
     Pairs,
+    SimilarPairs,
     Sketches,
     candidate_tiles,
     jaccard,
@@ -27,7 +27,7 @@ from dedup.detection.kernels.parity_join import (
 )
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.passes.base import NearConfig
-from dedup.detection.passes.near import NearPass, NearSets
+from dedup.detection.passes.near import NearPass, NearSets, note, pairs_of_groups
 from dedup.detection.spark.pairs import Scores, pair_table
 from dedup.detection.spark.parts import Keys
 from dedup.detection.types import Tally
@@ -126,24 +126,14 @@ def _between(articles: NearSets, split: int, day_window: int, threshold: float) 
             yield one[near], other[near]
 
 
-def similar_of_day(
-    articles: NearSets, day: int, config: NearConfig, threshold: float, tally: Tally
-) -> dense_join.DensePairs:
+def similar_of_day(articles: NearSets, day: int, config: NearConfig, tally: Tally) -> SimilarPairs:
     """Return the pairs whose later article is of `day`; note the hubs in the tally.
 
     `articles` are those of twice the window's days before and of the day, ordered by day and id.
     """
-    days = articles.days
-    found = dense_join.similar_pairs(
-        articles.sets,
-        DayRange(days, int(np.searchsorted(days, day)), config.day_window),
-        threshold=threshold,
-        universe=articles.universe,
-        density=dense_join.Density(config.dense_from, config.kept_pairs),
-        names=articles.names,
-    )
-    tally.candidates += found.candidates
-    tally.hubs |= dict(zip(articles.ids[found.hubs].tolist(), found.neighbours.tolist(), strict=True))
+    asked = DayRange(articles.days, int(np.searchsorted(articles.days, day)), config.day_window)
+    found = pairs_of_groups(articles, asked, config)
+    note(found, articles.ids, tally)
     return found
 
 

@@ -17,7 +17,7 @@ from dedup.detection.comparison.recurring import LEAST_LEARNT, HeadlineSeries, R
 from dedup.detection.judging.articles import JudgedArticle, StoredArticle, prepared, without_collector
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, Terms, judged
 from dedup.detection.judging.months import recurring_text, sampled
-from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
+from dedup.detection.kernels.masked_shingles import Hashes
 from dedup.detection.kernels.tokens import IntArray, distinct
 from dedup.detection.spark.parts import shingle_sets
 from dedup.detection.spark.schema import VERDICTS, needed
@@ -124,7 +124,7 @@ def recurring_rows(rows: pa.Table, asked: Hashes, texts: Callable[[IntArray], di
             recurring_text(
                 asked,
                 days[own],
-                _part(sets, own),
+                sets.at(own),
                 (known[member] for member in sample.tolist()),
             ),
         )
@@ -156,9 +156,3 @@ def facts_of(recurring: pa.Table, forms: pa.Table) -> MonthFacts:
     columns = (forms[name].to_pylist() for name in ("newspaper", "day", "form"))
     printed = ((newspaper, datetime.date.fromordinal(day), form) for newspaper, day, form in zip(*columns, strict=True))
     return MonthFacts(HeadlineSeries(printed), texts)
-
-
-def _part(sets: ShingleSets, rows: IntArray) -> ShingleSets:
-    parts = [sets.values[sets.offsets[row] : sets.offsets[row + 1]] for row in rows.tolist()]
-    values = np.concatenate([np.empty(0, dtype=np.uint32), *parts])
-    return ShingleSets(values, np.cumsum([0, *map(len, parts)], dtype=np.int64))

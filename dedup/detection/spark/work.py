@@ -153,7 +153,7 @@ def _near(articles: pa.Table, others: pa.Table, day_window: int) -> pa.Table:
 def _sets_of(sides: Sequence[pa.Table], by: NearPass, config: Any, work: Work) -> NearSets:
     articles = pa.concat_tables(sides)
     keys, texts = Keys.of(articles), [text[: config.prefix] for text in articles["text"].to_pylist()]
-    return by.sets_of([ArticleBatch(keys.ids, keys.days, None, texts)], config, lambda _texts: work.alphabet)
+    return by.sets_of(ArticleBatch(keys.ids, keys.days, None, texts), config, work.alphabet)
 
 
 def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -> Done:
@@ -169,7 +169,7 @@ def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -
     articles = pa.concat_tables(tables).sort_by([("day", "ascending"), ("id", "ascending")])
     tally = Tally()
     sets = _sets_of([articles], by, config, work)
-    found = similar_of_day(sets, day, config, config.threshold, tally)
+    found = similar_of_day(sets, day, config, tally)
     pairs = scored_pairs(by, sets, Keys.of(articles), found.left, found.right, found.scores, config.threshold)
     hubs = pa.table({"article": list(tally.hubs), "near": list(tally.hubs.values())}, schema=HUBS)
     write(hubs, folder / "crowded" / f"{day}.parquet")

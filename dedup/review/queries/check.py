@@ -21,7 +21,7 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.comparison.compare import compare
 from dedup.detection.comparison.prepared import ArticleText, Preparer, count_words
-from dedup.detection.kernels.masked_shingles import Hashes, masked_shingle_sets, sample_of
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, masked_shingle_sets, samples_of
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.reading import read_shingles_of
 from dedup.detection.passes.trigram import TrigramConfig
@@ -156,7 +156,7 @@ def _with_headline(headline: str) -> list[int]:
 
 def _candidates(hashes: Hashes) -> list[int]:
     """Return the articles that share the most of the text's rare shingles."""
-    sample = sample_of(hashes)
+    sample = samples_of(ShingleSets.of([hashes], hashes.dtype)).values
     spread = np.linspace(0, len(sample) - 1, min(len(sample), _LOOKED_UP)).astype(np.int64)
     weights: defaultdict[int, float] = defaultdict(float)
     for articles in holders(sample[spread], _MOST_HOLDERS).values():
@@ -169,7 +169,7 @@ def _shares(hashes: Hashes, articles: Collection[int]) -> dict[int, tuple[float,
     """Return the share of the text's shingles that each article has, and the reverse, where it is more than chance."""
     found = read_shingles_of(articles, Window(datetime.date.min, datetime.date.max), connection)
     shares: dict[int, tuple[float, float]] = {}
-    for pk, members in zip(found.ids.tolist(), np.split(found.sets.values, found.sets.offsets[1:-1]), strict=False):
+    for pk, members in zip(found.ids.tolist(), found.sets.split(), strict=True):
         shared = len(np.intersect1d(hashes, members, assume_unique=True))
         shorter = min(len(hashes), len(members))
         if shared and shared >= min(_LEAST_SHARED, shorter) and shared / shorter >= _LEAST_SHARE:

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from dedup.detection.kernels import minhash
-from dedup.detection.kernels.tokens import Shingles, character_shingle_sets, character_shingles, jaccard_of
+from dedup.detection.kernels.tokens import Ragged, character_shingle_sets, character_shingles, jaccard_of
 
 Pairs = list[tuple[int, int]]
 
 
-def hashed(sets: list[set[int]]) -> Shingles:
+def hashed(sets: list[set[int]]) -> Ragged:
     """Return sets of numbers as the shingles of texts."""
-    return Shingles(
+    return Ragged(
         np.array([member for members in sets for member in members], dtype=np.uint32),
         np.cumsum([0, *map(len, sets)]).astype(np.int64),
     )
@@ -41,9 +41,9 @@ def test_compiled_signatures_have_the_same_bits(slots: int, monkeypatch: pytest.
     members = random.integers(0, 1 << 32, sizes.sum(), dtype=np.uint32)
     members[5:90] = members[4]
     members[-300:-200] = 0xFFFFFFFF
-    shingles = Shingles(members, np.cumsum([0, *sizes], dtype=np.int64))
+    shingles = Ragged(members, np.cumsum([0, *sizes], dtype=np.int64))
     assert np.array_equal(minhash.signatures(shingles, slots), minhash.numpy_signatures(shingles, slots))
-    assert minhash.signatures(Shingles(members[:0], np.zeros(1, dtype=np.int64)), slots).shape == (0, slots)
+    assert minhash.signatures(Ragged(members[:0], np.zeros(1, dtype=np.int64)), slots).shape == (0, slots)
 
 
 def test_compiled_code_is_loaded_for_much_work_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_slots_of_small_sets_agree_with_no_more_variance_than_independent_slots(
 
 def test_a_signature_depends_only_on_the_members() -> None:
     shingles = np.array([7, 9, 8, 8, 7, 9, 7, 3], dtype=np.uint32)
-    together = minhash.signatures(Shingles(shingles, np.array([0, 3, 7, 7, 8])), 64)
+    together = minhash.signatures(Ragged(shingles, np.array([0, 3, 7, 7, 8])), 64)
     assert together[0].tolist() == together[1].tolist()
     alone = minhash.signatures(hashed([{3}]), 64)
     assert together[3].tolist() == alone[0].tolist()
@@ -245,7 +245,7 @@ def test_shingles_are_all_consecutive_characters(texts: list[str], size: int) ->
     ]
     members = [set(values.tolist()) for values in character_shingle_sets(texts, size)]
     shingles = character_shingles(texts, size)
-    hashes = [set(values.tolist()) for values in np.split(shingles.hashes, shingles.offsets[1:-1])][: len(texts)]
+    hashes = [set(values.tolist()) for values in shingles.split()]
     assert (
         [len(member) for member in members]
         == [len(digest) for digest in hashes]

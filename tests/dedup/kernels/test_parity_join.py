@@ -1,5 +1,6 @@
 """The exact set-similarity join, checked against brute force."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -48,13 +49,16 @@ def brute_force(sets: list[set[int]], threshold: float) -> dict[tuple[int, int],
     return {pair: score for pair, score in scores.items() if score >= threshold}
 
 
+def listed(tiles: Iterable[parity_join.Pairs]) -> list[tuple[int, int]]:
+    return sorted(pair for left, right in tiles for pair in zip(left.tolist(), right.tolist(), strict=True))
+
+
 def all_candidates(sets: list[set[int]], threshold: float, bits: int) -> list[tuple[int, int]]:
     """Return the pairs that pass sketches of this many bits, if all sets are of one day."""
     rows = ragged(sets)
-    sketched = parity_join.sketch(rows, parity_join.deal_buckets(rows.head(20), bits), bits)
+    sketched = parity_join.sketch(rows, parity_join.deal_buckets(rows.part(0, 20), bits), bits)
     reach = parity_join.PairRange(np.zeros(len(sets), dtype=np.int64), first_row=0)
-    left, right = parity_join.candidate_pairs(sketched, reach, threshold)
-    return list(zip(left.tolist(), right.tolist(), strict=True))
+    return listed(parity_join.candidate_tiles(sketched, reach, threshold))
 
 
 def found(
@@ -207,8 +211,7 @@ def test_differing_bits_are_counted_in_every_word(words: int, differing: int) ->
     sketched = parity_join.Sketches(np.zeros((words, 3), dtype=np.uint64), np.array([10, 10, 10], dtype=np.int64))
     sketched.words[differing] = [0, 0b10101, 0b10001]
     reach = parity_join.PairRange(np.zeros(3, dtype=np.int64), first_row=0)
-    left, right = parity_join.candidate_pairs(sketched, reach, 0.9)
-    assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 2), (1, 2)]
+    assert listed(parity_join.candidate_tiles(sketched, reach, 0.9)) == [(0, 2), (1, 2)]
 
 
 def test_the_sketches_rule_out_most_dissimilar_pairs() -> None:

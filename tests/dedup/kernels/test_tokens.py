@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from articles.normalization.text import normalize_text
 from dedup.detection.kernels.parity_join import DayRange, similar_pairs
 from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, Ragged, trigram_sets
-from dedup.detection.passes.trigram import _alphabet
+from dedup.detection.passes.trigram import TrigramPass
 
 
 def postgres_trigrams(text: str) -> set[int]:
@@ -24,7 +24,7 @@ def postgres_trigrams(text: str) -> set[int]:
 
 
 def sets_of(texts: list[str]) -> list[set[int]]:
-    ragged = trigram_sets(texts, _alphabet(texts, connection))
+    ragged = trigram_sets(texts, TrigramPass().alphabet(texts, connection))
     return [
         set(ragged.values[start:stop].tolist()) for start, stop in zip(ragged.offsets, ragged.offsets[1:], strict=False)
     ]
@@ -90,7 +90,7 @@ def test_texts_in_several_steps_keep_their_own_trigrams() -> None:
 @given(st.lists(st.text("ab cé́", max_size=12), min_size=2, max_size=8))
 def test_scores_are_the_32_bit_ones_of_similarity(texts: list[str]) -> None:
     pairs = similar_pairs(
-        trigram_sets(texts, _alphabet(texts, connection)),
+        trigram_sets(texts, TrigramPass().alphabet(texts, connection)),
         DayRange(np.zeros(len(texts), dtype=np.int64), first_row=0, day_window=0),
         threshold=0.3,
         universe=1 << TRIGRAM_BITS,
@@ -108,9 +108,12 @@ def test_scores_are_the_32_bit_ones_of_similarity(texts: list[str]) -> None:
     ]
 
 
-def test_ragged_knows_sizes_and_head() -> None:
-    ragged = Ragged(np.array([1, 5, 9, 2], dtype=np.int32), np.array([0, 3, 3, 4]))
+def test_parts_of_ragged_lists() -> None:
+    lists = [[1, 5, 9], [], [2]]
+    ragged = Ragged.of([np.array(numbers) for numbers in lists], np.int32)
     assert ragged.sizes.tolist() == [3, 0, 1]
-    assert ragged.head(2).values.tolist() == [1, 5, 9]
-    assert ragged.head(2).sizes.tolist() == [3, 0]
-    assert ragged.head(99).sizes.tolist() == [3, 0, 1]
+    assert [numbers.tolist() for numbers in ragged.split()] == lists
+    assert [numbers.tolist() for numbers in ragged.part(1, 99).split()] == lists[1:]
+    assert [numbers.tolist() for numbers in ragged.at(np.array([2, 0])).split()] == [[2], [1, 5, 9]]
+    assert [numbers.tolist() for numbers in ragged.only(ragged.values > 2).split()] == [[5, 9], [], []]
+    assert Ragged.of([], np.int32).split() == []

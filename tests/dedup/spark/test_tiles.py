@@ -121,7 +121,7 @@ def at_once(rows: list[dict[str, Any]], by: NearPass, config: Any) -> tuple[set[
         first = int(np.searchsorted(sets.days, day - 2 * config.day_window))
         some = {"ids": sets.ids[first:upto], "days": sets.days[first:upto], "sets": sets.sets.part(first, upto)}
         part = sets._replace(**some)
-        dense = similar_of_day(part, day, config, config.threshold, tally)
+        dense = similar_of_day(part, day, config, tally)
         every |= _of(scored_pairs(by, part, keys, dense.left, dense.right, dense.scores, config.threshold))
         hubs |= set(tally.hubs)
     return every, hubs
