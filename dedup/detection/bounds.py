@@ -71,15 +71,18 @@ class Bounds:
 
 def bound_named(pass_name: str, effect: SettingEffect) -> str | None:
     """Return the name of the setting that bounds a pass in this way, or None: the pass has no such bound."""
-    return _bound_in(PASSES[pass_name].config_class, effect)
+    config_class: Any = PASSES[pass_name].config_class
+    return _bound_in(config_class, effect)
 
 
-def _bound_in(config_class: Any, effect: SettingEffect) -> str | None:
-    return _declared_in(config_class, effect)
+def _bounds_in(config: PassConfig) -> tuple[str | None, str | None]:
+    """Return the names of the settings for the lowest score and the most days apart."""
+    config_class: Any = type(config)
+    return _bound_in(config_class, SettingEffect.FROM_SCORE), _bound_in(config_class, SettingEffect.WITHIN_DAYS)
 
 
 @cache
-def _declared_in(config_class: Any, effect: SettingEffect) -> str | None:
+def _bound_in(config_class: Any, effect: SettingEffect) -> str | None:
     declared = settings_of(config_class).items()
     return next((name for name, (_, declared_setting) in declared if declared_setting.effect is effect), None)
 
@@ -93,9 +96,10 @@ def bounds_of(pass_name: str, config: PassConfig, rules: Rules, first: int, seco
     general = general_bounds(config)
     applying = [rule for rule in rules if rule.applies(first, second)]
     own = [rule for rule in applying if rule.other_id] or applying
+    score, days = _bounds_in(config)
     return Bounds(
-        max(_set_by(own, pass_name, _bound_in(type(config), SettingEffect.FROM_SCORE)), default=general.lowest_score),
-        min(_set_by(own, pass_name, _bound_in(type(config), SettingEffect.WITHIN_DAYS)), default=general.most_days),
+        max(_set_by(own, pass_name, score), default=general.lowest_score),
+        min(_set_by(own, pass_name, days), default=general.most_days),
         left_out=any(rule.left_out for rule in own),
         retired=config.retired or any(rule.retired for rule in own),
     )
@@ -103,7 +107,7 @@ def bounds_of(pass_name: str, config: PassConfig, rules: Rules, first: int, seco
 
 def general_bounds(config: PassConfig) -> Bounds:
     """Return the bounds for pairs of newspapers without a rule."""
-    score, days = (_bound_in(type(config), effect) for effect in (SettingEffect.FROM_SCORE, SettingEffect.WITHIN_DAYS))
+    score, days = _bounds_in(config)
     return Bounds(
         getattr(config, score) if score else 0.0,
         getattr(config, days) if days else ANY_DAYS,
@@ -118,17 +122,17 @@ def _set_by(rules: Rules, pass_name: str, name: str | None) -> list[float]:
 
 def widened(pass_name: str, config: PassConfig, rules: Rules) -> PassConfig:
     """Return the config with the loosest bounds of its own and of all rules."""
-    changes: dict[str, Any] = {}
-    for effect, loosest in ((SettingEffect.FROM_SCORE, min), (SettingEffect.WITHIN_DAYS, max)):
-        if name := _bound_in(type(config), effect):
-            changes[name] = loosest([getattr(config, name), *_set_by(rules, pass_name, name)])
+    changes: dict[str, Any] = {
+        name: loosest([getattr(config, name), *_set_by(rules, pass_name, name)])
+        for name, loosest in zip(_bounds_in(config), (min, max), strict=True)
+        if name
+    }
     return dataclasses.replace(config, **changes)
 
 
 def bounded(config: PassConfig, bounds: Bounds) -> PassConfig:
     """Return the config with these bounds, as far as the pass has them."""
-    names = (_bound_in(type(config), SettingEffect.FROM_SCORE), _bound_in(type(config), SettingEffect.WITHIN_DAYS))
-    values = zip(names, (bounds.lowest_score, bounds.most_days), strict=True)
+    values = zip(_bounds_in(config), (bounds.lowest_score, bounds.most_days), strict=True)
     changes: dict[str, Any] = {name: value for name, value in values if name}
     return dataclasses.replace(config, **changes)
 

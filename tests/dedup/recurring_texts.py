@@ -15,10 +15,9 @@ def recurring_texts(articles: Sequence[PreparedArticle], *, count: int = LEAST_K
     texts = {}
     for newspaper in {article.newspaper for article in articles}:
         some = [article for article in articles if article.newspaper == newspaper]
-        values = np.concatenate([article.masked for article in some])
-        sets = ShingleSets(values, np.cumsum([0, *(len(article.masked) for article in some)], dtype=np.int64))
+        sets = ShingleSets.of([article.masked for article in some], np.uint32)
         days = np.array([article.date.toordinal() for article in some], dtype=np.int64)
-        phrases = recurring_phrases(distinct(values), days, sets)
+        phrases = recurring_phrases(distinct(sets.values), days, sets)
         texts[newspaper] = RecurringText(
             phrases, common_words([" ".join(article.vocabulary) for article in some]), count
         )

@@ -215,7 +215,7 @@ class _Joining:
         self.unchecked: set[tuple[int, int]] = set()
         self._forest = forest
         self._groups = groups
-        self._barred = _neighbours(cannot)
+        self._barred = neighbours_in(cannot)
         self._weights: Weights = {}
         for edge in edges:
             self._weigh(edge.left, edge.right, max(_log_odds(edge.score), 0.0))
@@ -333,7 +333,8 @@ def cluster(
     return Clustering(_components(forest, confirmed), contradictions, tuple(sorted(joining.unchecked)))
 
 
-def _neighbours(pairs: Iterable[tuple[int, int]]) -> Neighbours:
+def neighbours_in(pairs: Iterable[tuple[int, int]]) -> Neighbours:
+    """Return for each number those that it is in a pair with."""
     neighbours: Neighbours = {}
     for left, right in pairs:
         _connect(neighbours, left, right)

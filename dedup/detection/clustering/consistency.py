@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from dedup.detection.clustering.components import DisjointSets
+from dedup.detection.clustering.components import DisjointSets, neighbours_in
 
 Articles = tuple[int, ...]
 
@@ -25,10 +25,7 @@ class _Groups:
     def __init__(self, group_of: Mapping[int, int], apart: Iterable[tuple[int, int]]) -> None:
         self._group_of = group_of
         self._sets = DisjointSets()
-        self._enemies: dict[int, set[int]] = {}
-        for one, other in apart:
-            self._enemies.setdefault(one, set()).add(other)
-            self._enemies.setdefault(other, set()).add(one)
+        self._enemies = neighbours_in(apart)
 
     def roots(self, articles: Articles) -> set[int]:
         return {self._sets.root(self._group_of.get(article, article)) for article in articles}

@@ -15,6 +15,7 @@ from django.db import connection
 from psycopg.sql import SQL, Composable, Identifier, Literal
 
 from articles.models import Article
+from articles.numbers import counted
 from dedup.detection.clustering.components import LEAST_IN_COMMON
 from dedup.detection.verdicts.reasons import CLEAR, is_clear
 from dedup.models import Pair
@@ -99,7 +100,7 @@ JOIN dedup_membership AS other ON other.article_id = link.right_id AND other.clu
 WHERE one.cluster_id = cluster.id
 )""",
         lambda number: (
-            f"An editor decided that {_pairs(number)} of these articles "
+            f"An editor decided that {counted(number, 'pair')} of these articles "
             f"{'is not a duplicate' if number == 1 else 'are not duplicates'}."
         ),
     ),
@@ -108,7 +109,8 @@ WHERE one.cluster_id = cluster.id
         "Not all of them look like copies.",
         _INSIDE + "pair.verdict <> 'duplicate')",
         lambda number: (
-            f"{_pairs(number)} of these articles {_were(number)} judged to be versions, templates or merely similar."
+            f"{counted(number, 'pair')} of these articles {'was' if number == 1 else 'were'} judged to be versions, "
+            "templates or merely similar."
         ),
     ),
     ClusterDoubt(
@@ -147,7 +149,9 @@ WHERE member.cluster_id = cluster.id AND article.text_digest IS DISTINCT FROM ke
         "pairs",
         "They differ.",
         _INSIDE + "pair.verdict = 'duplicate' AND {pair_doubt})",
-        lambda number: f"{_pairs(number)} of these articles {'differs' if number == 1 else 'differ'} in what matters.",
+        lambda number: (
+            f"{counted(number, 'pair')} of these articles {'differs' if number == 1 else 'differ'} in what matters."
+        ),
     ),
     ClusterDoubt(
         "articles",
@@ -161,14 +165,6 @@ WHERE member.cluster_id = cluster.id AND {article_doubt}
         lambda number: f"{number:,} of the articles may not be whole, or not of that day.",
     ),
 )
-
-
-def _pairs(number: int) -> str:
-    return f"{number:,} pair{'' if number == 1 else 's'}"
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
 
 
 # ---- in SQL ----------------------------------------------------------------------------------------

@@ -41,12 +41,15 @@ class Reason(StrEnum):
 
 
 class Member(NamedTuple):
-    """An article of a cluster."""
+    """An article of a cluster, and what the rules ask about it."""
 
     pk: int
     newspaper_id: int
     date: datetime.date
     published_at: datetime.datetime | None
+    agency: str = ""
+    characters: int = 0
+    withheld: bool = False
 
 
 class Removal(NamedTuple):
@@ -80,7 +83,8 @@ def removals(policy: Policy, members: Collection[Member], kept: int) -> list[Rem
 def in_order(members: Collection[Member]) -> list[Member]:
     """Return articles in the order of publication."""
     by_id = {member.pk: member for member in members}
-    return [by_id[pk] for pk in publication_order((member.pk, member.date, member.published_at) for member in members)]
+    dated = ((member.pk, member.date, member.published_at) for member in members)
+    return [by_id[pk] for pk in publication_order(dated)]
 
 
 def _all_but_one(ordered: Sequence[Member], kept: int) -> Iterator[Removal]:
@@ -98,25 +102,12 @@ def _relation(article: Member, stays: Member) -> Reason:
     return Reason.LATER_DAY if article.date > stays.date else Reason.EARLIER_DAY
 
 
-class Candidate(NamedTuple):
-    """An article of a cluster, and what the rules ask about it."""
-
-    pk: int
-    date: datetime.date
-    published_at: datetime.datetime | None
-    agency: str = ""
-    characters: int = 0
-    withheld: bool = False
-
-
-def kept_by(rule: str, candidates: Collection[Candidate]) -> int:
+def kept_by(rule: str, members: Collection[Member]) -> int:
     """Return the id of the article that a rule keeps; if it likes several best, the one that was published first.
 
     An article that is withheld is kept only if all are.
     """
-    candidates = [candidate for candidate in candidates if not candidate.withheld] or candidates
-    by_id = {candidate.pk: candidate for candidate in candidates}
-    ordered = [by_id[pk] for pk in publication_order(candidate[:3] for candidate in candidates)]
+    ordered = in_order([member for member in members if not member.withheld] or members)
     if rule == KeepRule.AGENCY:
         return next((article for article in ordered if article.agency), ordered[0]).pk
     if rule == KeepRule.LONGEST:

@@ -14,7 +14,7 @@ from articles.models import Article
 from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
 from dedup.detection.clustering.constraints import Constraints, KnownConstraints, constraints_in_force, lock_review
 from dedup.detection.clustering.group_pairs import RANKS
-from dedup.detection.clustering.policies import Candidate, kept_by
+from dedup.detection.clustering.policies import Member, kept_by
 from dedup.integrations.webhooks import announce
 from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Webhook
 
@@ -250,7 +250,7 @@ def _move(before: dict[int, int], after: dict[int, int]) -> None:
 class _Facts(NamedTuple):
     """Facts about the articles in clusters, and the rule that chooses between them."""
 
-    candidates: dict[int, Candidate]
+    members: dict[int, Member]
     chosen: dict[int, int]  # articles that an editor chose to keep: the latest decision of each
     rule: str
 
@@ -259,7 +259,7 @@ def _facts(components: Iterable[Component]) -> _Facts:
     articles = [article for component in components for article in component.articles]
     chosen = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article__in=articles)
     rule = keep_rule()
-    return _Facts(candidates_of(articles, rule), dict(chosen.order_by("pk").values_list("article", "pk")), rule)
+    return _Facts(members_of(articles, rule), dict(chosen.order_by("pk").values_list("article", "pk")), rule)
 
 
 def keep_rule() -> str:
@@ -267,23 +267,22 @@ def keep_rule() -> str:
     return Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first() or Keep.EARLIEST
 
 
-def candidates_of(articles: Collection[int], rule: str) -> dict[int, Candidate]:
+def members_of(articles: Collection[int], rule: str) -> dict[int, Member]:
     """Return what a rule asks about these articles, by id."""
-    columns: list[Any] = ["withheld", "pk", "date", "published_at"]
+    columns: list[Any] = ["withheld", "pk", "newspaper", "date", "published_at"]
     if rule != Keep.EARLIEST:  # to measure long texts takes time
         columns += ["agency", Length("content")]
     rows = Article.objects.filter(pk__in=articles).order_by().values_list(*columns)
-    return {pk: Candidate(pk, *row)._replace(withheld=withheld) for withheld, pk, *row in rows}
+    return {pk: Member(pk, *row, withheld=withheld) for withheld, pk, *row in rows}
 
 
 def _row(component: Component, facts: _Facts) -> Cluster:
     """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps."""
-    candidates = [facts.candidates[article] for article in component.articles]
-    days = [candidate.date for candidate in candidates]
-    shown = [article for article in component.articles if not facts.candidates[article].withheld]
-    chosen = [article for article in shown if article in facts.chosen]
+    members = [facts.members[article] for article in component.articles]
+    days = [member.date for member in members]
+    chosen = [member.pk for member in members if member.pk in facts.chosen and not member.withheld]
     return Cluster(
-        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else kept_by(facts.rule, candidates),
+        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else kept_by(facts.rule, members),
         state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,
         size=len(component.articles),
         lowest_score=component.lowest_score,

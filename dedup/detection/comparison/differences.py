@@ -54,20 +54,38 @@ class Segment(NamedTuple):
         return same_kind and self.boilerplate == other.boilerplate and self.found == other.found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TextBlock:
     """Lines of the two texts to show side by side, and how many words each has in them.
 
     `shared`: how many of them are in both. `folds`: they are all equal, or in one text only, and long enough to fold.
     """
 
-    left: tuple[Segment, ...]
-    right: tuple[Segment, ...]
-    merged: tuple[Segment, ...]
+    left: list[Segment] = field(default_factory=list)
+    right: list[Segment] = field(default_factory=list)
+    merged: list[Segment] = field(default_factory=list)
     left_words: int = 0
     right_words: int = 0
     shared: int = 0
     folds: bool = False
+
+    def add(self, left: Iterable[Segment], right: Iterable[Segment], merged: Iterable[Segment]) -> None:
+        """Add what follows in either text, and in both as one."""
+        # Where both are one text, boilerplate of one of them is none of the other.
+        bare = (segment._replace(boilerplate=False, found=False) for segment in merged)
+        for segments, more in ((self.left, left), (self.right, right), (self.merged, bare)):
+            for segment in more:
+                if segments and segment.continues(segments[-1]):
+                    segments[-1] = segment._replace(text=segments[-1].text + segment.text)
+                else:
+                    segments.append(segment)
+
+    def count(self, stretch: Stretch) -> None:
+        """Count the words of a stretch that is added."""
+        self.left_words += stretch.left_words
+        self.right_words += stretch.right_words
+        if stretch.kind != "different":
+            self.shared += max(stretch.left_words, stretch.right_words)
 
     @property
     def changed(self) -> bool:
@@ -151,7 +169,7 @@ def compare_texts(left: MarkedText, right: MarkedText) -> Differences:
     if _are_too_long(texts):
         deleted, inserted = (len(text.prepared.words) for text in texts)
         sides = [_plain(text.passages()) for text in texts]
-        block = TextBlock(sides[0], sides[1], (*sides[0], *sides[1]), deleted, inserted)
+        block = TextBlock(*sides, sides[0] + sides[1], deleted, inserted)
         rest = texts[0].rest, texts[1].rest
         return Differences((block,), deleted=deleted, inserted=inserted, rest=rest, too_long=True)
     return _differences(texts, align(texts[0].prepared, texts[1].prepared))
@@ -185,36 +203,8 @@ def _differences(texts: tuple[ShownText, ShownText], stretches: Sequence[Stretch
     )
 
 
-def _plain(parts: Iterable[Passage]) -> tuple[Segment, ...]:
-    return tuple(Segment("same", part.text, boilerplate=part.boilerplate, found=part.found) for part in parts)
-
-
-@dataclass(slots=True)
-class _Open:
-    """The block under construction."""
-
-    left: list[Segment] = field(default_factory=list)
-    right: list[Segment] = field(default_factory=list)
-    merged: list[Segment] = field(default_factory=list)
-    left_words: int = 0
-    right_words: int = 0
-    shared: int = 0
-
-    def add(self, left: Iterable[Segment], right: Iterable[Segment], merged: Iterable[Segment]) -> None:
-        # Where both are one text, boilerplate of one of them is none of the other.
-        bare = (segment._replace(boilerplate=False, found=False) for segment in merged)
-        for segments, more in ((self.left, left), (self.right, right), (self.merged, bare)):
-            for segment in more:
-                if segments and segment.continues(segments[-1]):
-                    segments[-1] = segment._replace(text=segments[-1].text + segment.text)
-                else:
-                    segments.append(segment)
-
-    def count(self, stretch: Stretch) -> None:
-        self.left_words += stretch.left_words
-        self.right_words += stretch.right_words
-        if stretch.kind != "different":
-            self.shared += max(stretch.left_words, stretch.right_words)
+def _plain(parts: Iterable[Passage]) -> list[Segment]:
+    return [Segment("same", part.text, boilerplate=part.boilerplate, found=part.found) for part in parts]
 
 
 class _Blocks:
@@ -223,7 +213,7 @@ class _Blocks:
     def __init__(self, texts: tuple[ShownText, ShownText], *, fold_same: bool, fold_others: bool) -> None:
         self._texts = texts
         self._fold_same, self._fold_others = fold_same, fold_others
-        self._open = _Open()
+        self._open = TextBlock()
         self._ends: dict[tuple[int, bool], Moved] = {}  # by the number of the passage, and the side
 
     def of(self, stretches: Sequence[Stretch]) -> Iterator[TextBlock]:
@@ -242,10 +232,10 @@ class _Blocks:
         yield from self._close()
 
     def _close(self, *, folds: bool = False) -> Iterator[TextBlock]:
-        done, self._open = self._open, _Open()
+        done, self._open = self._open, TextBlock()
         if done.merged:
-            segments = tuple(done.left), tuple(done.right), tuple(done.merged)
-            yield TextBlock(*segments, done.left_words, done.right_words, done.shared, folds)
+            done.folds = folds
+            yield done
 
     def _joined(self, stretches: Sequence[Stretch]) -> list[Stretch]:
         """Return the stretches with neighbouring ones that read the same in both texts as one."""
@@ -384,9 +374,9 @@ def _one_after_the_other(deleted: Sequence[Segment], inserted: Sequence[Segment]
 
 
 def _is_long(stretch: Stretch) -> bool:
-    if stretch.left_words and stretch.right_words:
-        return max(stretch.left_words, stretch.right_words) >= FOLD_REPLACED_FROM_WORDS
-    return max(stretch.left_words, stretch.right_words) >= FOLD_ONE_SIDED_FROM_WORDS
+    replaced = stretch.left_words and stretch.right_words
+    words = max(stretch.left_words, stretch.right_words)
+    return words >= (FOLD_REPLACED_FROM_WORDS if replaced else FOLD_ONE_SIDED_FROM_WORDS)
 
 
 def _marked(kind: SegmentKind, text: str) -> Iterator[tuple[SegmentKind, str]]:

@@ -81,29 +81,27 @@ def _characters_of(text: str, settings: Settings) -> _Things:
 
 def _stop_words_of(text: str, _settings: Settings) -> _Things:
     language = language_of(text)
-    words = _located_words(text, text.split())
     stops = stop_words(language) if language else frozenset[str]()
-    for place in range(len(words) - _STOP_WORD_SHINGLE + 1):
-        if words[place][0] in stops:
-            shingle = words[place : place + _STOP_WORD_SHINGLE]
-            yield tuple(word for word, _ in shingle), (shingle[0][1][0], shingle[-1][1][1])
+    for words, span in _shingles(text, text.split(), _STOP_WORD_SHINGLE):
+        if words[0] in stops and len(words) == _STOP_WORD_SHINGLE:
+            yield words, span
 
 
 def _phrases_of(text: str, _settings: Settings) -> _Things:
-    words = _located_words(text, words_of(text))
-    for place in range(max(len(words) - SHINGLE_WORDS + 1, min(len(words), 1))):
-        shingle = words[place : place + SHINGLE_WORDS]
-        yield tuple(masked(word) for word, _ in shingle), (shingle[0][1][0], shingle[-1][1][1])
+    for words, span in _shingles(text, words_of(text), SHINGLE_WORDS):
+        yield tuple(map(masked, words)), span
 
 
-def _located_words(text: str, words: Sequence[str]) -> list[tuple[str, Span]]:
-    found: list[tuple[str, Span]] = []
+def _shingles(text: str, words: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...], Span]]:
+    """Yield every `size` words in a row, or all if they are fewer, and where they are."""
+    starts: list[int] = []
     place = 0
     for word in words:
-        start = text.index(word, place)
-        place = start + len(word)
-        found.append((word, (start, place)))
-    return found
+        starts.append(text.index(word, place))
+        place = starts[-1] + len(word)
+    for place in range(max(len(words) - size + 1, min(len(words), 1))):
+        last = min(place + size, len(words)) - 1
+        yield tuple(words[place : last + 1]), (starts[place], starts[last] + len(words[last]))
 
 
 _Form = Callable[[Located, Settings], Located]

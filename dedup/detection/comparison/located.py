@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -86,8 +86,8 @@ def _outside(removed: Sequence[Span], length: int) -> Iterator[int]:
 def normalized(compared: Located) -> Located:
     """Return the normalised form of a text; its characters have the places of what they were made from."""
     wanted = normalize_text(compared.text)
-    for pieces_of in (_clusters, _runs):
-        found = _joined(pieces_of(compared.text))
+    for divided, form in ((_clusters_of, _of_cluster), (_whole, normalize_text)):
+        found = _joined(_pieces(compared.text, divided, form))
         if "".join(character for character, _, _ in found) == wanted:
             break
     else:
@@ -132,26 +132,23 @@ def _made_of(part: str) -> list[tuple[int, int]]:
 _Piece = tuple[str, int, int]  # a normalised stretch, and the start and the end of what it was made from
 
 
-def _clusters(text: str) -> Iterator[_Piece]:
+def _pieces(text: str, divided: Callable[[str], Iterable[str]], form: Callable[[str], str]) -> Iterator[_Piece]:
+    """Yield the forms of the parts into which each run of characters is divided, and a blank before each run."""
     end = 0
     for run in _RUN.finditer(text):
         yield " ", end, run.start()
-        end = run.end()
-        if run.group().isascii():
-            yield from (
-                (_of_cluster(character), place, place + 1) for place, character in enumerate(run.group(), run.start())
-            )
-        else:
-            for cluster in _CLUSTER.finditer(run.group()):
-                yield _of_cluster(cluster.group()), run.start() + cluster.start(), run.start() + cluster.end()
+        end = run.start()
+        for part in divided(run.group()):
+            yield form(part), end, end + len(part)
+            end += len(part)
 
 
-def _runs(text: str) -> Iterator[_Piece]:
-    end = 0
-    for run in _RUN.finditer(text):
-        yield " ", end, run.start()
-        end = run.end()
-        yield normalize_text(run.group()), run.start(), run.end()
+def _clusters_of(run: str) -> Iterable[str]:
+    return run if run.isascii() else _CLUSTER.findall(run)
+
+
+def _whole(run: str) -> Iterable[str]:
+    return [run]
 
 
 @lru_cache(maxsize=10_000)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import compress, pairwise
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final
 
 import regex
 from babel import Locale, UnknownLocaleError
@@ -64,12 +64,6 @@ _LANGUAGES = tuple(
     "en fr de es it pt nl sv da nb fi pl cs sk hu ro bg hr sr sl uk ru tr el ar fa he hi bn ta te ml si ur id ms vi "  # noqa: SIM905 - a list of 60 lines would hide the rest
     "ko sw ca eu gl lt lv et is ga ka hy az kk uz mn ne mr gu kn pa am so zu af".split()
 )
-
-
-class _Pattern(Protocol):
-    """The part of the patterns of re and regex that is used here."""
-
-    def findall(self, string: str, /) -> list[Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,75 +140,60 @@ class PreparedArticle:
         return self._spoken.get(first, ())
 
 
-class _Text(NamedTuple):
-    """The fields of a PreparedArticle that its content alone decides."""
-
-    shown: list[str]
-    words: list[str]
-    kinds: bytearray
-    starts: list[int]
-    sentence_keys: list[int]
-    numbers: Counter[str]
-    vocabulary: frozenset[str]
-
-
 class Preparer:
     """Prepares articles. It remembers every word, so make a new one for each block."""
 
     def __init__(self) -> None:
-        self._keys = _Keys()
-        self._kinds = _Kinds()
-        self._texts: dict[str, _Text] = {}  # the least recently used first
+        self._key_of, self._kind_of = cache(_word_key), cache(word_kind)
+        self._texts: dict[str, dict[str, Any]] = {}  # the least recently used first
 
     @property
     def known_words(self) -> int:
         """The number of words that it remembers."""
-        return len(self._keys)
+        return self._key_of.cache_info().currsize
 
     def prepare(self, article: ArticleText) -> PreparedArticle:
         """Return the article ready to be compared."""
         text = self._text_of(article.content)
-        headline_text = typography(article.headline)
-        headline, headline_kinds = self._words_of(_pattern(headline_text).findall(headline_text))
+        headline, headline_kinds = self._words_of(_words_in(typography(article.headline)))
         return PreparedArticle(
             newspaper=article.newspaper,
             date=article.date,
             time=article.time,
-            **text._asdict(),
+            **text,
             masked=_masked_shingles(article.content) if article.masked is None else article.masked,
             headline=headline,
             headline_kinds=headline_kinds,
         )
 
-    def _text_of(self, content: str) -> _Text:
-        """Return what is known of a content; copies of one text are often prepared one after the other."""
+    def _text_of(self, content: str) -> dict[str, Any]:
+        """Return the fields that a content alone decides; copies of it are often prepared one after the other."""
         text = self._texts.pop(content, None) or self._made(content)
         self._texts[content] = text
         if len(self._texts) > _KEPT_TEXTS:
             del self._texts[next(iter(self._texts))]
         return text
 
-    def _made(self, content: str) -> _Text:
+    def _made(self, content: str) -> dict[str, Any]:
         shown: list[str] = []
         starts = [0]
         for _, found in _sentences(content):
             shown += found
             starts.append(len(shown))
         words, kinds = self._words_of(shown, starts)
-        return _Text(
-            shown=shown,
-            words=words,
-            kinds=kinds,
-            starts=starts,
-            sentence_keys=[hash(tuple(words[start:end])) for start, end in pairwise(starts)],
-            numbers=Counter(compress(words, kinds.translate(_IS_NUMBER))),
-            vocabulary=frozenset(words),
-        )
+        return {
+            "shown": shown,
+            "words": words,
+            "kinds": kinds,
+            "starts": starts,
+            "sentence_keys": [hash(tuple(words[start:end])) for start, end in pairwise(starts)],
+            "numbers": Counter(compress(words, kinds.translate(_IS_NUMBER))),
+            "vocabulary": frozenset(words),
+        }
 
     def headline_form(self, headline: str) -> str:
         """Return a headline with each number, month and weekday as "#": the form that headlines of a series share."""
-        text = typography(headline)
-        keys, kinds = self._words_of(_pattern(text).findall(text))
+        keys, kinds = self._words_of(_words_in(typography(headline)))
         return " ".join("#" if kind in {NUMBER, DATE} else key for key, kind in zip(keys, kinds, strict=True))
 
     def _words_of(self, found: Sequence[str], starts: Sequence[int] = ()) -> tuple[list[str], bytearray]:
@@ -224,7 +203,7 @@ class Preparer:
         month if capitalised or next to a number. A name is capitalised and does not begin the sentence; scripts without
         capitals have no names.
         """
-        keys, kinds = list(map(self._keys.__getitem__, found)), bytearray(map(self._kinds.__getitem__, found))
+        keys, kinds = list(map(self._key_of, found)), bytearray(map(self._kind_of, found))
         starts = starts or [0, len(found)]
         for start in starts[:-1] if found else ():
             if kinds[start] == NAME:
@@ -236,20 +215,9 @@ class Preparer:
         return keys, kinds
 
 
-class _Keys(dict[str, str]):
-    """Words as they are compared: case-folded and 1,200 as 1200."""
-
-    def __missing__(self, word: str) -> str:
-        self[word] = key = _GROUPED.sub("", word.casefold())
-        return key
-
-
-class _Kinds(dict[str, int]):
-    """The kinds of words as far as the word alone shows."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = kind = word_kind(word)
-        return kind
+def _word_key(word: str) -> str:
+    """Return a word as it is compared: case-folded and 1,200 as 1200."""
+    return _GROUPED.sub("", word.casefold())
 
 
 def shown_sentences(content: str) -> list[str]:
@@ -291,7 +259,11 @@ def typography(text: str) -> str:
     return _VANISHING.sub("", unicodedata.normalize("NFKC", text).replace("’", "'"))
 
 
-def _pattern(text: str) -> _Pattern:
+def _words_in(text: str) -> list[str]:
+    return _pattern(text).findall(text)
+
+
+def _pattern(text: str) -> re.Pattern[str] | regex.Pattern[str]:
     if text.isascii():
         return _USUAL_WORD
     characters = "".join(set(text))

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
-from dedup.detection.kernels.tokens import IntArray, distinct
+from dedup.detection.kernels.tokens import Flags, IntArray, begins_in, distinct, ranges
 
 # How many days before and after an article its series is searched: a monthly column appears at least twice.
 SERIES_DAYS = 60
@@ -46,7 +46,6 @@ _HASHES = 1 << 32
 _SORTED_AT_ONCE = 4_000_000
 # Every phrase with a day on which it is printed: the hash, and in _DAY_BITS bits the day's ordinal number; ascending.
 Printings = npt.NDArray[np.uint64]
-Mask = npt.NDArray[np.bool_]
 # What recurs in so many articles is remembered; an article takes about 2 kB.
 _MOST_REMEMBERED = 4_000
 
@@ -61,9 +60,9 @@ class RecurringText:
     phrases: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
     common: frozenset[str] = frozenset()
     articles: int = 0
-    _recurs: dict[int, tuple[Hashes, Mask]] = field(default_factory=dict)
+    _recurs: dict[int, tuple[Hashes, Flags]] = field(default_factory=dict)
 
-    def recurs(self, phrases: Hashes) -> Mask:
+    def recurs(self, phrases: Hashes) -> Flags:
         """Return which phrases of an article recur. It is remembered, because an article is in many pairs."""
         known = self._recurs.get(id(phrases))
         if known is None:
@@ -82,7 +81,7 @@ class RecurringText:
 NO_RECURRING_TEXT = RecurringText()
 
 
-def recurring_in(phrases: Hashes, texts: tuple[RecurringText, RecurringText]) -> Mask:
+def recurring_in(phrases: Hashes, texts: tuple[RecurringText, RecurringText]) -> Flags:
     """Return which phrases of an article recur in any of two newspapers."""
     one, other = texts
     return one.recurs(phrases) if one is other else one.recurs(phrases) | other.recurs(phrases)
@@ -103,7 +102,7 @@ class Coverage(NamedTuple):
     fresh_shared: int
 
 
-def coverage(shorter: Hashes, longer: Hashes, recurs: Mask) -> Coverage:
+def coverage(shorter: Hashes, longer: Hashes, recurs: Flags) -> Coverage:
     """Return how much two ascending sets of phrases share, with and without those of the shorter one that recur."""
     shared = among(shorter, longer)
     both, recurring_both = int(np.count_nonzero(shared)), int(np.count_nonzero(shared & recurs))
@@ -118,7 +117,7 @@ def coverage(shorter: Hashes, longer: Hashes, recurs: Mask) -> Coverage:
     )
 
 
-def among(some: Hashes, others: Hashes) -> Mask:
+def among(some: Hashes, others: Hashes) -> Flags:
     """Return which members of an ascending set are in another one."""
     if not len(others):
         return np.zeros(len(some), dtype=np.bool_)
@@ -215,7 +214,7 @@ def printings(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Pri
     return np.concatenate(found)
 
 
-def _range_of(hashes: Hashes, part: int, parts: int) -> slice | Mask:
+def _range_of(hashes: Hashes, part: int, parts: int) -> slice | Flags:
     if parts == 1:
         return slice(None)
     low, high = (_HASHES * bound // parts for bound in (part, part + 1))
@@ -228,10 +227,10 @@ def recurring_between(printed: Printings, first: int, last: int) -> Hashes:
     return _recurring(printed.compress((days >= first) & (days <= last)))[0]
 
 
-def _recurring(printed: Printings) -> tuple[Hashes, Mask, IntArray]:
+def _recurring(printed: Printings) -> tuple[Hashes, Flags, IntArray]:
     """Return the phrases that recur; and of every phrase whether it does, and on how many days it is printed."""
     values, days = printed >> np.uint64(_DAY_BITS), printed & _DAYS
-    starts = np.flatnonzero(np.concatenate([np.ones(min(len(values), 1), dtype=np.bool_), values[1:] != values[:-1]]))
+    starts = np.flatnonzero(begins_in(values))
     ends = np.append(starts[1:], len(values))[: len(starts)]
     recurs = (ends - starts >= RECURRING_DAYS) & (days[ends - 1] - days[starts] >= RECURRING_SPAN)
     return values[starts[recurs]].astype(np.uint32), recurs, ends - starts
@@ -263,7 +262,7 @@ def common_words(texts: Sequence[str]) -> frozenset[str]:
     bits = np.uint64(len(texts).bit_length())
     hashes = _hashes(data, starts, ends) >> bits
     found = distinct(hashes << bits | articles) >> bits
-    begins = np.flatnonzero(np.concatenate([np.ones(1, dtype=np.bool_), found[1:] != found[:-1]]))
+    begins = np.flatnonzero(begins_in(found))
     often = np.diff(np.append(begins, len(found))) > max(COMMON_ARTICLES, COMMON_SHARE * len(texts))
     return frozenset(
         data[start:end].tobytes().decode("utf-8", "surrogatepass")
@@ -280,10 +279,9 @@ def _hashes(data: npt.NDArray[np.uint8], starts: IntArray, ends: IntArray) -> np
     """Return 64 bits of every word."""
     sizes = ends - starts
     firsts = np.cumsum(sizes) - sizes
-    places = np.arange(int(sizes.sum())) - np.repeat(firsts, sizes)
     powers = np.cumprod(np.full(int(sizes.max()), _BASE))
     letters = data.compress(data != _BLANK).astype(np.uint64)
-    hashes = np.add.reduceat(letters * powers.take(places), firsts)
+    hashes = np.add.reduceat(letters * powers.take(ranges(np.zeros_like(sizes), sizes)), firsts)
     return (hashes ^ hashes >> np.uint64(32)) * _MIXER
 
 

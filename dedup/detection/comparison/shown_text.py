@@ -15,14 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from articles.boilerplate.mode import Mode
-from dedup.detection.comparison.located import compared_text, typographic
+from dedup.detection.comparison.located import Span, compared_text, typographic
 from dedup.detection.comparison.prepared import MAX_CHARACTERS, ArticleText, Preparer
 
 _QUOTES_AND_DASHES = str.maketrans("‘’‚“”„«»‐‑–—", '\'\'\'"""""----')
 _NO_HASHES = np.empty(0, dtype="<u4")
-
-Span = tuple[int, int]
-
 
 # Each mark begins with its start and its end in the text; marks of one kind are in order and do not overlap.
 Marks = Sequence[Sequence[int]]

@@ -67,10 +67,11 @@ class MonthFacts:
     series: HeadlineSeries
     texts: Mapping[int, RecurringText]
 
-    def recurrence_of(self, each: JudgedArticle) -> Recurrence:
+    def recurrence_of(self, judged: JudgedArticle) -> Recurrence:
         """Return the series of an article, and what recurs in its newspaper."""
-        text = self.texts.get(each.article.newspaper, NO_RECURRING_TEXT)
-        return self.series.recurrence_of(each.article.newspaper, each.article.date, each.form, text)
+        article = judged.article
+        text = self.texts.get(article.newspaper, NO_RECURRING_TEXT)
+        return self.series.recurrence_of(article.newspaper, article.date, judged.form, text)
 
 
 def compared(left: JudgedArticle, right: JudgedArticle, facts: MonthFacts) -> Comparison:

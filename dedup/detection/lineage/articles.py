@@ -118,8 +118,4 @@ class Lineage:
     @property
     def leader(self) -> LineageArticle | None:
         """The article that ran first; None if that is not known."""
-        return (
-            next(article for article in self.articles if article.number == self.first[0])
-            if len(self.first) == 1
-            else None
-        )
+        return next((article for article in self.articles if (article.number,) == self.first), None)

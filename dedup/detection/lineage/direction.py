@@ -89,19 +89,14 @@ def _shape(source: LineageArticle, follower: LineageArticle, like: Likeness) -> 
     """Return what the two texts say: a cropped one ends early, an extended one has sentences in between."""
     if not like.added and not like.dropped:
         return 0, ""
-    back = like.reversed
-    for shape, first, second, sign in ((like, source, follower, 1), (back, follower, source, -1)):
-        if shape.is_crop and not back_and_forth(shape):
-            return sign * _SHAPE, f"The text of {second.name} is that of {first.name}, cropped at the end."
-    for shape, first, second, sign in ((like, source, follower, 1), (back, follower, source, -1)):
+    ways = ((like, source, follower, _SHAPE), (like.reversed, follower, source, -_SHAPE))
+    for shape, first, second, points in ways:
+        if shape.is_crop and not shape.added:
+            return points, f"The text of {second.name} is that of {first.name}, cropped at the end."
+    for shape, first, second, points in ways:
         if shape.is_extension:
-            return sign * _SHAPE, f"The text of {second.name} is that of {first.name} with sentences added."
+            return points, f"The text of {second.name} is that of {first.name} with sentences added."
     return 0, ""
-
-
-def back_and_forth(like: Likeness) -> bool:
-    """Return whether either text has sentences that the other lacks."""
-    return bool(like.added) and bool(like.dropped)
 
 
 # Clocks of newspapers differ, and some are set by hand: less than this, in hours, says little.

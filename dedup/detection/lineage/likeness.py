@@ -29,7 +29,6 @@ class Likeness:
     added: tuple[int, ...]
     dropped: tuple[int, ...]
     changed: tuple[tuple[int, int], ...]
-    exact: tuple[tuple[int, int], ...]
     source_sentences: int
     follower_sentences: int
 
@@ -42,7 +41,6 @@ class Likeness:
             added=self.dropped,
             dropped=self.added,
             changed=tuple(sorted((follower, source) for source, follower in self.changed)),
-            exact=tuple(sorted((follower, source) for source, follower in self.exact)),
             source_sentences=self.follower_sentences,
             follower_sentences=self.source_sentences,
         )
@@ -55,27 +53,18 @@ class Likeness:
     @property
     def is_crop(self) -> bool:
         """Whether the follower is the beginning of the source, which goes on."""
-        return self.taken >= CONTAINED and bool(self.dropped) and self.dropped_at_end == len(self.dropped)
+        at_end = _trailing(self.dropped, self.source_sentences)
+        return self.taken >= CONTAINED and 0 < len(self.dropped) == at_end
 
     @property
     def is_extension(self) -> bool:
         """Whether the follower has the whole source, and sentences of its own before its end."""
-        return self.kept >= CONTAINED and len(self.added) > self.added_at_end
+        return self.kept >= CONTAINED and len(self.added) > _trailing(self.added, self.follower_sentences)
 
     @property
     def contains(self) -> bool:
         """Whether one of the two contains the other."""
         return self.kept >= CONTAINED or self.taken >= CONTAINED
-
-    @property
-    def dropped_at_end(self) -> int:
-        """The number of sentences that the source has after the last one that both have."""
-        return _trailing(self.dropped, self.source_sentences)
-
-    @property
-    def added_at_end(self) -> int:
-        """The number of sentences that the follower has after the last one that both have."""
-        return _trailing(self.added, self.follower_sentences)
 
 
 def _trailing(places: Sequence[int], sentences: int) -> int:
@@ -98,7 +87,6 @@ def likeness(source: Text, follower: Text) -> Likeness:
         added=tuple(place for place in range(len(right.sentence_keys)) if place not in of_right),
         dropped=tuple(place for place in range(len(left.sentence_keys)) if place not in of_left),
         changed=tuple((match.left, match.right) for match in matches if not match.exact),
-        exact=tuple((match.left, match.right) for match in matches if match.exact),
         source_sentences=len(left.sentence_keys),
         follower_sentences=len(right.sentence_keys),
     )

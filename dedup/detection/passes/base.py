@@ -230,9 +230,7 @@ class PreparedPass(Pass):
         """Return in how many parts to prepare a run of so many blocks; 0: each block makes what it needs."""
         return 0
 
-    def prepare(
-        self, window: Window, config: Any, connection: Connection, part: int, parts: int, tally: Tally | None = None
-    ) -> Any:
+    def prepare(self, window: Window, config: Any, connection: Connection, part: int, parts: int, tally: Tally) -> Any:
         """Return a part of what the blocks need; `window` has all days of the run."""
         raise NotImplementedError
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from articles.numbers import counted
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.kernels.containment import HASHES, contained_texts
 from dedup.detection.kernels.inverted_index import ScoredPairs
@@ -99,17 +100,11 @@ class ContainmentPass(MemberPass):
         return max(_LEAST_PARTS, -(-articles // _ARTICLES_PER_PART)) if blocks > 1 else 0
 
     def prepare(
-        self,
-        window: Window,
-        config: ContainmentConfig,
-        connection: Connection,
-        part: int,
-        parts: int,
-        tally: Tally | None = None,
+        self, window: Window, config: ContainmentConfig, connection: Connection, part: int, parts: int, tally: Tally
     ) -> Hashes:
         """Return the common shingles of one of several ranges. Memory: half a gigabyte."""
         low, high = HASHES * part // parts, HASHES * (part + 1) // parts
-        ranges = read_hashes(window, connection, low=low, high=high, tally=tally)
+        ranges = read_hashes(window, connection, tally, low=low, high=high)
         return np.concatenate([occurring(hashes, self.counted_from(config)) for hashes in ranges])
 
     def prepared(self, parts: Sequence[Hashes]) -> Hashes:
@@ -122,17 +117,9 @@ class ContainmentPass(MemberPass):
         articles = read_shingles(window, connection, tally, first_day=begin)
         return ArticleMembers(articles.ids, articles.days, articles.sets)
 
-    def sets(self, values: Hashes, offsets: IntArray, _weights: object) -> ShingleSets:
-        """Return sets of shingles."""
-        return ShingleSets(values, offsets)
-
     def counted_from(self, config: ContainmentConfig) -> int:
         """Return from how many articles on a shingle is common."""
         return config.most_articles + 1
-
-    def counted(self, members: Hashes, _counts: IntArray) -> Hashes:
-        """Return the common shingles."""
-        return members
 
     def shared(
         self,
@@ -183,16 +170,16 @@ class ContainmentPass(MemberPass):
 def _explained(score: float, shared: int, shingles: int, common: int, config: ContainmentConfig) -> Explanation:
     evidence = {"shared": shared, "shingles": shingles}
     ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
-    counted = f"They share {_shingles(shared)} that few articles have, of {shingles:,} in the shorter article."
-    counted += ignored if common > shared else ""
+    found = f"They share {_shingles(shared)} that few articles have, of {shingles:,} in the shorter article."
+    found += ignored if common > shared else ""
     if shared < config.minimum_shared:
-        why = f"{counted} At least {config.minimum_shared:,} are needed."
+        why = f"{found} At least {config.minimum_shared:,} are needed."
         return Explanation(False, why, score, config.threshold, evidence)
     reached = score >= config.threshold - TOLERANCE
     level = "reaches" if reached else "is below"
-    why = f"{counted} The score {level} the threshold of {config.threshold:g}."
+    why = f"{found} The score {level} the threshold of {config.threshold:g}."
     return Explanation(reached, why, score, config.threshold, evidence)
 
 
 def _shingles(count: int) -> str:
-    return f"{count:,} shingle{'' if count == 1 else 's'} of four words"
+    return f"{counted(count, 'shingle')} of four words"

@@ -190,16 +190,11 @@ class KeyedPass(Pass):
         one, other = self._holders(left, right, window, config, connection)
         shared = sorted(one.keys() & other.keys())
         faults = {key: self._fault(one[key], other[key], config) for key in shared}
-        said = []
-        for key in (key for key in shared if not faults[key]):
-            found = self._explained(key, (left, right), one[key], window, config, connection)
-            if found.proposed:
-                return found
-            said.append(found)
+        sound = [key for key in shared if not faults[key]]
+        said = [self._explained(key, (left, right), one[key], window, config, connection) for key in sound]
         if said:
-            return said[0]
-        different = not shared
-        return Explanation(False, self.words.different if different else faults[shared[0]], float(not different))
+            return next((found for found in said if found.proposed), said[0])
+        return Explanation(False, faults[shared[0]] if shared else self.words.different, float(bool(shared)))
 
     def exported(
         self, ids: Sequence[int], window: Window, config: Any, connection: Connection

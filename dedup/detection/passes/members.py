@@ -48,20 +48,20 @@ class MemberPass(PreparedPass):
         """Return the sets of texts, and the weights of members, where no index has them."""
         raise NotImplementedError
 
-    @abstractmethod
-    def sets(self, values: npt.NDArray[Any], offsets: IntArray, weights: npt.NDArray[np.float32] | None) -> Any:
-        """Return sets as `read` does; set i is values[offsets[i]:offsets[i + 1]]. None: the pass weighs no members."""
+    def sets(self, values: npt.NDArray[Any], offsets: IntArray, _weights: npt.NDArray[np.float32]) -> Any:
+        """Return sets as `read` does; set i is values[offsets[i]:offsets[i + 1]]. Some passes weigh no members."""
+        return Ragged(values, offsets)
 
     @abstractmethod
     def counted_from(self, config: Any) -> int:
         """Return the number of articles with a member from which on that number counts."""
 
-    @abstractmethod
-    def counted(self, members: npt.NDArray[Any], counts: IntArray) -> Any:
+    def counted(self, members: npt.NDArray[Any], _counts: IntArray) -> Any:
         """Return what `prepared` takes: members that at least so many articles have, distinct, and how many have each.
 
         They ascend as unsigned numbers.
         """
+        return members
 
     @abstractmethod
     def shared(
@@ -77,6 +77,7 @@ class MemberPass(PreparedPass):
         self, window: Window, config: Any, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
         """Yield each pair once; members are counted in all articles up to the window's last day."""
+        tally = tally or Tally()
         prepared = self.prepared([self.prepare(window, config, connection, 0, 1, tally)])
         yield from self.find_prepared(window, config, connection, prepared, tally)
 

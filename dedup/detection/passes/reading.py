@@ -237,14 +237,11 @@ def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Con
     return concatenated(parts)
 
 
-def read_hashes(
-    window: Window, connection: Connection, *, low: int, high: int, tally: Tally | None = None
-) -> Iterator[Hashes]:
+def read_hashes(window: Window, connection: Connection, tally: Tally, *, low: int, high: int) -> Iterator[Hashes]:
     """Yield the hashes from `low` to before `high` of the shingles of all articles up to the window's last day.
 
     Each article's set counts, so a hash comes as often as articles have it. Range by range, without order in a range.
     """
-    tally = tally or Tally()
     bounds = np.array([low + (high - low) * place // _RANGES for place in range(1, _RANGES)], dtype=np.uint64)
 
     def ordered() -> Iterator[Hashes]:

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from articles.numbers import counted
 from dedup.declarations import setting
 from dedup.detection.article_sql import article_sql, scope_parameters
 from dedup.detection.kernels.inverted_index import ScoredPairs
@@ -124,17 +125,11 @@ class SentencePass(MemberPass):
         return -(-articles // _ARTICLES_PER_PART) if blocks > 1 else 0
 
     def prepare(
-        self,
-        window: Window,
-        config: SentenceConfig,
-        connection: Connection,
-        part: int,
-        parts: int,
-        tally: Tally | None = None,
+        self, window: Window, config: SentenceConfig, connection: Connection, part: int, parts: int, tally: Tally
     ) -> RepeatedSentences:
         """Return the sentences of one of several ranges of hashes, as far as their number counts."""
         kept = [np.empty(0, dtype=np.int64)]
-        for articles in read_sentences(window, connection, tally or Tally()):
+        for articles in read_sentences(window, connection, tally):
             hashes = _chosen(articles, config).sets.values
             kept.append(hashes[hashes.view(np.uint64) % np.uint64(parts) == part])
         return repeated_sentences(np.concatenate(kept), self.counted_from(config))
@@ -159,9 +154,8 @@ class SentencePass(MemberPass):
         found = sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted)
         return found.sets, found.weights
 
-    def sets(self, values: IntArray, offsets: IntArray, weights: npt.NDArray[np.float32] | None) -> SentenceSets:
+    def sets(self, values: IntArray, offsets: IntArray, weights: npt.NDArray[np.float32]) -> SentenceSets:
         """Return sets of sentences."""
-        assert weights is not None  # noqa: S101 - the pass weighs sentences
         return SentenceSets(Ragged(values, offsets), weights)
 
     def counted_from(self, config: SentenceConfig) -> int:
@@ -199,7 +193,7 @@ class SentencePass(MemberPass):
         one, other = (sentence_forms(text, minimum_characters=config.minimum_characters) for _, _, text in two)
         common = len(one.keys() & other.keys())
         if days > config.day_window:
-            why = f"{too_far(days, config.day_window)} They share {_sentences(common)}."
+            why = f"{too_far(days, config.day_window)} They share {counted(common, 'sentence')}."
             return Explanation(False, why, None, config.threshold)
         if not common:
             why = f"They share no sentence of at least {config.minimum_characters:,} characters."
@@ -210,7 +204,7 @@ class SentencePass(MemberPass):
         reached = score >= config.threshold - TOLERANCE
         ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
         why = (
-            f"They share {_sentences(shared)} of {sentences:,} in both.{ignored if common > shared else ''} "
+            f"They share {counted(shared, 'sentence')} of {sentences:,} in both.{ignored if common > shared else ''} "
             f"The score {'reaches' if reached else 'is below'} the threshold of {config.threshold:g}."
         )
         return Explanation(reached, why, score, config.threshold, {"shared": shared, "sentences": sentences})
@@ -264,7 +258,3 @@ def _all_pairs(texts: Sequence[str], config: SentenceConfig) -> Iterator[ScoredP
         threshold=0.0,
         weighted=config.weighted,
     )
-
-
-def _sentences(count: int) -> str:
-    return f"{count:,} sentence{'' if count == 1 else 's'}"

@@ -132,13 +132,7 @@ class TrigramPass(NearPass):
         return int(blocks >= _MANY_BLOCKS)
 
     def prepare(
-        self,
-        _window: Window,
-        _config: TrigramConfig,
-        connection: Connection,
-        _part: int,
-        _parts: int,
-        _tally: Tally | None = None,
+        self, _window: Window, _config: TrigramConfig, connection: Connection, _part: int, _parts: int, _tally: Tally
     ) -> Alphabet:
         """Return how PostgreSQL sees all characters."""
         return Alphabet.of(whole_alphabet(connection))

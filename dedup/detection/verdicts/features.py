@@ -7,7 +7,7 @@ The sign of each coefficient is fixed where the direction is known: more evidenc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dedup.detection.comparison.alignment import Change
@@ -126,23 +126,17 @@ def without_series(row: Sequence[float]) -> tuple[float, ...]:
     contained, shared, kept, same = (
         row[_PLACES[name]] for name in ("phrases contained", "number of phrases shared", "words kept", "same newspaper")
     )
-    return _with(
-        row,
-        {
-            "fresh phrases contained": contained,
-            "number of fresh phrases shared": shared,
-            "phrases recur": 0.0,
-            "all matched and not recurring": float(row[_PLACES["all matched and not recurring"]] > 0),
-            "phrases recur in the same newspaper": 0.0,
-            "rare words kept": kept,
-            "headline recurs": 0.0,
-            "series unknown": 1.0,
-            "series unknown, phrases contained": contained,
-            "series unknown, words kept": kept,
-            "series unknown, same newspaper": same,
-        },
-    )
-
-
-def _with(row: Sequence[float], values: Mapping[str, float]) -> tuple[float, ...]:
+    values = {
+        "fresh phrases contained": contained,
+        "number of fresh phrases shared": shared,
+        "phrases recur": 0.0,
+        "all matched and not recurring": float(row[_PLACES["all matched and not recurring"]] > 0),
+        "phrases recur in the same newspaper": 0.0,
+        "rare words kept": kept,
+        "headline recurs": 0.0,
+        "series unknown": 1.0,
+        "series unknown, phrases contained": contained,
+        "series unknown, words kept": kept,
+        "series unknown, same newspaper": same,
+    }
     return tuple(values.get(name, value) for name, value in zip(FEATURE_NAMES, row, strict=True))

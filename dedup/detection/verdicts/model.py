@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from operator import mul
@@ -192,9 +192,8 @@ def dump_model(model: VerdictModel) -> str:
 
 def _dumped_covariance(question: Logistic) -> dict[str, list[str]]:
     """Return the rows of the covariance as texts, so that each takes one line."""
-    if not question.covariance:
-        return {}
-    return {"covariance": [" ".join(f"{value:.6g}" for value in row) for row in question.covariance]}
+    rows = [" ".join(f"{value:.6g}" for value in row) for row in question.covariance]
+    return {"covariance": rows} if rows else {}
 
 
 def load_model(text: str) -> VerdictModel:
@@ -249,14 +248,10 @@ def fit(
     """
     _check(rows, labels, weights)
     tempered = np.asarray(weights, dtype=np.float64) ** _WEIGHT_POWER
-    variants = [
-        variant
-        for row, label, weight in zip(rows, labels, tempered, strict=True)
-        for variant in _variants(row, label, weight)
-    ]
-    table = np.asarray([row for row, _, _ in variants], dtype=np.float64)
-    answers = np.asarray([label for _, label, _ in variants])
-    tempered = np.asarray([weight for _, _, weight in variants])
+    # Each pair, and then its variant without series.
+    table = np.asarray([variant for row in rows for variant in (row, without_series(row))], dtype=np.float64)
+    answers = np.repeat(labels, 2)
+    tempered = np.outer(tempered, [1.0, _UNKNOWN_SERIES_WEIGHT]).ravel()
     questions = {}
     for name in QUESTIONS:
         yes, no = answers == _YES[name], np.isin(answers, list(_NO[name]))
@@ -270,12 +265,6 @@ def fit(
         questions[name] = _fit_logistic(table[asked], yes[asked], given[asked], signs, drawn_to)
     counts = {label: list(labels).count(label) for label in LABELS}
     return VerdictModel(questions, learnt_from=counts)
-
-
-def _variants(row: Sequence[float], label: str, weight: float) -> Iterator[tuple[Sequence[float], str, float]]:
-    """Yield a labelled pair and its variant without series."""
-    yield row, label, weight
-    yield without_series(row), label, weight * _UNKNOWN_SERIES_WEIGHT
 
 
 def _check(rows: Sequence[Sequence[float]], labels: Sequence[str], weights: Sequence[float]) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from articles.numbers import counted
 from dedup.detection.comparison.alignment import Change, Replacement
 from dedup.detection.comparison.compare import Comparison
 from dedup.detection.comparison.plain_changes import plain_changes
@@ -90,15 +91,17 @@ def _on_sentences(comparison: Comparison, changes: Sequence[Replacement | None])
         yield f"{_all_of(sentences)} of the shorter article {_appear(sentences)} word for word in the longer one."
     elif close and not rest and (kinds := _only_changes(comparison, changes)):
         others = "the other one differs" if close == 1 else f"the other {close} differ"
-        lead = f"{exact} of {sentences:,} sentences {_are(exact)} shared; {others}" if exact else _all_differ(sentences)
+        every = f"{_all_of(sentences)} differ{'s' * (sentences == 1)}"
+        lead = f"{exact} of {sentences:,} sentences {_are(exact)} shared; {others}" if exact else every
         yield f"{lead} only in {kinds}."
     else:
-        yield f"{_shared(exact, close, sentences)}{_not_shared(rest)}."
+        left = f"; {rest} {_are(rest)} only in the shorter one" if rest else ""
+        yield f"{_shared(exact, close, sentences)}{left}."
 
 
 def _without_sentences(comparison: Comparison) -> str:
     phrases = comparison.phrases.shared
-    parts = [f"{_count(phrases, 'phrase')} of four words"] if phrases else []
+    parts = [f"{counted(phrases, 'phrase')} of four words"] if phrases else []
     if words := comparison.words_in_common:
         parts.append(f"the word{'s' * (len(words) > 1)} {_listed([f'“{word}”' for word in words])}")
     if not parts:
@@ -107,21 +110,13 @@ def _without_sentences(comparison: Comparison) -> str:
 
 
 def _shared(exact: int, close: int, sentences: int) -> str:
-    of = f"of the shorter article's {_count(sentences, 'sentence')}"
+    of = f"of the shorter article's {counted(sentences, 'sentence')}"
     if close == sentences:
         return f"{_all_of(sentences)} of the shorter article {_appear(sentences)} with changes in the longer one"
     if not exact:
         return f"{close} {of} {_appear(close)} with changes in the longer one"
     edited = f", and {close} more with changes" if close else ""
     return f"{exact} {of} {_appear(exact)} word for word in the longer one{edited}"
-
-
-def _not_shared(rest: int) -> str:
-    return f"; {rest} {_are(rest)} only in the shorter one" if rest else ""
-
-
-def _all_differ(sentences: int) -> str:
-    return f"{_all_of(sentences)} {'differs' if sentences == 1 else 'differ'}"
 
 
 def _all_of(sentences: int) -> str:
@@ -160,9 +155,9 @@ def _shortened(text: str) -> str:
 def _on_added_text(comparison: Comparison) -> Iterator[str]:
     added = round((1 - comparison.matched_longer) * comparison.longer_words)
     if added and (comparison.matched_share == 1 or comparison.matched_longer < _ALL <= comparison.matched_share):
-        yield f"The longer article adds {_count(added, 'word')}."
+        yield f"The longer article adds {counted(added, 'word')}."
     elif comparison.matched_share >= _RECURRING and added > comparison.shorter_words:
-        yield f"The longer article has {_count(added, 'word')} of its own."
+        yield f"The longer article has {counted(added, 'word')} of its own."
 
 
 def _on_series(comparison: Comparison) -> Iterator[str]:
@@ -171,7 +166,7 @@ def _on_series(comparison: Comparison) -> Iterator[str]:
     if comparison.series_days > each_other:
         gap = comparison.series_gap
         rhythm = "" if not gap else ", daily" if gap == 1 else f", about every {gap} days"
-        days = _count(comparison.series_days, "other day")
+        days = counted(comparison.series_days, "other day")
         yield f"Headlines of this form appear in the same newspaper on {days} within {SERIES_DAYS} days{rhythm}."
     if comparison.phrases.recurring_share >= _RECURRING:
         share = round(100 * comparison.phrases.recurring_share)
@@ -190,13 +185,9 @@ def _on_headlines(comparison: Comparison) -> Iterator[str]:
 def _on_time(comparison: Comparison) -> str:
     papers = "by the same newspaper" if comparison.same_newspaper else "by two newspapers"
     if comparison.days:
-        return f"Published {_count(comparison.days, 'day')} apart {papers}."
+        return f"Published {counted(comparison.days, 'day')} apart {papers}."
     order = "the first article earlier than the second" if comparison.earlier else "it is not known which came first"
     return f"Published on the same day {papers}; {order}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _are(number: int) -> str:

@@ -12,7 +12,7 @@ from django.db.models import Count, Max, Prefetch, QuerySet
 from articles.models import Article
 from articles.paging import Page, page_of_list
 from dedup.detection.clustering.policies import kept_by
-from dedup.detection.clustering.rebuild import candidates_of, keep_rule
+from dedup.detection.clustering.rebuild import keep_rule, members_of
 from dedup.models import Cluster, Decision, Evidence, Keep, Membership, Pair
 from dedup.models.querysets import WEAK_PROBABILITY
 from dedup.review.answers.decisions import seen_as
@@ -167,7 +167,7 @@ def _kept(cluster: Cluster, ids: list[int]) -> Kept:
     rule = keep_rule()
     by = chosen.select_related("decided_by").order_by("-pk").first()
     if by is None and rule != Keep.EARLIEST and len(ids) <= MOST_DRAWN:
-        outdated = kept_by(rule, candidates_of(ids, rule).values()) != cluster.kept_id
+        outdated = kept_by(rule, members_of(ids, rule).values()) != cluster.kept_id
         return Kept(None, Keep(rule).label, outdated)
     return Kept(by, Keep(rule).label)
 

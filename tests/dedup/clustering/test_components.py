@@ -14,77 +14,65 @@ def members(edges: list[Edge], **links: list[tuple[int, int]]) -> list[tuple[int
     return [component.articles for component in cluster(edges, **links).components]
 
 
-def test_edges_join_into_components() -> None:
-    assert members([Edge(1, 2, 0.9), Edge(2, 5, 0.7), Edge(8, 9, 1.0)]) == [(1, 2, 5), (8, 9)]
+CHAIN = [Edge(1, 2, 0.9), Edge(2, 3, 0.6), Edge(3, 4, 0.8)]
+# Two pairs of copies, joined by one weak edge.
+WEAKLY_JOINED = [Edge(1, 2, 0.99), Edge(3, 4, 0.98), Edge(2, 3, 0.6)]
+DOUBTFUL = [Edge(1, 2, 0.95), Edge(2, 3, 0.6)]
+CERTAIN = [Edge(1, 2, 0.95), Edge(2, 3, 0.95)]
+STAY = [Edge(1, 2, 1.0, Rank.DECISION), Edge(2, 3, 1.0, Rank.DECISION)]
+NEVER = [Apart(1, 3, 0.0), Apart(1, 2, 0.0)]
 
 
-def test_the_lowest_score_is_that_of_the_weakest_edge_needed() -> None:
-    edges = [Edge(1, 2, 0.9), Edge(2, 3, 0.8), Edge(1, 3, 0.4)]
-    assert cluster(edges).components == [Component((1, 2, 3), 0.8, confirmed=False)]
+@pytest.mark.parametrize(
+    ("edges", "links", "expected"),
+    [
+        ([Edge(1, 2, 0.9), Edge(2, 5, 0.7), Edge(8, 9, 1.0)], {}, [(1, 2, 5), (8, 9)]),
+        # A rejected pair is not joined, and the weakest edge of a chain gives way to a cannot-link.
+        ([Edge(1, 2, 1.0)], {"cannot": [(1, 2)]}, []),
+        (CHAIN, {"cannot": [(1, 4)]}, [(1, 2), (3, 4)]),
+        # A cannot-link applies to whole groups of must-links.
+        ([Edge(2, 3, 1.0)], {"must": [(1, 2), (3, 4)], "cannot": [(1, 4)]}, [(1, 2), (3, 4)]),
+        # A chain does not join groups that are mostly apart, because other pairs between them are templates.
+        (WEAKLY_JOINED, {"apart": [Apart(1, 3, 0.3), Apart(1, 4, 0.3)]}, [(1, 2), (3, 4)]),
+        (WEAKLY_JOINED, {"apart": [Apart(1, 3, 0.45), Apart(1, 4, 0.45)]}, [(1, 2, 3, 4)]),
+        ([*WEAKLY_JOINED, Edge(1, 4, 0.6)], {"apart": [Apart(1, 3, 0.45), Apart(2, 4, 0.4)]}, [(1, 2, 3, 4)]),
+        # One certain verdict against outweighs one doubtful verdict for; with none against, any edge joins.
+        (DOUBTFUL, {"apart": [Apart(1, 3, 0.39)]}, [(1, 2)]),
+        (DOUBTFUL, {"apart": [Apart(1, 3, 0.41)]}, [(1, 2, 3)]),
+        ([Edge(1, 2, 0.3, Rank.VERSION)], {"apart": [Apart(1, 3, 0.0)]}, [(1, 2)]),
+        # No verdict is certain enough to outweigh several.
+        (CERTAIN, {"apart": NEVER[:1]}, [(1, 2)]),
+        ([*CERTAIN, Edge(1, 4, 0.9), Edge(3, 4, 0.9)], {"apart": NEVER[:1]}, [(1, 2, 3, 4)]),
+        # Decisions outweigh pairs found apart.
+        ([], {"must": [(1, 2), (2, 3)], "apart": NEVER}, [(1, 2, 3)]),
+        (STAY, {"apart": NEVER}, [(1, 2, 3)]),
+        (STAY, {"apart": NEVER, "cannot": [(2, 3)]}, [(1, 2)]),
+    ],
+)
+def test_what_is_joined(edges, links, expected) -> None:
+    assert members(edges, **links) == expected
 
 
-def test_a_rejected_pair_is_not_joined() -> None:
-    assert members([Edge(1, 2, 1.0)], cannot=[(1, 2)]) == []
-
-
-def test_the_weakest_edge_of_a_chain_gives_way_to_a_cannot_link() -> None:
-    chain = [Edge(1, 2, 0.9), Edge(2, 3, 0.6), Edge(3, 4, 0.8)]
-    assert members(chain, cannot=[(1, 4)]) == [(1, 2), (3, 4)]
-
-
-def test_must_links_join_without_any_edge_and_are_confirmed() -> None:
-    assert cluster([], must=[(1, 2), (2, 3)]).components == [Component((1, 2, 3), 1.0, confirmed=True)]
-
-
-def test_a_cluster_is_not_confirmed_while_one_article_depends_on_an_edge() -> None:
-    assert cluster([Edge(2, 3, 0.9)], must=[(1, 2)]).components == [Component((1, 2, 3), 0.9, confirmed=False)]
-
-
-def test_two_confirmed_groups_joined_by_an_edge_are_not_one_confirmed_cluster() -> None:
-    [component] = cluster([Edge(2, 3, 0.9)], must=[(1, 2), (3, 4)]).components
-    assert component == Component((1, 2, 3, 4), 0.9, confirmed=False)
+@pytest.mark.parametrize(
+    ("edges", "must", "lowest_score", "confirmed"),
+    [
+        # The lowest score is that of the weakest edge needed.
+        ([Edge(1, 2, 0.9), Edge(2, 3, 0.8), Edge(1, 3, 0.4)], [], 0.8, False),
+        # Must-links join without any edge and confirm; what depends on an edge is not confirmed.
+        ([], [(1, 2), (2, 3)], 1.0, True),
+        ([Edge(2, 3, 0.9)], [(1, 2)], 0.9, False),
+        ([Edge(2, 3, 0.9)], [(1, 2), (3, 4)], 0.9, False),
+    ],
+)
+def test_what_is_said_of_a_component(edges, must, lowest_score, confirmed) -> None:
+    articles = tuple(range(1, 5 if (3, 4) in must else 4))
+    assert cluster(edges, must).components == [Component(articles, lowest_score, confirmed)]
 
 
 def test_a_contradiction_is_reported_and_the_must_links_hold() -> None:
     result = cluster([], must=[(1, 2), (2, 3)], cannot=[(1, 3)])
     assert [component.articles for component in result.components] == [(1, 2, 3)]
     assert result.contradictions == [(1, 3)]
-
-
-def test_a_cannot_link_applies_to_whole_must_link_groups() -> None:
-    assert members([Edge(2, 3, 1.0)], must=[(1, 2), (3, 4)], cannot=[(1, 4)]) == [(1, 2), (3, 4)]
-
-
-def test_a_chain_does_not_join_groups_that_are_mostly_apart() -> None:
-    """Two pairs of copies joined by one weak edge, while other pairs between them are templates."""
-    edges = [Edge(1, 2, 0.99), Edge(3, 4, 0.98), Edge(2, 3, 0.6)]
-    assert members(edges, apart=[Apart(1, 3, 0.3), Apart(1, 4, 0.3)]) == [(1, 2), (3, 4)]
-    assert members(edges, apart=[Apart(1, 3, 0.45), Apart(1, 4, 0.45)]) == [(1, 2, 3, 4)]
-    assert members([*edges, Edge(1, 4, 0.6)], apart=[Apart(1, 3, 0.45), Apart(2, 4, 0.4)]) == [(1, 2, 3, 4)]
-
-
-def test_one_certain_verdict_against_outweighs_one_doubtful_for() -> None:
-    edges = [Edge(1, 2, 0.95), Edge(2, 3, 0.6)]
-    assert members(edges, apart=[Apart(1, 3, 0.39)]) == [(1, 2)]
-    assert members(edges, apart=[Apart(1, 3, 0.41)]) == [(1, 2, 3)]
-
-
-def test_an_edge_with_nothing_against_it_joins_however_doubtful() -> None:
-    assert members([Edge(1, 2, 0.3, Rank.VERSION)], apart=[Apart(1, 3, 0.0)]) == [(1, 2)]
-
-
-def test_no_verdict_is_certain_enough_to_outweigh_several() -> None:
-    edges = [Edge(1, 2, 0.95), Edge(2, 3, 0.95)]
-    assert members(edges, apart=[Apart(1, 3, 0.0)]) == [(1, 2)]
-    assert members([*edges, Edge(1, 4, 0.9), Edge(3, 4, 0.9)], apart=[Apart(1, 3, 0.0)]) == [(1, 2, 3, 4)]
-
-
-def test_decisions_outweigh_pairs_found_apart() -> None:
-    apart = [Apart(1, 3, 0.0), Apart(1, 2, 0.0)]
-    assert members([], must=[(1, 2), (2, 3)], apart=apart) == [(1, 2, 3)]
-    stay = [Edge(1, 2, 1.0, Rank.DECISION), Edge(2, 3, 1.0, Rank.DECISION)]
-    assert members(stay, apart=apart) == [(1, 2, 3)]
-    assert members(stay, apart=apart, cannot=[(2, 3)]) == [(1, 2)]
 
 
 def test_a_series_whose_consecutive_articles_are_similar_does_not_become_one_cluster() -> None:
@@ -130,67 +118,55 @@ def spans(*ends: tuple[int, int]) -> dict[int, set[int]]:
     return {number: set(range(*bounds)) for number, bounds in enumerate(ends, start=1)}
 
 
-def test_an_article_that_contains_two_others_joins_the_more_probable_one() -> None:
-    texts = spans((0, 30), (0, 100), (60, 100))
-    edges = [edge_of(texts, 1, 2, 0.96), edge_of(texts, 2, 3, 0.97)]
-    assert members(edges) == [(2, 3)]
-    assert members([edges[0]._replace(score=0.98), edges[1]]) == [(1, 2)]
+CROPS = spans((0, 50), (0, 100), (20, 70))
+PARTS = spans((0, 30), (0, 100), (60, 100))
 
 
-def test_a_short_text_in_two_long_ones_joins_only_one_of_them() -> None:
-    texts = spans((0, 100), (90, 100), (90, 190))
-    assert members([edge_of(texts, 1, 2, 0.9), edge_of(texts, 2, 3, 0.8)]) == [(1, 2)]
-
-
-def test_two_crops_that_an_edge_joins_stay_with_the_whole() -> None:
-    texts = spans((0, 50), (0, 100), (20, 70))
-    edges = [edge_of(texts, 1, 2), edge_of(texts, 2, 3)]
-    assert members(edges) == [(1, 2)]
-    assert members([*edges, edge_of(texts, 1, 3, 0.6)]) == [(1, 2, 3)]
-
-
-def test_two_crops_that_must_overlap_need_no_edge() -> None:
-    """Each has three quarters of the whole, so they share at least half of it, two thirds of either."""
-    texts = spans((0, 75), (0, 100), (25, 100))
-    assert members([edge_of(texts, 1, 2), edge_of(texts, 2, 3)]) == [(1, 2, 3)]
-
-
-def test_a_crop_of_a_crop_belongs_to_the_whole() -> None:
-    texts = spans((0, 100), (0, 50), (0, 20))
-    assert members([edge_of(texts, 1, 2), edge_of(texts, 2, 3)]) == [(1, 2, 3)]
-
-
-def test_copies_of_the_whole_do_not_bridge_its_parts() -> None:
-    """Parts 1 and 2; the whole twice, 3 and 4; each part has an edge to one of the two only."""
-    texts = spans((0, 40), (60, 100), (0, 100), (0, 100))
-    edges = [edge_of(texts, 1, 3, 0.97), edge_of(texts, 2, 4, 0.96), edge_of(texts, 3, 4, 0.5)]
-    assert members(edges) == [(1, 3, 4)]
-
-
-def test_copies_of_a_part_join_it_when_the_whole_has_gone_to_the_other_part() -> None:
-    texts = spans((0, 40), (60, 100), (0, 100), (60, 100), (60, 99))
-    edges = [edge_of(texts, 1, 3, 0.99), *(edge_of(texts, *ends, 0.9) for ends in combinations((2, 3, 4, 5), 2))]
-    assert members(edges) == [(1, 3), (2, 4, 5)]
-
-
-def test_an_edition_edited_in_steps_is_one_cluster() -> None:
-    texts = {step: set(range(step * 10, step * 10 + 100)) for step in range(1, 8)}
-    edges = [edge_of(texts, step, step + 1) for step in range(1, 7)]
-    assert members(edges) == [(1, 2, 3, 4, 5, 6, 7)]
-
-
-def test_near_copies_join_before_a_more_probable_part() -> None:
-    texts = spans((0, 40), (0, 100), (0, 95))
-    edges = [edge_of(texts, 1, 2, 0.99), edge_of(texts, 2, 3, 0.6)]
-    assert members(edges, cannot=[(1, 3)]) == [(2, 3)]
-
-
-def test_decisions_join_what_an_article_contains() -> None:
-    texts = spans((0, 30), (0, 100), (60, 100))
-    edges = [edge_of(texts, 1, 2, 0.96), edge_of(texts, 2, 3, 0.97)]
-    assert members(edges, must=[(1, 2)]) == [(1, 2, 3)]
-    assert members(edges, must=[(1, 3)]) == [(1, 2, 3)]
-    assert members(edges, must=[(1, 2)], cannot=[(1, 3)]) == [(1, 2)]
+@pytest.mark.parametrize(
+    ("texts", "scores", "links", "expected"),
+    [
+        # An article that contains two others joins the more probable one, and so does a short text in two long ones.
+        (PARTS, {(1, 2): 0.96, (2, 3): 0.97}, {}, [(2, 3)]),
+        (PARTS, {(1, 2): 0.98, (2, 3): 0.97}, {}, [(1, 2)]),
+        (spans((0, 100), (90, 100), (90, 190)), {(1, 2): 0.9, (2, 3): 0.8}, {}, [(1, 2)]),
+        # Two crops that an edge joins stay with the whole.
+        (CROPS, {(1, 2): 0.9, (2, 3): 0.9}, {}, [(1, 2)]),
+        (CROPS, {(1, 2): 0.9, (2, 3): 0.9, (1, 3): 0.6}, {}, [(1, 2, 3)]),
+        # Each has three quarters of the whole, so they share at least half of it, two thirds of either: no edge needed.
+        (spans((0, 75), (0, 100), (25, 100)), {(1, 2): 0.9, (2, 3): 0.9}, {}, [(1, 2, 3)]),
+        # A crop of a crop belongs to the whole.
+        (spans((0, 100), (0, 50), (0, 20)), {(1, 2): 0.9, (2, 3): 0.9}, {}, [(1, 2, 3)]),
+        # Parts 1 and 2; the whole twice, 3 and 4, each with an edge to one part: copies of the whole bridge no parts.
+        (
+            spans((0, 40), (60, 100), (0, 100), (0, 100)),
+            {(1, 3): 0.97, (2, 4): 0.96, (3, 4): 0.5},
+            {},
+            [(1, 3, 4)],
+        ),
+        # Copies of a part join it when the whole has gone to the other part.
+        (
+            spans((0, 40), (60, 100), (0, 100), (60, 100), (60, 99)),
+            {(1, 3): 0.99, **dict.fromkeys(combinations((2, 3, 4, 5), 2), 0.9)},
+            {},
+            [(1, 3), (2, 4, 5)],
+        ),
+        # An edition edited in steps is one cluster.
+        (
+            spans(*((start, start + 100) for start in range(10, 80, 10))),
+            {(step, step + 1): 0.9 for step in range(1, 7)},
+            {},
+            [(1, 2, 3, 4, 5, 6, 7)],
+        ),
+        # Near copies join before a more probable part.
+        (spans((0, 40), (0, 100), (0, 95)), {(1, 2): 0.99, (2, 3): 0.6}, {"cannot": [(1, 3)]}, [(2, 3)]),
+        # Decisions join what an article contains.
+        (PARTS, {(1, 2): 0.96, (2, 3): 0.97}, {"must": [(1, 2)]}, [(1, 2, 3)]),
+        (PARTS, {(1, 2): 0.96, (2, 3): 0.97}, {"must": [(1, 3)]}, [(1, 2, 3)]),
+        (PARTS, {(1, 2): 0.96, (2, 3): 0.97}, {"must": [(1, 2)], "cannot": [(1, 3)]}, [(1, 2)]),
+    ],
+)
+def test_texts_of_which_one_contains_the_other(texts, scores, links, expected) -> None:
+    assert members([edge_of(texts, *ends, score) for ends, score in scores.items()], **links) == expected
 
 
 @st.composite

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from dedup.detection.clustering.policies import Candidate, kept_by
+from dedup.detection.clustering.policies import Member, kept_by
 from dedup.detection.clustering.ties import Tie, parts_of, strongest_tree, weakest_bridge
 
 DAY = datetime.date(2026, 3, 2)
@@ -50,10 +50,10 @@ def test_decisions_are_no_weak_bridge_and_parts_fall_apart_at_the_weakest_ties()
 
 def test_the_rule_chooses_the_article_to_keep() -> None:
     noon = datetime.datetime(2026, 3, 2, 12, tzinfo=datetime.UTC)
-    own = Candidate(1, DAY, None, characters=900)
-    early = Candidate(2, DAY - datetime.timedelta(days=1), None, characters=300)
-    wire = Candidate(3, DAY, noon, agency="AFP", characters=400)
-    copy = Candidate(4, DAY, noon - datetime.timedelta(hours=1), agency="AFP", characters=900)
+    own = Member(1, 1, DAY, None, characters=900)
+    early = Member(2, 1, DAY - datetime.timedelta(days=1), None, characters=300)
+    wire = Member(3, 2, DAY, noon, agency="AFP", characters=400)
+    copy = Member(4, 1, DAY, noon - datetime.timedelta(hours=1), agency="AFP", characters=900)
     every = [own, early, wire, copy]
 
     assert [kept_by(rule, every) for rule in ("earliest", "agency", "longest")] == [2, 4, 1]

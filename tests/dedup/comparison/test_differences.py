@@ -6,6 +6,7 @@ import datetime
 import random
 import re
 from collections import Counter
+from functools import partial
 from itertools import accumulate, pairwise
 
 import pytest
@@ -22,23 +23,19 @@ def differences(left: str, right: str) -> Differences:
     return compare_texts(MarkedText(left), MarkedText(right))
 
 
-def left(differences: Differences) -> str:
-    return _drawn(segment for block in differences.blocks for segment in block.left)
+def segments(differences: Differences, side: str) -> list[Segment]:
+    return [segment for block in differences.blocks for segment in getattr(block, side)]
 
 
-def right(differences: Differences) -> str:
-    return _drawn(segment for block in differences.blocks for segment in block.right)
+def text(differences: Differences, side: str) -> str:
+    return "".join(segment.text for segment in segments(differences, side))
 
 
-def merged(differences: Differences) -> str:
-    return _drawn(segment for block in differences.blocks for segment in block.merged)
-
-
-def _drawn(segments: object) -> str:
-    """Return the text with its marks: a tilde where the difference is minor."""
-    signs = {"same": "{}", "deleted": "[-{}{}-]", "inserted": "[+{}{}+]", "moved": "<{}>"}
+def drawn(side: str, differences: Differences) -> str:
+    """Return the text of a side with its marks: a tilde where the difference is minor."""
+    signs = {"deleted": "[-{}{}-]", "inserted": "[+{}{}+]"}
     shown = ""
-    for segment in segments:  # type: ignore[attr-defined]
+    for segment in segments(differences, side):
         if segment.kind == "same":
             shown += segment.text
         elif segment.kind == "moved":
@@ -46,6 +43,9 @@ def _drawn(segments: object) -> str:
         else:
             shown += signs[segment.kind].format("~" * segment.minor, segment.text)
     return shown
+
+
+left, right, merged = (partial(drawn, side) for side in ("left", "right", "merged"))
 
 
 def test_a_replaced_word() -> None:
@@ -111,8 +111,8 @@ def test_paragraphs_are_blocks_side_by_side() -> None:
     )
 
     assert [block.left for block in found.blocks] == [
-        (Segment("same", "One here is new.\n\n"),),
-        (Segment("same", "Two there stay "), Segment("deleted", "here"), Segment("same", " as they were.")),
+        [Segment("same", "One here is new.\n\n")],
+        [Segment("same", "Two there stay "), Segment("deleted", "here"), Segment("same", " as they were.")],
     ]
     assert [block.changed for block in found.blocks] == [False, True]
 
@@ -141,8 +141,7 @@ def test_equal_texts() -> None:
 def test_empty_texts(first: str, second: str) -> None:
     found = differences(first, second)
 
-    assert "".join(segment.text for block in found.blocks for segment in block.left) == first
-    assert "".join(segment.text for block in found.blocks for segment in block.right) == second
+    assert (text(found, "left"), text(found, "right")) == (first, second)
 
 
 PIER = "The pier closes on Monday for repairs of its roof."
@@ -239,22 +238,19 @@ def test_a_difference_is_both_texts_and_the_counts_of_the_comparison(seed: int, 
         if draw.dice.random() < 0.5:
             texts.reverse()
         found = compare_texts(*texts)
-        kept = [without_boilerplate(text.content, text.boilerplate, mode) for text in texts]
+        kept = [without_boilerplate(of_side.content, of_side.boilerplate, mode) for of_side in texts]
         prepared = [
-            Preparer().prepare(ArticleText(1, text.date, "", content))
-            for text, content in zip(texts, kept, strict=True)
+            Preparer().prepare(ArticleText(1, of_side.date, "", content))
+            for of_side, content in zip(texts, kept, strict=True)
         ]
         counted = compare(prepared[0], prepared[1])
         shared = round(counted.matched_share * counted.shorter_words)
         assert found.same == shared, texts
-        for side, text, words in zip(("left", "right"), texts, kept, strict=True):
-            segments = [segment for block in found.blocks for segment in getattr(block, side)]
-            assert "".join(segment.text for segment in segments) == text.content
+        for side, of_side, words in zip(("left", "right"), texts, kept, strict=True):
+            assert text(found, side) == of_side.content
             if mode is Mode.KEEP:
-                shown = Counter(
-                    words_in(" ".join(segment.text for segment in segments if segment.kind == "same" or segment.minor))
-                )
-                assert shown.total() == shared, texts
+                same = [segment.text for segment in segments(found, side) if segment.kind == "same" or segment.minor]
+                assert len(words_in(" ".join(same))) == shared, texts
             assert getattr(found, f"{side}_words") == len(words_in(words))
         if mode is Mode.KEEP:
             assert_no_equal_sentence_is_removed_and_added(found, texts)
@@ -262,15 +258,14 @@ def test_a_difference_is_both_texts_and_the_counts_of_the_comparison(seed: int, 
 
 def assert_no_equal_sentence_is_removed_and_added(found: Differences, texts: list[MarkedText]) -> None:
     differing = []
-    for side, text in zip(("left", "right"), texts, strict=True):
+    for side, content in zip(("left", "right"), (of_side.content for of_side in texts), strict=True):
         marks = "".join(
             ("x" if segment.kind in ("deleted", "inserted") and not segment.minor else " ") * len(segment.text)
-            for block in found.blocks
-            for segment in getattr(block, side)
+            for segment in segments(found, side)
         )
-        sentences = [match.span() for match in re.finditer(r"[^.!?]*[.!?]", text.content)]
+        sentences = [match.span() for match in re.finditer(r"[^.!?]*[.!?]", content)]
         differing.append(
-            Counter(tuple(words_in(text.content[start:end])) for start, end in sentences if "x" in marks[start:end])
+            Counter(tuple(words_in(content[start:end])) for start, end in sentences if "x" in marks[start:end])
         )
     assert not differing[0] & differing[1], texts
 
@@ -284,21 +279,18 @@ def test_every_character_of_any_text_is_shown_in_order(seed: int) -> None:
     for _ in range(200):
         texts = ["".join(draw.choices(words + signs, k=draw.randrange(0, 60))) for _ in range(2)]
         found = differences(*texts)
-        for side, text in zip(("left", "right"), texts, strict=True):
-            shown = "".join(segment.text for block in found.blocks for segment in getattr(block, side))
-            assert shown == text
-        prepared = [Preparer().prepare(ArticleText(1, datetime.date.min, "", text)) for text in texts]
-        assert [found.left_words, found.right_words] == [len(text.words) for text in prepared]
+        assert [text(found, side) for side in ("left", "right")] == texts
+        prepared = [Preparer().prepare(ArticleText(1, datetime.date.min, "", content)) for content in texts]
+        assert [found.left_words, found.right_words] == [len(article.words) for article in prepared]
 
 
 def test_what_the_comparison_does_not_read_is_left_out() -> None:
-    text = f"{PIER} " * 1_500
-    found = differences(text, f"{text}{MAYOR}")
+    long = f"{PIER} " * 1_500
+    found = differences(long, f"{long}{MAYOR}")
 
     assert (found.deleted, found.inserted, found.equal) == (0, 0, False)
-    assert found.rest == (text[MAX_CHARACTERS:], f"{text}{MAYOR}"[MAX_CHARACTERS:])
-    shown = "".join(segment.text for block in found.blocks for segment in block.left)
-    assert shown + found.rest[0] == text
+    assert found.rest == (long[MAX_CHARACTERS:], f"{long}{MAYOR}"[MAX_CHARACTERS:])
+    assert text(found, "left") + found.rest[0] == long
 
 
 def test_too_many_sentences_that_are_nearly_alike_are_shown_without_marks() -> None:
@@ -308,7 +300,7 @@ def test_too_many_sentences_that_are_nearly_alike_are_shown_without_marks() -> N
     found = differences(first, second)
 
     assert (found.too_long, found.same, found.equal, found.deleted > 7_000) == (True, 0, False, True)
-    assert found.blocks[0].left == (Segment("same", first),)
+    assert found.blocks[0].left == [Segment("same", first)]
 
 
 def test_line_ends_inside_a_change_are_not_marked() -> None:
@@ -342,16 +334,16 @@ def test_a_text_is_cut_at_its_marks() -> None:
 def test_the_segments_of_a_difference_are_cut_at_the_marks() -> None:
     other = "The boat sails.\n\nRead more\n\nIt is early."
     texts = MarkedText(CONTENT, MARKS, [(4, 16)]), MarkedText(other, [[17, 26, 0]], [(4, 15)])
-    [*blocks] = compare_texts(*texts).blocks
-    left = [segment for block in blocks for segment in block.left]
-    right = [segment for block in blocks for segment in block.right]
+    difference = compare_texts(*texts)
 
-    assert "".join(segment.text for segment in left if segment.boilerplate) == "Read moreSubscribe now."
-    assert "".join(segment.text for segment in right if segment.boilerplate) == "Read more"
-    assert "".join(segment.text for segment in left if segment.found) == "ferry sails."
-    assert "".join(segment.text for segment in right if segment.found) == "boat sails."
+    for side, boilerplate, found, content in (
+        ("left", "Read moreSubscribe now.", "ferry sails.", CONTENT),
+        ("right", "Read more", "boat sails.", other),
+    ):
+        of_side = segments(difference, side)
+        assert "".join(segment.text for segment in of_side if segment.boilerplate) == boilerplate
+        assert "".join(segment.text for segment in of_side if segment.found) == found
+        assert text(difference, side) == content
     assert Segment("deleted", "ferry sails.", found=True) in [
-        Segment(segment.kind, segment.text.strip(), found=segment.found) for segment in left
+        Segment(segment.kind, segment.text.strip(), found=segment.found) for segment in segments(difference, "left")
     ]
-    assert "".join(segment.text for segment in left) == CONTENT
-    assert "".join(segment.text for segment in right) == other

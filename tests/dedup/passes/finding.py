@@ -21,9 +21,9 @@ def find(detection_pass: Pass, window: Window = ALL_DAYS, **settings: Any) -> li
     return sorted(detection_pass.find(window, detection_pass.config_class(**settings), connection))
 
 
-def pairs(detection_pass: Pass, window: Window = ALL_DAYS, **settings: Any) -> list[tuple[int, int]]:
-    """Return the pairs that it finds, in order."""
-    return [(found.left, found.right) for found in find(detection_pass, window, **settings)]
+def pairs(detection_pass: Pass, window: Window = ALL_DAYS, **settings: Any) -> set[tuple[int, int]]:
+    """Return the pairs that it finds."""
+    return {(found.left, found.right) for found in find(detection_pass, window, **settings)}
 
 
 def store_texts(texts: Iterable[str], days: Iterable[int] | None = None) -> None:

@@ -22,6 +22,7 @@ from dedup.declarations import ConfigError, SettingEffect, make_config, settings
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig, PassConfig, Reach
+from dedup.detection.passes.members import MemberPass
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.types import Candidate, Tally, Window
 from tests.dedup.passes import finding
@@ -67,18 +68,11 @@ def test_a_pass_finds_pairs_and_keeps_the_contract(name, small_corpus) -> None:
     assert {pair.pass_name for pair in found} == {name}
     assert all(pair.left < pair.right and 0.0 <= pair.score <= 1.0 for pair in found)
     assert len({(pair.left, pair.right) for pair in found}) == len(found)
-
-
-@EVERY_PASS
-def test_the_same_articles_give_the_same_candidates_twice(name, small_corpus) -> None:
-    assert find(name) == find(name)
-
-
-@EVERY_PASS
-def test_blocks_of_days_together_give_the_same_as_one_block(name, small_corpus) -> None:
+    # The same twice, and in blocks of days; and where no newspaper is in scope, there are none.
+    assert find(name) == found
     days = [datetime.date(2026, 3, day) for day in range(1, 32)]
-    by_days = [pair for day in days for pair in find(name, Window(day, day))]
-    assert sorted(by_days) == sorted(find(name))
+    assert sorted(pair for day in days for pair in find(name, Window(day, day))) == sorted(found)
+    assert find(name, dataclasses.replace(DAYS, newspaper_ids=())) == []
 
 
 @EVERY_PASS
@@ -118,7 +112,15 @@ def test_equal_articles_make_all_pairs_and_in_a_dense_group_those_with_the_first
     finding.store_texts([WIRE] * 60)
     first, *others = Article.objects.order_by("pk").values_list("pk", flat=True)
     assert len(finding.find(PASSES[name], dense_from=finding.NEVER_DENSE)) == 60 * 59 // 2
-    assert finding.pairs(PASSES[name]) == [(first, other) for other in others]
+    assert finding.pairs(PASSES[name]) == {(first, other) for other in others}
+
+
+@pytest.mark.parametrize("name", [name for name in PASSES if isinstance(PASSES[name], MemberPass)])
+def test_members_are_counted_up_to_the_last_day(name, alike, store) -> None:
+    pair = [store(**alike(0, copy)).pk for copy in range(2)]
+    store(date="2026-05-01", **alike(0, 2))
+    assert finding.pairs(PASSES[name], most_articles=2) == set()
+    assert finding.pairs(PASSES[name], DAYS, most_articles=2) == {tuple(pair)}
 
 
 @pytest.mark.parametrize("name", [name for name in PASSES if PASSES[name].compares_texts])
@@ -194,11 +196,6 @@ def test_many_articles_of_one_day_are_read_in_one_block(name, alike, store) -> N
     found = find(name)
     assert len({(pair.left, pair.right) for pair in found}) == len(found)
     assert len(found) >= 60
-
-
-@EVERY_PASS
-def test_no_newspaper_in_scope_means_no_pairs(name, small_corpus) -> None:
-    assert find(name, dataclasses.replace(DAYS, newspaper_ids=())) == []
 
 
 @EVERY_PASS

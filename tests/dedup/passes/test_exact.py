@@ -21,10 +21,7 @@ def alike(group: int, copy: int) -> dict[str, str]:
 
 
 find = partial(finding.find, ExactPass())
-
-
-def pairs(**settings: object) -> set[tuple[int, int]]:
-    return set(finding.pairs(ExactPass(), **settings))
+pairs = partial(finding.pairs, ExactPass())
 
 
 def test_exact_ignores_case_and_punctuation_on_any_day_in_any_newspaper(store) -> None:

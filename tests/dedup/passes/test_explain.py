@@ -13,7 +13,7 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from dedup.declarations import make_config
-from dedup.detection.passes import PASSES
+from dedup.detection.passes import PASSES, reading
 from dedup.detection.passes.base import NearConfig
 from dedup.detection.runs.text_indexes import update_shingles
 from dedup.detection.types import Window
@@ -43,8 +43,10 @@ def of_pass(name):
 
 
 @pytest.fixture
-def mixed(of_pass, store):
-    """Articles that share sentences, headlines, URLs and days at random; the same in every run."""
+def mixed(of_pass, store, monkeypatch):
+    """Articles that share sentences, headlines, URLs and days at random, the same in every run; read a few at a time."""
+    monkeypatch.setattr(reading, "_BATCH", 7)
+    monkeypatch.setattr(reading, "_PACKED_BATCH", 5)
     chance = random.Random(12)
     for number in range(17):
         told = chance.sample(SENTENCES, chance.randint(2, 5))

@@ -25,10 +25,7 @@ def alike(group: int, copy: int) -> dict[str, str]:
 
 
 find = partial(finding.find, TitlePass())
-
-
-def pairs(**settings: object) -> set[tuple[int, int]]:
-    return set(finding.pairs(TitlePass(), **settings))
+pairs = partial(finding.pairs, TitlePass())
 
 
 def test_title_ignores_case_punctuation_and_the_name_of_the_newspaper(store) -> None:

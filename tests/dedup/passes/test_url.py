@@ -20,11 +20,7 @@ def alike(group: int, copy: int) -> dict[str, str]:
     return {"url": f"https://harbour.example/2026/03/breakwater-{group}-to-close?utm_source={copy}"}
 
 
-find = partial(finding.find, UrlPass())
-
-
-def pairs(**settings: object) -> set[tuple[int, int]]:
-    return set(finding.pairs(UrlPass(), **settings))
+pairs = partial(finding.pairs, UrlPass())
 
 
 def test_url_finds_the_dozen_urls_of_one_story(store) -> None:
