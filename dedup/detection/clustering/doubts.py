@@ -6,10 +6,10 @@ warning is a line here: its condition in SQL, and what the pages say of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from django.db import connection
 from psycopg.sql import SQL, Composable, Identifier, Literal
@@ -211,15 +211,18 @@ def cluster_is_doubted() -> Composable:
 
 
 @cache
-def _pair_sql() -> str:
-    columns = SQL(", ").join(map(_holds, PAIR_DOUBTS))
-    return SQL("SELECT {} FROM dedup_pair AS pair WHERE id = %(pair)s").format(columns).as_string()
+def _sql(of: str) -> str:
+    columns = SQL(", ").join(map(_holds, PAIR_DOUBTS) if of == "pair" else map(_number, CLUSTER_DOUBTS))
+    table = SQL("{} AS {}").format(Identifier(f"dedup_{of}"), Identifier(of))
+    return SQL("SELECT {} FROM {} WHERE id = %(number)s").format(columns, table).as_string()
 
 
-@cache
-def _cluster_sql() -> str:
-    columns = SQL(", ").join(map(_number, CLUSTER_DOUBTS))
-    return SQL("SELECT {} FROM dedup_cluster AS cluster WHERE id = %(cluster)s").format(columns).as_string()
+def _row(of: str, number: int) -> Sequence[Any]:
+    """Return what holds, or which numbers there are, of a pair or a cluster."""
+    with connection.cursor() as cursor:
+        cursor.execute(_sql(of), {"number": number})
+        row: Sequence[Any] = cursor.fetchone()
+    return row
 
 
 # ---- for the pages ---------------------------------------------------------------------------------
@@ -227,20 +230,14 @@ def _cluster_sql() -> str:
 
 def doubts_of_pair(pair: Pair) -> list[Doubt]:
     """Return what speaks against answering this pair at a glance. Its articles have doubts of their own."""
-    with connection.cursor() as cursor:
-        cursor.execute(_pair_sql(), {"pair": pair.pk})
-        holds = cursor.fetchone()
-    found = [doubt for doubt, is_so in zip(PAIR_DOUBTS, holds, strict=True) if is_so]
     reasons = [Doubt("reasons", reason) for reason in pair.reasons if not is_clear(reason)]
-    return [*reasons, *(Doubt(doubt.name, doubt.title) for doubt in found if doubt.title)]
+    found = zip(PAIR_DOUBTS, _row("pair", pair.pk), strict=True)
+    return [*reasons, *(Doubt(doubt.name, doubt.title) for doubt, holds in found if holds and doubt.title)]
 
 
 def doubts_of_cluster(cluster_id: int) -> list[Doubt]:
     """Return what speaks against confirming this cluster at a glance."""
-    with connection.cursor() as cursor:
-        cursor.execute(_cluster_sql(), {"cluster": cluster_id})
-        numbers = cursor.fetchone()
-    found = zip(CLUSTER_DOUBTS, map(int, numbers), strict=True)
+    found = zip(CLUSTER_DOUBTS, map(int, _row("cluster", cluster_id)), strict=True)
     return [Doubt(doubt.name, doubt.title, doubt.says(number)) for doubt, number in found if number]
 
 

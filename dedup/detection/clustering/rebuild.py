@@ -273,7 +273,7 @@ def members_of(articles: Collection[int], rule: str) -> dict[int, Member]:
     if rule != Keep.EARLIEST:  # to measure long texts takes time
         columns += ["agency", Length("content")]
     rows = Article.objects.filter(pk__in=articles).order_by().values_list(*columns)
-    return {pk: Member(pk, *row, withheld=withheld) for withheld, pk, *row in rows}
+    return {pk: Member(pk, *row)._replace(withheld=withheld) for withheld, pk, *row in rows}
 
 
 def _row(component: Component, facts: _Facts) -> Cluster:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from dedup.detection.comparison.located import Span
 from dedup.detection.comparison.prepared import MAX_CHARACTERS, Preparer
-from dedup.detection.comparison.shown_text import MarkedText, Passage, ShownText, Span
+from dedup.detection.comparison.shown_text import MarkedText, Passage, ShownText
 from dedup.detection.comparison.word_alignment import MAX_COMPARISONS, Stretch, align, align_headlines, comparisons
 
 # Equal stretches of at least this many words can be folded, and so can sentences that only one text has.
@@ -169,7 +170,7 @@ def compare_texts(left: MarkedText, right: MarkedText) -> Differences:
     if _are_too_long(texts):
         deleted, inserted = (len(text.prepared.words) for text in texts)
         sides = [_plain(text.passages()) for text in texts]
-        block = TextBlock(*sides, sides[0] + sides[1], deleted, inserted)
+        block = TextBlock(sides[0], sides[1], sides[0] + sides[1], deleted, inserted)
         rest = texts[0].rest, texts[1].rest
         return Differences((block,), deleted=deleted, inserted=inserted, rest=rest, too_long=True)
     return _differences(texts, align(texts[0].prepared, texts[1].prepared))
@@ -244,7 +245,7 @@ class _Blocks:
         for stretch in stretches:
             is_plain = stretch.kind == "same" and not stretch.moved and self._reads_the_same(stretch)
             if plain and is_plain:
-                found[-1] = found[-1]._replace(left_end=stretch.left_end, right_end=stretch.right_end)
+                found[-1] = found[-1].extended(stretch)
             else:
                 found.append(stretch)
             plain = is_plain
@@ -252,7 +253,7 @@ class _Blocks:
 
     def _reads_the_same(self, stretch: Stretch) -> bool:
         left, right = self._texts
-        return left.read(stretch.left_start, stretch.left_end) == right.read(stretch.right_start, stretch.right_end)
+        return left.read(*stretch.left) == right.read(*stretch.right)
 
     def _pieces(self, stretch: Stretch, *, first: bool, last: bool) -> Iterator[tuple[Stretch, bool]]:
         """Cut an equal stretch into its paragraphs and, if it is long, a middle of whole sentences that folds."""
@@ -262,7 +263,7 @@ class _Blocks:
         if stretch.moved or not self._reads_the_same(stretch):
             yield stretch, False
             return
-        starts = self._texts[0].sentences_in(stretch.left_start, stretch.left_end)
+        starts = self._texts[0].sentences_in(*stretch.left)
         start = 0 if first else next(iter(starts), stretch.left_words)
         end = stretch.left_words if last else next(reversed(starts), 0)
         if not self._fold_same or end - start < FOLD_FROM_WORDS:
@@ -277,7 +278,7 @@ class _Blocks:
         begun = 0
         left, right = self._texts
         for at in range(1, stretch.left_words):
-            if left.ends_line(stretch.left_start + at - 1) and right.ends_line(stretch.right_start + at - 1):
+            if left.ends_line(stretch.left[0] + at - 1) and right.ends_line(stretch.right[0] + at - 1):
                 yield stretch.part(begun, at)
                 begun = at
         if begun < stretch.left_words:
@@ -285,8 +286,8 @@ class _Blocks:
 
     def _ends_paragraph(self, stretch: Stretch) -> bool:
         """Whether both texts begin a new line after this stretch; a side without words here does not count."""
-        ends = ((0, stretch.left_words, stretch.left_end), (1, stretch.right_words, stretch.right_end))
-        return all(self._texts[side].ends_line(end - 1) for side, words, end in ends if words)
+        sides = zip(self._texts, (stretch.left, stretch.right), strict=True)
+        return all(text.ends_line(end - 1) for text, (start, end) in sides if start < end)
 
     def _add(self, stretch: Stretch) -> None:
         self._open.count(stretch)
@@ -294,10 +295,8 @@ class _Blocks:
             self._add_both(stretch)
             return
         moved = self._announce(stretch) if stretch.moved else None
-        side, start, end = (0, stretch.left_start, stretch.left_end)
-        if not stretch.left_words:
-            side, start, end = (1, stretch.right_start, stretch.right_end)
-        span = self._texts[side].span(start, end)
+        side = 0 if stretch.left_words else 1
+        span = self._texts[side].span(*(stretch.left, stretch.right)[side])
         kind: SegmentKind = "same" if stretch.kind == "same" else ("deleted", "inserted")[side]
         self._add_range(kind, side, span, minor=stretch.kind == "respelt", moved=moved)
 
@@ -318,8 +317,7 @@ class _Blocks:
             self._add_replaced(stretch)
         elif self._reads_the_same(stretch):
             left, right = self._texts
-            spans = left.span(stretch.left_start, stretch.left_end), right.span(stretch.right_start, stretch.right_end)
-            self._add_same(*spans)
+            self._add_same(left.span(*stretch.left), right.span(*stretch.right))
         elif stretch.left_words == 1:
             self._add_replaced(stretch)
         else:
@@ -331,11 +329,11 @@ class _Blocks:
         """Add words of both texts, and by itself what is before and after them: a quotation mark, a comma."""
         left, right = self._texts
         if stretch.whole:
-            self._add_range("deleted", 0, left.span(stretch.left_start, stretch.left_end))
-            self._add_range("inserted", 1, right.span(stretch.right_start, stretch.right_end))
+            self._add_range("deleted", 0, left.span(*stretch.left))
+            self._add_range("inserted", 1, right.span(*stretch.right))
             return
-        parts = left.parts(stretch.left_start, stretch.left_end), right.parts(stretch.right_start, stretch.right_end)
-        for place, (span, other) in enumerate(zip(*parts, strict=True)):
+        parts = zip(left.parts(*stretch.left), right.parts(*stretch.right), strict=True)
+        for place, (span, other) in enumerate(parts):
             replaced = stretch.kind != "same" and place == 1
             if not replaced and left.reading(*span) == right.reading(*other):
                 self._add_same(left.content_span(*span), right.content_span(*other))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from dedup.detection.comparison.alignment import CLOSE, Edit, Match, aligned, edits, is_longer, match_sentences
+from dedup.detection.comparison.located import Span
 from dedup.detection.comparison.prepared import PreparedArticle
 
 # Matching looks at so many pairs of sentences with two words in common in half a second, on one slow core.
@@ -17,34 +18,36 @@ StretchKind = Literal["same", "respelt", "different"]
 
 
 class Stretch(NamedTuple):
-    """Words left_start:left_end of the left text next to right_start:right_end of the right one.
+    """Words of the left text next to words of the right one, from the first to before the last.
 
     `respelt` words are near-equal: they count as being in both. `whole`: sentences without a counterpart. `moved`: the
     number of the moved passage that it is of; then the words of the other side are elsewhere.
     """
 
     kind: StretchKind
-    left_start: int
-    left_end: int
-    right_start: int
-    right_end: int
+    left: Span
+    right: Span
     whole: bool = False
     moved: int = 0
 
     @property
     def left_words(self) -> int:
-        return self.left_end - self.left_start
+        return self.left[1] - self.left[0]
 
     @property
     def right_words(self) -> int:
-        return self.right_end - self.right_start
+        return self.right[1] - self.right[0]
 
     def part(self, start: int, end: int) -> Stretch:
         """Return words start:end of an equal stretch, counted from its beginning; of a moved one, of its side."""
-        left, right = self.left_start, self.right_start
-        lefts = (left + start, left + end) if self.left_words else (left, left)
-        rights = (right + start, right + end) if self.right_words else (right, right)
-        return Stretch(self.kind, *lefts, *rights, self.whole, self.moved)
+        left, right = (
+            (begin + start, begin + end) if begin < stop else (begin, stop) for begin, stop in (self.left, self.right)
+        )
+        return self._replace(left=left, right=right)
+
+    def extended(self, following: Stretch) -> Stretch:
+        """Return this stretch and the one that follows it as one, of the kind of this one."""
+        return self._replace(left=(self.left[0], following.left[1]), right=(self.right[0], following.right[1]))
 
 
 def comparisons(left: PreparedArticle, right: PreparedArticle) -> int:
@@ -116,9 +119,9 @@ class _Walk:
                     found.append(_on_side(side, span, places))
                 else:
                     for edit in self._matched(match, moved=self._numbers[match.left]):
-                        start, end = _span(edit, side)
-                        if start < end:
-                            alone = _on_side(side, (start, end), places)
+                        words = (edit.left, edit.right)[side]
+                        if words[0] < words[1]:
+                            alone = _on_side(side, words, places)
                             found.append(alone._replace(kind=edit.kind, whole=False, moved=edit.moved))
                 places[side] = span[1]
         yield from _side_by_side(_merged(found))
@@ -127,7 +130,7 @@ class _Walk:
         """Yield the stretches of two matched sentences."""
         left, right = self._texts
         if match.exact:
-            yield Stretch("same", *_sentence(left, match.left), *_sentence(right, match.right), moved=moved)
+            yield Stretch("same", _sentence(left, match.left), _sentence(right, match.right), moved=moved)
             return
         if self._swapped:
             found = [
@@ -144,24 +147,19 @@ def _shown(edit: Edit, moved: int) -> Iterator[Stretch]:
     middle = left.start + shared, right.start + shared
     if shared:
         kind: StretchKind = "same" if edit.tag == "equal" else "respelt"
-        yield Stretch(kind, left.start, middle[0], right.start, middle[1], moved=moved)
+        yield Stretch(kind, (left.start, middle[0]), (right.start, middle[1]), moved=moved)
     if middle != (left.stop, right.stop):
-        yield Stretch("different", middle[0], left.stop, middle[1], right.stop, moved=moved)
+        yield Stretch("different", (middle[0], left.stop), (middle[1], right.stop), moved=moved)
 
 
-def _span(stretch: Stretch, side: int) -> tuple[int, int]:
-    return (stretch.right_start, stretch.right_end) if side else (stretch.left_start, stretch.left_end)
-
-
-def _sentence(text: PreparedArticle, place: int) -> tuple[int, int]:
+def _sentence(text: PreparedArticle, place: int) -> Span:
     return text.starts[place], text.starts[place + 1]
 
 
-def _on_side(side: int, span: tuple[int, int], places: Sequence[int]) -> Stretch:
+def _on_side(side: int, span: Span, places: Sequence[int]) -> Stretch:
     """Return words of one side that have no words of the other next to them."""
-    if side:
-        return Stretch("different", places[0], places[0], *span, whole=True)
-    return Stretch("different", *span, places[1], places[1], whole=True)
+    other = places[1 - side], places[1 - side]
+    return Stretch("different", *((other, span) if side else (span, other)), whole=True)
 
 
 def _merged(stretches: Sequence[Stretch]) -> list[Stretch]:
@@ -170,7 +168,7 @@ def _merged(stretches: Sequence[Stretch]) -> list[Stretch]:
     for stretch in stretches:
         last = found[-1] if found else None
         if last and last.kind == "different" and _form(last) == _form(stretch):
-            found[-1] = last._replace(left_end=stretch.left_end, right_end=stretch.right_end)
+            found[-1] = last.extended(stretch)
         else:
             found.append(stretch)
     return found
@@ -184,7 +182,7 @@ def _side_by_side(stretches: Sequence[Stretch]) -> Sequence[Stretch]:
     """Return what one side has instead of the other as one stretch."""
     if len(stretches) == 2 and all(stretch.whole for stretch in stretches):
         left, right = stretches
-        return [left._replace(right_start=right.right_start, right_end=right.right_end)]
+        return [left._replace(right=right.right)]
     return stretches
 
 

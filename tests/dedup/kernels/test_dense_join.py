@@ -68,9 +68,9 @@ def every_pair(sets: list[set[int]], days: list[int], day_window: int) -> Scores
     return {pair: score for pair, score in near if days[pair[1]] - days[pair[0]] <= day_window}
 
 
-def near_by_day(pairs: Scores, days: list[int], each: int, day: int) -> int:
+def near_by_day(pairs: Scores, days: list[int], place: int, day: int) -> int:
     """Return how many sets of the days up to one are near a set."""
-    return sum(each in pair for pair in pairs if days[pair[1]] <= day)
+    return sum(place in pair for pair in pairs if days[pair[1]] <= day)
 
 
 def components(pairs: Scores, sets: int, least: float) -> list[int]:
@@ -86,33 +86,20 @@ def components(pairs: Scores, sets: int, least: float) -> list[int]:
 
 
 @CASES
-def test_every_pair_with_a_set_that_is_no_hub_is_found(seed, spread, day_window, density) -> None:
+def test_dense_groups_keep_what_they_need_wherever_a_block_begins(seed, spread, day_window, density) -> None:
     sets = families(seed)
     days = days_of(seed, len(sets), spread)
     every = every_pair(sets, days, day_window)
     found, hubs = joined(sets, days, day_window, density)
+    # Every pair with a set that is no hub is found.
     assert found.items() <= every.items()
     for left, right in every.keys() - found.keys():
         for side in (left, right):
             assert near_by_day(every, days, side, days[right]) > density.dense_from
             assert density.dense_from < hubs[side] <= near_by_day(every, days, side, days[-1])
-
-
-@CASES
-def test_a_group_stays_connected_at_every_score(seed, spread, day_window, density) -> None:
-    sets = families(seed)
-    days = days_of(seed, len(sets), spread)
-    every = every_pair(sets, days, day_window)
-    found, _ = joined(sets, days, day_window, density)
+    # A group stays connected at every score.
     for least in (0.6, 0.7, 0.8, 0.9, 0.95, 1.0):
         assert components(found, len(sets), least) == components(every, len(sets), least)
-
-
-@CASES
-def test_the_result_does_not_depend_on_where_a_block_begins(seed, spread, day_window, density) -> None:
-    sets = families(seed)
-    days = days_of(seed, len(sets), spread)
-    found, _ = joined(sets, days, day_window, density)
     first_row = days.index(days[len(days) // 2])
     begin = next(row for row, day in enumerate(days) if day >= days[first_row] - 2 * day_window)
     part, _ = joined(sets[begin:], days[begin:], day_window, density, first_row - begin)

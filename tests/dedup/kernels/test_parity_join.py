@@ -1,7 +1,6 @@
 """The exact set-similarity join, checked against brute force."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -128,66 +127,22 @@ def test_pairs_within_the_window_are_those_of_brute_force(data: st.DataObject) -
     }
 
 
-@pytest.mark.parametrize("day_window", [0, 1, 3, 40])
-@pytest.mark.parametrize("first_row", [0, 350, 700])
-@pytest.mark.parametrize("share_of_fresh", [None, 0.1, 0.9])
-def test_many_days_of_uneven_size_are_compared_as_by_brute_force(
-    day_window: int, first_row: int, share_of_fresh: float | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parity_join, "_TILE_SETS", 150)
-    monkeypatch.setattr(parity_join, "_TILE_SHIFTS", 7)
-    random = np.random.default_rng(9)
-    sets = related_sets(9, families=100, size=40)
-    order = random.permutation(len(sets))
-    sets = [sets[place] for place in order]
-    days = np.sort(np.concatenate([np.full(250, 11), random.integers(0, 30, len(sets) - 250)])).tolist()
-    fresh = None if share_of_fresh is None else (random.random(len(sets)) < share_of_fresh).tolist()
-    assert len(sets) > 5 * 150
-    expected = {
-        (left, right): score
-        for (left, right), score in close_pairs(sets, 0.6).items()
-        if right >= first_row
-        and days[right] - days[left] <= day_window
-        and (fresh is None or fresh[left] or fresh[right])
-    }
-    assert found(sets, days, 0.6, day_window=day_window, first_row=first_row, fresh=fresh) == expected
-    assert expected
-
-
-@lru_cache(maxsize=1)
-def _close_pairs(sets: tuple[frozenset[int], ...], threshold: float) -> dict[tuple[int, int], float]:
-    return brute_force([set(members) for members in sets], threshold)
-
-
-def close_pairs(sets: list[set[int]], threshold: float) -> dict[tuple[int, int], float]:
-    """Return what brute force finds, cached for the next test."""
-    return _close_pairs(tuple(frozenset(members) for members in sets), threshold)
-
-
-def test_the_equal_sets_of_a_day_are_paired_only_once() -> None:
-    assert found([{1, 2, 3}] * 5, [4] * 5, 0.9, day_window=0) == {
-        (left, right): 1.0 for left in range(5) for right in range(left + 1, 5)
-    }
-
-
-def test_the_later_set_of_a_pair_is_at_the_first_row_or_after_it() -> None:
-    assert list(found([{1, 2, 3}] * 4, [0, 1, 2, 3], 0.9, day_window=2, first_row=2)) == [
-        (0, 2),
-        (1, 2),
-        (1, 3),
-        (2, 3),
-    ]
-
-
-def test_pairs_without_a_fresh_set_are_left_out() -> None:
-    fresh = [False, False, True, False]
-    assert list(found([{1, 2, 3}] * 4, [0, 1, 2, 3], 0.9, day_window=1, fresh=fresh)) == [(1, 2), (2, 3)]
-
-
-@pytest.mark.parametrize("fresh", [None, [], [False]])
-def test_no_sets_and_a_single_set_have_no_pairs(fresh: list[bool] | None) -> None:
-    sets = [{1}] if fresh else []
-    assert found(sets, [1] * len(sets), 0.5, fresh=fresh) == {}
+@pytest.mark.parametrize(
+    ("days", "options", "expected"),
+    [
+        # The equal sets of a day are paired only once.
+        ([4] * 4, {"day_window": 0}, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
+        # The later set of a pair is at the first row or after it.
+        ([0, 1, 2, 3], {"day_window": 2, "first_row": 2}, [(0, 2), (1, 2), (1, 3), (2, 3)]),
+        # Pairs without a fresh set are left out.
+        ([0, 1, 2, 3], {"day_window": 1, "fresh": [False, False, True, False]}, [(1, 2), (2, 3)]),
+        ([1], {"fresh": None}, []),
+        ([1], {"fresh": [False]}, []),
+        ([], {"fresh": []}, []),
+    ],
+)
+def test_equal_sets_are_paired_within_the_window(days, options, expected) -> None:
+    assert found([{1, 2, 3}] * len(days), days, 0.9, **options) == dict.fromkeys(expected, 1.0)
 
 
 def test_empty_sets_are_not_even_candidates() -> None:

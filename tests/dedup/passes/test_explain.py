@@ -44,7 +44,7 @@ def of_pass(name):
 
 @pytest.fixture
 def mixed(of_pass, store, monkeypatch):
-    """Articles that share sentences, headlines, URLs and days at random, the same in every run; read a few at a time."""
+    """Articles that share sentences, headlines, URLs and days at random, always the same; read a few at a time."""
     monkeypatch.setattr(reading, "_BATCH", 7)
     monkeypatch.setattr(reading, "_PACKED_BATCH", 5)
     chance = random.Random(12)
