@@ -40,7 +40,11 @@ def compared_in_groups(
     checked: dict[IdPair, JudgedRow] = {}
     for _ in range(_MOST_ROUNDS if proposed else 0):
         rows = {**proposed, **checked}
-        edges = [_edge(ends, row) for ends, row in rows.items() if row.joins]
+        edges = [
+            Edge(*ends, row.probability, RANKS[row.verdict], row.left_matched, row.right_matched)
+            for ends, row in rows.items()
+            if row.joins
+        ]
         apart = [Apart(*ends, row.duplicate_probability) for ends, row in rows.items() if not row.joins]
         asked = set(cluster(edges, must, cannot, apart, groups).unchecked) - rows.keys()
         if not asked:
@@ -55,7 +59,3 @@ def by_month(pairs: Iterable[IdPair], days: Mapping[int, datetime.date]) -> list
     for left, right in pairs:
         months[month_of(max(days[left], days[right]))].append((left, right))
     return sorted(months.items())
-
-
-def _edge(ends: IdPair, row: JudgedRow) -> Edge:
-    return Edge(*ends, row.probability, RANKS[row.verdict], row.left_matched, row.right_matched)

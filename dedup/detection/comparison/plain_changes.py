@@ -86,11 +86,8 @@ def _unit(replacement: Replacement) -> Replacement | None:
 
 def _numbers(replacement: Replacement, left: Sequence[str], right: Sequence[str]) -> list[Replacement | None]:
     """Return what is replaced one for one: the first number by the first one, and so on."""
-    kinds = _KINDS[replacement.change]
-    cores = _core(left, kinds), _core(right, kinds)
-    if len(cores[0]) != len(cores[1]):
-        return [None]
-    if max(len(left) - len(cores[0]), len(right) - len(cores[1])) > _OTHERS_BY_A_NUMBER:
+    cores = _cores(replacement.change, left, right, _OTHERS_BY_A_NUMBER)
+    if not cores or len(cores[0]) != len(cores[1]):
         return [None]
     if len(cores[0]) == 1 and replacement.change is Change.NUMBER:
         return [_amount(replacement, left, right)]
@@ -110,7 +107,7 @@ def _number(replacement: Replacement) -> Replacement | None:
 
 def _amount(replacement: Replacement, left: Sequence[str], right: Sequence[str]) -> Replacement | None:
     """Return a number that replaces another one, each with the unit after it."""
-    amounts = [_with_unit(_from_first(words, (NUMBER,))) for words in (left, right)]
+    amounts = [_first_amount(words) for words in (left, right)]
     plain = replacement._replace(left=amounts[0][0], right=amounts[1][0])
     units = [unit for _, unit in amounts if unit]
     if len(units) < len(amounts) and not any(map(scale_of, units)):
@@ -120,8 +117,11 @@ def _amount(replacement: Replacement, left: Sequence[str], right: Sequence[str])
     return plain._replace(left=" ".join(amounts[0]).strip(), right=" ".join(amounts[1]).strip())
 
 
-def _with_unit(words: Sequence[str]) -> tuple[str, str]:
-    return words[0], words[1] if len(words) > 1 and is_unit(words[1]) else ""
+def _first_amount(words: Sequence[str]) -> tuple[str, str]:
+    """Return the first number of some words, and the word after it if it is a unit."""
+    first = next((place for place, word in enumerate(words) if _kind_of(word) == NUMBER), 0)
+    following = words[first + 1] if first + 1 < len(words) else ""
+    return words[first], following if is_unit(following) else ""
 
 
 def _date(replacement: Replacement) -> Replacement | None:
@@ -132,11 +132,10 @@ def _date(replacement: Replacement) -> Replacement | None:
 
 
 def _name(replacement: Replacement, left: Sequence[str], right: Sequence[str]) -> Replacement | None:
-    kinds = _KINDS[Change.NAME]
-    cores = _core(left, kinds), _core(right, kinds)
-    if max(len(left) - len(cores[0]), len(right) - len(cores[1])) > _OTHERS_BY_A_NAME:
-        return None
-    if not all(len(core) <= _LONGEST_NAME and max(map(len, core), default=0) >= _SHORTEST_NAME for core in cores):
+    cores = _cores(Change.NAME, left, right, _OTHERS_BY_A_NAME)
+    if not cores or not all(
+        len(core) <= _LONGEST_NAME and max(map(len, core), default=0) >= _SHORTEST_NAME for core in cores
+    ):
         return None
     shown = replacement._replace(left=" ".join(cores[0]), right=" ".join(cores[1]))
     if all(any(map(str.isdigit, "".join(core))) for core in cores):
@@ -178,10 +177,8 @@ class _Known:
         return not self._values[side].isdisjoint(number_values(word))
 
 
-def _core(words: Sequence[str], kinds: Collection[int]) -> list[str]:
-    return [word for word in words if _kind_of(word) in kinds]
-
-
-def _from_first(words: Sequence[str], kinds: Collection[int]) -> Sequence[str]:
-    first = next((place for place, word in enumerate(words) if _kind_of(word) in kinds), 0)
-    return words[first:]
+def _cores(change: Change, left: Sequence[str], right: Sequence[str], others: int) -> list[list[str]]:
+    """Return the words of either side that are of a kind; nothing if a side has more other words than allowed."""
+    cores = [[word for word in words if _kind_of(word) in _KINDS[change]] for words in (left, right)]
+    most = max(len(words) - len(core) for words, core in zip((left, right), cores, strict=True))
+    return cores if most <= others else []

@@ -41,14 +41,10 @@ def month_of(day: datetime.date) -> datetime.date:
     return day.replace(day=1)
 
 
-def next_month(day: datetime.date) -> datetime.date:
-    """Return the first day of the following month."""
-    return (day.replace(day=1) + datetime.timedelta(days=32)).replace(day=1)
-
-
 def days_of(month: datetime.date) -> Days:
     """Return the days of a month."""
-    return Days(month, next_month(month) - datetime.timedelta(days=1))
+    following = month_of(month + datetime.timedelta(days=32))
+    return Days(month, following - datetime.timedelta(days=1))
 
 
 def series_days(month: datetime.date) -> Days:

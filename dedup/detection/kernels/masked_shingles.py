@@ -155,18 +155,13 @@ def has_contents(texts: Iterable[str], wanted: int) -> bool:
     It reads no more texts than needed.
     """
     latest: list[IntArray] = []
-    for shingles in _content_sets(texts):
+    for text in filter(None, texts):
+        [shingles] = character_shingle_sets([text[:READ_CHARACTERS]], _SHINGLE)
         same = next((place for place, story in enumerate(latest) if _is_one_story(story, shingles)), len(latest))
         latest[same : same + 1] = [shingles]
         if len(latest) >= wanted:
             return True
     return False
-
-
-def _content_sets(texts: Iterable[str]) -> Iterable[IntArray]:
-    for text in texts:
-        if text:
-            yield from character_shingle_sets([text[:READ_CHARACTERS]], _SHINGLE)
 
 
 def _is_one_story(first: IntArray, second: IntArray) -> bool:

@@ -34,11 +34,11 @@ _FIRST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(_BYTES + 1)], d
 _LONGEST = 64
 
 
-class _Words(NamedTuple):
+class Words(NamedTuple):
     """The words of some texts: their bytes, where each begins among them, its length, and its number; and the texts.
 
-    Equal words have equal numbers, and different ones different numbers, except for a probability of 2^-64. Text i has
-    the words before ends[i] that those before it do not have.
+    Equal words have equal numbers, and different ones different numbers, except for a probability of 2^-64; very long
+    ones have 0. Text i has the words before ends[i] that those before it do not have.
     """
 
     data: bytes
@@ -46,6 +46,11 @@ class _Words(NamedTuple):
     lengths: IntArray
     numbers: Uint64Array
     ends: IntArray
+
+    def word(self, place: int) -> str:
+        """Return a word."""
+        begin = int(self.starts[place])
+        return self.data[begin : begin + int(self.lengths[place])].decode("utf-8", "surrogatepass")
 
 
 class WordHashes:
@@ -60,14 +65,14 @@ class WordHashes:
 
     def of(self, texts: Sequence[str]) -> tuple[Uint64Array, IntArray]:
         """Return the hashes of the words of all texts, in order, and where the words of each text end."""
-        words = _words(texts)
+        words = words_in(texts)
         slots, missing = self._slots(words.numbers)
         if len(missing):
             self._add(words, missing)
             slots, missing = self._slots(words.numbers)
         hashes = self._hashes[slots]
         for place in [*missing.tolist(), *np.flatnonzero(words.numbers == 0).tolist()]:  # not kept
-            hashes[place] = self._hash_of(_word(words, place))
+            hashes[place] = self._hash_of(words.word(place))
         return hashes, words.ends
 
     def _clear(self) -> None:
@@ -89,7 +94,7 @@ class WordHashes:
             left = left[(there != 0) & (there != numbers[left])]
         return slots, np.concatenate(missing)
 
-    def _add(self, words: _Words, missing: IntArray) -> None:
+    def _add(self, words: Words, missing: IntArray) -> None:
         """Keep the hashes of the words at these places."""
         if self._count > _KEPT:
             self._clear()
@@ -100,11 +105,12 @@ class WordHashes:
             slot = (number * int(_ODD) & _ALL) >> int(_BELOW_SLOT)
             while self._numbers[slot]:
                 slot = (slot + 1) & _LAST_SLOT
-            self._numbers[slot], self._hashes[slot] = number, self._hash_of(_word(words, place))
+            self._numbers[slot], self._hashes[slot] = number, self._hash_of(words.word(place))
         self._count += len(kept)
 
 
-def _words(texts: Sequence[str]) -> _Words:
+def words_in(texts: Sequence[str]) -> Words:
+    """Return what is between the blanks of some texts."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     data = b" ".join([b"", *encoded, bytes(_BYTES)])
     signs = np.frombuffer(data, dtype=np.uint8)
@@ -113,7 +119,7 @@ def _words(texts: Sequence[str]) -> _Words:
     starts = (blanks[:-1] + 1)[lengths > 0]
     lengths = lengths[lengths > 0]
     text_ends = np.cumsum([len(word) + 1 for word in encoded], dtype=np.int64)
-    return _Words(data, starts, lengths, _numbers(data, starts, lengths), np.searchsorted(starts, text_ends))
+    return Words(data, starts, lengths, _numbers(data, starts, lengths), np.searchsorted(starts, text_ends))
 
 
 def _numbers(data: bytes, starts: IntArray, lengths: IntArray) -> Uint64Array:
@@ -131,8 +137,3 @@ def _numbers(data: bytes, starts: IntArray, lengths: IntArray) -> Uint64Array:
             break
     numbers[lengths > _LONGEST] = 0
     return numbers
-
-
-def _word(words: _Words, place: int) -> str:
-    begin = int(words.starts[place])
-    return words.data[begin : begin + int(words.lengths[place])].decode("utf-8", "surrogatepass")

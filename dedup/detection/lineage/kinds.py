@@ -74,7 +74,7 @@ def _by_credit(articles: Sequence[LineageArticle], marks: Mapping[str, TextMarks
     agencies = Counter(
         agency for agency, _ in {(article.agency, article.house) for article in articles if article.agency}
     )
-    releases = {article.house for article in articles if article.text_key in marks and marks[article.text_key].release}
+    releases = {article.house for article in articles if marks.get(article.text_key, TextMarks()).release}
     if agencies:
         agency, houses = agencies.most_common(1)[0]
         reason = f"{houses} newspapers credit {agency}." if houses > 1 else f"A newspaper credits {agency}."
@@ -98,9 +98,7 @@ def _by_newspapers(ties: Collection[Tie]) -> KindFound | None:
 
 def _by_release_marks(articles: Sequence[LineageArticle], marks: Mapping[str, TextMarks]) -> KindFound | None:
     """Return press release if texts of several newspapers have the marks of one, and nobody is credited."""
-    houses = {
-        article.house for article in articles if article.text_key in marks and marks[article.text_key].release_marks
-    }
+    houses = {article.house for article in articles if marks.get(article.text_key, TextMarks()).release_marks}
     if not houses or any(mark.credited for mark in marks.values()):
         return None
     reason = "A text ends as press releases do, with whom to contact, and names no other source."

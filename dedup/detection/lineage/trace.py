@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from dedup.detection.lineage.articles import Confidence, Edge, Kind, Lineage, LineageArticle, Text
 from dedup.detection.lineage.credits import credits_newspaper, is_release, looks_like_release
@@ -182,8 +183,7 @@ def _doubts(
 ) -> Iterator[str]:
     """Yield what a reader should know before trusting the lineage."""
     yield NO_ORIGIN
-    day_only = sum(article.time is None for article in ordered)
-    if day_only:
+    if day_only := sum(article.time is None for article in ordered):
         yield f"Only the day is known of {day_only:,} of {len(ordered):,} articles; a day cannot order its articles."
     if zoneless := sum(article.time is not None and article.time.offset is None for article in ordered):
         yield f"The times of {zoneless:,} articles name no time zone."
@@ -191,8 +191,7 @@ def _doubts(
         yield f"The dates of {uncertain:,} articles are uncertain."
     if len(first) > 1:
         yield f"Which of {len(first):,} articles came first is unknown."
-    doubtful = sum(edge.direction is Confidence.DOUBTFUL for edge in edges)
-    if doubtful:
+    if doubtful := sum(edge.direction is Confidence.DOUBTFUL for edge in edges):
         yield f"The direction of {doubtful:,} of {len(edges):,} arrows is unknown; they are dashed."
     if found.kind in (Kind.WIRE, Kind.RELEASE):
         yield "Arrows come from the article that ran before, which need not be where the next one took it from."
@@ -216,15 +215,10 @@ class Additions:
         self._sets = {key: set(text.prepared.sentence_keys) for key, text in texts.items()}
         last = Counter(text.prepared.sentence_keys[-1] for text in texts.values() if text.prepared.sentence_keys)
         self._ends = {sentence for sentence, count in last.items() if count >= _ENDS}
-        self._carried: dict[tuple[str, str], int] = {}
+        self.carried = cache(self._carried)
 
-    def carried(self, source: str, follower: str) -> int:
+    def _carried(self, source: str, follower: str) -> int:
         """Return how many sentences the follower shares with the source that are additions of the source."""
-        if (source, follower) not in self._carried:
-            self._carried[source, follower] = self._count(source, follower)
-        return self._carried[source, follower]
-
-    def _count(self, source: str, follower: str) -> int:
         others = [key for key in self._sets if key not in (source, follower)]
         sentences = self._texts[source].prepared.sentence_keys
         shared = self._sets[follower]

@@ -96,13 +96,6 @@ def test_common_members_count_neither_as_shared_nor_as_text() -> None:
     assert joined(texts, [1] * 21, **ALL) == {(0, 1): (0.5, 1, 2)}
 
 
-def test_no_texts_and_empty_texts_share_nothing() -> None:
-    empty, five = frozenset[int](), frozenset([5])
-    assert joined([], [], **ALL) == {}
-    assert joined([empty] * 3, [1] * 3, **ALL) == {}
-    assert joined([empty, five, empty, five, empty], [1] * 5, **ALL) == {(1, 3): (1.0, 1, 1)}
-
-
 def test_ten_thousand_nearly_equal_texts_make_no_million_pairs() -> None:
     common = np.arange(400, dtype=np.uint32)
     # Each differs from all others in three members, and shares ten with nineteen of them.

@@ -1,7 +1,6 @@
 """The containment pass: crops, round-ups and rewritten copies, and what it leaves out."""
 
 import random
-import time
 from functools import partial
 
 import pytest
@@ -126,13 +125,3 @@ def test_the_pairs_are_the_same_with_and_without_the_index(store, seed, page, mo
     update_shingles()
     assert find(most_articles=40) == without
     assert [pair.evidence for pair in find(most_articles=40)] == [pair.evidence for pair in without]
-
-
-@pytest.mark.slow
-def test_many_nearly_equal_articles_are_left_to_other_passes(store) -> None:
-    text = LEAD + FISH + CRANE + MAYOR
-    caught = "is what the boat of that name has caught in its nets this week."
-    finding.store_texts(f"{text} {in_letters(number)} {caught}" for number in range(2_000))
-    started = time.process_time()
-    assert find() == []
-    assert time.process_time() - started < 5

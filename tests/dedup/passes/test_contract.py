@@ -21,7 +21,7 @@ from articles.storage.preparing import Forms
 from dedup.declarations import ConfigError, SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
-from dedup.detection.passes.base import NearConfig, PassConfig, Reach
+from dedup.detection.passes.base import NearConfig, Reach
 from dedup.detection.passes.members import MemberPass
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.types import Candidate, Tally, Window
@@ -188,16 +188,6 @@ def test_a_pass_reports_the_articles_it_reads_and_the_pairs_it_compares(name, sm
         assert sum(read) == Article.objects.count()
 
 
-@pytest.mark.slow
-@EVERY_PASS
-def test_many_articles_of_one_day_are_read_in_one_block(name, alike, store) -> None:
-    for number in range(120):
-        store(**alike(number % 60, number))
-    found = find(name)
-    assert len({(pair.left, pair.right) for pair in found}) == len(found)
-    assert len(found) >= 60
-
-
 @EVERY_PASS
 def test_every_setting_is_declared_in_full(name) -> None:
     for setting, (field, declared) in settings_of(PASSES[name].config_class).items():
@@ -220,11 +210,6 @@ def test_a_value_out_of_range_is_refused_with_the_range(name) -> None:
         for value in (type(field.default)(declared.minimum - 1), type(field.default)(declared.maximum + 1)):
             with pytest.raises(ConfigError, match=f"{setting} is .*; it must be from"):
                 make_config(config_class, {setting: value})
-
-
-def test_an_unknown_setting_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="there is no setting 'treshold'; the settings are enabled"):
-        make_config(PassConfig, {"treshold": 0.7})
 
 
 def test_a_score_that_is_not_a_number_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 import datetime
 import random
-from itertools import islice, pairwise
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -93,27 +93,6 @@ def test_the_size_of_the_cache_changes_nothing(store, monkeypatch, at_once: int,
     monkeypatch.setattr(minhash, "_VERIFIED_AT_ONCE", at_once)
     monkeypatch.setattr(minhash, "_MEMBERS_KEPT", kept)
     assert found(MinhashConfig()) == expected
-
-
-def test_thresholds_nest_and_no_score_is_below_them(store) -> None:
-    words = [f"word{number:03}" for number in range(300)]
-    for shift in range(0, 40, 2):
-        store(" ".join(words[shift : shift + 100]))
-        store(" ".join(words[shift : shift + 8]))
-    # With so few slots and so little recall pairs are missed: also then the thresholds nest.
-    for slots, recall in ((256, 0.999), (16, 0.5)):
-        thresholds = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
-        bands = [found(MinhashConfig(threshold=threshold, slots=slots, recall=recall)) for threshold in thresholds]
-        assert all(
-            min(scores.values()) >= threshold for threshold, scores in zip(thresholds, bands, strict=True) if scores
-        )
-        assert all(set(higher) <= set(lower) for lower, higher in pairwise(bands))
-        assert len({len(band) for band in bands}) > 3
-
-
-def test_short_texts(store) -> None:
-    one, other = store("Rain"), store("RAIN!")
-    assert found(MinhashConfig()) == {(one.pk, other.pk): 1.0}
 
 
 def test_a_score_may_equal_the_threshold(store) -> None:

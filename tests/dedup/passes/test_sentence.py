@@ -82,12 +82,6 @@ def test_other_scripts_work(store) -> None:
     assert [row[:4] for row in found()] == [(*pair, 1.0, 2) for pair in pairs]
 
 
-def test_more_equal_articles_than_a_sentence_may_have_are_left_to_the_exact_pass(store) -> None:
-    finding.store_texts([FERRY + WIND] * 300)
-    assert find() == []
-    assert len(find(most_articles=300)) == 300 * 299 // 2
-
-
 def test_very_long_texts_are_compared_in_time(store) -> None:
     lines = [f"Sentence number {number} of the very long report." for number in range(4_500)]
     text = "\n\n".join(" ".join(lines[start : start + 100]) for start in range(0, 4_500, 100))

@@ -9,7 +9,7 @@ import pytest
 from articles.normalization.times import written_time
 from dedup.detection.comparison.compare import Comparison, compare
 from dedup.detection.comparison.prepared import ArticleText, Preparer
-from dedup.detection.comparison.recurring import HeadlineSeries, Recurrence
+from dedup.detection.comparison.recurring import HeadlineSeries
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.features import FEATURES, features_of, without_series
 from dedup.detection.verdicts.model import (
@@ -84,43 +84,24 @@ RATES = [rates(day, f"7.{day}1", f"{day}.4", f"8.{day + 20}") for day in range(2
 # ---- the model that ships, on what editors meet -----------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("other", "kind"),
-    [
-        pytest.param(
-            article(STORY, "Engine failure: islanders stranded in Split", 0, 2), VerdictKind.DUPLICATE, id="syndicated"
-        ),
-        pytest.param(article(". ".join(SENTENCES[:4]) + ".", HEADLINE, 1, 2), VerdictKind.DUPLICATE, id="cropped"),
-        pytest.param(
-            article(STORY.replace("sailors", "sailers"), HEADLINE.replace("stranded", "stuck")),
-            VerdictKind.DUPLICATE,
-            id="letter",
-        ),
-        pytest.param(
-            article(
-                ". ".join([*SENTENCES[:3], *SENTENCES[5:6]])
-                + ". "
-                + REWRITTEN
-                + " A court will hear the case in May. " * 2,
-                "Ferry operator faces inquiry",
-                2,
-                1,
-            ),
-            VerdictKind.VERSION,
-            id="developing story",
-        ),
-        pytest.param(
-            article(REWRITTEN, "Islanders sleep in gymnasium after ferry breaks down", 0, 2),
-            VerdictKind.SIMILAR,
-            id="event",
-        ),
-        pytest.param(
-            article("Bakers in the old town put up their prices for a third time. " * 3, "Bread dearer again", 0, 2),
-            VerdictKind.SIMILAR,
-            id="unrelated",
-        ),
-    ],
-)
+DEVELOPED = f"{'. '.join([*SENTENCES[:3], *SENTENCES[5:6]])}. {REWRITTEN}{' A court will hear the case in May. ' * 2}"
+STORIES = {
+    "syndicated": (article(STORY, "Engine failure: islanders stranded in Split", 0, 2), VerdictKind.DUPLICATE),
+    "cropped": (article(". ".join(SENTENCES[:4]) + ".", HEADLINE, 1, 2), VerdictKind.DUPLICATE),
+    "letter": (
+        article(STORY.replace("sailors", "sailers"), HEADLINE.replace("stranded", "stuck")),
+        VerdictKind.DUPLICATE,
+    ),
+    "developing story": (article(DEVELOPED, "Ferry operator faces inquiry", 2), VerdictKind.VERSION),
+    "event": (article(REWRITTEN, "Islanders sleep in gymnasium after ferry breaks down", 0, 2), VerdictKind.SIMILAR),
+    "unrelated": (
+        article("Bakers in the old town put up their prices for a third time. " * 3, "Bread dearer again", 0, 2),
+        VerdictKind.SIMILAR,
+    ),
+}
+
+
+@pytest.mark.parametrize(("other", "kind"), STORIES.values(), ids=STORIES)
 def test_the_verdicts_on_a_story(other: ArticleText, kind: VerdictKind) -> None:
     assert judgement_of(compared(ORIGINAL, other)).kind == kind
 
@@ -352,10 +333,6 @@ def test_a_higher_threshold_makes_fewer_duplicates() -> None:
     strict = replace(default_model(), threshold=1.0)
     assert judgement_of(comparison).kind == VerdictKind.DUPLICATE
     assert judgement_of(comparison, strict).kind != VerdictKind.DUPLICATE
-
-
-def test_no_series_is_assumed_if_none_is_given() -> None:
-    assert Recurrence() == Recurrence(days=0, gap=0)
 
 
 @pytest.mark.parametrize(
