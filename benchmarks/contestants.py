@@ -28,7 +28,7 @@ from django.db import connection
 from django.db.models import Max, Min
 
 from dedup.detection.kernels import minhash, parity_join
-from dedup.detection.kernels.parity_join import TOLERANCE, Bits, PairRange, Pairs, Sketches, bits_for, candidate_pairs
+from dedup.detection.kernels.parity_join import TOLERANCE, Bits, PairRange, Pairs, Sketches, bits_for, candidate_tiles
 from dedup.detection.kernels.tokens import IntArray, Ragged, as_sets, character_shingles
 from dedup.detection.passes import minhash as minhash_pass
 from dedup.detection.passes.minhash import MinhashConfig, MinhashPass
@@ -288,7 +288,7 @@ def hash_sets(shingles: Ragged) -> Ragged:
 def candidate_pairs_by_size(
     sketches: Sketches, days: IntArray, *, day_window: int, threshold: float, collisions: int = 0
 ) -> Pairs:
-    """Return what `candidate_pairs` does, for pairs within the window of days; faster if sizes vary widely.
+    """Return what `candidate_tiles` yields, for pairs within the window of days; faster if sizes vary widely.
 
     No set is similar to one of less than `threshold` times its size. So sets are compared by size class, each class
     with itself and the next smaller one, and with as many bits as its sizes need: a sketch with fewer bits is the
@@ -307,10 +307,10 @@ def candidate_pairs_by_size(
         chosen = np.flatnonzero((sizes > _next_class(own, threshold, collisions)) & (sizes <= largest))
         words = _folded(sketches.words.take(chosen, axis=1), bits_for(threshold, _USUAL_SIZE * largest) // _WORD_BITS)
         earliest = np.searchsorted(days[chosen], days[chosen] - day_window).astype(np.int64)
-        pairs = candidate_pairs(Sketches(words, sizes[chosen]), PairRange(earliest, 0), threshold)
-        left, right = chosen[pairs[0]], chosen[pairs[1]]
-        first = np.maximum(sizes[left], sizes[right]) > own  # pairs within the smaller class come with that class
-        found.append((left[first], right[first]))
+        for one, other in candidate_tiles(Sketches(words, sizes[chosen]), PairRange(earliest, 0), threshold):
+            left, right = chosen[one], chosen[other]
+            first = np.maximum(sizes[left], sizes[right]) > own  # pairs within the smaller class come with that class
+            found.append((left[first], right[first]))
         largest = own
     left, right = (np.concatenate(side) for side in zip(*found, strict=True))
     order = np.lexsort((right, left))

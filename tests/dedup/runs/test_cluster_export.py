@@ -17,7 +17,7 @@ from django.db import connection
 from articles.models import Article, ArticleURL, Newspaper
 from dedup.answers import Answer
 from dedup.detection.kernels.tokens import trigram_sets
-from dedup.detection.passes.trigram import _alphabet
+from dedup.detection.passes.trigram import TrigramPass
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.schema import ARTICLES, KEYS, Bundle, alphabet_of
 from dedup.detection.verdicts.model import default_model, dump_model
@@ -124,7 +124,7 @@ def test_the_alphabet_is_that_of_the_database(store: StoreArticle, tmp_path: Pat
         "".join(chr(dice.choice((dice.randrange(32, 0x250), dice.randrange(0x600, 0xD7FF)))) for _ in range(400))
         for _ in range(20)
     ]
-    whole, asked = alphabet_of(Bundle(tmp_path).read("alphabet")), _alphabet(texts, connection)
+    whole, asked = alphabet_of(Bundle(tmp_path).read("alphabet")), TrigramPass().alphabet(texts, connection)
     ours, theirs = trigram_sets(texts, whole), trigram_sets(texts, asked)
     assert ours.values.tolist() == theirs.values.tolist()
     assert ours.offsets.tolist() == theirs.offsets.tolist()
