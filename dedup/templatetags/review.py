@@ -20,8 +20,7 @@ from articles.models import Article
 from articles.numbers import read_number
 from dedup.answers import BUTTONS, Answer
 from dedup.detection.clustering.doubts import doubts_of_article
-from dedup.detection.comparison.differences import Moved, Segment
-from dedup.detection.comparison.shown_text import Passage
+from dedup.detection.comparison.shown_text import Moved, Segment
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.facts import label
 from dedup.detection.verdicts.contributions import Share, percentage, shares_of
@@ -238,7 +237,7 @@ def marked(segments: Sequence[Segment], prefix: object = "") -> SafeString:
 
 
 @register.filter
-def marked_passage(passage: Passage) -> SafeString:
+def marked_passage(passage: Segment) -> SafeString:
     """Render a stretch of a text as HTML; its text is escaped."""
     return _wrapped(format_html("{}", passage.text), passage)
 
@@ -258,7 +257,7 @@ def _moved_note(moved: Moved, prefix: object) -> SafeString:
     return format_html(_MOVED_NOTE, prefix=prefix, number=moved.number, **places)
 
 
-def _wrapped(rendered: SafeString, stretch: Segment | Passage) -> SafeString:
+def _wrapped(rendered: SafeString, stretch: Segment) -> SafeString:
     if stretch.boilerplate:
         rendered = format_html(_BOILERPLATE, rendered)
     return format_html(_FOUND, rendered) if stretch.found else rendered

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
 
 from dedup.detection.comparison.located import Span
 from dedup.detection.comparison.prepared import MAX_CHARACTERS, Preparer
-from dedup.detection.comparison.shown_text import MarkedText, Passage, ShownText
+from dedup.detection.comparison.shown_text import MarkedText, Moved, Segment, SegmentKind, ShownText
 from dedup.detection.comparison.word_alignment import MAX_COMPARISONS, Stretch, align, align_headlines, comparisons
 
 # Equal stretches of at least this many words can be folded, and so can sentences that only one text has.
@@ -22,37 +21,6 @@ FOLD_ONE_SIDED_FROM_WORDS = 60
 # Where both have other sentences instead, an editor reads them side by side, unless they are longer than this.
 FOLD_REPLACED_FROM_WORDS = 150
 _BARE_BLANKS = re.compile(r"(\s*\n\s*|\s+\Z)")
-
-SegmentKind = Literal["same", "deleted", "inserted", "moved"]
-
-
-class Moved(NamedTuple):
-    """One end of a passage that both texts have in different places; `first`: it is shown before the other end."""
-
-    number: int
-    left: bool
-    first: bool
-
-
-class Segment(NamedTuple):
-    """A stretch of text: in both, in the left one only ("deleted"), or in the right one only ("inserted").
-
-    `minor`: only spelling, case or punctuation differ, and its words count as shared. `moved`: it is of a passage that
-    is elsewhere in the other text; the empty segment of the kind "moved" at the passage's beginning says where.
-    """
-
-    kind: SegmentKind
-    text: str
-    minor: bool = False
-    moved: Moved | None = None
-    # See dedup/detection/comparison/shown_text.py.
-    boilerplate: bool = False
-    found: bool = False
-
-    def continues(self, other: Segment) -> bool:
-        """Whether it differs from another segment in nothing but the text."""
-        same_kind = self.kind == other.kind and self.minor == other.minor and self.moved == other.moved
-        return same_kind and self.boilerplate == other.boilerplate and self.found == other.found
 
 
 @dataclass(slots=True)
@@ -169,7 +137,7 @@ def compare_texts(left: MarkedText, right: MarkedText) -> Differences:
     texts = ShownText(left, preparer), ShownText(right, preparer)
     if _are_too_long(texts):
         deleted, inserted = (len(text.prepared.words) for text in texts)
-        sides = [_plain(text.passages()) for text in texts]
+        sides = [list(text.passages()) for text in texts]
         block = TextBlock(sides[0], sides[1], sides[0] + sides[1], deleted, inserted)
         rest = texts[0].rest, texts[1].rest
         return Differences((block,), deleted=deleted, inserted=inserted, rest=rest, too_long=True)
@@ -202,10 +170,6 @@ def _differences(texts: tuple[ShownText, ShownText], stretches: Sequence[Stretch
         moved=sum(stretch.left_words for stretch in shared if stretch.moved),
         rest=(texts[0].rest, texts[1].rest),
     )
-
-
-def _plain(parts: Iterable[Passage]) -> list[Segment]:
-    return [Segment("same", part.text, boilerplate=part.boilerplate, found=part.found) for part in parts]
 
 
 class _Blocks:
@@ -344,7 +308,7 @@ class _Blocks:
                 self._open.add(deleted, inserted, _one_after_the_other(deleted, inserted))
 
     def _add_same(self, span: Span, other: Span) -> None:
-        left, right = (_plain(text.cut(*cut)) for text, cut in zip(self._texts, (span, other), strict=True))
+        left, right = (list(text.cut(*cut)) for text, cut in zip(self._texts, (span, other), strict=True))
         self._open.add(left, right, left if left and left[-1].text[-1:].isspace() else right)
 
     def _add_range(
@@ -357,7 +321,7 @@ class _Blocks:
         self, kind: SegmentKind, side: int, span: Span, *, minor: bool, moved: Moved | None = None
     ) -> list[Segment]:
         return [
-            Segment(shown, words, minor and shown == kind, moved, part.boilerplate, part.found)
+            part._replace(kind=shown, text=words, minor=minor and shown == kind, moved=moved)
             for part in self._texts[side].cut(*span)
             for shown, words in _marked(kind, part.text)
         ]

@@ -8,9 +8,8 @@ from __future__ import annotations
 import datetime
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -25,13 +24,36 @@ _NO_HASHES = np.empty(0, dtype="<u4")
 Marks = Sequence[Sequence[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A stretch of a text; `boilerplate`, `found`: whether it has such a mark."""
+SegmentKind = Literal["same", "deleted", "inserted", "moved"]
 
+
+class Moved(NamedTuple):
+    """One end of a passage that both texts have in different places; `first`: it is shown before the other end."""
+
+    number: int
+    left: bool
+    first: bool
+
+
+class Segment(NamedTuple):
+    """A stretch of text: in both, in the left one only ("deleted"), or in the right one only ("inserted").
+
+    `minor`: only spelling, case or punctuation differ, and its words count as shared. `moved`: it is of a passage that
+    is elsewhere in the other text; the empty segment of the kind "moved" at the passage's beginning says where.
+    `boilerplate`, `found`: it has such a mark.
+    """
+
+    kind: SegmentKind
     text: str
+    minor: bool = False
+    moved: Moved | None = None
     boilerplate: bool = False
     found: bool = False
+
+    def continues(self, other: Segment) -> bool:
+        """Whether it differs from another segment in nothing but the text."""
+        same_kind = self.kind == other.kind and self.minor == other.minor and self.moved == other.moved
+        return same_kind and self.boilerplate == other.boilerplate and self.found == other.found
 
 
 class MarkedText(NamedTuple):
@@ -44,14 +66,15 @@ class MarkedText(NamedTuple):
     mode: Mode = Mode.KEEP
 
 
-def passages(text: MarkedText) -> Iterator[Passage]:
+def passages(text: MarkedText) -> Iterator[Segment]:
     """Yield the stretches of a content in order: a new one begins where a mark begins or ends."""
     kinds = text.boilerplate, text.found
     bounds = {0, len(text.content), *(bound for marks in kinds for mark in marks for bound in mark[:2])}
     ordered = sorted(bound for bound in bounds if bound <= len(text.content))
     inside = [_inside(marks, ordered) for marks in kinds]
     for place, (start, end) in enumerate(pairwise(ordered)):
-        yield Passage(text.content[start:end], *(marked[place] for marked in inside))
+        boilerplate, found = (marked[place] for marked in inside)
+        yield Segment("same", text.content[start:end], boilerplate=boilerplate, found=found)
 
 
 def _inside(marks: Marks, bounds: Sequence[int]) -> list[bool]:
@@ -142,17 +165,17 @@ class ShownText:
             return 0
         return self._places[at] if at < len(self._places) else self.end
 
-    def cut(self, start: int, end: int) -> Iterator[Passage]:
+    def cut(self, start: int, end: int) -> Iterator[Segment]:
         """Yield a stretch of the content, cut at its marks."""
         place = bisect_right(self._passage_starts, start) - 1
         while start < end:
             passage, begin = self._passages[place], self._passage_starts[place]
             text = passage.text[start - begin : end - begin]
-            yield Passage(text, passage.boilerplate, passage.found)
+            yield passage._replace(text=text)
             start += len(text)
             place += 1
 
-    def passages(self) -> Iterator[Passage]:
+    def passages(self) -> Iterator[Segment]:
         """Yield the whole content, cut at its marks."""
         return self.cut(0, self.end)
 

@@ -13,10 +13,10 @@ from django.db.models import prefetch_related_objects
 from articles.models import Article, in_order
 from dedup.answers import PARTING
 from dedup.detection.clustering.doubts import Doubt, doubts_of_pair
-from dedup.detection.comparison.differences import Differences, Segment, compare_headlines, compare_texts
+from dedup.detection.comparison.differences import Differences, compare_headlines, compare_texts
 from dedup.detection.comparison.evidence_marks import NO_MARKS, PairMarks, marks_of
 from dedup.detection.comparison.located import compared_text
-from dedup.detection.comparison.shown_text import MarkedText, Passage, passages
+from dedup.detection.comparison.shown_text import MarkedText, Segment, passages
 from dedup.detection.passes import PASSES
 from dedup.detection.types import Mark
 from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series, Verdict
@@ -139,7 +139,7 @@ class Side:
     text: MarkedText
 
     @property
-    def passages(self) -> Iterator[Passage]:
+    def passages(self) -> Iterator[Segment]:
         """The content in stretches, each marked or not."""
         return passages(self.text)
 

@@ -11,7 +11,8 @@ from django.db.models import Count
 from articles.models import Article
 from articles.normalization.times import publication_order
 from dedup.detection.clustering.doubts import Doubt, doubts_of_cluster
-from dedup.detection.comparison.differences import Differences, Segment, compare_headlines, compare_texts
+from dedup.detection.comparison.differences import Differences, compare_headlines, compare_texts
+from dedup.detection.comparison.shown_text import Segment
 from dedup.models import Cluster, Membership, Pair
 from dedup.review.queries.boilerplate import compared_texts
 from dedup.review.queries.lists import rows_of_queue

@@ -14,9 +14,9 @@ import pytest
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from dedup.detection.comparison.compare import compare
-from dedup.detection.comparison.differences import Differences, Segment, compare_headlines, compare_texts
+from dedup.detection.comparison.differences import Differences, compare_headlines, compare_texts
 from dedup.detection.comparison.prepared import MAX_CHARACTERS, ArticleText, Preparer
-from dedup.detection.comparison.shown_text import MarkedText, Passage, passages
+from dedup.detection.comparison.shown_text import MarkedText, Segment, passages
 
 
 def differences(left: str, right: str) -> Differences:
@@ -315,19 +315,19 @@ MARKS = [[18, 27, 0], [41, 55, 1]]
 
 def test_a_text_is_cut_at_its_marks() -> None:
     assert list(passages(MarkedText(CONTENT, MARKS))) == [
-        Passage("The ferry sails.\n\n"),
-        Passage("Read more", boilerplate=True),
-        Passage("\n\nIt is late. "),
-        Passage("Subscribe now.", boilerplate=True),
+        Segment("same", "The ferry sails.\n\n"),
+        Segment("same", "Read more", boilerplate=True),
+        Segment("same", "\n\nIt is late. "),
+        Segment("same", "Subscribe now.", boilerplate=True),
     ]
-    assert list(passages(MarkedText(CONTENT, []))) == [Passage(CONTENT)]
+    assert list(passages(MarkedText(CONTENT, []))) == [Segment("same", CONTENT)]
     assert list(passages(MarkedText("", []))) == []
     assert list(passages(MarkedText("One two three.", [[4, 7, 0]], [(0, 5), (8, 14)]))) == [
-        Passage("One ", found=True),
-        Passage("t", boilerplate=True, found=True),
-        Passage("wo", boilerplate=True),
-        Passage(" "),
-        Passage("three.", found=True),
+        Segment("same", "One ", found=True),
+        Segment("same", "t", boilerplate=True, found=True),
+        Segment("same", "wo", boilerplate=True),
+        Segment("same", " "),
+        Segment("same", "three.", found=True),
     ]
 
 

@@ -98,18 +98,6 @@ def test_very_short_and_empty_texts_are_no_pairs(store) -> None:
     assert len(found(minimum_shared=1)) == 2
 
 
-def test_other_scripts_work(store) -> None:
-    texts = [
-        "කොළඹ වරාය අද සවස තද සුළඟ නිසා වසා දමන ලද අතර නව පාලම හෙට උදේ විවෘත කෙරේ",
-        "கொழும்பு துறைமுகம் இன்று மாலை பலத்த காற்றால் மூடப்பட்டது புதிய பாலம் நாளை காலை அனைவருக்கும் திறக்கப்படும்",
-        "أغلق ميناء كولومبو مساء اليوم بسبب الرياح سيفتح الجسر الجديد غدا صباحا أمام السيارات",
-        "科倫坡港口今天晚上因為大風而關閉了所有的碼頭新橋明天早上將對所有的汽車和行人開放使用",
-        "ท่าเรือโคลัมโบปิดในเย็นวันนี้เพราะลมแรงสะพานใหม่จะเปิดพรุ่งนี้เช้า",
-    ]
-    pairs = [(store(text).pk, store(f"{text}. {in_letters(number)}").pk) for number, text in enumerate(texts)]
-    assert [(pair.left, pair.right, pair.score) for pair in find()] == [(*pair, 1.0) for pair in pairs]
-
-
 @pytest.mark.parametrize("seed", [21, 22])
 @pytest.mark.parametrize("page", [7, 2_000])
 def test_the_pairs_are_the_same_with_and_without_the_index(store, seed, page, monkeypatch) -> None:

@@ -112,7 +112,10 @@ def test_equal_articles_make_all_pairs_and_in_a_dense_group_those_with_the_first
     finding.store_texts([WIRE] * 60)
     first, *others = Article.objects.order_by("pk").values_list("pk", flat=True)
     assert len(finding.find(PASSES[name], dense_from=finding.NEVER_DENSE)) == 60 * 59 // 2
-    assert finding.pairs(PASSES[name]) == {(first, other) for other in others}
+    tally = Tally()
+    found = PASSES[name].find(finding.ALL_DAYS, PASSES[name].config_class(), connection, tally)
+    assert {(pair.left, pair.right) for pair in found} == {(first, other) for other in others}
+    assert tally.hubs.keys() == {first, *others}
 
 
 @pytest.mark.parametrize("name", [name for name in PASSES if isinstance(PASSES[name], MemberPass)])
@@ -128,6 +131,23 @@ def test_texts_without_letters_never_match(name, store) -> None:
     for content in ("...", "!!!", "—", "…"):
         store(content)
     assert find(name) == []
+
+
+SCRIPTS = (
+    "කොළඹ වරාය අද සවස තද සුළඟ නිසා වසා දමන ලද අතර නව පාලම හෙට උදේ විවෘත කෙරේ",
+    "கொழும்பு துறைமுகம் இன்று மாலை பலத்த காற்றால் மூடப்பட்டது புதிய பாலம் நாளை காலை அனைவருக்கும் திறக்கப்படும்",
+    "أغلق ميناء كولومبو مساء اليوم بسبب الرياح سيفتح الجسر الجديد غدا صباحا أمام السيارات",
+    "科倫坡港口今天晚上因為大風而關閉了所有的碼頭新橋明天早上將對所有的汽車和行人開放使用",
+    "ท่าเรือโคลัมโบปิดในเย็นวันนี้เพราะลมแรงสะพานใหม่จะเปิดพรุ่งนี้เช้า",
+    "Паромы отправляются в полдень по будням до конца мая, сообщила портовая служба.",
+    "渡船は五月末まで平日の正午に出航すると港湾局が発表した。",
+)
+
+
+@pytest.mark.parametrize("name", ["trigram", "minhash", "sentence", "containment"])
+def test_copies_in_any_script_are_found(name, store) -> None:
+    pairs = {(store(text).pk, store(f"{text}! 𝟗").pk) for text in SCRIPTS}
+    assert finding.pairs(PASSES[name]) == pairs
 
 
 @EVERY_PASS

@@ -102,16 +102,6 @@ def test_a_score_may_equal_the_threshold(store) -> None:
     assert found(MinhashConfig(threshold=0.57)) == {}
 
 
-def test_all_pairs_of_many_equal_articles_within_the_window_are_found(store) -> None:
-    text = "The ferry sails at noon on weekdays until the end of May."
-    ids = [store(text, date=f"2026-03-{day:02}").pk for day in range(1, 29) for _ in range(3)]
-    assert len(found(MinhashConfig(dense_from=1_000))) == len(ids) * (len(ids) - 1) // 2
-    assert found(MinhashConfig()).keys() == {(ids[0], id_) for id_ in ids[1:]}  # a dense group
-    same_day = found(MinhashConfig(day_window=0))
-    assert len(same_day) == 28 * 3
-    assert set(same_day.values()) == {1.0}
-
-
 def test_a_dense_group_keeps_the_pairs_it_needs_and_all_pairs_with_others(store) -> None:
     story = [f"word{number}" for number in range(60)]
     group = [
@@ -129,21 +119,6 @@ def test_a_dense_group_keeps_the_pairs_it_needs_and_all_pairs_with_others(store)
     assert {end for pair in kept for end in pair} == {*group, *others}
     assert len(kept) <= 3 * len(group) + 3
     assert found(MinhashConfig(dense_from=1_000)) == every
-
-
-def test_other_scripts_are_compared_by_their_characters(store) -> None:
-    sentences = [
-        "Паромы отправляются в полдень по будням до конца мая, сообщила портовая служба.",
-        "渡船は五月末まで平日の正午に出航すると港湾局が発表した。",
-        "මැයි මස අවසානය දක්වා සතියේ දිනවල දහවල් පාරුව යාත්‍රා කරයි.",
-        "وسط المدينة مغلق أمام السيارات حتى نهاية شهر مايو بسبب أعمال الصيانة",
-    ]
-    for sentence in sentences:
-        store(sentence * 3)
-        store(sentence * 3 + " 𝟗")
-    result = found(MinhashConfig())
-    assert len(result) == 4
-    assert result == every_pair(0.75)
 
 
 @pytest.mark.real_data

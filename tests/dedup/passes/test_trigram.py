@@ -1,6 +1,5 @@
 """The trigram pass, checked against the plain SQL self-join."""
 
-import datetime
 import random
 
 import numpy as np
@@ -11,7 +10,6 @@ from articles.models import Article
 from articles.storage.ingest import store_articles
 from dedup.detection.kernels import parity_join
 from dedup.detection.passes.trigram import TrigramConfig, TrigramPass
-from dedup.detection.types import Tally, Window
 from tests.dedup.passes.finding import NEVER_DENSE, find, store_texts
 from tests.dedup.real_news import news
 
@@ -129,20 +127,3 @@ def test_pairs_of_real_news_are_those_of_the_plain_join(name: str, days: tuple[s
     assert scores
     for threshold in (0.3, 0.5, 0.6, 0.75, 0.9):
         assert by_pass(threshold=threshold, arbitrated=0, dense_from=NEVER_DENSE) == at_least(scores, threshold)
-
-
-def test_a_dense_group_keeps_the_pairs_it_needs(db) -> None:
-    # The same text but for a number; two are equal.
-    store_texts(f"{STORY} Berth number {max(number, 1)} stays open." for number in range(70))
-    articles = list(Article.objects.order_by("pk"))
-    tally = Tally()
-    window = Window(datetime.date(2026, 3, 2), datetime.date(2026, 3, 2))
-    pairs = list(TrigramPass().find(window, TrigramConfig(), connection, tally))
-    assert tally.hubs.keys() == {article.pk for article in articles}
-    assert len(pairs) <= 3 * len(articles)
-    assert (articles[0].pk, articles[1].pk, 1.0) in [(pair.left, pair.right, pair.score) for pair in pairs]
-    assert {end for pair in pairs for end in (pair.left, pair.right)} == tally.hubs.keys()
-    every = Tally()
-    config = TrigramConfig(dense_from=NEVER_DENSE)
-    assert len(list(TrigramPass().find(window, config, connection, every))) == 70 * 69 // 2
-    assert every.hubs == {}
