@@ -24,8 +24,7 @@ Found = dict[tuple[int, int], tuple[float, int, int]]
 
 
 def joined(sets: list[frozenset[int]], days: list[int], *, first_row: int = 0, day_window: int, **options) -> Found:
-    values = [member for members in sets for member in sorted(members)]
-    ragged = ShingleSets(np.array(values, dtype=np.uint32), np.cumsum([0, *map(len, sets)], dtype=np.int64))
+    ragged = ShingleSets.of([np.array(sorted(members), dtype=np.uint32) for members in sets], np.uint32)
     asked = DayRange(np.array(days, dtype=np.int64), first_row, day_window)
     parts = list(contained_texts(ragged, asked, **options))
     found = {

@@ -14,10 +14,7 @@ Pairs = list[tuple[int, int]]
 
 def hashed(sets: list[set[int]]) -> Ragged:
     """Return sets of numbers as the shingles of texts."""
-    return Ragged(
-        np.array([member for members in sets for member in members], dtype=np.uint32),
-        np.cumsum([0, *map(len, sets)]).astype(np.int64),
-    )
+    return Ragged.of([np.array(list(members), dtype=np.uint32) for members in sets], np.uint32)
 
 
 def sets_at(similarity: float, size: int, count: int, seed: int) -> list[set[int]]:

@@ -14,11 +14,7 @@ UNIVERSE = 4096
 
 
 def ragged(sets: list[set[int]]) -> Ragged:
-    values = [sorted(members) for members in sets]
-    return Ragged(
-        np.array([member for value in values for member in value], dtype=np.int32),
-        np.cumsum([0, *map(len, values)]).astype(np.int64),
-    )
+    return Ragged.of([np.array(sorted(members), dtype=np.int32) for members in sets], np.int32)
 
 
 def same_day(sets: int) -> parity_join.DayRange:
@@ -183,13 +179,8 @@ def test_pairs_that_pass_the_sketches_are_counted() -> None:
 
 
 def test_lower_thresholds_and_larger_sets_get_more_bits_within_bounds() -> None:
-    assert [parity_join.bits_for(threshold, 480) for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)] == [
-        896,
-        640,
-        448,
-        320,
-        192,
-    ]
+    bits = [parity_join.bits_for(threshold, 480) for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)]
+    assert bits == [896, 640, 448, 320, 192]
     assert parity_join.bits_for(0.5, 3) == 64
     assert parity_join.bits_for(0.5, 1e6) == 4096
 

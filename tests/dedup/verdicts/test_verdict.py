@@ -12,11 +12,7 @@ from dedup.detection.comparison.prepared import ArticleText, Preparer
 from dedup.detection.comparison.recurring import HeadlineSeries
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.features import FEATURES, features_of, without_series
-from dedup.detection.verdicts.model import (
-    Logistic,
-    VerdictModel,
-    default_model,
-)
+from dedup.detection.verdicts.model import Logistic, VerdictModel, default_model
 from dedup.detection.verdicts.reasons import reasons_for
 from dedup.detection.verdicts.verdict import Judgement, is_certain, judgement_of, verdict_changes
 from tests.dedup.recurring_texts import recurring_texts
@@ -265,12 +261,8 @@ def test_a_doubtful_duplicate_joins_no_cluster_where_the_newspapers_are_known() 
     def certain(kind: VerdictKind, probability: float, comparison: Comparison) -> bool:
         return is_certain(Judgement(kind, probability, probability, ()), comparison)
 
-    assert [certain(VerdictKind.DUPLICATE, chance, known) for chance in (0.5, 0.79, 0.8, 1.0)] == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    found = [certain(VerdictKind.DUPLICATE, chance, known) for chance in (0.5, 0.79, 0.8, 1.0)]
+    assert found == [False, False, True, True]
     assert certain(VerdictKind.DUPLICATE, 0.5, unknown)
     assert not certain(VerdictKind.VERSION, 0.9, unknown)
 
