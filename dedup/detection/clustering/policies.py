@@ -103,7 +103,7 @@ def _relation(article: Member, stays: Member) -> Reason:
 
 
 def kept_by(rule: str, members: Collection[Member]) -> int:
-    """Return the id of the article that a rule keeps; if it likes several best, the one that was published first.
+    """Return the id of the article that a rule keeps; if several are equally good, the one published first.
 
     An article that is withheld is kept only if all are.
     """

@@ -38,7 +38,7 @@ def rebuild_clusters(articles: Collection[int] | None = None, known: KnownConstr
     articles stay together. `known` are the constraints that the caller's transaction has read.
     """
     with transaction.atomic(savepoint=False):
-        if known is None:  # whoever has read constraints has the lock
+        if known is None:  # a caller that has read constraints holds the lock
             lock_review()
             known = KnownConstraints()
         concerned = None if articles is None else _neighbourhood(articles)

@@ -276,7 +276,7 @@ class _Blocks:
         return end
 
     def _add_both(self, stretch: Stretch) -> None:
-        """Add words of both texts that stand next to each other."""
+        """Add words of both texts that are side by side."""
         if stretch.kind != "same":
             self._add_replaced(stretch)
         elif self._reads_the_same(stretch):

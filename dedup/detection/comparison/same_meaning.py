@@ -184,7 +184,7 @@ def is_unit(word: str) -> bool:
 
 
 def scale_of(word: str) -> int | None:
-    """Return the value of a word such as million; None if it is no such word."""
+    """Return the value of a word such as million; None for any other word."""
     return _SCALES.get(word.casefold()) or _scales().get(word.casefold())
 
 

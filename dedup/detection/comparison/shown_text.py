@@ -92,7 +92,7 @@ def _inside(marks: Marks, bounds: Sequence[int]) -> list[bool]:
 class ShownText:
     """A content, and its words as the full comparison has them.
 
-    To each word belongs what stands around it, so that all words together are the whole text: what comes after it up
+    Each word includes what surrounds it, so that all words together are the whole text: what comes after it up
     to the last blank, and what comes before it without a blank, such as a quotation mark. `rest`: the end that is too
     long to be compared.
     """
@@ -139,7 +139,7 @@ class ShownText:
         return [place - start for place in starts[bisect_right(starts, start) : bisect_right(starts, end)]]
 
     def parts(self, start: int, end: int) -> tuple[Span, Span, Span]:
-        """Return where words start:end are, between what stands before the first and after the last of them."""
+        """Return where words start:end are, between what is before the first and after the last of them."""
         first, last = self._bounds[start], self._bounds[end]
         begin, stop = self._starts[start], self._ends[end - 1]
         return (first, begin), (begin, stop), (stop, last)

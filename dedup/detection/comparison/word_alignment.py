@@ -108,7 +108,7 @@ class _Walk:
         yield from self._between(done, (len(self._texts[0].sentence_keys), len(self._texts[1].sentence_keys)))
 
     def _between(self, starts: Sequence[int], ends: Sequence[int]) -> Iterator[Stretch]:
-        """Yield what stands between two matches: sentences of one side alone, and moved ones."""
+        """Yield what is between two matches: sentences of one side alone, and moved ones."""
         places = [self._texts[side].starts[starts[side]] for side in (0, 1)]
         found: list[Stretch] = []
         for side in (0, 1):

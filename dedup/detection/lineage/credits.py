@@ -1,7 +1,7 @@
 """What a text says of its own source: another newspaper, an agency, a press release. Pure.
 
 The marks are of the kind that newsrooms and press offices write. They are few on purpose: a text that reports on a
-press release ("said in a press release") is no press release.
+press release ("said in a press release") is not one.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def credits_newspaper(content: str, names: Collection[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _credit(name: str) -> re.Pattern[str]:
-    """Return the pattern of a credit for a newspaper: a credit line or, for a name that is no word, a verb with it."""
+    """Return the pattern of a credit for a newspaper: a credit line or, for a name that is not also a word, a verb with it."""
     escaped = re.escape(name)
     line = (
         rf"[(\[]\s*(?:(?i:source|courtesy|credit|via)\s*:?\s*)?(?:[Tt]he\s)?{escaped}\s*[)\]]"

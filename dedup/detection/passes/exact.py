@@ -84,7 +84,7 @@ class ExactPass(KeyedPass):
 
         What is probably a remnant of extraction also has the number of its headlines as `leftover`: a text with more
         than `most_headlines` of them in one newspaper, or with LEFTOVER_HEADLINES over more than LEFTOVER_DAYS in any
-        newspapers. A story is told under many headlines, too, but within days.
+        newspapers. A story may run under many headlines, too, but within days.
         """
         newspapers = Counter(newspaper for newspaper, _ in {(article.newspaper, article.note) for article in group})
         headlines = max(newspapers.values())
