@@ -154,14 +154,14 @@ class Preparer:
 
     def prepare(self, article: ArticleText) -> PreparedArticle:
         """Return the article ready to be compared."""
-        text = self._text_of(article.content)
+        text, masked = self._text_of(article.content), article.masked
         headline, headline_kinds = self._words_of(_words_in(typography(article.headline)))
         return PreparedArticle(
             newspaper=article.newspaper,
             date=article.date,
             time=article.time,
             **text,
-            masked=_masked_shingles(article.content) if article.masked is None else article.masked,
+            masked=masked_shingle_sets([normalize_text(article.content)]).values if masked is None else masked,
             headline=headline,
             headline_kinds=headline_kinds,
         )
@@ -281,10 +281,6 @@ def _marked_word() -> re.Pattern[str]:
     marks = "".join(_MARK.findall("".join(map(chr, range(0x300, 0xFFFF)))))
     letter = rf"[\w{marks}]"
     return re.compile(rf"{_NUMBER}|{letter}+(?:'{letter}+)*")
-
-
-def _masked_shingles(content: str) -> Hashes:
-    return masked_shingle_sets([normalize_text(content)]).values
 
 
 def known_locales() -> Iterator[Locale]:

@@ -208,18 +208,12 @@ def printings(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Pri
     parts = 1 + len(hashes) // _SORTED_AT_ONCE
     found = [np.empty(0, dtype=np.uint64)]
     for part in range(parts):
-        own = _range_of(hashes, part, parts)
+        low, high = (_HASHES * bound // parts for bound in (part, part + 1))
+        own: slice | Flags = slice(None) if parts == 1 else (hashes >= low) & (hashes <= high - 1)
         ordered = distinct(hashes[own].astype(np.uint64) << np.uint64(_DAY_BITS) | printed[own].astype(np.uint64))
         _, recurs, sizes = _recurring(ordered)
         found.append(ordered.compress(np.repeat(recurs, sizes)))
     return np.concatenate(found)
-
-
-def _range_of(hashes: Hashes, part: int, parts: int) -> slice | Flags:
-    if parts == 1:
-        return slice(None)
-    low, high = (_HASHES * bound // parts for bound in (part, part + 1))
-    return (hashes >= low) & (hashes <= high - 1)
 
 
 def recurring_between(printed: Printings, first: int, last: int) -> Hashes:

@@ -87,7 +87,7 @@ def credits_newspaper(content: str, names: Collection[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _credit(name: str) -> re.Pattern[str]:
-    """Return the pattern of a credit for a newspaper: a credit line or, for a name that is not also a word, a verb with it."""
+    """Return the pattern of a credit for a newspaper: a credit line or, if the name is long, a verb with it."""
     escaped = re.escape(name)
     line = (
         rf"[(\[]\s*(?:(?i:source|courtesy|credit|via)\s*:?\s*)?(?:[Tt]he\s)?{escaped}\s*[)\]]"

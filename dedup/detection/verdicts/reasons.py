@@ -136,16 +136,13 @@ def _only_changes(comparison: Comparison, changes: Sequence[Replacement | None])
 def _on_changes(comparison: Comparison, changes: Sequence[Replacement]) -> Iterator[str]:
     for change in (Change.NUMBER, Change.DATE, Change.UNIT, Change.NAME):
         # What is replaced in several places counts once.
-        found = list(dict.fromkeys(_example(replacement) for replacement in changes if replacement.change is change))
+        of_kind = [replacement for replacement in changes if replacement.change is change]
+        found = list(dict.fromkeys(f"{_shortened(old)} → {_shortened(new)}" for _, old, new, _ in of_kind))
         if found:
             more = f" and {len(found) - _EXAMPLES} more" if len(found) > _EXAMPLES else ""
             yield f"{len(found)} {_CHANGES[change][len(found) > 1]} replaced: {', '.join(found[:_EXAMPLES])}{more}."
     if comparison.moving_dates:
         yield "Dates in the texts shift with the publication dates."
-
-
-def _example(replacement: Replacement) -> str:
-    return f"{_shortened(replacement.left)} → {_shortened(replacement.right)}"
 
 
 def _shortened(text: str) -> str:
