@@ -71,18 +71,15 @@ class Bounds:
 
 def bound_named(pass_name: str, effect: SettingEffect) -> str | None:
     """Return the name of the setting that bounds a pass in this way, or None: the pass has no such bound."""
-    config_class: Any = PASSES[pass_name].config_class
-    return _bound_in(config_class, effect)
+    return _bound_in(PASSES[pass_name].config_class, effect)
 
 
 def _bounds_in(config: PassConfig) -> tuple[str | None, str | None]:
     """Return the names of the settings for the lowest score and the most days apart."""
-    config_class: Any = type(config)
-    return _bound_in(config_class, SettingEffect.FROM_SCORE), _bound_in(config_class, SettingEffect.WITHIN_DAYS)
+    return _bound_in(type(config), SettingEffect.FROM_SCORE), _bound_in(type(config), SettingEffect.WITHIN_DAYS)
 
 
-@cache
-def _bound_in(config_class: Any, effect: SettingEffect) -> str | None:
+def _bound_in(config_class: type[PassConfig], effect: SettingEffect) -> str | None:
     declared = settings_of(config_class).items()
     return next((name for name, (_, declared_setting) in declared if declared_setting.effect is effect), None)
 
