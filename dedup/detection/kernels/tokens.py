@@ -209,7 +209,7 @@ def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 |
     characters: npt.NDArray[np.unsignedinteger[Any]] = _code_points("".join(padded)).astype(width, copy=False)
     offsets = np.cumsum([0, *map(len, padded)], dtype=np.int64)
     if not len(characters):
-        return Ragged(characters, offsets)
+        return Ragged(np.empty(0, dtype=width), offsets)
     count = len(characters) - size + 1
     hashes = np.empty_like(characters)
     rolling = hashes[:count]
