@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -92,48 +92,39 @@ class MergingNewspaperAdmin(NewspaperAdmin):
         return redirect(f"{reverse('newspaper_merges')}?{urlencode(chosen)}")
 
 
-@admin.register(DetectionRun)
-class DetectionRunAdmin(ReadOnlyAdmin):
-    list_display = ("id", "state", "profile_name", "started_at", "finished_at", "requested_by")
-    list_filter = ("state",)
-
-
-@admin.register(Pair)
-class PairAdmin(ReadOnlyAdmin):
-    list_display = ("id", "state", "verdict", "probability", "best_score", "days_apart", "same_newspaper")
-    list_filter = ("state", "verdict", "same_newspaper")
-    list_select_related = True
-    show_full_result_count = False
-
-
-@admin.register(Evidence)
-class EvidenceAdmin(ReadOnlyAdmin):
-    list_display = ("id", "pair", "pass_name", "score", "stale", "run")
-    list_filter = ("pass_name", "stale")
-    list_select_related = ("pair", "run")
-    show_full_result_count = False
-
-
-@admin.register(Cluster)
-class ClusterAdmin(ReadOnlyAdmin):
-    list_display = ("id", "state", "size", "lowest_score", "first_day", "last_day")
-    list_filter = ("state",)
-
-
-@admin.register(Series)
-class SeriesAdmin(ReadOnlyAdmin):
-    list_display = ("headline", "newspaper", "articles", "last_day", "ruled_by", "ruled_at")
-    list_filter = (("ruled_at", admin.EmptyFieldListFilter), ("newspaper", NewspaperFilter))
-    list_select_related = ("newspaper", "ruled_by")
-    search_fields = ("headline",)
-
-
-@admin.register(FittedModel)
-class FittedModelAdmin(ReadOnlyAdmin):
-    list_display = ("id", "in_use", "decisions", "fitted_at")
-
-
-@admin.register(Decision)
-class DecisionAdmin(ReadOnlyAdmin):
-    list_display = ("id", "kind", "decided_by", "decided_at", "note")
-    list_filter = ("kind", "decided_by")
+# What is only looked at, with the columns of its list and how that is made.
+_LISTS: dict[type[Model], dict[str, Any]] = {
+    DetectionRun: {
+        "list_display": ("id", "state", "profile_name", "started_at", "finished_at", "requested_by"),
+        "list_filter": ("state",),
+    },
+    Pair: {
+        "list_display": ("id", "state", "verdict", "probability", "best_score", "days_apart", "same_newspaper"),
+        "list_filter": ("state", "verdict", "same_newspaper"),
+        "list_select_related": True,
+        "show_full_result_count": False,
+    },
+    Evidence: {
+        "list_display": ("id", "pair", "pass_name", "score", "stale", "run"),
+        "list_filter": ("pass_name", "stale"),
+        "list_select_related": ("pair", "run"),
+        "show_full_result_count": False,
+    },
+    Cluster: {
+        "list_display": ("id", "state", "size", "lowest_score", "first_day", "last_day"),
+        "list_filter": ("state",),
+    },
+    Series: {
+        "list_display": ("headline", "newspaper", "articles", "last_day", "ruled_by", "ruled_at"),
+        "list_filter": (("ruled_at", admin.EmptyFieldListFilter), ("newspaper", NewspaperFilter)),
+        "list_select_related": ("newspaper", "ruled_by"),
+        "search_fields": ("headline",),
+    },
+    FittedModel: {"list_display": ("id", "in_use", "decisions", "fitted_at")},
+    Decision: {
+        "list_display": ("id", "kind", "decided_by", "decided_at", "note"),
+        "list_filter": ("kind", "decided_by"),
+    },
+}
+for model, options in _LISTS.items():
+    admin.site.register(model, ReadOnlyAdmin, **options)

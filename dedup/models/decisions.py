@@ -15,7 +15,7 @@ from articles.models import Article
 from dedup.answers import CHOICES, Answer
 from dedup.models.append_only import LINK_GOES, TOMBSTONE, append_only
 from dedup.models.pairs import Pair
-from dedup.models.querysets import DecisionQuerySet
+from dedup.models.querysets import DecisionQuerySet, Row
 
 # The pairs that come to a second editor are those for which this is smallest: the same ones every time, for everybody.
 DRAWN_WITH = "second reading "
@@ -92,8 +92,10 @@ class Decision(models.Model):
 NEVER_UNDONE = (Decision.Kind.UNDO, Decision.Kind.RULE_GROUP, Decision.Kind.END_GROUP_RULE)
 
 
-class Link(models.Model):
+class Link(Row):
     """What a decision says about two articles. The latest link whose decision is not undone is in force."""
+
+    written = "{0.left_id} {0.kind} {0.right_id}"
 
     class Kind(models.TextChoices):
         """The links that decisions on clusters make; the other answers about pairs have links of their own."""
@@ -119,29 +121,25 @@ class Link(models.Model):
         indexes = [models.Index(fields=["left", "right", "-decision"], name="link_latest")]
         triggers = [append_only(LINK_GOES)]
 
-    def __str__(self) -> str:
-        return f"{self.left_id} {self.kind} {self.right_id}"
 
-
-class ConfirmedArticle(models.Model):
+class ConfirmedArticle(Row):
     """An article that must-links in force tie to others: those with the same `first` are one article to editors.
 
     Derived from the links by dedup/detection/clustering/implications.py.
     """
 
+    written = "Article {0.article_id}, tied to {0.first}"
     article = models.OneToOneField(Article, primary_key=True, on_delete=models.PROTECT, related_name="+")
     first = models.BigIntegerField(db_index=True, help_text="The lowest id of the articles that are tied together.")
 
-    def __str__(self) -> str:
-        return f"Article {self.article_id}, tied to {self.first}"
 
-
-class SeparateArticles(models.Model):
+class SeparateArticles(Row):
     """Two groups of tied articles that a cannot-link in force separates, each named by its lowest id.
 
     A group may be a single article, but not both. Derived from the links by dedup/detection/clustering/implications.py.
     """
 
+    written = "{0.one} and {0.other} are separate"
     one = models.BigIntegerField()
     other = models.BigIntegerField(db_index=True)
 
@@ -151,13 +149,11 @@ class SeparateArticles(models.Model):
             models.CheckConstraint(condition=Q(one__lt=F("other")), name="separate_in_order"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.one} and {self.other} are separate"
 
-
-class Batch(models.Model):
+class Batch(Row):
     """A set of questions, frozen when the batch is begun, and the one answer for all of it."""
 
+    written = "Batch {0.pk}"
     kind = models.CharField(max_length=15, choices=CHOICES, help_text="The answer for the whole.")
     query = models.TextField(blank=True, help_text="The filter of the list that it was begun from, as a query string.")
     seed = models.BigIntegerField(help_text="What the sample was drawn with.")
@@ -173,9 +169,6 @@ class Batch(models.Model):
     class Meta:
         ordering = ["-id"]
         verbose_name_plural = "batches"
-
-    def __str__(self) -> str:
-        return f"Batch {self.pk}"
 
 
 class BatchItem(models.Model):

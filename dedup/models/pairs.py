@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from articles.models import Article, in_order
 from dedup.answers import Answer
-from dedup.models.querysets import DOUBT, ClusterQuerySet, EvidenceQuerySet, PairQuerySet
+from dedup.models.querysets import DOUBT, ClusterQuerySet, EvidenceQuerySet, PairQuerySet, Row
 from dedup.models.runs import DetectionRun
 from dedup.models.verdicts import Verdict
 
@@ -32,8 +32,10 @@ class TwoArticles:
         return in_order(self.left, self.right)[1]
 
 
-class Pair(TwoArticles, models.Model):
+class Pair(TwoArticles, Row):
     """Two articles that a pass has proposed as a pair. Deleted only if an admin removes one of the articles."""
+
+    written = "Pair {0.pk}"
 
     class State(models.TextChoices):
         """The states that pairs can have without an answer of their own; each answer has one (dedup/answers.py)."""
@@ -116,13 +118,11 @@ class Pair(TwoArticles, models.Model):
             models.Index(fields=["id"], condition=Q(input_digest__isnull=False, best_score=0), name="pair_unproposed"),
         ]
 
-    def __str__(self) -> str:
-        return f"Pair {self.pk}"
 
-
-class Evidence(models.Model):
+class Evidence(Row):
     """What one pass found about a pair. A newer run of the same scope that no longer finds it marks it stale."""
 
+    written = "{0.pass_name} {0.score:.3f}"
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="evidence")
     pass_name = models.CharField(max_length=20)
     score = models.FloatField(help_text="The pass's similarity score, 0 to 1.")
@@ -144,12 +144,11 @@ class Evidence(models.Model):
             models.Index(fields=["pair"], condition=Q(details__has_key="leftover"), name="evidence_leftover"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.pass_name} {self.score:.3f}"
 
-
-class Cluster(models.Model):
+class Cluster(Row):
     """Articles a reader would call the same. Rebuilt by clustering/rebuild.py; keeps its id where possible."""
+
+    written = "Cluster {0.pk}"
 
     class State(models.TextChoices):
         PROPOSED = "proposed", "proposed"
@@ -171,18 +170,13 @@ class Cluster(models.Model):
     class Meta:
         ordering = ["-size", "id"]
 
-    def __str__(self) -> str:
-        return f"Cluster {self.pk}"
 
-
-class Membership(models.Model):
+class Membership(Row):
     """An article in its cluster. An article is in at most one cluster."""
 
+    written = "Article {0.article_id} in cluster {0.cluster_id}"
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="memberships")
     article = models.OneToOneField(Article, on_delete=models.PROTECT, related_name="membership")
 
     class Meta:
         ordering = ["article__date", "article_id"]
-
-    def __str__(self) -> str:
-        return f"Article {self.article_id} in cluster {self.cluster_id}"

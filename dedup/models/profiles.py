@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from articles.boilerplate.mode import Mode
 from articles.models import Newspaper
 from dedup.detection.types import KeepRule
+from dedup.models.querysets import Row
 
 
 class Boilerplate(models.TextChoices):
@@ -27,9 +28,10 @@ class Keep(models.TextChoices):
     LONGEST = KeepRule.LONGEST.value, "the longest"
 
 
-class Profile(models.Model):
+class Profile(Row):
     """A named set of windows, thresholds and passes. Read it through detection/runs/profiles.py, which validates it."""
 
+    written = "{0.name}"
     name = models.CharField(max_length=100, unique=True)
     is_default = models.BooleanField(default=False, help_text="Runs that name no profile use this one.")
     settings = models.JSONField(
@@ -80,9 +82,6 @@ class Profile(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_profile"),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class ProfileRule(models.Model):

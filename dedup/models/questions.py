@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from dedup.models.pairs import Cluster, Pair
+from dedup.models.querysets import Row
 
 _ONE_OF_BOTH = Q(pair__isnull=False, cluster=None) | Q(pair=None, cluster__isnull=False)
 
@@ -55,14 +56,12 @@ class OpenQuestion(models.Model):
         return f"Question on {'pair' if self.pair_id else 'cluster'} {self.number}"
 
 
-class QuestionCount(models.Model):
+class QuestionCount(Row):
     """How many open questions a tab of the queue has. Kept in step with OpenQuestion by its writer."""
 
+    written = "{0.tab}: {0.number}"
     tab = models.CharField(max_length=20, primary_key=True)
     number = models.BigIntegerField(default=0)
-
-    def __str__(self) -> str:
-        return f"{self.tab}: {self.number}"
 
 
 class Postponement(models.Model):
@@ -85,9 +84,10 @@ class Postponement(models.Model):
         return f"{self.user} postponed {'pair' if self.pair_id else 'cluster'} {self.pair_id or self.cluster_id}"
 
 
-class Lease(models.Model):
+class Lease(Row):
     """An editor is reading a question; until the lease ends, others are not sent to it."""
 
+    written = "{0.user} until {0.until:%H:%M:%S}"
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="leases")
     pair = models.OneToOneField(Pair, null=True, on_delete=models.CASCADE, related_name="lease")
     cluster = models.OneToOneField(Cluster, null=True, on_delete=models.CASCADE, related_name="lease")
@@ -95,6 +95,3 @@ class Lease(models.Model):
 
     class Meta:
         constraints = [models.CheckConstraint(condition=_ONE_OF_BOTH, name="lease_of_one")]
-
-    def __str__(self) -> str:
-        return f"{self.user} until {self.until:%H:%M:%S}"

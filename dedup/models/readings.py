@@ -12,6 +12,7 @@ from dedup.answers import CHOICES, LABEL_CHOICES, Answer
 from dedup.models.append_only import READING_TOMBSTONE, append_only
 from dedup.models.decisions import Decision
 from dedup.models.pairs import Pair, TwoArticles
+from dedup.models.querysets import Row
 from dedup.models.runs import DetectionRun
 
 
@@ -63,12 +64,13 @@ class SecondReading(models.Model):
         return Answer(self.first_kind), Answer(self.kind)
 
 
-class ValidationSample(models.Model):
+class ValidationSample(Row):
     """Pairs of articles drawn at random by stratum, as the archive was then. Its labels are no decisions.
 
     `strata` has a list of objects with `name`, `pairs` (how many the archive had), `asked` and `drawn`.
     """
 
+    written = "{0.name}"
     name = models.CharField(max_length=100, unique=True)
     seed = models.BigIntegerField(help_text="What it was drawn with: the same archive and seed give the same pairs.")
     options = models.JSONField(help_text="How it was drawn: sizes, pass, score bands, what the strata differ in.")
@@ -86,13 +88,11 @@ class ValidationSample(models.Model):
     class Meta:
         ordering = ["-id"]
 
-    def __str__(self) -> str:
-        return self.name
 
-
-class SampledPair(TwoArticles, models.Model):
+class SampledPair(TwoArticles, Row):
     """A pair of a sample: two articles, the stratum it was drawn from, and how many pairs it represents."""
 
+    written = "Pair {0.position} of {0.sample_id}"
     sample = models.ForeignKey(ValidationSample, on_delete=models.CASCADE, related_name="pairs")
     position = models.PositiveIntegerField(help_text="Its place in the order of reading, from 1; strata are mixed.")
     left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
@@ -116,13 +116,11 @@ class SampledPair(TwoArticles, models.Model):
             models.CheckConstraint(condition=Q(weight__gt=0), name="sampled_pair_weight"),
         ]
 
-    def __str__(self) -> str:
-        return f"Pair {self.position} of {self.sample_id}"
 
-
-class SampleLabel(models.Model):
+class SampleLabel(Row):
     """What one reader said about a pair of a sample. A reader may change it; others do not see it meanwhile."""
 
+    written = "{0.reader}: {0.label}"
     pair = models.ForeignKey(SampledPair, on_delete=models.CASCADE, related_name="labels")
     reader = models.CharField(max_length=150, help_text="A user name, or a name that import_labels was given.")
     label = models.CharField(max_length=1, choices=LABEL_CHOICES)
@@ -133,6 +131,3 @@ class SampleLabel(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["pair", "reader"], name="one_label_a_reader")]
-
-    def __str__(self) -> str:
-        return f"{self.reader}: {self.label}"

@@ -7,15 +7,17 @@ import datetime
 from django.db import models
 
 from articles.models import Job
+from dedup.models.querysets import Row
 from dedup.models.runs import DetectionRun
 
 
-class StoredReport(models.Model):
+class StoredReport(Row):
     """The result of a report for one scope and its options, or that somebody waits for it.
 
     Written by dedup/reports/computing.py, which may delete the oldest ones: each can be computed again.
     """
 
+    written = "Report {0.report}"
     report = models.CharField(max_length=40)
     asked = models.JSONField(help_text="The scope and the options.")
     key = models.CharField(max_length=64, help_text="A digest of what was asked.")
@@ -42,9 +44,6 @@ class StoredReport(models.Model):
         ordering = ["-id"]
         constraints = [models.UniqueConstraint(fields=["report", "key"], name="one_result_a_question")]
 
-    def __str__(self) -> str:
-        return f"Report {self.report}"
-
     @property
     def is_waited_for(self) -> bool:
         """Whether a worker is to compute it."""
@@ -60,9 +59,10 @@ class StoredReport(models.Model):
 KEPT = datetime.timedelta(days=7)
 
 
-class CorpusExport(models.Model):
+class CorpusExport(Row):
     """A corpus that a worker writes: what was asked for, and what is in its files. It goes with its job."""
 
+    written = "Corpus {0.pk}"
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="corpus")
     asked = models.JSONField(help_text="The values of the form.")
     files = models.JSONField(default=list, help_text="What its files have, their names, and their bytes.")
@@ -71,18 +71,16 @@ class CorpusExport(models.Model):
     class Meta:
         ordering = ["-id"]
 
-    def __str__(self) -> str:
-        return f"Corpus {self.pk}"
-
     @property
     def kept_until(self) -> datetime.datetime | None:
         """When its files will be deleted; None before it has ended."""
         return self.job.finished_at and self.job.finished_at + KEPT
 
 
-class CorpusPart(models.Model):
+class CorpusPart(Row):
     """A part of a file of a corpus. In the database, because the worker may be on another machine than the pages."""
 
+    written = "{0.export}, {0.content}, part {0.number}"
     export = models.ForeignKey(CorpusExport, on_delete=models.CASCADE, related_name="parts")
     content = models.CharField(max_length=11, help_text="Which file it is of: corpus, removed or description.")
     number = models.PositiveIntegerField(help_text="Its place in the file, from 0.")
@@ -90,6 +88,3 @@ class CorpusPart(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["export", "content", "number"], name="corpus_part_once")]
-
-    def __str__(self) -> str:
-        return f"{self.export}, {self.content}, part {self.number}"

@@ -9,10 +9,13 @@ from django.utils import timezone
 from articles.boilerplate.mode import Mode
 from articles.models import Job
 from dedup.models.profiles import Boilerplate, Profile
+from dedup.models.querysets import Row
 
 
-class DetectionRun(models.Model):
+class DetectionRun(Row):
     """One run of the detection: its settings and scope, its progress and its counts."""
+
+    written = "Run {0.pk}"
 
     class State(models.TextChoices):
         RUNNING = "running", "running"
@@ -53,9 +56,6 @@ class DetectionRun(models.Model):
     class Meta:
         ordering = ["-started_at", "-id"]
 
-    def __str__(self) -> str:
-        return f"Run {self.pk}"
-
     @property
     def boilerplate(self) -> Mode:
         """How the run treated boilerplate."""
@@ -67,9 +67,10 @@ class DetectionRun(models.Model):
         return str(Boilerplate(self.boilerplate).label)
 
 
-class RunBlock(models.Model):
+class RunBlock(Row):
     """A block of days that a run has finished for a pass; stored together with its evidence."""
 
+    written = "{0.pass_name} {0.first_day} to {0.last_day}"
     run = models.ForeignKey(DetectionRun, on_delete=models.CASCADE, related_name="blocks")
     pass_name = models.CharField(max_length=20)
     first_day = models.DateField()
@@ -85,12 +86,11 @@ class RunBlock(models.Model):
             models.UniqueConstraint(fields=["run", "pass_name", "first_day"], name="one_mark_a_block"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.pass_name} {self.first_day} to {self.last_day}"
 
-
-class RunPhase(models.Model):
+class RunPhase(Row):
     """One phase of a run, stored while it goes on. The seconds of a run's phases add up to its time."""
+
+    written = "{0.name} of run {0.run_id}"
 
     class State(models.TextChoices):
         AHEAD = "ahead", "ahead"
@@ -113,18 +113,13 @@ class RunPhase(models.Model):
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["run", "name"], name="one_row_a_phase")]
 
-    def __str__(self) -> str:
-        return f"{self.name} of run {self.run_id}"
 
-
-class Worker(models.Model):
+class Worker(Row):
     """A process that executes queued runs, and when it last gave a sign of life."""
 
+    written = "{0.name}"
     name = models.CharField(max_length=64, primary_key=True)
     seen_at = models.DateTimeField()
 
     class Meta:
         ordering = ["-seen_at"]
-
-    def __str__(self) -> str:
-        return self.name

@@ -8,12 +8,14 @@ from django.db import models
 from django.db.models.functions import MD5
 
 from articles.models import Article
+from dedup.models.querysets import Row
 from dedup.models.runs import DetectionRun
 
 
-class HeadlineForm(models.Model):
+class HeadlineForm(Row):
     """An article's headline with numbers, months and weekdays masked. The headlines of a series share one form."""
 
+    written = "{0.form}"
     article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="headline_form")
     newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+")
     date = models.DateField()
@@ -28,13 +30,11 @@ class HeadlineForm(models.Model):
             models.Index(fields=["date"], name="headline_form_date"),
         ]
 
-    def __str__(self) -> str:
-        return self.form
 
-
-class Series(models.Model):
+class Series(Row):
     """Headlines of one form in one newspaper on many days: a column, a forecast, exchange rates."""
 
+    written = "{0.headline}"
     newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="series")
     form = models.TextField()
     headline = models.TextField(help_text="The headline of the latest article.")
@@ -65,13 +65,11 @@ class Series(models.Model):
         verbose_name_plural = "series"
         constraints = [models.UniqueConstraint("newspaper", MD5("form"), name="one_row_a_series")]
 
-    def __str__(self) -> str:
-        return self.headline
 
-
-class CrowdedArticle(models.Model):
+class CrowdedArticle(Row):
     """A hub: an article near so many others that a pass proposes only some of its pairs with other such articles."""
 
+    written = "Article {0.article_id}, near {0.near} others"
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="crowded")
     pass_name = models.CharField(max_length=20)
     near = models.PositiveIntegerField(help_text="At least so many articles reach the threshold of the pass with it.")
@@ -82,16 +80,14 @@ class CrowdedArticle(models.Model):
             models.UniqueConstraint(fields=["pass_name", "article"], name="one_crowd_a_pass"),
         ]
 
-    def __str__(self) -> str:
-        return f"Article {self.article_id}, near {self.near} others"
 
-
-class DenseGroup(models.Model):
+class DenseGroup(Row):
     """Hubs that kept pairs connect. Rebuilt by detection/runs/dense_groups.py; keeps its id where possible.
 
     A group with a rule stays, and keeps its articles, even if no pass finds them to be hubs any more.
     """
 
+    written = "Dense group {0.pk}"
     first = models.ForeignKey(
         Article, on_delete=models.PROTECT, related_name="+", help_text="The earliest article by day and id."
     )
@@ -114,20 +110,15 @@ class DenseGroup(models.Model):
     class Meta:
         ordering = ["-size", "id"]
 
-    def __str__(self) -> str:
-        return f"Dense group {self.pk}"
-
     @property
     def possible_pairs(self) -> int:
         """How many pairs its articles could form."""
         return self.size * (self.size - 1) // 2
 
 
-class GroupMember(models.Model):
+class GroupMember(Row):
     """An article in its dense group. An article is in at most one."""
 
+    written = "Article {0.article_id} in dense group {0.group_id}"
     article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="group_member")
     group = models.ForeignKey(DenseGroup, on_delete=models.CASCADE, related_name="members")
-
-    def __str__(self) -> str:
-        return f"Article {self.article_id} in dense group {self.group_id}"

@@ -10,9 +10,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from dedup.models.querysets import Row
 
-class Token(models.Model):
+
+class Token(Row):
     """A token of a user: what it may do, and until when. Only its hash is stored (integrations/tokens.py)."""
+
+    written = "“{0.name}” ({0.start}…)"
 
     class Scope(models.TextChoices):
         READ = "read", "read articles, pairs, clusters, stories, decisions and runs, and check texts"
@@ -36,9 +40,6 @@ class Token(models.Model):
     class Meta:
         ordering = ["-pk"]
 
-    def __str__(self) -> str:
-        return f"“{self.name}” ({self.start}…)"
-
     @property
     def state(self) -> str:
         """Whether it works, as a word for a page."""
@@ -54,19 +55,19 @@ class Token(models.Model):
         return [str(self.Scope(scope).label) for scope in self.scopes]
 
 
-class TokenUse(models.Model):
+class TokenUse(Row):
     """How many requests a token made in the last minute in which it made any. Counted by dedup/api/auth.py."""
 
+    written = "{0.used} requests in minute {0.minute}"
     token = models.OneToOneField(Token, primary_key=True, on_delete=models.CASCADE, related_name="+")
     minute = models.IntegerField(help_text="Minutes since 1970.")
     used = models.IntegerField()
 
-    def __str__(self) -> str:
-        return f"{self.used} requests in minute {self.minute}"
 
-
-class Webhook(models.Model):
+class Webhook(Row):
     """An address that is sent news of clusters, or alarms. Written by dedup/integrations/webhooks.py."""
+
+    written = "{0.url}"
 
     class Event(models.TextChoices):
         NEW = "cluster.new", "a cluster is new"
@@ -85,17 +86,16 @@ class Webhook(models.Model):
     class Meta:
         ordering = ["id"]
 
-    def __str__(self) -> str:
-        return self.url
-
     @property
     def event_labels(self) -> list[str]:
         """What it is sent, in words."""
         return [str(self.Event(event).label) for event in self.events]
 
 
-class Delivery(models.Model):
+class Delivery(Row):
     """What is sent to a webhook: one request, tried until it is accepted or given up."""
+
+    written = "{0.event} of {0.made_at:%Y-%m-%d %H:%M}"
 
     class State(models.TextChoices):
         WAITING = "waiting", "waiting"
@@ -118,12 +118,11 @@ class Delivery(models.Model):
         verbose_name_plural = "deliveries"
         indexes = [models.Index(fields=["due_at", "id"], condition=Q(state="waiting"), name="delivery_due")]
 
-    def __str__(self) -> str:
-        return f"{self.event} of {self.made_at:%Y-%m-%d %H:%M}"
 
-
-class SavedView(models.Model):
+class SavedView(Row):
     """The filter and the order of a list, under a name of the user's choice."""
+
+    written = "{0.name}"
 
     class Page(models.TextChoices):
         QUEUE = "queue", "Queue"
@@ -144,13 +143,11 @@ class SavedView(models.Model):
         ordering = ["page", "name"]
         constraints = [models.UniqueConstraint(fields=["user", "page", "name"], name="one_view_a_name")]
 
-    def __str__(self) -> str:
-        return self.name
 
-
-class PageFetch(models.Model):
+class PageFetch(Row):
     """A page that an editor had fetched to check it. Kept for a day, to bound how many a user fetches."""
 
+    written = "{0.url}"
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     url = models.TextField()
     fetched_at = models.DateTimeField(default=timezone.now)
@@ -158,6 +155,3 @@ class PageFetch(models.Model):
     class Meta:
         verbose_name_plural = "page fetches"
         indexes = [models.Index(fields=["user", "fetched_at"], name="page_fetches_of_user")]
-
-    def __str__(self) -> str:
-        return self.url
