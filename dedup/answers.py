@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 
 class Effect(StrEnum):
@@ -21,13 +21,12 @@ class Effect(StrEnum):
 class Facts:
     """What one answer says, looks like and does.
 
-    `place`: among the buttons. `letter`: its key, unless a user chooses another. `teaches`: the label of the pair for a
-    model, a letter of dedup.detection.verdicts.model.LABELS; a model learns nothing from an answer without one.
-    `in_batches`: whether one decision may give it to many pairs. A link and a state without a name of their own are
-    called like the answer.
+    `letter`: its key, unless a user chooses another. `teaches`: the label of the pair for a model, a letter of
+    dedup.detection.verdicts.model.LABELS; a model learns nothing from an answer without one. A link and a state without
+    a name of their own are called like the answer.
     """
 
-    place: int
+    value: str
     button: str
     letter: str
     colour: Literal["good", "bad", "warn", "accent"]
@@ -39,12 +38,23 @@ class Facts:
     link_label: str
     effect: Effect
     teaches: str = ""
-    in_batches: bool = False
     state: str = ""
     link: str = ""
 
 
-class Answer(StrEnum):
+class _Told(StrEnum):
+    """Values that have facts; their first fact is the value itself."""
+
+    facts: Any
+
+    def __new__(cls, facts: Any) -> Self:
+        """Return the value of these facts."""
+        told = str.__new__(cls, facts.value)
+        told._value_, told.facts = facts.value, facts
+        return told
+
+
+class Answer(_Told):
     """What an editor can answer about a pair; the values are the kinds of decisions on one pair and of readings.
 
     A state of pairs and a kind of links belong to each. The view dedup_standing_link derives the state of any other
@@ -53,104 +63,78 @@ class Answer(StrEnum):
 
     facts: Facts
 
-    def __new__(cls, key: str, *facts: Facts) -> Self:
-        """Return the answer with its facts."""
-        answer = str.__new__(cls, key)
-        answer._value_ = key
-        (answer.facts,) = facts
-        return answer
-
-    CONFIRM = (
-        "confirm",
-        Facts(
-            place=1,
-            button="Duplicate",
-            letter="y",
-            colour="good",
-            word="duplicate",
-            when="a reader would call them the same article: copied, cropped, lightly edited, or under another "
-            "headline",
-            did="confirmed the pair",
-            stored="Confirmed: duplicates.",
-            state="confirmed",
-            state_label="confirmed duplicate",
-            link="must",
-            link_label="must be in one cluster",
-            effect=Effect.MUST,
-            teaches="D",
-            in_batches=True,
-        ),
+    CONFIRM = Facts(
+        value="confirm",
+        button="Duplicate",
+        letter="y",
+        colour="good",
+        word="duplicate",
+        when="a reader would call them the same article: copied, cropped, lightly edited, or under another headline",
+        did="confirmed the pair",
+        stored="Confirmed: duplicates.",
+        state="confirmed",
+        state_label="confirmed duplicate",
+        link="must",
+        link_label="must be in one cluster",
+        effect=Effect.MUST,
+        teaches="D",
     )
-    REJECT = (
-        "reject",
-        Facts(
-            place=4,
-            button="Not a duplicate",
-            letter="n",
-            colour="bad",
-            word="not a duplicate",
-            when="anything else, such as two papers' own reports on one event",
-            did="rejected the pair",
-            stored="Rejected: not duplicates.",
-            state="rejected",
-            state_label="not a duplicate",
-            link="cannot",
-            link_label="cannot be in one cluster",
-            effect=Effect.CANNOT,
-            teaches="N",
-            in_batches=True,
-        ),
+    REJECT = Facts(
+        value="reject",
+        button="Not a duplicate",
+        letter="n",
+        colour="bad",
+        word="not a duplicate",
+        when="anything else, such as two papers' own reports on one event",
+        did="rejected the pair",
+        stored="Rejected: not duplicates.",
+        state="rejected",
+        state_label="not a duplicate",
+        link="cannot",
+        link_label="cannot be in one cluster",
+        effect=Effect.CANNOT,
+        teaches="N",
     )
-    VERSION = (
-        "version",
-        Facts(
-            place=2,
-            button="Version",
-            letter="v",
-            colour="accent",
-            word="version",
-            when="the same article at another stage, with news of its own",
-            did="called the pair versions",
-            stored="Answered: versions of one article.",
-            state_label="another version",
-            link_label="is another version of the same article",
-            effect=Effect.BY_PROFILE,
-            teaches="V",
-        ),
+    VERSION = Facts(
+        value="version",
+        button="Version",
+        letter="v",
+        colour="accent",
+        word="version",
+        when="the same article at another stage, with news of its own",
+        did="called the pair versions",
+        stored="Answered: versions of one article.",
+        state_label="another version",
+        link_label="is another version of the same article",
+        effect=Effect.BY_PROFILE,
+        teaches="V",
     )
-    TEMPLATE = (
-        "template",
-        Facts(
-            place=3,
-            button="Template",
-            letter="t",
-            colour="warn",
-            word="template",
-            when="the same form with other facts, such as the exchange rates of two days",
-            did="called the pair templates",
-            stored="Answered: templates, the same form with other facts.",
-            state_label="a template",
-            link_label="has the same form and other facts; cannot be in one cluster",
-            effect=Effect.CANNOT,
-            teaches="T",
-            in_batches=True,
-        ),
+    TEMPLATE = Facts(
+        value="template",
+        button="Template",
+        letter="t",
+        colour="warn",
+        word="template",
+        when="the same form with other facts, such as the exchange rates of two days",
+        did="called the pair templates",
+        stored="Answered: templates, the same form with other facts.",
+        state_label="a template",
+        link_label="has the same form and other facts; cannot be in one cluster",
+        effect=Effect.CANNOT,
+        teaches="T",
     )
-    UNSURE = (
-        "unsure",
-        Facts(
-            place=5,
-            button="Unsure",
-            letter="u",
-            colour="warn",
-            word="unsure",
-            when="nobody can say from these texts; add a note (`m`)",
-            did="was unsure of the pair",
-            stored="Left open: unsure.",
-            state_label="unsure",
-            link_label="left open",
-            effect=Effect.NONE,
-        ),
+    UNSURE = Facts(
+        value="unsure",
+        button="Unsure",
+        letter="u",
+        colour="warn",
+        word="unsure",
+        when="nobody can say from these texts; add a note (`m`)",
+        did="was unsure of the pair",
+        stored="Left open: unsure.",
+        state_label="unsure",
+        link_label="left open",
+        effect=Effect.NONE,
     )
 
     @property
@@ -176,47 +160,34 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LabelFacts:
-    """What one label says and looks like: its word, its key, the look of its button, and its meaning."""
+    """What one label says and looks like: its letter, its word, the look of its button, and its meaning."""
 
+    value: str
     word: str
-    letter: str
     look: Literal["confirm", "other", "reject"]
     meaning: str  # as docs/verdicts.md has it
 
 
-class PairLabel(StrEnum):
+class PairLabel(_Told):
     """What two articles are to the reader of a validation sample, by the letters of verdicts.model.LABELS."""
 
     facts: LabelFacts
 
-    def __new__(cls, letter: str, *facts: LabelFacts) -> Self:
-        """Return the label with its facts."""
-        label = str.__new__(cls, letter)
-        label._value_ = letter
-        (label.facts,) = facts
-        return label
-
-    DUPLICATE = (
-        "D",
-        LabelFacts("Duplicate", "d", "confirm", "The same article: copied, cropped, lightly edited or extended."),
+    DUPLICATE = LabelFacts(
+        "D", "Duplicate", "confirm", "The same article: copied, cropped, lightly edited or extended."
     )
-    VERSION = (
+    VERSION = LabelFacts(
         "V",
-        LabelFacts(
-            "Version",
-            "v",
-            "other",
-            "Two states of one story: the later one keeps part of the wording and adds its own text.",
-        ),
+        "Version",
+        "other",
+        "Two states of one story: the later one keeps part of the wording and adds its own text.",
     )
-    TEMPLATE = (
-        "T",
-        LabelFacts("Template", "t", "other", "The same form with other facts: rates, forecasts, results, a column."),
+    TEMPLATE = LabelFacts(
+        "T", "Template", "other", "The same form with other facts: rates, forecasts, results, a column."
     )
-    EVENT = "E", LabelFacts("Same event", "e", "reject", "The same event, reported independently.")
-    NOTHING = (
-        "N",
-        LabelFacts("Unrelated", "n", "reject", "No more in common than phrases and boilerplate, or nothing at all."),
+    EVENT = LabelFacts("E", "Same event", "reject", "The same event, reported independently.")
+    NOTHING = LabelFacts(
+        "N", "Unrelated", "reject", "No more in common than phrases and boilerplate, or nothing at all."
     )
 
     @property
@@ -233,7 +204,7 @@ class PairLabel(StrEnum):
 LABEL_CHOICES = [(label.value, label.label) for label in PairLabel]
 
 # In the order of the pages; Answer itself has the order of the history and of the API.
-BUTTONS = sorted(Answer, key=lambda answer: answer.facts.place)
+BUTTONS = [Answer.CONFIRM, Answer.VERSION, Answer.TEMPLATE, Answer.REJECT, Answer.UNSURE]
 CHOICES = [(answer.value, answer.label) for answer in BUTTONS]
 OF_STATE = {answer.state: answer for answer in Answer}
 OF_LINK = {answer.link: answer for answer in Answer}

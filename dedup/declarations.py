@@ -45,11 +45,11 @@ class Setting:
     source: str
     minimum: float | None = None
     maximum: float | None = None
-    label: str = ""
+    label: str = ""  # in forms; else the name of the field
     effect: SettingEffect = SettingEffect.OTHERS
     # The values that a text may have.
     choices: tuple[str, ...] = ()
-    # Whether forms show a slider.
+    # Whether forms show a slider, for a number in a small range.
     slider: bool = False
 
 
@@ -58,26 +58,10 @@ def option_name(setting: str) -> str:
     return setting.rstrip("_")
 
 
-def setting(  # noqa: PLR0913 - all but the first by name
-    default: Any,
-    *,
-    help: str,  # noqa: A002
-    unit: str,
-    source: str,
-    range: tuple[float, float] | None = None,  # noqa: A002
-    label: str = "",
-    effect: SettingEffect = SettingEffect.OTHERS,
-    choices: tuple[str, ...] = (),
-    slider: bool = False,
-) -> Any:
-    """Declare a field of a config dataclass with its default, unit, inclusive range, help and source.
-
-    Forms show the label, or else the name of the field. A text is one of `choices`. A number in a
-    small range may be chosen with a `slider`.
-    """
+def setting(default: Any, *, range: tuple[float, float] | None = None, **facts: Any) -> Any:  # noqa: A002
+    """Declare a field of a config dataclass with its default, its inclusive range, and the other facts of a Setting."""
     minimum, maximum = range or (None, None)
-    declared = Setting(help, unit, source, minimum, maximum, label, effect, choices, slider)
-    return dataclasses.field(default=default, metadata={"setting": declared})
+    return dataclasses.field(default=default, metadata={"setting": Setting(**facts, minimum=minimum, maximum=maximum)})
 
 
 @dataclass(frozen=True, slots=True)

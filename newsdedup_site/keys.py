@@ -55,7 +55,7 @@ _ALL = (
     Action("start", "open the first one of the list", "r", ("queue", "clusters")),
     *(Action(answer.value, answer.facts.button, answer.facts.letter, _ANSWERED) for answer in BUTTONS),
     Action("later", "Later", "l", _PAIR),
-    *(Action(label.action, f"Label: {label.label.lower()}", label.facts.letter, _SAMPLED) for label in PairLabel),
+    *(Action(label.action, f"Label: {label.label.lower()}", label.lower(), _SAMPLED) for label in PairLabel),
     Action("agree", "agree with a decision made while you were reading", "a", ("pair",)),
     Action("contest", "contest a decision made while you were reading", "c", ("pair",)),
     Action("confirm_cluster", "confirm the cluster", "y", _CLUSTER),

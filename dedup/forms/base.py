@@ -98,8 +98,8 @@ class _ListedNumbers(forms.CharField):
 class ClusterForm(NoteForm):
     """A decision on a whole cluster, and what the page showed of it, in one of two ways.
 
-    `seen` is the number and the fingerprint of its articles, `articles` has the articles themselves. Cleaned, `seen`
-    is the one that was given.
+    `seen` is the number and the fingerprint of its articles, `articles` has the articles themselves. Cleaned, there is
+    only `seen`, the one that was given.
     """
 
     seen = forms.CharField(required=False, max_length=100)
@@ -107,7 +107,8 @@ class ClusterForm(NoteForm):
 
     def clean(self) -> None:
         cleaned = self.cleaned_data
-        cleaned["seen"] = cleaned.get("seen") or cleaned.get("articles")
+        articles = cleaned.pop("articles", None)
+        cleaned["seen"] = cleaned.get("seen") or articles
         if not cleaned["seen"] and not self.errors:
             raise forms.ValidationError("This page is out of date. Reload it and decide again.")
 

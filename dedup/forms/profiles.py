@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.db.models import Q
@@ -39,8 +38,7 @@ def copy_of(profile: Profile) -> Profile:
     )
 
 
-@dataclass(frozen=True)
-class PassFields:
+class PassFields(NamedTuple):
     """The fields of one pass in a form."""
 
     name: str

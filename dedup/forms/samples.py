@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from django import forms
 
@@ -28,6 +29,10 @@ class LabelForm(NoteForm):
     label = forms.ChoiceField(choices=LABEL_CHOICES)
 
 
+def _number(label: str, help_text: str, least: int, most: int, **options: Any) -> forms.IntegerField:
+    return forms.IntegerField(label=label, help_text=help_text, min_value=least, max_value=most, **options)
+
+
 class SampleForm(StyledForm):
     """How to draw a validation sample."""
 
@@ -37,34 +42,21 @@ class SampleForm(StyledForm):
         label="Name (optional)",
         help_text="If empty, the sample is called by its number.",
     )
-    size = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_PAIRS,
-        initial=SIZE,
-        label="Pairs in all",
-        help_text="As evenly from all strata as their sizes allow.",
+    size = _number(
+        "Pairs in all", "As evenly from all strata as their sizes allow.", 1, MOST_PAIRS, initial=SIZE, required=False
     )
-    per_stratum = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_PAIRS,
-        label="Or pairs from each stratum",
-        help_text="If you fill this in, leave “Pairs in all” empty.",
+    per_stratum = _number(
+        "Or pairs from each stratum", "If you fill this in, leave “Pairs in all” empty.", 1, MOST_PAIRS, required=False
     )
-    not_proposed = forms.IntegerField(
-        min_value=0,
-        max_value=MOST_PAIRS,
+    not_proposed = _number(
+        "Pairs that no pass proposes",
+        "Drawn in addition, at random. Without them you can estimate precision, but not recall.",
+        0,
+        MOST_PAIRS,
         initial=0,
-        label="Pairs that no pass proposes",
-        help_text="Drawn in addition, at random. Without them you can estimate precision, but not recall.",
     )
-    window_days = forms.IntegerField(
-        min_value=0,
-        max_value=MOST_DAYS,
-        initial=NEAR_DAYS,
-        label="Their window",
-        help_text="Pairs that no pass proposes are at most so many days apart.",
+    window_days = _number(
+        "Their window", "Pairs that no pass proposes are at most so many days apart.", 0, MOST_DAYS, initial=NEAR_DAYS
     )
     by = forms.MultipleChoiceField(
         required=False,
@@ -91,32 +83,17 @@ class SampleForm(StyledForm):
         label="Lower bounds of the score bands",
         help_text="Above 0 and below 1, rising, separated by commas.",
     )
-    near_days = forms.IntegerField(
-        min_value=0,
-        max_value=MOST_DAYS,
-        initial=NEAR_DAYS,
-        label="Near means",
-        help_text="At most so many days apart.",
+    near_days = _number("Near means", "At most so many days apart.", 0, MOST_DAYS, initial=NEAR_DAYS)
+    readers = _number(
+        "Readers of each pair", "With two or more, the results say how well they agree.", 1, MOST_READERS, initial=1
     )
-    readers = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_READERS,
-        initial=1,
-        label="Readers of each pair",
-        help_text="With two or more, the results say how well they agree.",
-    )
-    seed = forms.IntegerField(
+    seed = _number(
+        "Seed (optional)",
+        "The same archive and seed give the same pairs. If empty: a random one, which is stored.",
+        0,
+        SEEDS - 1,
         required=False,
-        min_value=0,
-        max_value=SEEDS - 1,
-        label="Seed (optional)",
-        help_text="The same archive and seed give the same pairs. If empty: a random one, which is stored.",
     )
-
-    def clean_name(self) -> str:
-        """Return the name without surrounding blanks."""
-        name: str = self.cleaned_data["name"]
-        return name.strip()
 
     def clean_bands(self) -> tuple[float, ...]:
         """Return the bounds as numbers."""

@@ -7,22 +7,22 @@ decision, and so is what contradicts decisions in force.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
-from dedup.answers import Answer
-from dedup.detection.clustering.consistency import Joins, contradictions_of_joining, contradictions_of_parting, joins
-from dedup.detection.clustering.constraints import constraints_in_force, lock_review
-from dedup.models import Batch, BatchItem, ConfirmedArticle, Decision, Link, Membership, Pair, SeparateArticles
+from dedup.answers import Answer, Effect, with_effect
+from dedup.detection.clustering.consistency import contradictions_of_joining, contradictions_of_parting, joins
+from dedup.detection.clustering.constraints import constraints_in_force
+from dedup.models import Batch, BatchItem, ConfirmedArticle, Decision, Link, Pair, SeparateArticles
+from dedup.models.querysets import read_rows
 from dedup.research.precision import upper_bound
-from dedup.review.answers.decisions import ReviewError, append_batch
+from dedup.review.answers.decisions import ReviewError, append_batch, cluster_of, locked_review
 
-# What can be answered for many at once.
-ANSWERS = [answer for answer in Answer if answer.facts.in_batches]
+# What can be answered for many at once: what joins or parts clusters by itself.
+ANSWERS = with_effect(Effect.MUST, Effect.CANNOT)
 # Without an error, they prove at most 14%, 5% and 2% of errors in the whole, with 95% certainty.
 SAMPLES = (20, 59, 149)
 # One decision on them takes a few seconds.
@@ -52,9 +52,8 @@ def begin(
         raise ReviewError(f"A batch cannot be answered with {kind!r}; use one of {', '.join(ANSWERS)}.")
     if sample not in SAMPLES:
         raise ReviewError(f"A sample of {sample} is not offered; choose one of {', '.join(map(str, SAMPLES))}.")
-    with transaction.atomic():
-        lock_review()
-        found = list(_questions(_PAIRS_SQL, pairs))
+    with locked_review():
+        found = _questions(_PAIRS_SQL, pairs)
         if kind == Answer.CONFIRM:
             found += _questions(_CLUSTERS_SQL, clusters)
         if not found:
@@ -102,12 +101,8 @@ COPY dedup_batchitem (batch_id, pair_id, cluster_number, articles, revision, ver
 """
 
 
-def _questions(statement: str, numbers: Collection[int]) -> Iterator[Question]:
-    if not numbers:
-        return
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"numbers": list(numbers)})
-        yield from (Question(*row) for row in cursor)
+def _questions(statement: str, numbers: Collection[int]) -> list[Question]:
+    return [Question(*row) for row in read_rows(statement, numbers=list(numbers))] if numbers else []
 
 
 def _store_items(batch: Batch, found: Sequence[Question], places: dict[int, int]) -> None:
@@ -117,8 +112,7 @@ def _store_items(batch: Batch, found: Sequence[Question], places: dict[int, int]
             copy.write_row((batch.pk, *question, places.get(position)))
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a batch would decide now, and what it leaves out, by reason."""
 
     kept: list[BatchItem]
@@ -158,11 +152,9 @@ def outcome_of(batch: Batch) -> Outcome:
     kept: list[BatchItem] = []
     decided: list[BatchItem] = []
     changed: list[BatchItem] = []
-    with connection.cursor() as cursor:
-        cursor.execute(_ITEMS_SQL, {"batch": batch.pk})
-        for number, pair, cluster, articles, is_decided, is_changed in cursor:
-            item = BatchItem(pk=number, batch=batch, pair_id=pair, cluster_number=cluster, articles=articles)
-            (decided if is_decided else changed if is_changed else kept).append(item)
+    for number, pair, cluster, articles, is_decided, is_changed in read_rows(_ITEMS_SQL, batch=batch.pk):
+        item = BatchItem(pk=number, batch=batch, pair_id=pair, cluster_number=cluster, articles=articles)
+        (decided if is_decided else changed if is_changed else kept).append(item)
     refused = _contradicting(batch, kept)
     contradicting = [item for place, item in enumerate(kept) if place in refused]
     return Outcome([item for place, item in enumerate(kept) if place not in refused], decided, changed, contradicting)
@@ -184,8 +176,7 @@ def _contradicting(batch: Batch, items: Sequence[BatchItem]) -> set[int]:
 
 def decide(batch_id: int, *, user: Any, note: str = "") -> Decision:
     """Append the one decision of a batch. Raises StaleBatchError if its sample is not answered, or it is decided."""
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         batch = Batch.objects.select_for_update().get(pk=batch_id)
         if batch.decision_id:
             raise StaleBatchError(f"Batch {batch_id} is already decided, by decision {batch.decision_id}.")
@@ -204,22 +195,13 @@ def decide(batch_id: int, *, user: Any, note: str = "") -> Decision:
     return decision
 
 
-_ANSWERED_SQL = """
-UPDATE dedup_batchitem AS item
-SET answer_id = answered.decision
-FROM unnest(%(items)s::bigint[], %(decisions)s::bigint[]) AS answered (item, decision)
-WHERE item.id = answered.item
-"""
-
-
 def _close(batch: Batch, decision: Decision, answers: Sequence[SampleAnswer], outcome: Outcome) -> None:
     batch.decision = decision
     batch.wrong = sum(not answer.is_right for answer in answers)
     batch.left_out = outcome.left_out
     batch.save(update_fields=["decision", "wrong", "left_out"])
-    items, decisions = [answer.item for answer in answers], [answer.decision for answer in answers]
-    with connection.cursor() as cursor:
-        cursor.execute(_ANSWERED_SQL, {"items": items, "decisions": decisions})
+    answered = [BatchItem(pk=answer.item, answer_id=answer.decision) for answer in answers]
+    BatchItem.objects.bulk_update(answered, ["answer"])
 
 
 def _links(batch: Batch, items: Sequence[BatchItem]) -> dict[tuple[int, int], str]:
@@ -269,8 +251,7 @@ class SampleAnswer(NamedTuple):
     is_right: bool  # the answer is that of the batch
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """How far the sample is answered, and what it says about the whole."""
 
     drawn: int
@@ -308,9 +289,8 @@ ORDER BY item.place
 
 def answers_of(batch: Batch) -> list[SampleAnswer]:
     """Return the drawn questions of a batch that is not decided, in order, with their answers."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SAMPLE_SQL, {"batch": batch.pk, "link": Answer(batch.kind).link})
-        return [SampleAnswer(*row) for row in cursor]
+    rows = read_rows(_SAMPLE_SQL, batch=batch.pk, link=Answer(batch.kind).link)
+    return [SampleAnswer(*row) for row in rows]
 
 
 def sample_of(batch: Batch) -> Sample:
@@ -328,54 +308,26 @@ def sample_of(batch: Batch) -> Sample:
 CONTRADICTIONS_SHOWN = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What deciding a batch would change now."""
-
-    outcome: Outcome
-    pairs: int
-    clusters: int  # proposed clusters that it confirms as a whole
-    joins: Joins | None  # of a batch that confirms
-    split: int  # clusters that lose an article, of a batch that parts
-    contradicting: Sequence[tuple[BatchItem, Pair | None]]
-
-
 def listed_batches() -> QuerySet[Batch]:
     """Return all batches with their editors and decisions, the latest first."""
     return Batch.objects.select_related("made_by", "decision__undone_by__decided_by", "decision__decided_by")
 
 
-def open_batch(user_id: int) -> Batch | None:
-    """Return the latest batch that this editor has begun and not decided."""
-    return Batch.objects.filter(made_by=user_id, decision=None).first()
-
-
-def preview_of(batch: Batch) -> Preview:
+def preview_of(batch: Batch) -> dict[str, Any]:
     """Return what deciding this batch would change now."""
     outcome = outcome_of(batch)
     pairs = [item for item in outcome.kept if item.pair_id]
     shown = outcome.contradicting[:CONTRADICTIONS_SHOWN]
     found = Pair.objects.with_articles().in_bulk([item.pair_id for item in shown if item.pair_id])
     confirms = batch.kind == Answer.CONFIRM
-    cluster_of = _clusters_of(outcome.kept)
-    return Preview(
-        outcome=outcome,
-        pairs=len(pairs),
-        clusters=len(outcome.kept) - len(pairs),
-        joins=joins((tuple(item.articles) for item in outcome.kept), cluster_of) if confirms else None,
-        split=0 if confirms else len(_shared(pairs, cluster_of)),
-        contradicting=[(item, found.get(item.pair_id or 0)) for item in shown],
-    )
-
-
-def _clusters_of(items: Sequence[BatchItem]) -> dict[int, int]:
-    """Return the cluster of each article of these questions that is in one."""
-    articles = {article for item in items for article in item.articles}
-    found = Membership.objects.filter(article__in=articles)
-    return dict(found.order_by().values_list("article", "cluster"))
-
-
-def _shared(pairs: Sequence[BatchItem], cluster_of: dict[int, int]) -> set[int]:
-    """Return the clusters that hold both articles of a pair."""
-    ends = ([cluster_of.get(article) for article in item.articles] for item in pairs)
-    return {left for left, right in ends if left is not None and left == right}
+    clusters = cluster_of({article for item in outcome.kept for article in item.articles})
+    ends = ([clusters.get(article) for article in item.articles] for item in pairs)
+    shared = {left for left, right in ends if left is not None and left == right}
+    return {
+        "outcome": outcome,
+        "pairs": len(pairs),
+        "clusters": len(outcome.kept) - len(pairs),  # proposed ones that it confirms as a whole
+        "joins": joins((tuple(item.articles) for item in outcome.kept), clusters) if confirms else None,
+        "split": 0 if confirms else len(shared),  # clusters that lose an article
+        "contradicting": [(item, found.get(item.pair_id or 0)) for item in shown],
+    }
