@@ -4,6 +4,25 @@ from __future__ import annotations
 
 import html
 import re
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+
+def logged_in(user: User) -> Client:
+    """Return the client of a user."""
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def opened(client: Client, page: str, /, *numbers: object, **query: Any) -> str:
+    """Return the page of this name, which is there, as HTML."""
+    answer = client.get(reverse(page, args=numbers), query)
+    assert answer.status_code == 200
+    return answer.content.decode()
 
 
 def notices(page: str) -> list[tuple[str, list[str]]]:

@@ -57,11 +57,6 @@ def rename_view(view: SavedView, name: str) -> None:
         SavedView.objects.filter(pk=view.pk).update(name=name)
 
 
-def delete_view(view: SavedView) -> None:
-    """Delete a view."""
-    SavedView.objects.filter(pk=view.pk).delete()
-
-
 def _lock(user: User) -> None:
     """Make two clicks of one user wait for each other."""
     User.objects.select_for_update().get(pk=user.pk)

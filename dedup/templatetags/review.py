@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django import template
@@ -61,16 +60,18 @@ def score(value: float) -> str:
     return f"{math.floor(value * 1000 + 1e-6) / 1000:.3f}"
 
 
-@register.filter
-def chance(probability: float) -> str:
-    """Write a probability as a whole percentage, truncated, not rounded: only certainty reads 100%."""
-    return percentage(probability)
+# A probability as a whole percentage, truncated, not rounded: only certainty reads 100%.
+register.filter("chance", percentage)
+# What is uncertain about an article, in two words each.
+register.filter("doubts", doubts_of_article)
+# The label of a pass for editors; a pass that is no longer registered keeps its name.
+register.filter("pass_label", label)
 
 
 @register.filter
 def duplicate_chance(pair: Pair) -> str:
     """Write the one number of a verdict in lists: the chance that the two are duplicates, whatever the verdict is."""
-    written = chance(pair.duplicate_probability or 0.0)
+    written = percentage(pair.duplicate_probability or 0.0)
     return written if pair.verdict == Verdict.DUPLICATE else f"{written} duplicate"
 
 
@@ -102,12 +103,6 @@ GLOSSES = {
 
 
 @register.filter
-def doubts(article: Article) -> list[str]:
-    """Return what is uncertain about an article, in two words each."""
-    return doubts_of_article(article)
-
-
-@register.filter
 def points(value: float) -> str:
     """Write points of a verdict with their sign and two decimals."""
     return f"{value:+.2f}".replace("-", "−")
@@ -132,12 +127,6 @@ def extent(series: Series) -> str:
 def bar(value: float) -> str:
     """Return the width of a score's bar, 0..100."""
     return f"{value * 100:.1f}"
-
-
-@register.filter
-def pass_label(name: str) -> str:
-    """Return the label of a pass for editors; a pass that is no longer registered keeps its name."""
-    return label(name)
 
 
 @register.filter
@@ -332,24 +321,11 @@ def part_letter(_part: object, place: int) -> str:
     return f"Part {chr(ord('A') + place - 1) if place <= 26 else place}"
 
 
-@dataclass(frozen=True)
-class ViewsOfPage:
-    """The user's views of a page, what the page shows now, and which of the views that is."""
-
-    page: str
-    query: str
-    views: list[SavedView]
-
-    @property
-    def current(self) -> SavedView | None:
-        """The view that the page shows."""
-        return next((view for view in self.views if view.query == self.query), None)
-
-
 @register.simple_tag(takes_context=True)
-def views_of_page(context: dict[str, Any]) -> ViewsOfPage:
-    """Return the saved views of this page."""
+def views_of_page(context: dict[str, Any]) -> dict[str, Any]:
+    """Return the user's saved views of this page, what it shows now, and which of the views that is."""
     request = context["request"]
-    page = request.resolver_match.url_name
-    views = SavedView.objects.filter(user=request.user, page=page)
-    return ViewsOfPage(page, view_query(request.GET.urlencode()), list(views))
+    page, query = request.resolver_match.url_name, view_query(request.GET.urlencode())
+    views = list(SavedView.objects.filter(user=request.user, page=page))
+    current = next((view for view in views if view.query == query), None)
+    return {"page": page, "query": query, "views": views, "current": current}

@@ -7,12 +7,11 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence
 from articles.paging import page_of, page_of_groups
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
-from dedup.review.queries.articles import article_details, listed_articles, revision
+from dedup.review.queries.articles import article_details, revision
 from dedup.review.queries.boilerplate import (
     add_texts,
     by_sentence,
@@ -24,12 +23,13 @@ from dedup.review.queries.boilerplate import (
 from dedup.rows.articles import ArticleFilter
 from dedup.rows.lists import BoilerplateFilter
 from dedup.views.pairs import comparison
-from dedup.views.requests import EditorRequest, decision_view, query_of, refusals
+from dedup.views.requests import EditorRequest, address_of, decision_view, refusals
 
 
 def articles(request: HttpRequest) -> HttpResponse:
     """List the articles, the newest first."""
-    filterset = ArticleFilter(request.GET, listed_articles())
+    shown = Article.objects.without_texts().select_related("newspaper", "membership")
+    filterset = ArticleFilter(request.GET, shown.order_by("-date", "-id"))
     page = page_of(filterset.qs, request.GET.get("page"), by_key=True)
     return render(request, "articles/articles.html", {"filter": filterset, "page": page})
 
@@ -75,11 +75,7 @@ def boilerplate(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpRe
     return render(request, "boilerplate/boilerplate.html", context | details)
 
 
-def _address(request: HttpRequest, newspaper_id: int, digest: UUID) -> str:
-    return reverse("boilerplate", args=[newspaper_id, digest]) + query_of(request)
-
-
-@decision_view(_address)
+@decision_view("boilerplate", "newspaper_id", "digest", query=True)
 def boilerplate_keep(request: EditorRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
     """Put a sentence on the newspaper's whitelist."""
     with refusals(request, WhitelistError):
@@ -88,7 +84,7 @@ def boilerplate_keep(request: EditorRequest, newspaper_id: int, digest: UUID) ->
     return _back(request, newspaper_id, digest)
 
 
-@decision_view(_address)
+@decision_view("boilerplate", "newspaper_id", "digest", query=True)
 def boilerplate_end_keeping(request: EditorRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
     """Remove a sentence from the newspaper's whitelist."""
     with refusals(request, WhitelistError):
@@ -100,6 +96,5 @@ def boilerplate_end_keeping(request: EditorRequest, newspaper_id: int, digest: U
 
 
 def _back(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
-    if weeks_of(newspaper_id, digest).exists():
-        return redirect(_address(request, newspaper_id, digest))
-    return redirect("boilerplate_list")
+    there = weeks_of(newspaper_id, digest).exists()
+    return redirect(address_of(request, "boilerplate", newspaper_id, digest) if there else "boilerplate_list")

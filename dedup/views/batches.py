@@ -16,10 +16,19 @@ from dedup.models import Batch
 from dedup.research.precision import upper_bound
 from dedup.review.answers import batches
 from dedup.review.answers.batches import listed_batches, preview_of
-from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
+from dedup.review.answers.decisions import ReviewError
 from dedup.review.questions.tabs import SAMPLE
 from dedup.views.questions import chosen_questions
-from dedup.views.requests import EditorRequest, decision_view, query_of, refusals, refused_note, say_decided, values_of
+from dedup.views.requests import (
+    EditorRequest,
+    address_of,
+    decision_view,
+    note_of,
+    query_of,
+    refusals,
+    say_decided,
+    values_of,
+)
 
 # Chosen at first, unless the list is shorter: it proves that at most one in twenty is wrong.
 USUAL_SAMPLE = 59
@@ -47,7 +56,7 @@ def batch_new(request: EditorRequest) -> HttpResponse:
         "most": batches.MOST_QUESTIONS,
         "samples": samples,
         "usual": max((size for size, bound in samples if bound and size <= USUAL_SAMPLE), default=samples[0][0]),
-        "list_address": reverse("queue") + query_of(request),
+        "list_address": address_of(request, "queue"),
     }
     return render(request, "batches/batch_new.html", context, status=400 if form.is_bound else 200)
 
@@ -73,8 +82,7 @@ def batch(request: HttpRequest, batch_id: int) -> HttpResponse:
         "answer": Answer(shown.kind).label,
         "list_address": f"{reverse('queue')}?{shown.query}" if shown.query else reverse("queue"),
         "filter": QueryDict(shown.query),
-        "note": refused_note(request),
-        "note_length": MAX_NOTE_CHARACTERS,
+        **note_of(request),
     }
     return render(request, "batches/batch.html", context)
 
@@ -84,16 +92,11 @@ def _address_of(asked: batches.SampleAnswer, shown: Batch) -> str:
     return f"{reverse(name, args=[number])}?tab={SAMPLE}&batch={shown.pk}"
 
 
-def _address(request: HttpRequest, batch_id: int) -> str:  # noqa: ARG001 - a batch has one page
-    return reverse("batch", args=[batch_id])
-
-
-@decision_view(_address)
+@decision_view("batch", "batch_id")
 def batch_decide(request: EditorRequest, batch_id: int) -> HttpResponse:
     """Decide a batch whose sample is answered."""
     get_object_or_404(Batch, pk=batch_id)
-    address = _address(request, batch_id)
-    with refusals(request, ReviewError, page=address):
+    with refusals(request, ReviewError, page=reverse("batch", args=[batch_id])):
         decision = batches.decide(batch_id, user=request.user, **values_of(NoteForm(request.POST)))
         say_decided(request, "Decided. This is one decision; Undo takes all of it back.", decision)
-    return redirect(address)
+    return redirect("batch", batch_id)

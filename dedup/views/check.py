@@ -10,7 +10,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import Truncator
 
-from articles.models import Article
 from articles.normalization.logins import without_login
 from articles.storage.incoming import url_fault
 from dedup.forms.base import CheckForm
@@ -33,7 +32,8 @@ def check(request: HttpRequest) -> HttpResponse:
         elif (article := stored_under(url)) is None:
             context["unknown"] = True
         else:
-            context |= {"article": article, "checked": _of_article(article)}
+            pasted = Pasted(article.content[:MAX_CHARACTERS], article.headline, article.date)
+            context |= {"article": article, "checked": check_text(pasted, but=article.pk)}
     return render(request, "check/check.html", context)
 
 
@@ -44,11 +44,6 @@ def _pasted(request: HttpRequest, form: CheckForm, **context: Any) -> HttpRespon
         context["checked"] = check_text(Pasted(values["text"], values["headline"], values["day"]))
         context["day"] = values["day"]
     return render(request, "check/check.html", {"form": form, **context})
-
-
-def _of_article(article: Article) -> Any:
-    pasted = Pasted(article.content[:MAX_CHARACTERS], article.headline, article.date)
-    return check_text(pasted, but=article.pk)
 
 
 def _address(request: HttpRequest) -> str:

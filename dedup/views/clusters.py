@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import NamedTuple
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -26,17 +25,17 @@ from dedup.review.questions.tabs import Question
 from dedup.rows.clusters import ClusterFilter
 from dedup.rows.files import FORMATS
 from dedup.rows.lineage import LINEAGE
-from dedup.views.exports import CONTENT_TYPES
 from dedup.views.questions import after_answer, tab_of
 from dedup.views.requests import (
     EditorRequest,
+    address_of,
+    attachment,
     decision_view,
     neighbours,
     next_of,
-    query_of,
+    note_of,
     refusals,
     refuse,
-    refused_note,
     say_decided,
     values_of,
 )
@@ -65,82 +64,63 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     context = {
         "cluster": shown,
-        **vars(details),
-        "page": details.listing.page,
+        **details,
+        "page": details["listing"].page,
         **neighbours(filterset.qs, ORDERING, shown),
-        "note": refused_note(request),
-        "note_length": decisions.MAX_NOTE_CHARACTERS,
+        **note_of(request),
     }
     return render(request, "clusters/cluster.html", context)
 
 
-def _address(request: HttpRequest, cluster_id: int, **_values: Any) -> str:
-    return reverse("cluster", args=[cluster_id]) + query_of(request)
+class _Act(NamedTuple):
+    """A decision that parts or joins clusters: its form, what makes it, its address, and the words of its preview."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Act:
-    """A decision that parts or joins clusters: its form, what makes it, and the words of its preview."""
-
-    name: str
     form: type[Form]
-    make: Callable[[int, User, dict[str, Any]], Decision]
+    make: Callable[..., Decision]
+    address: str
     title: str
     button: str
     summary: str
 
-    @property
-    def address(self) -> str:
-        """The name of the address that makes the decision."""
-        return f"cluster_{self.name}"
-
 
 ACTS = {
-    act.name.replace("_", "-"): act
-    for act in (
-        _Act(
-            "split",
-            SplitForm,
-            lambda number, user, values: split_cluster(
-                number, values["tick"], values["seen"], user=user, note=values["note"]
-            ),
-            "Split the cluster",
-            "Split it",
-            "No article of the one part is a duplicate of any of the other. Each part stays together.",
-        ),
-        _Act(
-            "merge",
-            ClusterMergeForm,
-            lambda number, user, values: merge_clusters(
-                number, values["other"], values["seen"], user=user, note=values["note"]
-            ),
-            "Merge two clusters",
-            "Merge them",
-            "The articles of both clusters are duplicates of each other.",
-        ),
-        _Act(
-            "reject",
-            ClusterForm,
-            lambda number, user, values: decisions.reject_cluster(
-                number, values["seen"], user=user, note=values["note"]
-            ),
-            "Dissolve the cluster",
-            "Dissolve it",
-            "No two of its articles are duplicates of each other.",
-        ),
-        _Act(
-            "take_out",
-            MemberForm,
-            lambda number, user, values: decisions.take_out(number, values["article"], user=user, note=values["note"]),
-            "Take an article out",
-            "Take it out",
-            "This article is not a duplicate of the others, which stay together.",
-        ),
-    )
+    "split": _Act(
+        SplitForm,
+        split_cluster,
+        "cluster_split",
+        "Split the cluster",
+        "Split it",
+        "No article of the one part is a duplicate of any of the other. Each part stays together.",
+    ),
+    "merge": _Act(
+        ClusterMergeForm,
+        merge_clusters,
+        "cluster_merge",
+        "Merge two clusters",
+        "Merge them",
+        "The articles of both clusters are duplicates of each other.",
+    ),
+    "reject": _Act(
+        ClusterForm,
+        decisions.reject_cluster,
+        "cluster_reject",
+        "Dissolve the cluster",
+        "Dissolve it",
+        "No two of its articles are duplicates of each other.",
+    ),
+    "take-out": _Act(
+        MemberForm,
+        decisions.take_out,
+        "cluster_take_out",
+        "Take an article out",
+        "Take it out",
+        "This article is not a duplicate of the others, which stay together.",
+    ),
 }
+_decision_view = decision_view("cluster", "cluster_id", query=True)
 
 
-@decision_view(_address)
+@_decision_view
 def cluster_preview(request: EditorRequest, cluster_id: int, act: str) -> HttpResponse:
     """Show the clusters that a decision would lead to, and the decisions it contradicts; nothing is stored."""
     chosen = ACTS.get(act)
@@ -150,10 +130,10 @@ def cluster_preview(request: EditorRequest, cluster_id: int, act: str) -> HttpRe
         values = values_of(chosen.form(request.POST))
         members = Membership.objects.filter(cluster__in=[cluster_id, values.get("other", cluster_id)])
         articles = list(members.values_list("article", flat=True))
-        result = preview(lambda: chosen.make(cluster_id, request.user, values), articles)
+        result = preview(lambda: chosen.make(cluster_id, **values, user=request.user), articles)
     except decisions.ReviewError as error:
         refuse(request, str(error), page=reverse("cluster", args=[cluster_id]))
-        return redirect(_address(request, cluster_id))
+        return redirect(address_of(request, "cluster", cluster_id))
     context = {
         "cluster_number": cluster_id,
         "act": chosen,
@@ -169,95 +149,80 @@ def cluster_preview(request: EditorRequest, cluster_id: int, act: str) -> HttpRe
 _CARRIED = ("seen", "tick", "other", "article")
 
 
-@decision_view(_address)
+@_decision_view
 def cluster_confirm(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Confirm a cluster as it was shown, and go to the next one in the selection."""
-    following = _following(request, cluster_id)
-
-    def act(values: dict[str, Any]) -> Decision:
-        return decisions.confirm_cluster(cluster_id, values["seen"], user=request.user, note=values["note"])
-
-    confirmed = _decide(request, cluster_id, ClusterForm, act, f"Cluster {cluster_id} confirmed.")
-    if confirmed and tab_of(request):
-        return redirect(_next_question(request, cluster_id))
-    return redirect(_address(request, following if confirmed and following else cluster_id))
+    last, said = address_of(request, "cluster", cluster_id), f"Cluster {cluster_id} confirmed."
+    return _decide_and_go_on(request, cluster_id, decisions.confirm_cluster, said, last)
 
 
-@decision_view(_address)
+@_decision_view
 def cluster_reject(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Decide that no two articles of a cluster belong together, and go to the next one in the selection."""
+    last, said = address_of(request, "clusters"), f"Cluster {cluster_id} dissolved."
+    return _decide_and_go_on(request, cluster_id, decisions.reject_cluster, said, last)
+
+
+def _decide_and_go_on(
+    request: EditorRequest, cluster_id: int, make: Callable[..., Decision], said: str, last: str
+) -> HttpResponse:
+    """Decide on a whole cluster, and go to the next question or proposed cluster, after the last one to `last`."""
     following = _following(request, cluster_id)
-    if not _make(request, cluster_id, ACTS["reject"], f"Cluster {cluster_id} dissolved."):
-        return redirect(_address(request, cluster_id))
+    if not _decide(request, cluster_id, ClusterForm, make, said):
+        return redirect(address_of(request, "cluster", cluster_id))
     if tab_of(request):
-        return redirect(_next_question(request, cluster_id))
-    return redirect(_address(request, following) if following else reverse("clusters") + query_of(request))
+        give_back(Question("cluster", cluster_id), request.user)
+        return redirect(after_answer(request))
+    return redirect(address_of(request, "cluster", following) if following else last)
 
 
-@decision_view(_address)
+@_decision_view
 def cluster_split(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Split the ticked articles of a cluster off; each part stays together."""
-    _make(request, cluster_id, ACTS["split"], f"Cluster {cluster_id} was split.")
+    _decide(request, cluster_id, SplitForm, split_cluster, f"Cluster {cluster_id} was split.")
     return _to_what_remains(request, cluster_id)
 
 
-@decision_view(_address)
+@_decision_view
 def cluster_merge(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Merge a cluster with another one, and go to the merged cluster."""
-    merged = _make(request, cluster_id, ACTS["merge"], "The clusters were merged.")
+    merged = _decide(request, cluster_id, ClusterMergeForm, merge_clusters, "The clusters were merged.")
     if merged and find_cluster(cluster_id) is None:
         place = Membership.objects.filter(article__in=merged.articles).order_by("article").first()
         cluster_id = place.cluster_id if place else cluster_id
-    return redirect(_address(request, cluster_id))
+    return redirect(address_of(request, "cluster", cluster_id))
 
 
-@decision_view(_address)
+@_decision_view
 def cluster_take_out(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Take one article out of a cluster; the others stay together."""
-    _make(request, cluster_id, ACTS["take-out"], "The article was taken out.")
+    _decide(request, cluster_id, MemberForm, decisions.take_out, "The article was taken out.")
     return _to_what_remains(request, cluster_id)
 
 
 def _to_what_remains(request: HttpRequest, cluster_id: int) -> HttpResponse:
     if find_cluster(cluster_id):
-        return redirect(f"{_address(request, cluster_id)}#members")
+        return redirect(f"{address_of(request, 'cluster', cluster_id)}#members")
     messages.info(request, f"Cluster {cluster_id} no longer exists.")
-    return redirect(reverse("clusters") + query_of(request))
+    return redirect(address_of(request, "clusters"))
 
 
-@decision_view(_address)
+@_decision_view
 def cluster_keep(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Choose the article that represents the cluster."""
-
-    def act(values: dict[str, Any]) -> Decision:
-        return decisions.keep_article(cluster_id, values["article"], user=request.user, note=values["note"])
-
-    _decide(request, cluster_id, MemberForm, act, "This article now represents the cluster.")
-    return redirect(f"{_address(request, cluster_id)}#members")
-
-
-def _make(request: EditorRequest, cluster_id: int, act: _Act, said: str) -> Decision | None:
-    return _decide(request, cluster_id, act.form, lambda values: act.make(cluster_id, request.user, values), said)
+    _decide(request, cluster_id, MemberForm, decisions.keep_article, "This article now represents the cluster.")
+    return redirect(f"{address_of(request, 'cluster', cluster_id)}#members")
 
 
 def _decide(
-    request: EditorRequest,
-    cluster_id: int,
-    form_class: type[Form],
-    act: Callable[[dict[str, Any]], Decision],
-    said: str,
+    request: EditorRequest, cluster_id: int, form: type[Form], make: Callable[..., Decision], said: str
 ) -> Decision | None:
     """Make the decision and show a message, or the reason why it failed; return it if it was made."""
     with refusals(request, decisions.ReviewError, page=reverse("cluster", args=[cluster_id])):
-        decision = act(values_of(form_class(request.POST)))
+        decision = make(cluster_id, **values_of(form(request.POST)), user=request.user)
         say_decided(request, said, decision)
         return decision
     return None
-
-
-def _next_question(request: EditorRequest, cluster_id: int) -> str:
-    give_back(Question("cluster", cluster_id), request.user)
-    return after_answer(request)
 
 
 def _following(request: HttpRequest, cluster_id: int) -> int | None:
@@ -284,6 +249,4 @@ def cluster_lineage_file(request: HttpRequest, cluster_id: int, form: str) -> St
     chosen = Cluster.objects.filter(pk=cluster_id)
     if not chosen.exists():
         raise Http404(f"There is no cluster {cluster_id}.")
-    pieces = FORMATS[form](LINEAGE.columns, LINEAGE.rows(chosen))
-    headers = {"Content-Disposition": f'attachment; filename="cluster-{cluster_id}-lineage.{form}"'}
-    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)
+    return attachment(FORMATS[form](LINEAGE.columns, LINEAGE.rows(chosen)), f"cluster-{cluster_id}-lineage", form)

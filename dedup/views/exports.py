@@ -7,10 +7,9 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpResponse, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
@@ -27,9 +26,15 @@ from dedup.rows.corpus.writing import corpus_pieces
 from dedup.rows.exporting import EVERYTHING, EXPORTS, list_filter
 from dedup.rows.files import FORMATS
 from dedup.rows.pairs import PairFilter
-from dedup.views.requests import EditorRequest, decision_view, query_of
-
-CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
+from dedup.views.requests import (
+    EditorRequest,
+    address_of,
+    attachment,
+    decision_view,
+    query_of,
+    reasons_of,
+    refused,
+)
 
 # A page sends a corpus of so many articles at once: more would keep a process of the server busy for minutes. A worker
 # writes larger ones: dedup/rows/corpus/kept.py.
@@ -62,15 +67,13 @@ def corpus(request: EditorRequest, content: str, form: FileFormat) -> HttpRespon
     if content not in _CONTENTS:
         raise Http404(f"There is no file {content!r} of a corpus; use one of {', '.join(_CONTENTS)}")
     chosen = CorpusForm(request.GET)
-    faults = [f"{name}: {error}" for name, errors in chosen.errors.items() for error in errors]
+    faults = reasons_of(chosen)
     if not faults and (fault := _fault(chosen, _articles_up_to_bound(chosen))):
         faults = [f"{fault} Ask for the files on the page Exports, or use: {chosen.command}"]
     if faults:
-        return HttpResponse("\n".join([*faults, ""]), content_type="text/plain; charset=utf-8", status=400)
+        return refused(*faults)
     name = "corpus" if content == "articles" else "corpus.removed"
-    headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
-    pieces = corpus_pieces(chosen.asked, content, form)
-    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)
+    return attachment(corpus_pieces(chosen.asked, content, form), name, form)
 
 
 def _articles_up_to_bound(form: CorpusForm) -> int:
@@ -102,9 +105,7 @@ def export_file(request: EditorRequest, name: str, form: str) -> StreamingHttpRe
         raise Http404(f"There is no export {name!r}; use one of {', '.join(EXPORTS)}")
     export = EXPORTS[name]
     pieces = FORMATS[form](export.columns, export.rows(_listed(request, name)))
-    file = f"{name}-{timezone.localdate().isoformat()}.{form}"
-    headers = {"Content-Disposition": f'attachment; filename="{file}"'}
-    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)
+    return attachment(pieces, f"{name}-{timezone.localdate().isoformat()}", form)
 
 
 def _listed(request: EditorRequest, name: str) -> QuerySet[Any]:
@@ -119,21 +120,17 @@ def _listed(request: EditorRequest, name: str) -> QuerySet[Any]:
 _CONTENT_TYPES = {".gz": "application/gzip", ".parquet": "application/vnd.apache.parquet", ".json": "application/json"}
 
 
-def _form_page(request: HttpRequest) -> str:
-    return f"{reverse('exports')}{query_of(request)}"
-
-
-@decision_view(_form_page)
+@decision_view("exports", query=True)
 def corpus_new(request: EditorRequest) -> HttpResponse:
     """Queue the corpus of the options in the URL."""
     form = CorpusForm(request.GET)
     if not form.is_valid():
-        return redirect(_form_page(request))
+        return redirect(address_of(request, "exports"))
     try:
         export = request_corpus(form.stored, request.user)
     except (CorpusRefusedError, MissingPackageError) as error:
         messages.error(request, f"Nothing was started: {error}")
-        return redirect(_form_page(request))
+        return redirect(address_of(request, "exports"))
     return redirect("corpus_export", export.pk)
 
 
@@ -155,7 +152,7 @@ def _export(export_id: int) -> CorpusExport:
     return get_object_or_404(CorpusExport.objects.select_related("job__requested_by"), pk=export_id)
 
 
-@decision_view(lambda _request, export_id: reverse("corpus_export", args=[export_id]))
+@decision_view("corpus_export", "export_id")
 def corpus_drop(request: EditorRequest, export_id: int) -> HttpResponse:
     """Delete the files of a corpus, and cancel one that is under way."""
     export = _export(export_id)

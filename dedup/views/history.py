@@ -22,6 +22,7 @@ from dedup.rows.lists import DisagreementFilter
 from dedup.views.questions import after_answer, tab_of
 from dedup.views.requests import (
     EditorRequest,
+    address_of,
     decision_view,
     query_of,
     refusals,
@@ -39,11 +40,7 @@ def history(request: HttpRequest) -> HttpResponse:
     return render(request, "history/history.html", {"filter": filterset, "page": page})
 
 
-def _address(_request: HttpRequest, decision_id: int) -> str:  # noqa: ARG001 - the page of every decision is the same
-    return reverse("history")
-
-
-@decision_view(_address)
+@decision_view("history")
 def undo(request: EditorRequest, decision_id: int) -> HttpResponse:
     """Undo a decision, and return to its pair or cluster."""
     undone = get_object_or_404(Decision, pk=decision_id)
@@ -88,11 +85,7 @@ def changed_answers(request: EditorRequest) -> HttpResponse:
     return render(request, "disagreements/changed.html", {"changes": changes_of(request.user)})
 
 
-def _list_address(request: HttpRequest, reading_id: int) -> str:  # noqa: ARG001 - one page lists all
-    return reverse("disagreements") + query_of(request)
-
-
-@decision_view(_list_address)
+@decision_view("disagreements", query=True)
 def disagreement_settle(request: EditorRequest, reading_id: int) -> HttpResponse:
     """Settle a disagreement by a new decision on the pair."""
     with refusals(request, ReviewError):
@@ -100,29 +93,19 @@ def disagreement_settle(request: EditorRequest, reading_id: int) -> HttpResponse
         decision = second_readings.settle(reading_id, user=request.user, **values)
         said = Answer(values["kind"]).label
         say_decided(request, f"Settled: {said}. The next disagreement is first in the list.", decision)
-    return redirect(_list_address(request, reading_id))
+    return redirect(address_of(request, "disagreements"))
 
 
-def _pair_address(request: HttpRequest, pair_id: int) -> str:
-    return reverse("pair", args=[pair_id]) + query_of(request)
-
-
-@decision_view(_pair_address)
+@decision_view("pair", "pair_id", query=True)
 def collision_answer(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Agree with a decision that another editor made while this one was reading, or contest it."""
     try:
         values = values_of(CollisionForm(request.POST))
-        reading = second_readings.answer_collision(
-            pair_id, values["decision"], values["kind"], user=request.user, note=values["note"]
-        )
+        reading = second_readings.answer_collision(pair_id, **values, user=request.user)
     except ReviewError as error:
         refuse(request, str(error), page=reverse("pair", args=[pair_id]))
-        return redirect(_pair_address(request, pair_id))
+        return redirect(address_of(request, "pair", pair_id))
     first = reading.decision.decided_by
-    if reading.agrees:
-        messages.success(request, f"You agree with {first}.")
-    else:
-        messages.success(
-            request, f"Contested. The decision of {first} stays in force until the disagreement is settled."
-        )
-    return redirect(after_answer(request) if tab_of(request) else _pair_address(request, pair_id))
+    contested = f"Contested. The decision of {first} stays in force until the disagreement is settled."
+    messages.success(request, f"You agree with {first}." if reading.agrees else contested)
+    return redirect(after_answer(request) if tab_of(request) else address_of(request, "pair", pair_id))

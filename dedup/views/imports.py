@@ -12,7 +12,6 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from articles.files.formats import FileUsageError
@@ -22,7 +21,7 @@ from articles.jobs.work import cancel
 from articles.models import FileImport
 from articles.paging import page_of
 from dedup.forms.exports import ImportForm
-from dedup.views.requests import EditorRequest, decision_view
+from dedup.views.requests import EditorRequest, attachment, decision_view, faults_of
 
 
 class _Bounded(FileUploadHandler):
@@ -61,12 +60,10 @@ def _import_new(request: EditorRequest) -> HttpResponse:
         form.add_error("file", f"The file is too large: at most {settings.IMPORT_BYTES:,} bytes are taken. {_OTHER}")
     if form.is_valid():
         file = form.cleaned_data["file"]
-        try:
+        with faults_of(form, FileUsageError, UnreadableFileError, field="file"):
             pieces = file.chunks(PART_BYTES)
             kept = keep_upload(file.name, pieces, newspaper=form.cleaned_data["newspaper"], user=request.user)
             return redirect("import", kept.pk)
-        except (FileUsageError, UnreadableFileError) as error:
-            form.add_error("file", str(error))
     return _list(request, form)
 
 
@@ -95,11 +92,7 @@ def file_import(request: EditorRequest, import_id: int) -> HttpResponse:
     return render(request, "imports/import.html", context)
 
 
-def _address(_request: HttpRequest, import_id: int) -> str:
-    return reverse("import", args=[import_id])
-
-
-@decision_view(_address)
+@decision_view("import", "import_id")
 def import_start(request: EditorRequest, import_id: int) -> HttpResponse:
     """Queue an import, also one that failed, was cancelled or was interrupted."""
     if not request_import(get_object_or_404(FileImport, pk=import_id), request.user):
@@ -107,7 +100,7 @@ def import_start(request: EditorRequest, import_id: int) -> HttpResponse:
     return redirect("import", import_id)
 
 
-@decision_view(_address)
+@decision_view("import", "import_id")
 @transaction.atomic
 def import_cancel(request: EditorRequest, import_id: int) -> HttpResponse:
     """Leave a file that was never imported."""
@@ -120,8 +113,7 @@ def import_cancel(request: EditorRequest, import_id: int) -> HttpResponse:
 def import_rejects(request: EditorRequest, import_id: int) -> StreamingHttpResponse:  # noqa: ARG001 - Django's signature
     """Send the rejected rows with their reasons, as import_articles --rejects writes them."""
     kept = get_object_or_404(FileImport, pk=import_id)
-    headers = {"Content-Disposition": f'attachment; filename="rejects-{kept.pk}.jsonl"'}
-    return StreamingHttpResponse(_lines(kept), content_type="application/jsonl; charset=utf-8", headers=headers)
+    return attachment(_lines(kept), f"rejects-{kept.pk}", "jsonl")
 
 
 def _lines(kept: FileImport) -> Iterator[str]:

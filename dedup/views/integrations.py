@@ -20,7 +20,7 @@ from dedup.forms.base import TokenForm, WebhookForm
 from dedup.integrations.tokens import TokenError, make_token, revoke_token
 from dedup.integrations.webhooks import WebhookError, change_webhook, delete_webhook, make_webhook, send_test
 from dedup.models import Token, Webhook
-from dedup.views.requests import EditorRequest
+from dedup.views.requests import EditorRequest, faults_of, say
 
 # Who may block somebody may also revoke their tokens.
 MANAGES = "auth.change_user"
@@ -38,12 +38,8 @@ def token_new(request: EditorRequest) -> HttpResponse:
         return redirect("tokens")
     form = TokenForm(request.POST, user=request.user)
     if form.is_valid():
-        values = form.cleaned_data
-        try:
-            token, text = make_token(request.user, values["name"], values["scopes"], days=values["days"])
-        except TokenError as error:
-            form.add_error(None, str(error))
-        else:
+        with faults_of(form, TokenError):
+            token, text = make_token(request.user, **form.cleaned_data)
             return render(request, "tokens/token.html", {"token": token, "text": text})
     return _page(request, form, status=400)
 
@@ -52,10 +48,8 @@ def token_new(request: EditorRequest) -> HttpResponse:
 def token_revoke(request: EditorRequest, token_id: int) -> HttpResponse:
     """Revoke a token of one's own, or as an admin anybody's."""
     token = get_object_or_404(_seen_by(request, Token), pk=token_id)
-    if revoke_token(token, by=request.user):
-        messages.success(request, f"The token {token} was revoked, and no longer works.")
-    else:
-        messages.warning(request, f"The token {token} had been revoked before.")
+    done = f"The token {token} was revoked, and no longer works."
+    say(request, revoke_token(token, by=request.user), done, f"The token {token} had been revoked before.")
     return redirect("tokens")
 
 
@@ -73,11 +67,8 @@ def webhook_new(request: EditorRequest) -> HttpResponse:
         return redirect("webhooks")
     form = WebhookForm(request.POST)
     if form.is_valid():
-        try:
-            hook = make_webhook(request.user, form.cleaned_data["url"], form.cleaned_data["events"])
-        except WebhookError as error:
-            form.add_error(None, str(error))
-        else:
+        with faults_of(form, WebhookError):
+            hook = make_webhook(request.user, **form.cleaned_data)
             messages.success(request, "The webhook is ready. Give its secret to the receiver.")
             return redirect("webhook", hook.pk)
     return _page(request, form, status=400)

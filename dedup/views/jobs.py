@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
@@ -14,7 +14,7 @@ from articles.jobs.kinds import KINDS
 from articles.jobs.work import cancel, may_cancel
 from articles.models import Job
 from articles.paging import page_of
-from dedup.views.requests import EditorRequest, decision_view, safe_next
+from dedup.views.requests import EditorRequest, decision_view, safe_next, say
 
 
 def jobs(request: EditorRequest) -> HttpResponse:
@@ -29,10 +29,7 @@ def _seen(request: EditorRequest) -> QuerySet[Job]:
 
 
 def _job(request: EditorRequest, job_id: int) -> Job:
-    job = _seen(request).filter(pk=job_id).first()
-    if job is None:
-        raise Http404(f"There is no job {job_id}")
-    return job
+    return get_object_or_404(_seen(request), pk=job_id)
 
 
 def job(request: EditorRequest, job_id: int) -> HttpResponse:
@@ -46,24 +43,17 @@ def job_state(request: EditorRequest, job_id: int) -> HttpResponse:
     When it has ended, the page loads itself again. The job's own page leads to that of what it makes.
     """
     shown = _job(request, job_id)
-    on_its_own = request.htmx.current_url_abs_path == _address(request, job_id)
+    on_its_own = request.htmx.current_url_abs_path == reverse("job", args=[job_id])
     if on_its_own and shown.page and shown.state != Job.State.WAITING:
         return HttpResponseClientRedirect(shown.page)
     return render(request, "jobs/_polled.html", {"job": shown}) if shown.is_active else HttpResponseClientRefresh()
 
 
-def _address(_request: HttpRequest, job_id: int) -> str:
-    return reverse("job", args=[job_id])
-
-
-@decision_view(_address)
+@decision_view("job", "job_id")
 def job_cancel(request: EditorRequest, job_id: int) -> HttpResponse:
     """Take a job from the queue, or stop it."""
     shown = _job(request, job_id)
     if not may_cancel(request.user, shown):
         raise PermissionDenied("Only who asked for this job, or an admin, may cancel it.")
-    if cancel(shown, request.user):
-        messages.success(request, "It was cancelled.")
-    else:
-        messages.info(request, "It had ended before.")
+    say(request, cancel(shown, request.user), "It was cancelled.", "It had ended before.", messages.INFO)
     return redirect(safe_next(request, shown.page or reverse("job", args=[job_id])))

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 
 from articles.models import Job
 from articles.numbers import read_number
 from dedup.forms.base import ModelForm
 from dedup.models import FittedModel
-from dedup.research.lessons import (
-    HeldBackError,
-    answers_missing,
-    ask_for_lesson,
-    check_use,
-    verification_of,
-)
-from dedup.views.requests import EditorRequest, decision_view
+from dedup.research.lessons import HeldBackError, answers_missing, ask_for_lesson, check_use, verification_of
+from dedup.views.requests import EditorRequest, decision_view, say
 
 LESSONS_SHOWN = 10
 MODELS_SHOWN = 10
@@ -52,22 +43,16 @@ def _is_held_back(model: FittedModel) -> bool:
     return any(verification and verification.held_back for verification in found)
 
 
-def _address(_request: HttpRequest, **_numbers: Any) -> str:
-    return reverse("learning")
-
-
-@decision_view(_address)
+@decision_view("learning")
 def learn(request: EditorRequest) -> HttpResponse:
     """Queue a lesson."""
     _, is_new = ask_for_lesson(request.user)
-    if is_new:
-        messages.success(request, "The lesson is queued. Reload this page to see how far it is.")
-    else:
-        messages.info(request, "A lesson is under way already; there is one at a time.")
+    queued = "The lesson is queued. Reload this page to see how far it is."
+    say(request, is_new, queued, "A lesson is under way already; there is one at a time.", messages.INFO)
     return redirect("learning")
 
 
-@decision_view(_address)
+@decision_view("learning")
 def model_use(request: EditorRequest) -> HttpResponse:
     """Put a model into use, the one that ships or one learnt here."""
     from dedup.research.learning import LearningError, use  # noqa: PLC0415 - imports the comparison and its kernels

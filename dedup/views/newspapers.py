@@ -7,9 +7,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 
-from articles.extraction.rules import FIELDS, MAX_SELECTORS, ExtractionRule
+from articles.extraction.rules import FIELDS, MAX_SELECTORS
 from articles.models import ExtractionRule as SavedRule
 from articles.models import Newspaper
 from articles.normalization.logins import without_login
@@ -24,11 +23,7 @@ from dedup.forms.base import MergeForm
 from dedup.forms.rules import RuleForm
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
 from dedup.review.rules.trials import TrialError, check_speed, try_on_pages
-from dedup.views.requests import EditorRequest, decision_view, refusals
-
-
-def _address(_request: HttpRequest, **_numbers: int) -> str:
-    return reverse("newspaper_merges")
+from dedup.views.requests import EditorRequest, decision_view, faults_of, refusals, say
 
 
 def merges(request: EditorRequest) -> HttpResponse:
@@ -37,14 +32,12 @@ def merges(request: EditorRequest) -> HttpResponse:
     form = MergeForm(request.GET) if chosen else MergeForm(initial=request.GET.dict())
     context: dict[str, Any] = {"form": form, "page": page_of(merges_made(), request.GET.get("page"))}
     if form.is_valid():
-        try:
+        with faults_of(form, MergeError, field="into", text="{}."):
             context["preview"] = preview_merge(**form.cleaned_data)
-        except MergeError as error:
-            form.add_error("into", f"{error}.")
     return render(request, "newspapers/merges.html", context, status=400 if form.errors else 200)
 
 
-@decision_view(_address)
+@decision_view("newspaper_merges")
 def merge(request: EditorRequest) -> HttpResponse:
     """Merge a newspaper into another one."""
     form = MergeForm(request.POST)
@@ -56,7 +49,7 @@ def merge(request: EditorRequest) -> HttpResponse:
     return redirect("newspaper_merges")
 
 
-@decision_view(_address)
+@decision_view("newspaper_merges")
 def merge_undo(request: EditorRequest, merge_id: int) -> HttpResponse:
     """Undo a merge."""
     with refusals(request, MergeError, RunActiveError, text="Nothing was undone: {}."):
@@ -73,28 +66,20 @@ def extraction_rule(request: EditorRequest, newspaper_id: int) -> HttpResponse:
     form = RuleForm(request.POST, saved=newspaper.extraction_rules)
     if not form.is_valid():
         return _page(request, newspaper, form)
-    try:
-        if "save" not in request.POST:
-            trial = try_on_pages(newspaper, form.rule, url=form.cleaned_data["url"], user=request.user)
-            return _page(request, newspaper, form, trial=trial)
-        return _saved(request, newspaper, form)
-    except (TrialError, RuleError) as error:
-        form.add_error(None, str(error))
+    with faults_of(form, TrialError, RuleError):
+        if "save" in request.POST:
+            return _saved(request, newspaper, form)
+        trial = try_on_pages(newspaper, form.rule, url=form.cleaned_data["url"], user=request.user)
+        return _page(request, newspaper, form, trial=trial)
     return _page(request, newspaper, form)
 
 
-def _reextract_address(_request: HttpRequest, newspaper_id: int) -> str:
-    return reverse("extraction_rule", args=[newspaper_id])
-
-
-@decision_view(_reextract_address)
+@decision_view("extraction_rule", "newspaper_id")
 def extraction_rule_apply(request: EditorRequest, newspaper_id: int) -> HttpResponse:
     """Have a worker extract the stored pages of a newspaper again."""
-    newspaper = _newspaper(newspaper_id)
-    if request_reextraction(newspaper, request.user):
-        messages.success(request, "The stored pages are extracted again by a worker, one after the other.")
-    else:
-        messages.warning(request, "This waits for a worker already.")
+    asked = request_reextraction(_newspaper(newspaper_id), request.user)
+    done = "The stored pages are extracted again by a worker, one after the other."
+    say(request, asked, done, "This waits for a worker already.")
     return redirect("extraction_rule", newspaper_id)
 
 
@@ -116,16 +101,12 @@ def _saved(request: EditorRequest, newspaper: Newspaper, form: RuleForm) -> Http
     """Save the rule of a valid form. Raises TrialError and RuleError."""
     rule, restores = form.rule, form.cleaned_data["restores"]
     check_speed(rule)
-    if restores and _differ(rule, selectors_of(restores)):
+    if restores and any(rule.selectors(field) != selectors_of(restores).selectors(field) for field in FIELDS):
         restores = None  # it was changed in the form
     save_rule(newspaper, rule, user=request.user, note=form.cleaned_data["note"], restores=restores)
     what = "The rule is saved. New pages are extracted by it" if rule else "The newspaper has no rule of its own now"
     messages.success(request, f"{what} from the next crawl on.")
     return redirect("extraction_rule", newspaper.pk)
-
-
-def _differ(left: ExtractionRule, right: ExtractionRule) -> bool:
-    return any(left.selectors(field) != right.selectors(field) for field in FIELDS)
 
 
 def _page(request: HttpRequest, newspaper: Newspaper, form: RuleForm, **context: Any) -> HttpResponse:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,12 +20,11 @@ from dedup.detection.runs.profiles import ProfileError, default_profile
 from dedup.forms.base import DeclarationForm, PairDecisionForm
 from dedup.models import Decision, Pair
 from dedup.review.answers import decisions
-from dedup.review.answers.decisions import AlreadyDecidedError, declare_pair, latest_decision
-from dedup.review.queries.articles import Search, search, versions_of
+from dedup.review.answers.decisions import declare_pair, latest_decision
+from dedup.review.queries.articles import Search, search
 from dedup.review.queries.pair_page import (
     ClustersOf,
     MarkedEvidence,
-    PairDetails,
     clusters_of,
     markable,
     marked_evidence,
@@ -38,18 +36,18 @@ from dedup.review.queries.why import Explained, explained, judgement_now, why
 from dedup.review.questions.asking import give_back
 from dedup.review.questions.tabs import SECOND, Question
 from dedup.review.readings import second_readings
-from dedup.review.readings.second_readings import disputes_on
+from dedup.review.readings.second_readings import with_outcomes
 from dedup.rows.pairs import PairFilter
 from dedup.views.questions import Steps, after_answer, asking, carried_query, steps_around, tab_of
 from dedup.views.requests import (
     EditorRequest,
+    address_of,
     back_address,
     decision_view,
     neighbours,
     next_of,
-    query_of,
+    note_of,
     refuse,
-    refused_note,
     say_decided,
     values_of,
 )
@@ -64,44 +62,29 @@ def is_second_reading(request: EditorRequest, pair_id: int) -> bool:
     return second_readings.waits_for(pair_id, request.user)
 
 
-def blinded(shown: Pair, details: PairDetails) -> PairDetails:
+def blinded(shown: Pair, details: dict[str, Any]) -> dict[str, Any]:
     """Return the details without anything that the first answer shows through, and make the pair undecided."""
     shown.state, shown.implied = Pair.State.UNDECIDED, False
-    nothing = ClustersOf(None, None, shared=False)
-    doubts = [doubt for doubt in details.doubts if doubt.name != "apart"]
-    hidden = replace(details, decisions=[], seen=0, implied_by=[], declared=None)
-    return replace(hidden, clusters=nothing, kept_apart=False, doubts=doubts)
+    nothing = {"decisions": [], "seen": 0, "implied_by": [], "declared": None, "kept_apart": False}
+    doubts = [doubt for doubt in details["doubts"] if doubt.name != "apart"]
+    return details | nothing | {"clusters": ClustersOf(None, None, shared=False), "doubts": doubts}
 
 
-def store_second_reading(request: EditorRequest, pair_id: int, values: dict[str, Any]) -> None:
-    """Store the answer to a second reading, and say so. Raises ReviewError."""
-    second_readings.read_again(pair_id, values["kind"], user=request.user, note=values["note"])
-    messages.success(
-        request, "Stored as a second reading. If it differs from the first answer, it is listed under Disagreements."
-    )
-
-
-def remember_collision(request: HttpRequest, pair_id: int, error: AlreadyDecidedError, values: dict[str, Any]) -> None:
-    """Keep the answer that came too late, for the page that is shown next."""
-    kept = {"pair": pair_id, "decision": error.decision.pk, "kind": values["kind"], "note": values["note"]}
-    request.session[_COLLISION] = kept
-
-
-def collision_on(request: HttpRequest, pair_id: int) -> dict[str, Any] | None:
+def collision_on(request: HttpRequest, shown: Pair) -> dict[str, Any] | None:
     """Return the editor's answer that came too late, and the decision that came first; once."""
-    if request.session.get(_COLLISION, {}).get("pair") != pair_id:
+    if request.session.get(_COLLISION, {}).get("pair") != shown.pk:
         return None
     kept = request.session.pop(_COLLISION)
     decision = Decision.objects.select_related("decided_by").filter(pk=kept["decision"], undone_by=None).first()
     if decision is None or decision.decided_by_id == request.user.pk:
         return None
-    mine = Answer(kept["kind"])
-    said = second_readings.said_about(decision, pair_id)
+    mine, said = Answer(kept["kind"]), second_readings.said_about(decision, shown)
     if said is None:
         return None
     return {"decision": decision, "said": said, "mine": mine, "note": kept["note"], "agrees": said == mine}
 
 
+NO_EVIDENCE = MarkedEvidence()
 VIEWS = {"": "Side by side", "merged": "Merged", "plain": "Unmarked"}
 
 
@@ -114,18 +97,17 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     if blind:
         details = blinded(shown, details)
     asked = "" if request.GET.get("view") == "merged" else request.GET.get("evidence", "")
+    disputes = second_readings.disagreements().filter(pair=pair_id)
     context = {
         "pair": shown,
-        **vars(details),
+        **details,
         **_place(request, shown),
         "blind": blind,
-        "disputes": disputes_on(pair_id) if details.read_again and not blind else [],
-        "collision": collision_on(request, pair_id),
-        "note": refused_note(request),
-        "note_length": decisions.MAX_NOTE_CHARACTERS,
+        "disputes": with_outcomes(disputes) if details["read_again"] and not blind else [],
+        "collision": collision_on(request, shown),
+        **note_of(request),
         "markable": markable(),
-        "versions": versions_of(shown.earlier, shown.later) if details.has_revisions else [],
-        **comparison(request, shown.left, shown.right, marked_evidence(shown, details.evidence, asked)),
+        **comparison(request, shown.left, shown.right, marked_evidence(shown, details["evidence"], asked)),
     }
     return render(request, "pairs/pair.html", context)
 
@@ -150,25 +132,24 @@ def pair_why(request: HttpRequest, pair_id: int) -> HttpResponse:
     return render(request, "pairs/why.html", {"pair": shown, "why": why(shown)})
 
 
-def _address(request: HttpRequest, pair_id: int) -> str:
-    return reverse("pair", args=[pair_id]) + query_of(request)
-
-
-@decision_view(_address)
+@decision_view("pair", "pair_id", query=True)
 def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Decide on a pair, and go to the next one in the selection."""
     decided = get_object_or_404(Pair.objects.with_doubt(), pk=pair_id)
     try:
         values = values_of(PairDecisionForm(request.POST))
         if request.GET.get("tab") == SECOND:
-            store_second_reading(request, pair_id, values)
+            second_readings.read_again(pair_id, values["kind"], user=request.user, note=values["note"])
+            said = "Stored as a second reading. If it differs from the first answer, it is listed under Disagreements."
+            messages.success(request, said)
             return redirect(_next_address(request, decided))
         decision = decisions.decide_pair(decided, user=request.user, **values)
     except decisions.ReviewError as error:
         if isinstance(error, decisions.AlreadyDecidedError):
-            remember_collision(request, pair_id, error, values)
+            late = {"pair": pair_id, "decision": error.decision.pk, "kind": values["kind"], "note": values["note"]}
+            request.session[_COLLISION] = late  # for the page that is shown next
         refuse(request, str(error), page=reverse("pair", args=[pair_id]))
-        return redirect(_address(request, pair_id))
+        return redirect(address_of(request, "pair", pair_id))
     say_decided(request, _said(decided, values["kind"]), decision)
     if values["kind"] is Answer.TEMPLATE:
         _offer_rule(request, decided)
@@ -198,20 +179,19 @@ def _offer_rule(request: HttpRequest, decided: Pair) -> None:
 
 
 def comparison(
-    request: HttpRequest, left: Article, right: Article, found: MarkedEvidence | None = None
+    request: HttpRequest, left: Article, right: Article, found: MarkedEvidence = NO_EVIDENCE
 ) -> dict[str, Any]:
     """Return what the comparison of two texts shows, as the request asks for it."""
-    found = found or MarkedEvidence()
     compared = side_by_side(left, right, found.marks)
     view = request.GET.get("view", "")
     return {
-        **vars(compared),
-        **vars(found),
+        **compared,
+        **found._asdict(),
         "view": view if view in VIEWS else "",
         "views": VIEWS,
         "most_characters": MAX_CHARACTERS,
         # If nothing differs, the common text is all there is to see.
-        "unfolded": compared.text.equal or request.GET.get("unfolded") == "1",
+        "unfolded": compared["text"].equal or request.GET.get("unfolded") == "1",
     }
 
 
@@ -222,9 +202,9 @@ def _next_address(request: EditorRequest, decided: Pair) -> str:
     filterset = PairFilter(request.GET)
     following = next_of(filterset.qs, filterset.ordering, decided)
     if following is not None:
-        return reverse("pair", args=[following]) + query_of(request)
+        return address_of(request, "pair", following)
     messages.info(request, "That was the last pair in this selection.")
-    return reverse("queue") + query_of(request)
+    return address_of(request, "queue")
 
 
 SIDES = {"left": "First article", "right": "Second article"}
@@ -240,7 +220,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         left, right = sorted(two, key=lambda article: article.pk)
         if in_order(left, right)[0] != two[0]:
             # The boxes show the two in the order in which they are compared.
-            _swap(*boxes)
+            boxes[0].side, boxes[1].side = boxes[1].side, boxes[0].side
             boxes.reverse()
         context |= {"same": left} if left == right else _compared(request, left, right)
     context["boxes"] = boxes
@@ -268,10 +248,6 @@ class _Chosen:
         return SIDES[self.side]
 
 
-def _swap(one: _Chosen, other: _Chosen) -> None:
-    one.side, other.side = other.side, one.side
-
-
 def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:
     known = Pair.objects.filter(left=left, right=right).first()
     try:
@@ -285,8 +261,7 @@ def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, 
         "profile_fault": fault,
         "clusters": clusters_of(*(article.pk for article in in_order(left, right))),
         "seen": latest_decision(left.pk, right.pk),
-        "note": refused_note(request),
-        "note_length": decisions.MAX_NOTE_CHARACTERS,
+        **note_of(request),
         **comparison(request, left, right),
     }
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 
 from articles.numbers import read_number
 from dedup.detection.runs.profiles import Configs, ProfileError, configs_of
 from dedup.forms.profiles import ProfileForm, RuleForm, copy_of
 from dedup.models import Profile, ProfileRule
-from dedup.review.rules.profiles import effects, profile_rows, rule_rows, save_profile, widenings
+from dedup.review.rules.profiles import effects, passes_in_use, rule_rows, save_profile, widenings
 from dedup.views.requests import EditorRequest, decision_view
 
 
 def profiles(request: HttpRequest) -> HttpResponse:
     """List the profiles, the default one first."""
-    return render(request, "profiles/profiles.html", {"rows": profile_rows()})
+    listed = Profile.objects.annotate(rule_count=Count("rules")).order_by("-is_default", "name")
+    rows = [(profile, *passes_in_use(profile)) for profile in listed]
+    return render(request, "profiles/profiles.html", {"rows": rows})
 
 
 def profile_new(request: EditorRequest) -> HttpResponse:
@@ -68,11 +70,7 @@ def _rules(shown: Profile | None, configs: Configs) -> dict[str, Any]:
         return {"rules_fault": str(error)}
 
 
-def _address(_request: HttpRequest, profile_id: int, **_numbers: int) -> str:
-    return reverse("profile", args=[profile_id])
-
-
-@decision_view(_address)
+@decision_view("profile", "profile_id")
 def profile_delete(request: EditorRequest, profile_id: int) -> HttpResponse:
     """Delete a profile; runs that used it keep their settings."""
     gone = get_object_or_404(Profile, pk=profile_id)
@@ -109,7 +107,7 @@ def _rule_page(request: EditorRequest, shown: ProfileRule) -> HttpResponse:
     return render(request, "profiles/rule.html", context, status=400 if form.is_bound else 200)
 
 
-@decision_view(_address)
+@decision_view("profile", "profile_id")
 def rule_delete(request: EditorRequest, profile_id: int, rule_id: int) -> HttpResponse:
     """Delete a rule of a profile."""
     gone = get_object_or_404(ProfileRule, pk=rule_id, profile=profile_id)

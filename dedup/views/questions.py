@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -12,9 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import COUNT_CEILING, DEAR_CEILING, count_up_to_ceiling, page_of
-from dedup.models import Cluster, Pair
-from dedup.review.answers import decisions
-from dedup.review.answers.batches import open_batch
+from dedup.models import Batch, Cluster, Pair
 from dedup.review.answers.history import progress_of
 from dedup.review.queries.clusters import find_cluster
 from dedup.review.queries.lists import PairSelection, rows_of_queue
@@ -32,7 +29,7 @@ from dedup.review.questions.tabs import (
     write_questions,
 )
 from dedup.rows.pairs import PairFilter
-from dedup.views.requests import EditorRequest, decision_view, query_of, refused_note
+from dedup.views.requests import EditorRequest, decision_view, note_of, query_of
 
 # What an address carries from question to question; the rest belongs to one page.
 _OF_ONE_PAGE = ("page", "unfolded", "evidence", "skip")
@@ -68,8 +65,7 @@ def next_address(request: HttpRequest, skip: Iterable[Question] | None = None) -
     return reverse("queue_next") + carried_query(request, skipped(request) if skip is None else skip)
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(NamedTuple):
     """The addresses before and after a page, if there are any."""
 
     previous: str | None
@@ -155,7 +151,7 @@ def queue_next(request: EditorRequest) -> HttpResponse:
     skip = skipped(request)
     if found := _first_address(request, skip):
         return redirect(found)
-    begun = open_batch(request.user.pk) if tab_of(request) == SAMPLE else None
+    begun = Batch.objects.filter(made_by=request.user, decision=None).first() if tab_of(request) == SAMPLE else None
     if begun and not TABS[SAMPLE].rows(request.user).exists():
         return redirect("batch", begun.pk)
     left = " but those you skipped" if skip else ""
@@ -224,8 +220,7 @@ def cluster_card(request: EditorRequest, cluster_id: int) -> HttpResponse:
         "card": card,
         "steps": steps_around(request, question),
         "query": query_of(request),
-        "note": refused_note(request),
-        "note_length": decisions.MAX_NOTE_CHARACTERS,
+        **note_of(request),
         **asking(request, question),
     }
     return render(request, "clusters/card.html", context)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from dedup.forms.base import ReportForm
@@ -27,7 +27,7 @@ from dedup.reports.computing import (
     stored_report,
 )
 from dedup.reports.formats import as_csv
-from dedup.views.requests import EditorRequest, query_of
+from dedup.views.requests import EditorRequest, address_of, query_of, reasons_of, refused
 
 
 def reports(request: HttpRequest) -> HttpResponse:
@@ -82,9 +82,9 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def report_count(request: EditorRequest, name: str) -> HttpResponse:
     """Compute a report again; a heavy one is queued for a worker."""
-    asked, page = _asked(request, name), f"{reverse('report', args=[name])}{query_of(request)}"
+    asked, page = _asked(request, name), address_of(request, "report", name)
     if not asked.form.is_valid():
-        return _refused("\n".join(_reasons(asked.form)))
+        return refused(*reasons_of(asked.form))
     try:
         if asked.report.heavy:
             asked.report.check(asked.form.options)
@@ -93,31 +93,44 @@ def report_count(request: EditorRequest, name: str) -> HttpResponse:
         else:
             compute(asked.report, asked.form.scope, asked.form.options)
     except ReportError as error:
-        return _refused(str(error))
+        return refused(str(error))
     return redirect(page)
 
 
-def report_csv(request: HttpRequest, name: str) -> HttpResponse:
+def _of_result(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Hand a view the result of the report with the options of the URL, or answer why there is none."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, name: str, **values: str) -> HttpResponse:
+        asked = _asked(request, name)
+        if not asked.form.is_valid():
+            return refused(*reasons_of(asked.form))
+        try:
+            found = asked.result
+        except ReportError as error:
+            return refused(str(error))
+        if found is None:
+            return refused(f"The report {name} was not computed yet. Compute it on its page.")
+        return view(request, name, found, **values)
+
+    return answer
+
+
+@_of_result
+def report_csv(_request: HttpRequest, name: str, found: Computed) -> HttpResponse:
     """Send the tables of a report with the options of the URL as CSV."""
-    found = _result(request, name)
-    if isinstance(found, HttpResponse):
-        return found
     return _file(as_csv(found.shown.tables), "text/csv", f"{name}.csv")
 
 
-def report_json(request: HttpRequest, name: str) -> HttpResponse:
+@_of_result
+def report_json(_request: HttpRequest, _name: str, found: Computed) -> HttpResponse:
     """Send the result of a report with the options of the URL as JSON."""
-    found = _result(request, name)
-    if isinstance(found, HttpResponse):
-        return found
     return HttpResponse(found.json, content_type="application/json")
 
 
-def report_svg(request: HttpRequest, name: str) -> HttpResponse:
+@_of_result
+def report_svg(request: HttpRequest, name: str, found: Computed) -> HttpResponse:
     """Send a chart of a report, the one that ?chart= names or else the first."""
-    found = _result(request, name)
-    if isinstance(found, HttpResponse):
-        return found
     pictures = {picture.name: picture for picture in found.shown.pictures}
     chart = request.GET.get("chart") or next(iter(pictures), "")
     if chart not in pictures:
@@ -125,11 +138,9 @@ def report_svg(request: HttpRequest, name: str) -> HttpResponse:
     return _file(pictures[chart].svg, "image/svg+xml", f"{name}-{chart}.svg")
 
 
-def report_file(request: HttpRequest, name: str, file: str) -> HttpResponse:
+@_of_result
+def report_file(_request: HttpRequest, _name: str, found: Computed, file: str) -> HttpResponse:
     """Send one more file of a report."""
-    found = _result(request, name)
-    if isinstance(found, HttpResponse):
-        return found
     files = {shown_file.name: shown_file for shown_file in found.shown.files}
     if file not in files:
         raise Http404(f"The report has no file {file!r}; it has {', '.join(files) or 'none'}")
@@ -146,25 +157,3 @@ def _asked(request: HttpRequest, name: str) -> _Asked:
     if name not in REPORTS:
         raise Http404(f"There is no report {name!r}; use one of {', '.join(REPORTS)}")
     return _Asked(REPORTS[name], ReportForm(request.GET, report=REPORTS[name]))
-
-
-def _result(request: HttpRequest, name: str) -> Computed | HttpResponse:
-    """Return the result of a report with the options of the URL, or why there is none."""
-    asked = _asked(request, name)
-    if not asked.form.is_valid():
-        return _refused("\n".join(_reasons(asked.form)))
-    try:
-        found = asked.result
-    except ReportError as error:
-        return _refused(str(error))
-    if found is None:
-        return _refused(f"The report {name} was not computed yet. Compute it on its page.")
-    return found
-
-
-def _reasons(form: ReportForm) -> list[str]:
-    return [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
-
-
-def _refused(reason: str) -> HttpResponse:
-    return HttpResponse(f"{reason}\n", content_type="text/plain; charset=utf-8", status=400)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from http import HTTPStatus
@@ -12,7 +12,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -26,6 +26,7 @@ from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.questions.tabs import Question, read_questions, write_questions
 
 _REFUSED_NOTE = "refused_note"
+CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
 
 class EditorRequest(HttpRequest):
@@ -36,25 +37,29 @@ class EditorRequest(HttpRequest):
 
 
 def decision_view(
-    address: Callable[..., str],
-    *,
-    said_by: str = "pairs/_answered.html",
+    page: str | Callable[..., str], *numbers: str, query: bool = False, said_by: str = "pairs/_answered.html"
 ) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Make a view that makes a decision: POST only (405). Who may decide is in newsdedup_site/access/addresses.py.
 
-    `address` returns the URL of the page with the form. A GET is redirected there: browsers send one after a login
-    if the session had ended when the form was posted. `said_by` is the template of what a script gets.
+    `page` names the page with the form, `numbers` what its address has of that of the view, and `query` says whether
+    its filter is kept; or `page` returns the address. A GET is redirected there: browsers send one after a login if
+    the session had ended when the form was posted. `said_by` is the template of what a script gets.
     """
+
+    def address(request: EditorRequest, values: dict[str, Any]) -> str:
+        if not isinstance(page, str):
+            return page(request, **values)
+        return reverse(page, args=[values[name] for name in numbers]) + (query_of(request) if query else "")
 
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         guarded = require_POST(view)
 
         @wraps(view)
-        def answer(request: EditorRequest, **numbers: Any) -> HttpResponse:
+        def answer(request: EditorRequest, **values: Any) -> HttpResponse:
             if request.method == "GET":
                 messages.warning(request, "Nothing was changed. If you had to log in first, send the form again.")
-                return redirect(address(request, **numbers))
-            return _in_background(request, guarded(request, **numbers), said_by)
+                return redirect(address(request, values))
+            return _in_background(request, guarded(request, **values), said_by)
 
         return answer
 
@@ -103,6 +108,11 @@ def query_of(request: HttpRequest) -> str:
     return f"?{query}" if query else ""
 
 
+def address_of(request: HttpRequest, page: str, *numbers: Any) -> str:
+    """Return the address of a page, with the filter that this one has."""
+    return reverse(page, args=numbers) + query_of(request)
+
+
 def back_address(request: HttpRequest) -> str | None:
     """Return the address of the cluster that an editor came from: `back` in the query. None if there is none."""
     number = read_number(request.GET.get("back", ""))
@@ -149,17 +159,45 @@ def refusals(request: HttpRequest, *errors: type[Exception], text: str = "{}", p
             messages.error(request, text.format(error))
 
 
-def refused_note(request: HttpRequest) -> str:
-    """Return the note of a decision that was refused on this page, once."""
-    kept = request.session.get(_REFUSED_NOTE, {})
-    if kept.get("page") != request.path:
-        return ""
-    note: str = request.session.pop(_REFUSED_NOTE)["note"]
-    return note
+@contextmanager
+def faults_of(form: Form, *errors: type[Exception], field: str | None = None, text: str = "{}") -> Iterator[None]:
+    """Show on a form, at this field, why nothing was done if the lines inside raise one of these errors."""
+    try:
+        yield
+    except errors as error:
+        form.add_error(field, text.format(error))
+
+
+def note_of(request: HttpRequest, otherwise: str = "") -> dict[str, Any]:
+    """Return what the field of a note shows: once, the note of a decision that was refused on this page."""
+    refused = request.session.get(_REFUSED_NOTE, {}).get("page") == request.path
+    note = request.session.pop(_REFUSED_NOTE)["note"] if refused else ""
+    return {"note": note or otherwise, "note_length": MAX_NOTE_CHARACTERS}
+
+
+def reasons_of(form: Form) -> list[str]:
+    """Return what is wrong with a form, a sentence for each error."""
+    return [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
 
 
 def values_of(form: Form) -> dict[str, Any]:
     """Return the values of a posted form. Raises ReviewError with a sentence for each error."""
     if form.is_valid():
         return form.cleaned_data
-    raise ReviewError(" ".join(f"{name}: {error}" for name, found in form.errors.items() for error in found))
+    raise ReviewError(" ".join(reasons_of(form)))
+
+
+def say(request: HttpRequest, done: Any, text: str, otherwise: str, level: int = messages.WARNING) -> None:
+    """Show that something was done; or else, at this level, what was there instead."""
+    messages.add_message(request, messages.SUCCESS if done else level, text if done else otherwise)
+
+
+def refused(*reasons: str) -> HttpResponse:
+    """Return why there is no file, a line for each reason."""
+    return HttpResponse("\n".join([*reasons, ""]), content_type="text/plain; charset=utf-8", status=400)
+
+
+def attachment(pieces: Iterable[str], name: str, form: str) -> StreamingHttpResponse:
+    """Send a file while its pieces are made."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
+    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)

@@ -13,24 +13,18 @@ from django_htmx.http import HttpResponseClientRefresh
 from articles.paging import page_of
 from dedup.detection.runs.requests import Wanted, cancel_run, request_run
 from dedup.forms.base import RunForm
-from dedup.models import DetectionRun
+from dedup.models import DetectionRun, Profile
 from dedup.review.answers.history import progress_of
-from dedup.review.queries.runs import (
-    latest_runs,
-    nightly_profiles,
-    overview,
-    queue,
-    run_details,
-    run_progress,
-)
+from dedup.review.queries.runs import latest_runs, overview, queue, run_details, run_progress
 from dedup.review.questions.tabs import DEFAULT, TABS
 from dedup.review.readings.second_readings import agreements, in_dispute
-from dedup.views.requests import EditorRequest
+from dedup.views.requests import EditorRequest, say
 
 
 def runs(request: HttpRequest) -> HttpResponse:
     """List what waits for a worker, and the runs, the latest first."""
-    context = {"page": page_of(latest_runs(), request.GET.get("page")), "nightly": nightly_profiles(), "queue": queue()}
+    nightly = Profile.objects.filter(nightly_due__isnull=False).order_by("nightly_due")
+    context = {"page": page_of(latest_runs(), request.GET.get("page")), "nightly": nightly, "queue": queue()}
     return render(request, "runs/runs.html", context)
 
 
@@ -54,10 +48,8 @@ def run_phases(request: HttpRequest, run_id: int) -> HttpResponse:
 def run_cancel(request: EditorRequest, run_id: int) -> HttpResponse:
     """Ask a run to stop."""
     shown = get_object_or_404(DetectionRun, pk=run_id)
-    if cancel_run(shown, user=request.user):
-        messages.success(request, "The run is being cancelled. What it has finished is kept.")
-    else:
-        messages.error(request, "The run has ended already.")
+    done = "The run is being cancelled. What it has finished is kept."
+    say(request, cancel_run(shown, user=request.user), done, "The run has ended already.", messages.ERROR)
     return redirect("run", shown.pk)
 
 
@@ -75,10 +67,7 @@ def _requested(request: EditorRequest, values: dict[str, Any]) -> HttpResponse:
     if isinstance(asked, DetectionRun):
         messages.warning(request, "This run is already under way. It was not queued again.")
         return redirect("run", asked.pk)
-    if fresh:
-        messages.success(request, "The run is queued.")
-    else:
-        messages.warning(request, "The same run already waits for a worker. It was not queued again.")
+    say(request, fresh, "The run is queued.", "The same run already waits for a worker. It was not queued again.")
     return redirect("job", asked.pk)
 
 

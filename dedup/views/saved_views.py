@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from dedup.models import SavedView
-from dedup.review.saved_views import NAME_CHARACTERS, SavedViewError, delete_view, rename_view, save_view, view_query
+from dedup.review.saved_views import NAME_CHARACTERS, SavedViewError, rename_view, save_view, view_query
 from dedup.views.requests import EditorRequest, refusals
 
 
@@ -46,6 +46,6 @@ def view_rename(request: EditorRequest, view_id: int) -> HttpResponse:
 def view_delete(request: EditorRequest, view_id: int) -> HttpResponse:
     """Delete one of the user's views."""
     view = get_object_or_404(SavedView, pk=view_id, user=request.user)
-    delete_view(view)
+    view.delete()
     messages.success(request, f"“{view.name}” was deleted.")
     return redirect("saved_views")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -25,7 +26,7 @@ from dedup.review.queries.series_and_groups import (
 )
 from dedup.review.rules.rules import RuleError, end_group_rule, end_rule, make_group_rule, make_rule
 from dedup.rows.lists import GroupFilter, SeriesFilter
-from dedup.views.requests import EditorRequest, decision_view, query_of, refusals, refused_note, say_decided, values_of
+from dedup.views.requests import EditorRequest, address_of, decision_view, note_of, refusals, say_decided, values_of
 
 
 def series_list(request: HttpRequest) -> HttpResponse:
@@ -59,45 +60,12 @@ def group(request: HttpRequest, group_id: int) -> HttpResponse:
         "group": shown,
         "page": page_of(members_of_group(shown), request.GET.get("page")),
         **group_details(shown),
-        "note": refused_note(request),
-        "note_length": decisions.MAX_NOTE_CHARACTERS,
+        **note_of(request),
     }
     return render(request, "groups/group.html", context)
 
 
-def _series_address(request: HttpRequest, series_id: int) -> str:
-    return reverse("series", args=[series_id]) + query_of(request)
-
-
-def _group_address(request: HttpRequest, group_id: int) -> str:
-    return reverse("group", args=[group_id]) + query_of(request)
-
-
-@decision_view(_series_address)
-def series_rule(request: EditorRequest, series_id: int) -> HttpResponse:
-    """Make it a rule that the articles of a series are never duplicates of each other."""
-    return _change_rule(request, "series", series_id, make_rule)
-
-
-@decision_view(_series_address)
-def series_end_rule(request: EditorRequest, series_id: int) -> HttpResponse:
-    """End the rule of a series."""
-    return _change_rule(request, "series", series_id, end_rule)
-
-
-@decision_view(_group_address)
-def group_rule(request: EditorRequest, group_id: int) -> HttpResponse:
-    """Make it a rule that the articles of a dense group are never duplicates of each other."""
-    return _change_rule(request, "group", group_id, make_group_rule)
-
-
-@decision_view(_group_address)
-def group_end_rule(request: EditorRequest, group_id: int) -> HttpResponse:
-    """End the rule of a dense group."""
-    return _change_rule(request, "group", group_id, end_group_rule)
-
-
-@decision_view(_group_address)
+@decision_view("group", "group_id", query=True)
 def group_confirm(request: EditorRequest, group_id: int) -> HttpResponse:
     """Confirm that all articles of a dense group are the same, as it was shown."""
     with refusals(request, decisions.ReviewError, page=reverse("group", args=[group_id])):
@@ -106,26 +74,44 @@ def group_confirm(request: EditorRequest, group_id: int) -> HttpResponse:
     return _back(request, "group", group_id)
 
 
-def _change_rule(request: EditorRequest, page: str, number: int, change: Callable[..., int | None]) -> HttpResponse:
-    """Make or end a rule, and return to its page; `change` returns how many pairs a new rule has taken apart."""
-    with refusals(request, RuleError):
-        parted = change(number, user=request.user)
-        if parted is None:
-            messages.success(request, "Rule ended. The next run judges these pairs again.")
-        else:
-            found = "1 pair was" if parted == 1 else f"{parted:,} pairs were"
-            messages.success(request, f"Rule made: never duplicates of each other. {found} taken apart.")
-    return _back(request, page, number)
+class _Ruled(NamedTuple):
+    """What has rules: its model, what makes and ends a rule on one, and the list to return to if it is gone."""
+
+    model: type[Series | DenseGroup]
+    make: Callable[..., int]
+    end: Callable[..., None]
+    listed: str
 
 
-# The model of each kind of page, and the list to return to if its row is gone.
-_LISTS: dict[str, tuple[type[Series | DenseGroup], str]] = {
-    "series": (Series, "series_list"),
-    "group": (DenseGroup, "groups"),
+_RULED = {
+    "series": _Ruled(Series, make_rule, end_rule, "series_list"),
+    "group": _Ruled(DenseGroup, make_group_rule, end_group_rule, "groups"),
 }
 
 
+def _address(request: HttpRequest, page: str, number: int) -> str:
+    return address_of(request, page, number)
+
+
+@decision_view(_address)
+def rule(request: EditorRequest, page: str, number: int) -> HttpResponse:
+    """Make it a rule that the articles of a series, or of a dense group, are never duplicates of each other."""
+    with refusals(request, RuleError):
+        parted = _RULED[page].make(number, user=request.user)
+        found = "1 pair was" if parted == 1 else f"{parted:,} pairs were"
+        messages.success(request, f"Rule made: never duplicates of each other. {found} taken apart.")
+    return _back(request, page, number)
+
+
+@decision_view(_address)
+def end(request: EditorRequest, page: str, number: int) -> HttpResponse:
+    """End the rule of a series, or of a dense group."""
+    with refusals(request, RuleError):
+        _RULED[page].end(number, user=request.user)
+        messages.success(request, "Rule ended. The next run judges these pairs again.")
+    return _back(request, page, number)
+
+
 def _back(request: HttpRequest, page: str, number: int) -> HttpResponse:
-    model, listed = _LISTS[page]
-    there = model.objects.filter(pk=number).exists()
-    return redirect(reverse(page, args=[number]) + query_of(request) if there else listed)
+    there = _RULED[page].model.objects.filter(pk=number).exists()
+    return redirect(address_of(request, page, number) if there else _RULED[page].listed)

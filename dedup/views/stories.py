@@ -26,7 +26,7 @@ from dedup.integrations.tokens import TokenError, allows, find_token, make_token
 from dedup.models import Token
 from dedup.review.queries.stories import COPIES_SHOWN, Story, listed_stories, stories_of, story_numbered
 from dedup.rows.stories import StoryFilter
-from dedup.views.requests import EditorRequest, query_of
+from dedup.views.requests import EditorRequest, address_of, reasons_of, refused
 
 _WEB = ("http://", "https://")
 # As many as a feed reader that looks in once a day needs.
@@ -78,7 +78,7 @@ def stories_feed_address(request: EditorRequest) -> HttpResponse:
         token, text = make_token(request.user, f"Feed, {timezone.localdate():%-d %b %Y}", [Token.Scope.FEED])
     except TokenError as error:
         return render(request, "stories/feed_address.html", {"fault": str(error)}, status=400)
-    address = request.build_absolute_uri(reverse("stories_feed_of", args=[text]) + query_of(request))
+    address = request.build_absolute_uri(address_of(request, "stories_feed_of", text))
     return render(request, "stories/feed_address.html", {"token": token, "address": address})
 
 
@@ -92,8 +92,7 @@ def _filter_of(request: HttpRequest) -> str:
 def _feed(request: HttpRequest) -> HttpResponse:
     filterset = StoryFilter(request.GET, listed_stories())
     if not filterset.form.is_valid():
-        reasons = "; ".join(f"{name}: {error}" for name, errors in filterset.form.errors.items() for error in errors)
-        return HttpResponse(f"{reasons}\n", content_type="text/plain; charset=utf-8", status=400)
+        return refused("; ".join(reasons_of(filterset.form)))
     found = stories_of(filterset.qs[:FEED_STORIES])
     text = _atom(request, found)
     etag = quote_etag(hashlib.sha256(text.encode()).hexdigest())

@@ -20,19 +20,16 @@ from dedup.review.readings import validation
 from dedup.review.readings.validation import (
     Progress,
     disagreements,
-    label_by,
     next_unread,
     progress_of,
     readers_of,
     results_of,
-    sampled_pairs,
 )
 from dedup.rows.files import FORMATS
 from dedup.rows.validation import columns_of, labelled_rows
-from dedup.views.exports import CONTENT_TYPES
 from dedup.views.pairs import comparison
 from dedup.views.questions import Steps
-from dedup.views.requests import EditorRequest, decision_view, refusals, refuse, refused_note, values_of
+from dedup.views.requests import EditorRequest, attachment, decision_view, note_of, refusals, refuse, values_of
 
 
 def samples(request: EditorRequest) -> HttpResponse:
@@ -101,9 +98,10 @@ def _may_see(request: EditorRequest, shown: ValidationSample, progress: Progress
 
 def pair(request: EditorRequest, sample_id: int, position: int) -> HttpResponse:
     """Show the two articles of a pair and their differences, and nothing of what is known or was said about them."""
-    shown = get_object_or_404(sampled_pairs(sample_id), position=position)
+    full = SampledPair.objects.select_related("sample", "left__newspaper", "right__newspaper")
+    shown = get_object_or_404(full, sample=sample_id, position=position)
     reader = request.user.get_username()
-    own = label_by(shown, reader)
+    own = shown.labels.filter(reader=reader).first()
     following = next_unread(sample_id, reader, after=position)
     if own or not request.user.has_perm("dedup.add_decision"):
         following = position + 1 if position < shown.sample.size else None
@@ -112,8 +110,7 @@ def pair(request: EditorRequest, sample_id: int, position: int) -> HttpResponse:
         "own": own,
         "steps": Steps(_pair_address(sample_id, position - 1 or None), _pair_address(sample_id, following)),
         "labels": list(PairLabel),
-        "note": refused_note(request) or (own.note if own else ""),
-        "note_length": MAX_NOTE_CHARACTERS,
+        **note_of(request, own.note if own else ""),
         "unlinked": True,
         **comparison(request, shown.left, shown.right),
     }
@@ -124,11 +121,7 @@ def _pair_address(sample_id: int, position: int | None) -> str | None:
     return reverse("validation_pair", args=[sample_id, position]) if position else None
 
 
-def _address(_request: HttpRequest, sample_id: int, position: int | None = None) -> str:
-    return _pair_address(sample_id, position) or reverse("validation_sample", args=[sample_id])
-
-
-@decision_view(_address, said_by="layout/_messages.html")
+@decision_view("validation_pair", "sample_id", "position", said_by="layout/_messages.html")
 def pair_label(request: EditorRequest, sample_id: int, position: int) -> HttpResponse:
     """Store what the reader says about a pair, and go to the next one without a label."""
     labelled = _sampled(sample_id, position)
@@ -137,9 +130,8 @@ def pair_label(request: EditorRequest, sample_id: int, position: int) -> HttpRes
         values = values_of(LabelForm(request.POST))
         stored = validation.label_pair(labelled, reader=reader, **values)
     except ReviewError as error:
-        address = _address(request, sample_id, position)
-        refuse(request, str(error), page=address)
-        return redirect(address)
+        refuse(request, str(error), page=reverse("validation_pair", args=[sample_id, position]))
+        return redirect("validation_pair", sample_id, position)
     following = next_unread(sample_id, reader, after=position) or next_unread(sample_id, reader)
     if following is None:
         messages.success(request, "You have labelled every pair of this sample.")
@@ -152,7 +144,7 @@ def _sampled(sample_id: int, position: int) -> SampledPair:
     return get_object_or_404(SampledPair, sample=sample_id, position=position)
 
 
-@decision_view(_address)
+@decision_view("validation_sample", "sample_id")
 def label_undo(request: EditorRequest, sample_id: int) -> HttpResponse:
     """Take back the reader's latest label, and show its pair again."""
     shown = get_object_or_404(ValidationSample, pk=sample_id)
@@ -167,7 +159,7 @@ def label_undo(request: EditorRequest, sample_id: int) -> HttpResponse:
 # ---- afterwards ------------------------------------------------------------------------------------
 
 
-@decision_view(_address)
+@decision_view("validation_sample", "sample_id")
 def results_open(request: EditorRequest, sample_id: int) -> HttpResponse:
     """Show the results before all labels are in."""
     with refusals(request, ReviewError):
@@ -178,17 +170,20 @@ def results_open(request: EditorRequest, sample_id: int) -> HttpResponse:
 def sample_disagreements(request: EditorRequest, sample_id: int) -> HttpResponse:
     """List the pairs whose readers disagree with all labels, for somebody who sees both to settle."""
     shown = _sample(sample_id)
-    if not _is_open(shown, progress_of([shown], request.user.get_username())[shown.pk]):
-        return _closed(request, sample_id)
+    if closed := _closed(request, shown):
+        return closed
     full = disagreements(shown).select_related("left__newspaper", "right__newspaper", "settled_by")
     page = page_of(full.prefetch_related("labels"), request.GET.get("page"))
     context = {"sample": shown, "page": page, "labels": list(PairLabel), "note_length": MAX_NOTE_CHARACTERS}
     return render(request, "validation/disagreements.html", context)
 
 
-def _closed(request: HttpRequest, sample_id: int) -> HttpResponse:
+def _closed(request: EditorRequest, shown: ValidationSample) -> HttpResponse | None:
+    """Lead back to a sample whose results cannot be seen yet; None for any other."""
+    if _is_open(shown, progress_of([shown], request.user.get_username())[shown.pk]):
+        return None
     messages.info(request, "The results of this sample are shown when all its labels are in.")
-    return redirect("validation_sample", sample_id)
+    return redirect("validation_sample", shown.pk)
 
 
 def _settling_address(_request: HttpRequest, sample_id: int, position: int) -> str:
@@ -200,8 +195,8 @@ def disagreement_settle(request: EditorRequest, sample_id: int, position: int) -
     """Store the label that settles a disagreement."""
     shown = _sample(sample_id)
     settled = _sampled(sample_id, position)
-    if not _is_open(shown, progress_of([shown], request.user.get_username())[shown.pk]):
-        return _closed(request, sample_id)
+    if closed := _closed(request, shown):
+        return closed
     with refusals(request, ReviewError):
         values = values_of(LabelForm(request.POST))
         validation.settle(settled, user=request.user, **values)
@@ -214,8 +209,7 @@ def labels_file(
 ) -> HttpResponse | StreamingHttpResponse:
     """Send the labelled pairs with their weights as CSV, as evaluate reads them, or as JSON lines."""
     shown = _sample(sample_id)
-    if not _is_open(shown, progress_of([shown], request.user.get_username())[shown.pk]):
-        return _closed(request, sample_id)
+    if closed := _closed(request, shown):
+        return closed
     pieces = FORMATS[form](columns_of("newsdedup", blind=False), labelled_rows(shown, "newsdedup"))
-    headers = {"Content-Disposition": f'attachment; filename="labels-{sample_id}.{form}"'}
-    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)
+    return attachment(pieces, f"labels-{sample_id}", form)

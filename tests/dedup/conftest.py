@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from tests.factories import make_user
+from tests.pages import logged_in
 
 
 @pytest.fixture
@@ -15,16 +16,24 @@ def editor(db: None) -> User:
 
 
 @pytest.fixture
+def other(db: None) -> User:
+    """Return another editor."""
+    return make_user("otto", "editor")
+
+
+@pytest.fixture
+def admin_client(db: None) -> Client:
+    """Return the client of an admin."""
+    return logged_in(make_user("ada", "admin", is_staff=True))
+
+
+@pytest.fixture
 def editor_client(editor: User) -> Client:
     """Return the client of an editor."""
-    client = Client()
-    client.force_login(editor)
-    return client
+    return logged_in(editor)
 
 
 @pytest.fixture
 def visitor(db: None) -> Client:
     """Return the client of somebody who may look and not decide."""
-    client = Client()
-    client.force_login(make_user("guest", "viewer"))
-    return client
+    return logged_in(make_user("guest", "viewer"))

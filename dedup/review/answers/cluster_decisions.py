@@ -6,20 +6,28 @@ For its preview, a decision is made, looked at, and rolled back.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
-from itertools import pairwise, product
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from articles.models import Article
 from articles.normalization.times import publication_order
 from dedup.answers import Effect, with_effect
-from dedup.detection.clustering.constraints import constraints_in_force, lock_review
-from dedup.detection.clustering.rebuild import loose_parts
+from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.detection.clustering.ties import Tie, parts_of
 from dedup.models import Cluster, Decision, Link, Membership, Pair
-from dedup.review.answers.decisions import ReviewError, append_decision, in_order, members_as_seen, members_of
+from dedup.models.querysets import read_rows
+from dedup.review.answers.decisions import (
+    ReviewError,
+    append_decision,
+    cluster_of,
+    in_order,
+    locked_review,
+    members_as_seen,
+    members_of,
+    ties_within,
+)
 from dedup.review.answers.history import with_actors
 
 # Every article of one part gets a link with every article of the other.
@@ -27,21 +35,18 @@ MAX_PARTED = 45_000
 
 
 def split_cluster(
-    cluster_id: int, part: Collection[int], seen: Collection[int] | str, *, user: Any, note: str = ""
+    cluster_id: int, tick: Collection[int], seen: Collection[int] | str, *, user: Any, note: str = ""
 ) -> Decision:
-    """Append that these articles of a cluster are no duplicates of the others; each part stays together.
+    """Append that the ticked articles of a cluster are no duplicates of the others; each part stays together.
 
     `seen` as for confirm_cluster. Raises ReviewError.
     """
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         members = members_as_seen(cluster_id, seen)
-        one = sorted(set(part))
+        one = sorted(set(tick))
         other = sorted(set(members) - set(one))
         _check_parts(cluster_id, one, other, members)
-        confirmed = Cluster.objects.filter(pk=cluster_id, state=Cluster.State.CONFIRMED).exists()
-        tie = Link.Kind.MUST if confirmed else Link.Kind.STAY
-        links = {ends: tie for side in (one, other) for ends in pairwise(loose_parts(side, confirmed=confirmed))}
+        links = ties_within(cluster_id, one, other)
         links |= {in_order(*ends): Link.Kind.CANNOT for ends in product(one, other)}
         decision = Decision(kind=Decision.Kind.SPLIT_CLUSTER, cluster_number=cluster_id, articles=members)
         return append_decision(decision, links, user=user, note=note)
@@ -61,26 +66,21 @@ def _check_parts(cluster_id: int, one: list[int], other: list[int], members: lis
         )
 
 
-def merge_clusters(
-    cluster_id: int, other_id: int, seen: Collection[int] | str, *, user: Any, note: str = ""
-) -> Decision:
+def merge_clusters(cluster_id: int, other: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:
     """Append that two clusters are one: their kept articles are duplicates, and all stored pairs between them.
 
     Decisions that say otherwise of these pairs are overridden. `seen` has the articles of the first cluster, as for
     confirm_cluster. Raises ReviewError.
     """
-    with transaction.atomic():
-        lock_review()
-        if cluster_id == other_id:
+    with locked_review():
+        if cluster_id == other:
             raise ReviewError(f"Cluster {cluster_id} cannot be merged with itself; name another cluster.")
-        one, other = members_as_seen(cluster_id, seen), members_of(other_id)
-        kept = Cluster.objects.in_bulk([cluster_id, other_id])
-        links = dict.fromkeys([*_held(one), *_held(other)], Link.Kind.STAY)
-        between = [*_stored_between(one, other), in_order(kept[cluster_id].kept_id, kept[other_id].kept_id)]
-        links |= dict.fromkeys(between, Link.Kind.MUST)
-        decision = Decision(
-            kind=Decision.Kind.MERGE_CLUSTERS, cluster_number=cluster_id, articles=sorted({*one, *other})
-        )
+        members, others = members_as_seen(cluster_id, seen), members_of(other)
+        kept = [cluster.kept_id for cluster in Cluster.objects.in_bulk([cluster_id, other]).values()]
+        links: dict[tuple[int, int], str] = dict.fromkeys([*_held(members), *_held(others)], Link.Kind.STAY)
+        links |= dict.fromkeys([*_stored_between(members, others), in_order(*kept)], Link.Kind.MUST)
+        every = sorted({*members, *others})
+        decision = Decision(kind=Decision.Kind.MERGE_CLUSTERS, cluster_number=cluster_id, articles=every)
         return append_decision(decision, links, user=user, note=note)
 
 
@@ -89,11 +89,8 @@ def _stored_between(one: Collection[int], other: Collection[int]) -> list[tuple[
     found = [*Pair.objects.filter(left__in=one, right__in=other).values_list("left", "right")]
     found += Pair.objects.filter(left__in=other, right__in=one).values_list("left", "right")
     first, second = set(one), set(other)
-    return found + [
-        (left, right)
-        for left, right in constraints_in_force(one).cannot
-        if (left in first and right in second) or (left in second and right in first)
-    ]
+    apart = constraints_in_force(one).cannot
+    return found + [ends for ends in apart if first.intersection(ends) and second.intersection(ends)]
 
 
 _SPOKEN_OF_SQL = """
@@ -112,9 +109,7 @@ def _held(members: list[int]) -> Iterator[tuple[int, int]]:
     constraints = constraints_in_force(members)
     ties = [Tie(*ends, 1.0) for ends in (*constraints.must, *constraints.stay) if inside.issuperset(ends)]
     firsts = [part[0] for part in parts_of(members, ties, at_most=0)]
-    with connection.cursor() as cursor:
-        cursor.execute(_SPOKEN_OF_SQL, {"articles": members})
-        spoken_of = set(cursor.fetchall())
+    spoken_of = set(read_rows(_SPOKEN_OF_SQL, articles=members))
     for place, article in enumerate(firsts[1:], 1):
         before = ((first, article) for first in reversed(firsts[:place]))
         yield next((ends for ends in before if ends not in spoken_of), (firsts[place - 1], article))
@@ -124,8 +119,7 @@ ARTICLES_SHOWN = 30
 DECISIONS_SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
+class Together(NamedTuple):
     """Articles that would be one cluster, by publication, or that would be in none. `number`: None if it is new."""
 
     articles: list[Article]
@@ -140,16 +134,14 @@ class Together:
         return self.size - len(self.articles)
 
 
-@dataclass(frozen=True, slots=True)
-class Overridden:
+class Overridden(NamedTuple):
     """A decision in force of which the new one says the contrary, for so many pairs of articles."""
 
     decision: Decision
     pairs: int
 
 
-@dataclass(frozen=True)
-class Preview:
+class Preview(NamedTuple):
     """The clusters after a decision, the largest first, the articles in none, and the decisions it contradicts."""
 
     clusters: list[Together]
@@ -170,7 +162,7 @@ def preview(act: Callable[[], Decision], articles: Collection[int]) -> Preview:
 
 
 def _result(decision: Decision, known: Collection[int]) -> Preview:
-    of = dict(Membership.objects.filter(article__in=decision.articles).values_list("article", "cluster"))
+    of = cluster_of(decision.articles)
     clusters = Cluster.objects.filter(pk__in=set(of.values())).order_by("-size", "pk")
     overridden = _overridden(decision)
     alone = [article for article in decision.articles if article not in of]
@@ -222,8 +214,6 @@ _SILENT = [Link.Kind.STAY, *(answer.link for answer in with_effect(Effect.NONE))
 
 
 def _overridden(decision: Decision) -> list[Overridden]:
-    with connection.cursor() as cursor:
-        cursor.execute(_OVERRIDDEN_SQL, {"decision": decision.pk, "silent": _SILENT})
-        pairs = dict(cursor.fetchall())
+    pairs = dict(read_rows(_OVERRIDDEN_SQL, decision=decision.pk, silent=_SILENT))
     made = with_actors(Decision.objects.select_related("pair__left", "pair__right")).in_bulk(pairs)
     return [Overridden(made[number], pairs[number]) for number in pairs]

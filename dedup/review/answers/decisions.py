@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import combinations, pairwise
 from typing import Any, LiteralString
 
@@ -28,7 +29,10 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
+from dedup.models.querysets import read_rows
 
+# What names what a decision on clusters and groups is about.
+_ABOUT = ("cluster_number", "group_number", "article_id", "articles")
 _REPEATABLE = (Decision.Kind.CONFIRM_CLUSTER, Decision.Kind.CONFIRM_GROUP, Decision.Kind.KEEP)
 # The same decision of the same editor counts as sent again for so long.
 SENT_AGAIN_WITHIN = datetime.timedelta(hours=1)
@@ -60,6 +64,14 @@ class AlreadyUndoneError(ReviewError):
     """The decision has already been undone."""
 
 
+@contextmanager
+def locked_review() -> Iterator[None]:
+    """Make the lines inside a transaction during which nobody else decides."""
+    with transaction.atomic():
+        lock_review()
+        yield
+
+
 def checked_note(note: str) -> str:
     """Return a note as it is stored. Raises ReviewError if it is too long."""
     if len(note) > MAX_NOTE_CHARACTERS:
@@ -81,14 +93,13 @@ def decide_pair(pair_id: int | Pair, kind: str, *, user: Any, note: str = "", se
     """
     if kind not in list(Answer):
         raise ReviewError(f"A pair cannot be decided with {kind!r}; use one of {', '.join(Answer)}.")
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         pair = pair_id if isinstance(pair_id, Pair) else Pair.objects.filter(pk=pair_id).first()
         if pair is None:
             raise ReviewError(f"There is no pair {pair_id}.")
-        if seen is not None and (latest := _latest_on(pair)) > seen:
-            raise AlreadyDecidedError(Decision.objects.select_related("decided_by").get(pk=latest))
         ends = (pair.left_id, pair.right_id)
+        if seen is not None and (latest := latest_decision(*ends, pair=pair.pk)) > seen:
+            raise AlreadyDecidedError(Decision.objects.select_related("decided_by").get(pk=latest))
         decision = Decision(kind=kind, pair=pair, articles=list(ends))
         return append_decision(decision, {ends: Answer(kind).link}, user=user, note=note)
 
@@ -109,12 +120,10 @@ SELECT coalesce(greatest(
 """
 
 
-def _latest_on(pair: Pair) -> int:
-    """Return the number of the last of decisions_on(pair), 0 for none."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LATEST_SQL, {"pair": pair.pk, "left": pair.left_id, "right": pair.right_id})
-        latest: int = cursor.fetchone()[0]
-    return latest
+def latest_decision(left: int, right: int, *, pair: int = 0) -> int:
+    """Return the number of the latest decision on two articles, in order of id, or on their pair; 0 for none."""
+    ((latest,),) = read_rows(_LATEST_SQL, pair=pair, left=left, right=right)
+    return int(latest)
 
 
 def confirm_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:
@@ -122,8 +131,7 @@ def confirm_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, 
 
     `seen` has the articles that the editor saw, or their fingerprint. Raises StaleClusterError if they have changed.
     """
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         members = members_as_seen(cluster_id, seen)
         # Linking each article to the first is enough; all pairs of 1,000 articles would be half a million.
         found = Pair.objects.among(members).order_by().values_list("left", "right")
@@ -137,8 +145,7 @@ def reject_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, n
 
     `seen` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
     """
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         members = members_as_seen(cluster_id, seen)
         if len(members) > MAX_DISSOLVED:
             raise ReviewError(
@@ -156,8 +163,7 @@ def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Dec
     `seen` is the fingerprint of the articles that the editor saw. Raises StaleClusterError if they have changed, and
     ReviewError if a rule or other decisions say the contrary.
     """
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         group = DenseGroup.objects.filter(pk=group_id).first()
         if group is None or group.fingerprint != seen:
             raise StaleClusterError(
@@ -175,44 +181,45 @@ def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Dec
 
 def append_batch(articles: list[int], links: Mapping[tuple[int, int], str], *, user: Any, note: str) -> Decision:
     """Append one decision on many pairs: `links` says what it is about each. batches.py makes them."""
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         return append_decision(Decision(kind=Decision.Kind.BATCH, articles=articles), links, user=user, note=note)
 
 
-def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
+def take_out(cluster_id: int, article: int, *, user: Any, note: str = "") -> Decision:
     """Append that an article is not a duplicate of the others in its cluster, which stay together.
 
     Raises ReviewError.
     """
-    with transaction.atomic():
-        lock_review()
-        members = _members_with(cluster_id, article_id)
-        confirmed = Cluster.objects.filter(pk=cluster_id, state=Cluster.State.CONFIRMED).exists()
-        others = [member for member in members if member != article_id]
+    with locked_review():
+        members = _members_with(cluster_id, article)
+        others = [member for member in members if member != article]
         # If only this article connected the others, link them to each other.
-        tie = Link.Kind.MUST if confirmed else Link.Kind.STAY
-        links = dict.fromkeys(pairwise(loose_parts(others, confirmed=confirmed)), tie)
-        links |= {in_order(article_id, other): Link.Kind.CANNOT for other in others}
+        links = ties_within(cluster_id, others)
+        links |= {in_order(article, other): Link.Kind.CANNOT for other in others}
         decision = Decision(
-            kind=Decision.Kind.TAKE_OUT, cluster_number=cluster_id, articles=members, article_id=article_id
+            kind=Decision.Kind.TAKE_OUT, cluster_number=cluster_id, articles=members, article_id=article
         )
         return append_decision(decision, links, user=user, note=note)
 
 
-def keep_article(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
+def ties_within(cluster_id: int, *parts: Collection[int]) -> dict[tuple[int, int], str]:
+    """Return the links that each of these parts of a cluster needs to stay together when it is parted."""
+    confirmed = Cluster.objects.filter(pk=cluster_id, state=Cluster.State.CONFIRMED).exists()
+    tie = Link.Kind.MUST if confirmed else Link.Kind.STAY
+    return {ends: tie for part in parts for ends in pairwise(loose_parts(part, confirmed=confirmed))}
+
+
+def keep_article(cluster_id: int, article: int, *, user: Any, note: str = "") -> Decision:
     """Append which article represents its cluster. Raises ReviewError."""
-    with transaction.atomic():
-        lock_review()
-        members = _members_with(cluster_id, article_id)
-        decision = Decision(kind=Decision.Kind.KEEP, cluster_number=cluster_id, articles=members, article_id=article_id)
+    with locked_review():
+        members = _members_with(cluster_id, article)
+        decision = Decision(kind=Decision.Kind.KEEP, cluster_number=cluster_id, articles=members, article_id=article)
         return append_decision(decision, {}, user=user, note=note)
 
 
 def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
     """Append that a decision is undone; the one before it is in force again. Raises AlreadyUndoneError."""
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         undone = Decision.objects.filter(pk=decision_id).first()
         if undone is None:
             raise ReviewError(f"There is no decision {decision_id}.")
@@ -222,17 +229,8 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
             raise ReviewError("A rule cannot be undone here; end it, or make it again, on the page of its group.")
         if Decision.objects.filter(undoes=undone).exists():
             raise AlreadyUndoneError(f"Decision {decision_id} has already been undone.")
-        decision = Decision(
-            kind=Decision.Kind.UNDO,
-            undoes=undone,
-            pair_id=undone.pair_id,
-            cluster_number=undone.cluster_number,
-            group_number=undone.group_number,
-            articles=undone.articles,
-            article_id=undone.article_id,
-            tombstone=undone.tombstone,
-        )
-        return append_decision(decision, {}, user=user, note=note)
+        about = {name: getattr(undone, name) for name in (*_ABOUT, "pair_id", "tombstone")}
+        return append_decision(Decision(kind=Decision.Kind.UNDO, undoes=undone, **about), {}, user=user, note=note)
 
 
 def append_decision(decision: Decision, links: Mapping[tuple[int, int], str], *, user: Any, note: str) -> Decision:
@@ -257,10 +255,8 @@ def _sent_before(decision: Decision) -> Decision | None:
     """
     if decision.kind not in _REPEATABLE:
         return None
-    names = ("kind", "decided_by", "cluster_number", "group_number", "article_id", "articles", "note")
-    same = Decision.objects.filter(
-        decided_at__gte=timezone.now() - SENT_AGAIN_WITHIN, **{name: getattr(decision, name) for name in names}
-    ).first()
+    said = {name: getattr(decision, name) for name in (*_ABOUT, "kind", "decided_by", "note")}
+    same = Decision.objects.filter(decided_at__gte=timezone.now() - SENT_AGAIN_WITHIN, **said).first()
     if same is None or Decision.objects.filter(pk__gt=same.pk, articles__overlap=decision.articles).exists():
         return None
     return same
@@ -297,6 +293,11 @@ def members_of(cluster_id: int) -> list[int]:
     if not Cluster.objects.filter(pk=cluster_id).exists():
         raise StaleClusterError(f"Cluster {cluster_id} no longer exists; its articles have been clustered again.")
     return sorted(Membership.objects.filter(cluster=cluster_id).values_list("article", flat=True))
+
+
+def cluster_of(articles: Collection[int]) -> dict[int, int]:
+    """Return the cluster of each of these articles that is in one."""
+    return dict(Membership.objects.filter(article__in=articles).order_by().values_list("article", "cluster"))
 
 
 def seen_as(article_ids: Collection[int]) -> str:
@@ -338,8 +339,7 @@ def declare_pair(
     if left.pk == right.pk:
         raise ReviewError(f"Both are article {left.pk}; choose two articles.")
     first, second = sorted((left, right), key=lambda article: article.pk)
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         pair, _ = Pair.objects.get_or_create(
             left=first,
             right=second,
@@ -356,15 +356,3 @@ def declare_pair(
             },
         )
         return decide_pair(pair.pk, kind, user=user, note=note, seen=seen)
-
-
-def latest_decision(left_id: int, right_id: int) -> int:
-    """Return the id of the latest decision on two articles, given in order of id; 0 for none."""
-    said = Link.objects.filter(left=left_id, right=right_id).order_by("-decision").values_list("decision", flat=True)
-    return said.first() or 0
-
-
-def declaration_among(decisions_on_pair: Sequence[Decision], pair: Pair) -> Decision | None:
-    """Return the decision that declared a pair without evidence, of all decisions on it with the latest first."""
-    own = [decision for decision in decisions_on_pair if decision.pair_id == pair.pk]
-    return own[-1] if own else None

@@ -5,11 +5,9 @@ from __future__ import annotations
 import datetime
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, LiteralString, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -17,6 +15,7 @@ from articles.querysets import texts_of
 from dedup.answers import Answer
 from dedup.models import ConfirmedArticle, Decision, Pair
 from dedup.models.decisions import NEVER_UNDONE
+from dedup.models.querysets import read_rows
 from dedup.research.lessons import answers_missing
 
 
@@ -48,13 +47,6 @@ Steps = dict[int, list[tuple[int, int]]]
 Path = tuple[int, ...]
 
 
-class _Links(NamedTuple):
-    """The links in force among some articles, each with its decision."""
-
-    must: Steps  # by article: what it is tied to
-    cannot: list[tuple[int, int, int]]
-
-
 def implied_by(pair: Pair) -> list[Decision]:
     """Return the decisions that together imply the state of a pair, in order of time; none if it was decided itself.
 
@@ -62,12 +54,12 @@ def implied_by(pair: Pair) -> list[Decision]:
     """
     if not pair.implied:
         return []
-    links = _links_among(_tied_to(pair))
-    from_left, from_right = (_paths(links.must, article) for article in (pair.left_id, pair.right_id))
+    must, cannot = _links_among(_tied_to(pair))
+    from_left, from_right = (_paths(must, article) for article in (pair.left_id, pair.right_id))
     if pair.state == Pair.State.CONFIRMED:
         numbers = from_left[pair.right_id]
     else:
-        numbers = min(_separations(links.cannot, from_left, from_right), key=len)
+        numbers = min(_separations(cannot, from_left, from_right), key=len)
     return list(every_decision().filter(pk__in=numbers).order_by("pk"))
 
 
@@ -77,17 +69,17 @@ def _tied_to(pair: Pair) -> set[int]:
     return ends | set(ConfirmedArticle.objects.filter(first__in=firsts).values_list("article", flat=True))
 
 
-def _links_among(articles: Collection[int]) -> _Links:
-    links = _Links({}, [])
-    with connection.cursor() as cursor:
-        cursor.execute(_LINKS_SQL, {"articles": list(articles)})
-        for left, right, effect, decision in cursor:
-            if effect == "cannot":
-                links.cannot.append((left, right, decision))
-            else:
-                links.must.setdefault(left, []).append((right, decision))
-                links.must.setdefault(right, []).append((left, decision))
-    return links
+def _links_among(articles: Collection[int]) -> tuple[Steps, list[tuple[int, int, int]]]:
+    """Return the links in force, each with its decision: what each article is tied to, and what is kept apart."""
+    must: Steps = {}
+    cannot: list[tuple[int, int, int]] = []
+    for left, right, effect, decision in read_rows(_LINKS_SQL, articles=list(articles)):
+        if effect == "cannot":
+            cannot.append((left, right, decision))
+        else:
+            must.setdefault(left, []).append((right, decision))
+            must.setdefault(right, []).append((left, decision))
+    return must, cannot
 
 
 def _paths(steps: Steps, start: int) -> dict[int, Path]:
@@ -132,8 +124,7 @@ LIMIT %(most)s
 """
 
 
-@dataclass(frozen=True, slots=True)
-class LastAnswer:
+class LastAnswer(NamedTuple):
     """A decision of an editor, with the headline of the first article if it is on a pair."""
 
     pk: int
@@ -149,10 +140,9 @@ def last_answers(user: User) -> list[LastAnswer]:
 
     At most SHOWN, and none that is older than RECENT.
     """
-    with connection.cursor() as cursor:
-        since = timezone.now() - RECENT
-        cursor.execute(_LAST_SQL, {"user": user.pk, "since": since, "never": list(NEVER_UNDONE), "most": SHOWN})
-        return [LastAnswer(*row) for row in cursor]
+    since = timezone.now() - RECENT
+    rows = read_rows(_LAST_SQL, user=user.pk, since=since, never=list(NEVER_UNDONE), most=SHOWN)
+    return [LastAnswer(*row) for row in rows]
 
 
 # A longer pause begins a new sitting.
@@ -184,8 +174,7 @@ SELECT read_at FROM dedup_secondreading WHERE user_id = %(user)s AND blind AND r
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """An editor's answers, without those that were undone, and what is left."""
 
     sitting: int
@@ -205,10 +194,8 @@ def progress_of(user: Any, open_questions: int) -> Progress:
     now = timezone.now()
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     since = min(midnight, now - datetime.timedelta(hours=12))
-    values = {"user": user.pk, "since": since, "kinds": list(ANSWERS), "most": MOST_READ}
-    with connection.cursor() as cursor:
-        cursor.execute(_TIMES_SQL, values)
-        times = sorted((time for (time,) in cursor), reverse=True)
+    rows = read_rows(_TIMES_SQL, user=user.pk, since=since, kinds=list(ANSWERS), most=MOST_READ)
+    times = sorted((time for (time,) in rows), reverse=True)
     in_sitting = sitting(times, now)
     return Progress(
         sitting=len(in_sitting),

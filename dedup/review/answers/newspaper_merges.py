@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
@@ -25,8 +24,7 @@ _LISTS = {
 _LEFT = {"feed_urls": "feeds", "sitemap_urls": "sitemaps", "section_urls": "section pages"}
 
 
-@dataclass(frozen=True, slots=True)
-class MergePreview:
+class MergePreview(NamedTuple):
     """What a merge will do. `pairs`: those with an article that moves; `joined`: those that become of one newspaper."""
 
     plan: MergePlan

@@ -19,6 +19,7 @@ from dedup.detection.clustering.implications import update_implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Link, Pair, SampledPair
+from dedup.models.querysets import read_rows
 
 _NEAR_SQL: LiteralString = """
 SELECT right_id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
@@ -93,13 +94,24 @@ def unpropose(articles: Collection[int]) -> None:
 
     Decisions stay, also in force. Call it in a transaction, after `lock_review`, before the articles go.
     """
-    values = {"articles": list(articles)}
-    with connection.cursor() as cursor:
-        cursor.execute(_NEAR_SQL, values)
-        concerned = {*articles, *(article for (article,) in cursor)}
-        for statement in (_UNPROPOSE_SQL, *_CACHES_SQL):
-            cursor.execute(statement, values)
+    concerned = _around(articles)
+    _execute((_UNPROPOSE_SQL, *_CACHES_SQL), articles=list(articles))
     _follow(concerned)
+
+
+def _around(articles: Collection[int]) -> set[int]:
+    """Return these articles, and those with a pair or a link with one of them."""
+    return {*articles, *(article for (article,) in read_rows(_NEAR_SQL, articles=list(articles)))}
+
+
+def _execute(statements: Iterable[LiteralString], **values: Any) -> list[int]:
+    """Execute these statements one after the other; return how many rows each has changed."""
+    changed = []
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement, values)
+            changed.append(cursor.rowcount)
+    return changed
 
 
 def _follow(concerned: Collection[int]) -> None:
@@ -116,28 +128,19 @@ def forget(articles: Collection[int]) -> dict[str, int]:
     Call it in the transaction of the removal that names them (dedup/models/append_only.py); the articles go after it.
     """
     lock_review()
-    values: dict[str, Any] = {"articles": list(articles)}
-    touching = Q(left__in=articles) | Q(right__in=articles)
-    with connection.cursor() as cursor:
-        cursor.execute(_NEAR_SQL, values)
-        concerned = {*articles, *(article for (article,) in cursor)}
-        cursor.execute(_UNPROPOSE_SQL, values)
-        _bridge(articles)
-        cursor.execute(_LINKS_SQL, values)
-        _follow(concerned)
-        pairs = list(Pair.objects.filter(touching).order_by().values_list("pk", flat=True))
-        values["pairs"] = pairs
-        cursor.execute(_TOMBSTONES_SQL, values)
-        counts = {"tombstones": cursor.rowcount}
-        cursor.execute(_READINGS_SQL, values)
-    with connection.cursor() as cursor:
-        cursor.execute(_BATCHES_SQL, values)
+    named, touching = list(articles), Q(left__in=articles) | Q(right__in=articles)
+    concerned = _around(articles)
+    _execute([_UNPROPOSE_SQL], articles=named)
+    _bridge(articles)
+    _execute([_LINKS_SQL], articles=named)
+    _follow(concerned)
+    pairs = list(Pair.objects.filter(touching).order_by().values_list("pk", flat=True))
+    tombstones, *_ = _execute([_TOMBSTONES_SQL, _READINGS_SQL, _BATCHES_SQL], articles=named, pairs=pairs)
+    counts = {"tombstones": tombstones}
     counts["sampled pairs"] = SampledPair.objects.filter(touching).delete()[1].get("dedup.SampledPair", 0)
     gone = Pair.objects.filter(pk__in=pairs).delete()[1]
     counts |= {"pairs": gone.get("dedup.Pair", 0), "evidence": gone.get("dedup.Evidence", 0)}
-    with connection.cursor() as cursor:
-        for statement in (_MEMBERS_SQL, _EMPTY_GROUPS_SQL, _FIRSTS_SQL):
-            cursor.execute(statement, values)
+    _execute([_MEMBERS_SQL, _EMPTY_GROUPS_SQL, _FIRSTS_SQL], articles=named)
     return counts
 
 

@@ -6,6 +6,7 @@ import datetime
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dedup.detection.lineage.articles import Confidence, Edge, Lineage, LineageArticle
 from dedup.review.pictures.timeline import AXIS, InRows, cut_name
@@ -26,8 +27,7 @@ _TICKS = 5
 MOST_DRAWN = 40
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnArticle:
+class DrawnArticle(NamedTuple):
     """An article and its mark. `timed`: the time of day is known; `first`: it ran first."""
 
     article: LineageArticle
@@ -37,8 +37,7 @@ class DrawnArticle:
     first: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(NamedTuple):
     """An arrow from a source to its follower, as an SVG path; `dashed`: its direction is doubtful."""
 
     edge: Edge

@@ -6,7 +6,7 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 # All lengths are in pixels.
 _WIDTH = 720
@@ -27,8 +27,7 @@ def cut_name(name: str) -> str:
     return name if len(name) <= _NAME_CHARACTERS else f"{name[: _NAME_CHARACTERS - 1]}…"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """The publication of some articles: the newspaper, the day, and the time if it is known."""
 
     newspaper: str
@@ -38,8 +37,7 @@ class Event:
     kept: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(NamedTuple):
     """A newspaper, the articles it published, and the first and the last day. `name` may be cut."""
 
     newspaper: str
@@ -54,8 +52,7 @@ class Lane:
         return cut_name(self.newspaper)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """Articles at one place of a lane. `timed`: the time of day is known, not only the day."""
 
     x: float
@@ -68,14 +65,6 @@ class Mark:
     def radius(self) -> int:
         """The more articles, the larger."""
         return 7 if self.articles == 1 else 9 if self.articles < 10 else 12
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A place on the axis, and what is written there."""
-
-    x: float
-    label: str
 
 
 class InRows:
@@ -109,7 +98,7 @@ class Timeline(InRows):
     height: int
     lanes: list[Lane]
     marks: list[Mark]
-    ticks: list[Tick]
+    ticks: list[tuple[float, str]]  # places on the axis, and what is written there
     left_out: int  # newspapers
     width: int = _WIDTH
     left: int = _LEFT
@@ -134,7 +123,7 @@ def draw_timeline(events: Sequence[Event]) -> Timeline:
         marks += _marks(own, first, days, y)
     height = _TOP + _LANE * len(names) + AXIS
     hours = days == 1 and any(event.time for event in events)
-    return Timeline(height, lanes, marks, _hours(first) if hours else _ticks(first, days), len(counted) - len(names))
+    return Timeline(height, lanes, marks, _ticks(first, days, hours=hours), len(counted) - len(names))
 
 
 def _x(day: datetime.date, time: datetime.time | None, first: datetime.date, days: int) -> float:
@@ -149,26 +138,18 @@ def _marks(events: Iterable[Event], first: datetime.date, days: int, y: float) -
         x = _x(event.day, event.time, first, days)
         last = marks[-1] if marks else None
         if last and x - last.x < _CLOSE:
-            marks[-1] = Mark(
-                last.x,
-                y,
-                last.articles + event.articles,
-                last.kept or event.kept,
-                last.timed and event.time is not None,
-            )
+            timed = last.timed and event.time is not None
+            marks[-1] = Mark(last.x, y, last.articles + event.articles, last.kept or event.kept, timed)
         else:
             marks.append(Mark(x, y, event.articles, event.kept, event.time is not None))
     return marks
 
 
-def _hours(day: datetime.date) -> list[Tick]:
-    return [Tick(_x(day, datetime.time(hour), day, 1), f"{hour}:00") for hour in (0, 6, 12, 18)]
-
-
-def _ticks(first: datetime.date, days: int) -> list[Tick]:
+def _ticks(first: datetime.date, days: int, *, hours: bool) -> list[tuple[float, str]]:
+    """Return some hours of the one day, or some of the days."""
+    if hours:
+        return [(_x(first, datetime.time(hour), first, 1), f"{hour}:00") for hour in (0, 6, 12, 18)]
     step = -(-days // _TICKS)
     shown = [first + datetime.timedelta(days=number) for number in range(0, days, step)]
     years = first.year != shown[-1].year
-    return [
-        Tick(_x(day, None, first, days), f"{day.day} {day:%b %Y}" if years else f"{day.day} {day:%b}") for day in shown
-    ]
+    return [(_x(day, None, first, days), f"{day.day} {day:%b %Y}" if years else f"{day.day} {day:%b}") for day in shown]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import copy
 import datetime
-import hashlib
 import re
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import MD5
 
 from articles.files.records import members_of, plain
@@ -19,16 +17,15 @@ from articles.normalization.urls import comparable_url, normalize_url, url_key
 from articles.numbers import is_number, read_number
 from articles.querysets import ArticleQuerySet
 from articles.storage.incoming import story_url
-from dedup.models import Cluster, Pair
+from dedup.models import Cluster, DenseGroup, Pair
 from dedup.review.queries.boilerplate import explained
 from dedup.review.queries.lists import IsAnyOf, ids_of, most_probable
-from dedup.review.queries.series_and_groups import group_of_article, series_of_article
+from dedup.review.queries.series_and_groups import series_of_article
 
 Kind = ArticleRevision.Kind
 
 
-@dataclass(frozen=True)
-class ListedRevision:
+class ListedRevision(NamedTuple):
     """A revision in a list. `version` counts the texts, of which the article itself is number 1."""
 
     number: int
@@ -40,8 +37,7 @@ class ListedRevision:
     new_headline: str  # empty if it is the headline of the version before
 
 
-@dataclass(frozen=True)
-class ArticleVersions:
+class ArticleVersions(NamedTuple):
     """An article of a pair, and its revisions, the oldest first."""
 
     name: str
@@ -59,8 +55,7 @@ class ArticleVersions:
         return self.revisions[-1] if self.revisions[-1].kind == Kind.GONE else None
 
 
-@dataclass(frozen=True)
-class Revision:
+class Revision(NamedTuple):
     """A revision with a text, and the version before it, both in the shape of the article.
 
     `previous` and `following` are the neighbours with a text; without a previous one, `before` is the article itself.
@@ -206,11 +201,7 @@ def _same_story(url: str) -> QuerySet[ArticleURL]:
     form = comparable_url(url)
     if form.count("/") < 3 or form.endswith("/"):
         return ArticleURL.objects.none()
-    return ArticleURL.objects.alias(digest=MD5("normalized_url")).filter(digest=_md5(form), normalized_url=form)
-
-
-def _md5(text: str) -> str:
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    return ArticleURL.objects.alias(digest=MD5("normalized_url")).filter(digest=MD5(Value(form)), normalized_url=form)
 
 
 def _fault(text: str) -> str:
@@ -224,11 +215,6 @@ def _fault(text: str) -> str:
 PAIRS_SHOWN = 50
 
 
-def listed_articles() -> ArticleQuerySet:
-    """Return all articles with the fields that the list shows, the newest first."""
-    return Article.objects.without_texts().select_related("newspaper", "membership").order_by("-date", "-id")
-
-
 def article_details(article: Article) -> dict[str, Any]:
     """Return what the page of an article shows: its URLs, other headlines, cluster, pairs and series."""
     return {
@@ -239,7 +225,7 @@ def article_details(article: Article) -> dict[str, Any]:
         "cluster": Cluster.objects.with_kept().filter(memberships__article=article).first(),
         "pairs": most_probable(Pair.objects.touching([article.pk]), PAIRS_SHOWN),
         "series": series_of_article(article),
-        "group": group_of_article(article),
+        "group": DenseGroup.objects.filter(members=article.pk).first(),
         "passages": explained(article),
         "pairs_shown": PAIRS_SHOWN,
     }

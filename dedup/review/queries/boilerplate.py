@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Count, Max, Min, QuerySet, Sum
@@ -85,8 +84,7 @@ def with_examples(weeks: Iterable[RepeatedSentence]) -> list[tuple[RepeatedSente
     return [(week, [articles[pk] for pk in ids if pk in articles]) for week, ids in named]
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(NamedTuple):
     """A stretch of an article; `repeated` is the repeated sentence to show after it."""
 
     text: str
@@ -99,7 +97,9 @@ def explained(article: Article) -> list[Explained]:
 
     Among neighbouring sentences with the same number of articles, only the last has it.
     """
-    rows = _repeated_in(article) if article.boilerplate else {}
+    found = RepeatedSentence.objects.filter(newspaper=article.newspaper_id, week=monday_of(article.date))
+    inside = found.filter(article_ids__contains=[article.pk]) if article.boilerplate else ()
+    rows: dict[UUID | None, RepeatedSentence] = {row.digest: row for row in inside}
     stretches: list[Explained] = []
     said = 0
     for passage in reversed(list(passages(MarkedText(article.content, article.boilerplate)))):
@@ -108,8 +108,3 @@ def explained(article: Article) -> list[Explained]:
         if passage.text.strip():
             said = row.articles if row else 0
     return stretches[::-1]
-
-
-def _repeated_in(article: Article) -> dict[UUID | None, RepeatedSentence]:
-    rows = RepeatedSentence.objects.filter(newspaper=article.newspaper_id, week=monday_of(article.date))
-    return {row.digest: row for row in rows.filter(article_ids__contains=[article.pk])}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 from typing import NamedTuple
 
@@ -31,7 +30,9 @@ from dedup.detection.runs.shingle_samples import holders
 from dedup.detection.runs.terms import model_in_use
 from dedup.detection.types import Mark, Window
 from dedup.detection.verdicts.verdict import judgement_of
-from dedup.models import Cluster, DetectionRun, Membership, Verdict
+from dedup.models import Cluster, DetectionRun, Verdict
+from dedup.models.querysets import read_rows
+from dedup.review.answers.decisions import cluster_of
 from dedup.review.queries.lists import LEAST_PROBABILITY
 
 MAX_CHARACTERS = 200_000
@@ -64,8 +65,7 @@ class Pasted(NamedTuple):
     day: datetime.date | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(NamedTuple):
     """A stored article that may be a copy. `of_text` is the share of the text that it has, `of_article` the reverse.
 
     `trigrams` is the score of the trigram pass. `too_far` names passes whose window keeps the two apart.
@@ -87,8 +87,7 @@ class Copy:
         return self.verdict in {Verdict.DUPLICATE, Verdict.VERSION} or self.duplicate_probability >= LEAST_PROBABILITY
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(NamedTuple):
     """What a check found: articles, the most probable copies first, and the clusters of the likely ones.
 
     `unread` is the number of new articles that only equal texts were found among.
@@ -186,7 +185,7 @@ def _copies(
 ) -> list[Copy]:
     """Return the chosen articles with their scores, compared in full."""
     articles = Article.objects.without_texts().select_related("newspaper").in_bulk(chosen)
-    clusters = dict(Membership.objects.filter(article__in=chosen).values_list("article", "cluster"))
+    clusters = cluster_of(chosen)
     trigrams = _trigrams(normalized, chosen)
     model, preparer = model_in_use(), Preparer()
     copies = []
@@ -216,9 +215,7 @@ def _copies(
 def _trigrams(normalized: str, articles: Sequence[int]) -> dict[int, float]:
     config = configs_of(default_profile().settings)["trigram"]
     prefix = config.prefix if isinstance(config, TrigramConfig) else TrigramConfig().prefix
-    with connection.cursor() as cursor:
-        cursor.execute(_TRIGRAMS_SQL, {"text": normalized, "prefix": prefix, "ids": list(articles)})
-        return dict(cursor.fetchall())
+    return dict(read_rows(_TRIGRAMS_SQL, text=normalized, prefix=prefix, ids=list(articles)))
 
 
 def _too_far(pasted: Pasted, article: Article) -> list[tuple[str, int]]:

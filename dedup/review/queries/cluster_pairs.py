@@ -6,16 +6,14 @@ choice would look up every two of its articles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
-from typing import Any
-
-from django.db import connection
+from typing import NamedTuple
 
 from articles.models import Article, in_order
 from dedup.answers import PARTED_STATES, PARTING
 from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.models import Cluster, Membership, Pair, Verdict
+from dedup.models.querysets import read_rows
 
 APART_SHOWN = 5
 # So many are read to find those that look the same.
@@ -24,8 +22,7 @@ LEFT_OUT_SHOWN = 5
 CONTRADICTIONS_SHOWN = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
+class Apart(NamedTuple):
     """The undecided pairs of a cluster that were judged templates or merely similar; the most certain are listed.
 
     Of pairs with the same headlines and the same verdict, one is listed, with how many others look like it.
@@ -36,8 +33,7 @@ class Apart:
     pairs: list[tuple[Pair, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(NamedTuple):
     """Two articles of a cluster that a decision in force separates; `pair_id` is None if no pass found the pair."""
 
     left: int
@@ -71,25 +67,17 @@ UNION ALL
 
 def pairs_inside(cluster: Cluster) -> tuple[Pair | None, Apart]:
     """Return the pair with the lowest probability that connects a cluster, and the pairs judged apart."""
-    values: dict[str, Any] = {
-        "cluster": cluster.pk,
-        "lowest": cluster.lowest_score,
-        "shown": _APART_READ,
-        "parted": PARTED_STATES,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_INSIDE_SQL, values)
-        rows = cursor.fetchall()
+    bounds = {"lowest": cluster.lowest_score, "shown": _APART_READ, "parted": PARTED_STATES}
+    rows = read_rows(_INSIDE_SQL, cluster=cluster.pk, **bounds)
     counts = {kind: number for kind, pk, number in rows if pk is None}
     pairs = Pair.objects.with_articles().in_bulk([pk for _, pk, _ in rows if pk])
     weakest = next((pairs[pk] for kind, pk, _ in rows if kind == "weakest"), None)
     apart = [pairs[pk] for kind, pk, _ in rows if kind == "apart"]
-    return weakest, Apart(
-        counts.get(Verdict.TEMPLATE, 0), counts.get(Verdict.SIMILAR, 0), _each_once(apart)[:APART_SHOWN]
-    )
+    templates, similar = (counts.get(verdict, 0) for verdict in (Verdict.TEMPLATE, Verdict.SIMILAR))
+    return weakest, Apart(templates, similar, _distinct(apart)[:APART_SHOWN])
 
 
-def _each_once(pairs: list[Pair]) -> list[tuple[Pair, int]]:
+def _distinct(pairs: list[Pair]) -> list[tuple[Pair, int]]:
     """Return the first pair of each line that a page would show, in order, with how many more would be the same."""
     lines: dict[tuple[str, ...], list[Pair]] = {}
     for pair in pairs:
@@ -121,9 +109,7 @@ LIMIT %(shown)s
 
 def pairs_left_out(cluster: Cluster) -> tuple[list[Pair], list[Cluster]]:
     """Return the most probable pairs that join an article of a cluster with one that is not in it, and its clusters."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LEFT_OUT_SQL, {"cluster": cluster.pk, "shown": LEFT_OUT_SHOWN, "parted": PARTED_STATES})
-        rows = cursor.fetchall()
+    rows = read_rows(_LEFT_OUT_SQL, cluster=cluster.pk, shown=LEFT_OUT_SHOWN, parted=PARTED_STATES)
     pairs = Pair.objects.with_articles().in_bulk([pk for pk, _ in rows])
     near = Cluster.objects.with_kept().in_bulk({number for _, number in rows if number})
     return [pairs[pk] for pk, _ in rows], [near[number] for number in dict.fromkeys(n for _, n in rows) if number]
@@ -146,9 +132,7 @@ WHERE member.cluster_id = %(cluster)s
 
 def contradictions_in(cluster: Cluster) -> tuple[list[Contradiction], int]:
     """Return the contradictions among the articles of a cluster, and how many more there are."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SAID_AGAINST_SQL, {"cluster": cluster.pk, "parting": [answer.link for answer in PARTING]})
-        said = set(cursor.fetchall())
+    said = set(read_rows(_SAID_AGAINST_SQL, cluster=cluster.pk, parting=[answer.link for answer in PARTING]))
     if not said:
         return [], 0
     parted = [ends for ends in constraints_in_force({end for pair in said for end in pair}).cannot if ends in said]
@@ -157,15 +141,11 @@ def contradictions_in(cluster: Cluster) -> tuple[list[Contradiction], int]:
     headlines = dict(Article.objects.filter(pk__in=ends).order_by().values_list("pk", "headline"))
     pairs = Pair.objects.among(ends).order_by().values_list("left", "right", "pk")
     numbers = {(left, right): pk for left, right, pk in pairs}
-    found = [
-        Contradiction(left, right, (headlines[left], headlines[right]), numbers.get((left, right)))
-        for left, right in shown
-    ]
+    found = [Contradiction(*both, (headlines[both[0]], headlines[both[1]]), numbers.get(both)) for both in shown]
     return found, len(parted) - len(shown)
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(NamedTuple):
     """Two articles that would come together and must not: by a decision, by their pair, or because they have none."""
 
     left: Article

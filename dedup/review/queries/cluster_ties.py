@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from django.db.models import Q
 from django.db.models.functions import Left, Length
@@ -29,8 +30,7 @@ BEGINNING_CHARACTERS = 201
 COMPARED_CHARACTERS = 500_000
 
 
-@dataclass(frozen=True, slots=True)
-class WordsChanged:
+class WordsChanged(NamedTuple):
     """How many words a text has more and less than that of the kept article. Moved ones do not count."""
 
     added: int

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, Prefetch, QuerySet
 
@@ -18,13 +17,7 @@ from dedup.models.querysets import WEAK_PROBABILITY
 from dedup.review.answers.decisions import seen_as
 from dedup.review.answers.history import with_actors
 from dedup.review.pictures.timeline import Event, Timeline, draw_timeline
-from dedup.review.queries.cluster_pairs import (
-    Apart,
-    Contradiction,
-    contradictions_in,
-    pairs_inside,
-    pairs_left_out,
-)
+from dedup.review.queries.cluster_pairs import Apart, Contradiction, contradictions_in, pairs_inside, pairs_left_out
 from dedup.review.queries.cluster_ties import Row, Ties, compare_with_kept, name_pairs, rows_of, ties_of
 
 
@@ -56,17 +49,15 @@ MOST_DRAWN = 200
 MEMBERS_A_PAGE = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """Why an article represents its cluster: an editor chose it, or a rule. `outdated`: the rule keeps another now."""
 
     chosen: Decision | None
     rule: str
-    outdated: bool = False
+    outdated: bool
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """The articles of a cluster, or a page of them."""
 
     rows: list[Row]
@@ -81,8 +72,7 @@ class Listing:
         return next((row.number for row in self.rows if not row.kept), 0)
 
 
-@dataclass(frozen=True)
-class Bonds:
+class Bonds(NamedTuple):
     """What holds a cluster together, and what speaks against it. `ties` is None for more than MOST_DRAWN articles.
 
     `halves` has the rows that the weakest tie joins, the smaller part first; none if nothing is weak.
@@ -95,8 +85,8 @@ class Bonds:
     contradictions_left_out: int
     left_out: list[Pair]  # judged duplicates of these articles that are not in this cluster
     near: list[Cluster]  # the clusters of these
-    ties: Ties | None = None
-    halves: list[list[Row]] = field(default_factory=list)
+    ties: Ties | None
+    halves: list[list[Row]]
 
     @property
     def smaller_part(self) -> str:
@@ -104,18 +94,7 @@ class Bonds:
         return ",".join(row.ids for row in self.halves[0])
 
 
-@dataclass(frozen=True)
-class ClusterDetails:
-    """What the page of a cluster shows; long lists are truncated."""
-
-    seen: str
-    listing: Listing
-    bonds: Bonds
-    decisions: QuerySet[Decision]
-    most_drawn: int = MOST_DRAWN
-
-
-def cluster_details(cluster: Cluster, page: str | None = None, *, tick_part: bool = False) -> ClusterDetails:
+def cluster_details(cluster: Cluster, page: str | None = None, *, tick_part: bool = False) -> dict[str, Any]:
     """Return what the page of a cluster shows; with `tick_part`, the smaller part of the weakest tie is ticked."""
     members = Membership.objects.filter(cluster=cluster).order_by("article__date", "article_id")
     ids = list(members.values_list("article", flat=True))
@@ -123,7 +102,13 @@ def cluster_details(cluster: Cluster, page: str | None = None, *, tick_part: boo
     bonds = _bonds(cluster, ids, listing.rows)
     for row in bonds.halves[0] if tick_part and bonds.halves else ():
         row.ticked = True
-    return ClusterDetails(seen_as(ids), listing, bonds, decisions_on_cluster(cluster.pk))
+    return {
+        "seen": seen_as(ids),
+        "listing": listing,
+        "bonds": bonds,
+        "decisions": decisions_on_cluster(cluster.pk),
+        "most_drawn": MOST_DRAWN,
+    }
 
 
 def _listing(cluster: Cluster, ids: list[int], page: str | None) -> Listing:
@@ -166,10 +151,9 @@ def _kept(cluster: Cluster, ids: list[int]) -> Kept:
     chosen = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article=cluster.kept_id)
     rule = keep_rule()
     by = chosen.select_related("decided_by").order_by("-pk").first()
-    if by is None and rule != Keep.EARLIEST and len(ids) <= MOST_DRAWN:
-        outdated = kept_by(rule, members_of(ids, rule).values()) != cluster.kept_id
-        return Kept(None, Keep(rule).label, outdated)
-    return Kept(by, Keep(rule).label)
+    by_rule = by is None and rule != Keep.EARLIEST and len(ids) <= MOST_DRAWN
+    outdated = by_rule and kept_by(rule, members_of(ids, rule).values()) != cluster.kept_id
+    return Kept(by, Keep(rule).label, outdated)
 
 
 def _bonds(cluster: Cluster, ids: list[int], rows: list[Row]) -> Bonds:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,8 +116,7 @@ def _contents(articles: Sequence[int]) -> dict[int, tuple[str, str]]:
 ARTICLES_A_PAGE = 50
 
 
-@dataclass(frozen=True)
-class LineageRow:
+class LineageRow(NamedTuple):
     """An article, its likely source if it has one, and the sentences that it added, dropped or changed."""
 
     article: Article

@@ -8,16 +8,14 @@ where few do, they are found by an index and sorted.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 
 from django.contrib.postgres.fields import ArrayField
-from django.db import connection
 from django.db.models import BigIntegerField, BooleanField, Count, F, Func, Prefetch, Q, QuerySet, Value
 from django.db.models.functions import Cast
 
 from dedup.models import Evidence, Pair, Verdict
-from dedup.models.querysets import PairQuerySet
+from dedup.models.querysets import PairQuerySet, read_rows
 
 # From this probability of being duplicates, a pair is reviewed whatever its verdict is.
 LEAST_PROBABILITY = 0.1
@@ -82,8 +80,7 @@ class IdArray(Cast):
         super().__init__(Value(self.written), ArrayField(BigIntegerField()))
 
 
-@dataclass(frozen=True, slots=True)
-class PairSelection:
+class PairSelection(NamedTuple):
     """The pairs to which a filter limits questions, and their numbers if they were looked up: not many pass."""
 
     pairs: PairQuerySet
@@ -102,7 +99,7 @@ SELECT DISTINCT one.cluster_id
 FROM dedup_pair AS pair
 JOIN dedup_membership AS one ON one.article_id = pair.left_id
 JOIN dedup_membership AS other ON other.article_id = pair.right_id AND other.cluster_id = one.cluster_id
-WHERE pair.id = ANY (%s::bigint[])
+WHERE pair.id = ANY (%(numbers)s::bigint[])
 """
 
 
@@ -111,7 +108,5 @@ def questions_on(numbers: IdArray, *, cards: bool) -> Q:
     on_pairs = Q(IsAnyOf("pair", numbers))
     if not cards:
         return on_pairs
-    with connection.cursor() as cursor:
-        cursor.execute(_CLUSTERS_SQL, [numbers.written])
-        clusters = IdArray(number for (number,) in cursor)
+    clusters = IdArray(number for (number,) in read_rows(_CLUSTERS_SQL, numbers=numbers.written))
     return on_pairs | Q(IsAnyOf("cluster", clusters))

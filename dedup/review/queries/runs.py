@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
-from articles.models import Article, Job, Newspaper
+from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, count_up_to_ceiling, write_count
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.facts import (
-    label,
-    pass_counts,
-    rule_facts,
-    run_facts,
-    run_settings,
-    unit,
-)
+from dedup.detection.runs.facts import label, pass_counts, rule_facts, run_facts, run_settings, unit
 from dedup.detection.runs.requests import is_at_work, is_worker_alive, waiting_runs
-from dedup.models import Cluster, DetectionRun, Pair, Profile, RunPhase, Series
+from dedup.models import Cluster, DetectionRun, Pair, RunPhase, Series
 from dedup.review.queries.lists import ANY, VERDICTS, count_by_verdict
 
 # What is left of a phase is estimated once it is this far, by share and in seconds.
@@ -30,8 +22,7 @@ _ESTIMATED_FROM_SHARE, _ESTIMATED_FROM_SECONDS = 0.05, 3.0
 BLOCKS_SHOWN = 200
 
 
-@dataclass(frozen=True)
-class PhaseRow:
+class PhaseRow(NamedTuple):
     """A phase as the page shows it. `left`: about how many seconds it still takes; None if unknown."""
 
     label: str
@@ -43,8 +34,7 @@ class PhaseRow:
     left: int | None
 
 
-@dataclass(frozen=True)
-class RunProgress:
+class RunProgress(NamedTuple):
     """How far a run is. `at_work`: whether a process works on it; if not, one that is running has been killed."""
 
     phases: list[PhaseRow]
@@ -52,17 +42,9 @@ class RunProgress:
     at_work: bool
 
 
-@dataclass(frozen=True)
-class Queue:
-    """The runs that wait for a worker, and whether a worker gave a sign of life lately."""
-
-    jobs: list[Job]
-    worker_alive: bool
-
-
-def queue() -> Queue:
-    """Return what waits for a worker, the longest first."""
-    return Queue(list(waiting_runs().select_related("requested_by")), is_worker_alive())
+def queue() -> dict[str, Any]:
+    """Return what waits for a worker, the longest first, and whether a worker gave a sign of life lately."""
+    return {"jobs": list(waiting_runs().select_related("requested_by")), "worker_alive": is_worker_alive()}
 
 
 def run_progress(run: DetectionRun) -> RunProgress:
@@ -97,11 +79,6 @@ def latest_runs() -> QuerySet[DetectionRun]:
 def last_finished_run() -> DetectionRun | None:
     """Return the latest run that came to its end."""
     return latest_runs().filter(state=DetectionRun.State.DONE).first()
-
-
-def nightly_profiles() -> QuerySet[Profile]:
-    """Return the profiles with a nightly run, the next one first."""
-    return Profile.objects.filter(nightly_due__isnull=False).order_by("nightly_due")
 
 
 def run_details(run: DetectionRun) -> dict[str, Any]:

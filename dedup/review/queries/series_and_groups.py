@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Value
 from django.db.models.functions import MD5
 
@@ -17,6 +15,7 @@ from dedup.answers import Answer
 from dedup.detection.comparison.recurring import usual_gap
 from dedup.detection.runs.facts import label
 from dedup.models import Cluster, CrowdedArticle, Decision, DenseGroup, GroupMember, HeadlineForm, Pair, Series
+from dedup.models.querysets import read_rows
 from dedup.review.answers.history import with_actors
 from dedup.review.queries.lists import VERDICTS, count_by_verdict, most_probable
 
@@ -100,8 +99,7 @@ GROUP BY evidence.pass_name
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """What a pass kept of a group: how many of its articles are hubs, near how many others, and its pairs."""
 
     label: str
@@ -148,9 +146,7 @@ def group_details(group: DenseGroup) -> dict[str, Any]:
 def _cuts(group: DenseGroup) -> list[Cut]:
     """Return what each pass kept that found articles of the group to be hubs, in order of their names."""
     hubs = CrowdedArticle.objects.filter(article__group_member__group=group).order_by().values_list("pass_name")
-    with connection.cursor() as cursor:
-        cursor.execute(_KEPT_PAIRS_SQL, {"group": group.pk})
-        kept = dict(cursor.fetchall())
+    kept = dict(read_rows(_KEPT_PAIRS_SQL, group=group.pk))
     return [
         Cut(label(name), articles, near, kept.get(name, 0))
         for name, articles, near in sorted(hubs.annotate(Count("pk"), Max("near")))
@@ -161,8 +157,3 @@ def members_of_group(group: DenseGroup) -> ArticleQuerySet:
     """Return the articles of a group, the first one first, without their long texts."""
     articles = Article.objects.filter(group_member__group=group).without_texts()
     return articles.select_related("newspaper", "membership").order_by("date", "pk")
-
-
-def group_of_article(article: Article) -> DenseGroup | None:
-    """Return the dense group that an article is in."""
-    return DenseGroup.objects.filter(members=article.pk).first()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Left
 
@@ -17,6 +15,7 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 from articles.normalization.sentences import sentences_of
 from dedup.models import Cluster, Membership
+from dedup.models.querysets import read_rows
 from dedup.review.queries.lists import IsAnyOf, ids_of
 
 # A first sentence is looked for in so much of the text, and shown up to so many characters.
@@ -41,8 +40,7 @@ ORDER BY cluster_id, min(article.date), min(article.published_at), min(article.i
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A newspaper that has a story: how many articles of it, and the URL of the first."""
 
     newspaper_id: int
@@ -51,8 +49,7 @@ class Source:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(NamedTuple):
     """A story as a reader sees it: what the article that represents it says first, and which newspapers have it.
 
     `number` is the lowest id of its articles, which stays when articles join later. `changed_at`: when the last of
@@ -126,8 +123,7 @@ def stories_of(articles: Iterable[Article]) -> list[Story]:
     return [_story(row, clusters.get(row.pk), found) for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class _Sources:
+class _Sources(NamedTuple):
     """What the articles of a cluster have together."""
 
     sources: list[Source]
@@ -139,10 +135,8 @@ def _sources(clusters: Sequence[int]) -> dict[int, _Sources]:
     if not clusters:
         return {}
     rows: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        cursor.execute(_SOURCES_SQL, {"clusters": list(clusters)})
-        for cluster, *row in cursor.fetchall():
-            rows[cluster].append(tuple(row))
+    for cluster, *row in read_rows(_SOURCES_SQL, clusters=list(clusters)):
+        rows[cluster].append(tuple(row))
     return {
         cluster: _Sources(
             [Source(paper, name, count, url) for paper, name, count, _, _, url in some],

@@ -5,25 +5,23 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from django.db import connection
 
-from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.detection.bounds import Rules, bounded, bounds_of, general_bounds, widened
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import Explanation, PassConfig
 from dedup.detection.passes.exact import ExactPass
-from dedup.detection.runs.judging import JudgedNow, judge_now, judged_now
+from dedup.detection.runs.judging import JudgedNow, boilerplate_of_last_run, judge_now, judged_now
 from dedup.detection.runs.profiles import configs_of, rules_of
 from dedup.detection.types import VerdictKind, Window
-from dedup.detection.verdicts.contributions import Share, Step, shares_of, steps_of
-from dedup.detection.verdicts.model import Probabilities
+from dedup.detection.verdicts.contributions import Step, shares_of, steps_of
 from dedup.detection.verdicts.verdict import kind_of
-from dedup.models import CrowdedArticle, DetectionRun, Evidence, Pair, Profile, Verdict
+from dedup.models import CrowdedArticle, Evidence, Pair, Profile, Verdict
 
 # Stored and calculated probabilities that differ by no more are the same.
 _SAME = 0.005
@@ -41,8 +39,7 @@ _DECIDING = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """A step of a waterfall and its bar, from `x` on and `width` wide, on a scale of 0..100."""
 
     step: Step
@@ -50,8 +47,7 @@ class Bar:
     width: str
 
 
-@dataclass(frozen=True, slots=True)
-class Waterfall:
+class Waterfall(NamedTuple):
     """The sum behind the answer to one question. `half`: where on the scale of the bars the chance is one half."""
 
     title: str
@@ -61,33 +57,23 @@ class Waterfall:
     probability: float
 
 
-@dataclass(frozen=True)
-class Why:
-    """What the page says about a verdict. Empty `waterfalls`: it cannot be calculated before the next run."""
-
-    differs: bool = False  # from what is stored
-    by_rule: str = ""  # why the model was not asked
-    threshold: float = 0.5
-    shares: list[Share] = field(default_factory=list)
-    waterfalls: list[Waterfall] = field(default_factory=list)
-
-
-def why(pair: Pair) -> Why:
-    """Return what a pair's verdict rests on, as the next run would judge it."""
+def why(pair: Pair) -> dict[str, Any]:
+    """Return what a pair's verdict rests on, as the next run would judge it; nothing if that cannot be calculated."""
     exact = pair.evidence.filter(pass_name=ExactPass.name, stale=False).first()
     now = judge_now(pair.left_id, pair.right_id, leftover=exact.details.get("leftover", 0) if exact else 0)
     if now is None:
-        return Why()
+        return {}
     probabilities = now.model.probabilities(now.features)
     by_model = kind_of(probabilities, now.model.threshold)
     judged = (now.judgement.kind, now.judgement.probability)
-    return Why(
-        differs=_differs(pair, now),
-        by_rule="" if judged == by_model else now.judgement.reasons[0],
-        threshold=now.model.threshold,
-        shares=_shares(probabilities),
-        waterfalls=list(_waterfalls(now, by_model[0])),
-    )
+    labels = {kind.value: kind.value for kind in VerdictKind}
+    return {
+        "differs": _differs(pair, now),  # from what is stored
+        "by_rule": "" if judged == by_model else now.judgement.reasons[0],  # why the model was not asked
+        "threshold": now.model.threshold,
+        "shares": shares_of(labels, [getattr(probabilities, kind) for kind in labels]),
+        "waterfalls": list(_waterfalls(now, by_model[0])),
+    }
 
 
 def _differs(pair: Pair, now: JudgedNow) -> bool:
@@ -95,11 +81,6 @@ def _differs(pair: Pair, now: JudgedNow) -> bool:
     calculated = (now.judgement.probability, now.judgement.duplicate_probability)
     apart = max(abs(one - other) for one, other in zip(stored, calculated, strict=True))
     return bool(pair.verdict) and (pair.verdict != now.judgement.kind or apart > _SAME)
-
-
-def _shares(probabilities: Probabilities) -> list[Share]:
-    labels = {kind.value: kind.value for kind in VerdictKind}
-    return shares_of(labels, [getattr(probabilities, name) for name in labels])
 
 
 def _waterfalls(now: JudgedNow, kind: VerdictKind) -> Iterator[Waterfall]:
@@ -122,8 +103,7 @@ def _waterfall(title: str, steps: Sequence[Step], probability: float) -> Waterfa
     return Waterfall(title, [bar(step) for step in steps], f"{place(0):.2f}", steps[-1].after, probability)
 
 
-@dataclass(frozen=True, slots=True)
-class PassRow:
+class PassRow(NamedTuple):
     """What a pass says of two articles. `state`: proposed, next run, left out, or off in the profile."""
 
     name: str
@@ -133,8 +113,7 @@ class PassRow:
     threshold: float | None
 
 
-@dataclass(frozen=True)
-class Explained:
+class Explained(NamedTuple):
     """What every pass says of two articles, and what the full comparison says of them now."""
 
     profile: Profile
@@ -165,10 +144,12 @@ def explained(left: Article, right: Article, profile: Profile) -> Explained:
     the shingles of all articles.
     """
     configs, rules = configs_of(profile.settings), rules_of(profile)
-    facts, window = _Facts.of(left, right), _window()
+    window = _window()
+    proposed, hubs_in = _stored_of(left, right)
+    found = {name: _explanation(name, config, rules, window, left, right) for name, config in configs.items()}
     rows = [
-        _row(name, config, _explanation(name, config, rules, window, left, right), facts, profile)
-        for name, config in configs.items()
+        _row(name, configs[name], said, profile, is_stored=name in proposed, is_crowded=name in hubs_in)
+        for name, said in found.items()
     ]
     return Explained(profile, rows, judgement_now(left, right, profile))
 
@@ -206,49 +187,37 @@ def judgement_now(left: Article, right: Article, profile: Profile) -> JudgedRow:
     if exact.enabled:
         found = PASSES[ExactPass.name].explain(left.pk, right.pk, window, exact, connection)
         leftover = found.evidence.get("leftover", 0)
-    return judged_now(
-        left.pk,
-        right.pk,
-        versions_join=profile.versions_join,
-        boilerplate=window.boilerplate,
-        leftover=leftover,
-    )
+    joins, mode = profile.versions_join, window.boilerplate
+    return judged_now(left.pk, right.pk, versions_join=joins, boilerplate=mode, leftover=leftover)
 
 
 def _window() -> Window:
     """Return all days, with or without boilerplate as the last run compared."""
-    last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
-    boilerplate = last.boilerplate if last else Mode.KEEP
-    return Window(datetime.date.min, datetime.date.max, boilerplate=boilerplate)
+    return Window(datetime.date.min, datetime.date.max, boilerplate=boilerplate_of_last_run())
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What runs have stored of two articles: the passes with evidence, and those that found both to be hubs."""
-
-    proposed: Collection[str]
-    hubs_in: Collection[str]
-
-    @classmethod
-    def of(cls, left: Article, right: Article) -> _Facts:
-        evidence = Evidence.objects.filter(pair__left=left, pair__right=right, stale=False)
-        hub_in = [
-            set(CrowdedArticle.objects.filter(article=article).values_list("pass_name", flat=True))
-            for article in (left, right)
-        ]
-        return cls(set(evidence.values_list("pass_name", flat=True)), hub_in[0] & hub_in[1])
+def _stored_of(left: Article, right: Article) -> tuple[set[str], set[str]]:
+    """Return the passes with evidence of two articles, and those that found both to be hubs."""
+    evidence = Evidence.objects.filter(pair__left=left, pair__right=right, stale=False)
+    one, other = (
+        set(CrowdedArticle.objects.filter(article=article).values_list("pass_name", flat=True))
+        for article in (left, right)
+    )
+    return set(evidence.values_list("pass_name", flat=True)), one & other
 
 
-def _row(name: str, config: PassConfig, found: Explanation, facts: _Facts, profile: Profile) -> PassRow:
+def _row(
+    name: str, config: PassConfig, found: Explanation, profile: Profile, *, is_stored: bool, is_crowded: bool
+) -> PassRow:
     state, why = "left out", found.why
-    if name in facts.proposed:
+    if is_stored:
         state = "proposed"
         if not (found.proposed and config.enabled):
             why = f"The last run proposed them. With the settings and articles of now it would not: {why}"
     elif not config.enabled:
         state = "off"
         why = f"Off in the profile “{profile}”. {why}"
-    elif found.proposed and name in facts.hubs_in:
+    elif found.proposed and is_crowded:
         why = f"{why} But both are in a dense group, of which only the most similar pairs are kept."
     elif found.proposed:
         state, why = "next run", f"{why} No run has proposed them so far; the next run over these days will."

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count
 
@@ -19,8 +18,7 @@ from dedup.review.queries.lists import rows_of_queue
 from dedup.review.questions.tabs import Question, question_of
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A question in a list, with its pair or its cluster."""
 
     question: Question
@@ -60,8 +58,7 @@ TEXTS_SHOWN = 6
 COPIES_SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(NamedTuple):
     """One article of a cluster; `headline` marks in what it differs from the kept one's."""
 
     article: Article
@@ -69,8 +66,7 @@ class Copy:
     same_headline: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """Copies with the same text, the earliest first, and how it differs from that of the kept article."""
 
     copies: list[Copy]
@@ -84,8 +80,7 @@ class Text:
         return len(self.copies) + self.more
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(NamedTuple):
     """What the card of a cluster shows."""
 
     article_ids: list[int]

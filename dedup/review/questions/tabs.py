@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement
+from dedup.models.querysets import read_rows
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
 from dedup.review.queries.lists import PairSelection, questions_on
@@ -34,7 +34,7 @@ class Tab:
 
     `rows` returns its questions for a user, in order: rows of a model with a key `pair` and, with `cards`, a key
     `cluster`, one of which is set. They must not be distinct or grouped, because a row is locked when it is given out.
-    `count` returns how many there are, without reading them all. `blind`: the pairs are shown as if nobody had decided
+    `blind`: the pairs are shown as if nobody had decided
     them. `quiet`: the queue names the tab only while it has questions. `keeps`: a question cannot be put off until
     later, because the tab is a list of its own.
     """
@@ -44,11 +44,14 @@ class Tab:
     explains: str
     empty: str
     rows: Callable[[User], Rows]
-    count: Callable[[User], int]
     cards: bool = True
     blind: bool = False
     quiet: bool = False
     keeps: bool = False
+
+    def count(self, user: User) -> int:
+        """Return how many questions there are, without reading those of which a count is stored."""
+        return _counts_open(user, [self.name])[self.name] if self.name in _STORED else self.rows(user).count()
 
     def matching(self, user: User, selection: PairSelection | None) -> Rows:
         """Return the questions on these pairs; on a cluster if one of them is inside; None: all questions."""
@@ -76,11 +79,6 @@ def _open(user: User, *, ordering: Sequence[str], **having: Any) -> QuerySet[Ope
     return rows
 
 
-def _count_open(user: User, *, tab: str) -> int:
-    """Return the stored count, less what this user has put off."""
-    return _counts_open(user, [tab])[tab]
-
-
 # What the user has put off is a few rows, each looked up by its pair or cluster.
 _COUNTS_SQL = """
 WITH put_off AS MATERIALIZED (
@@ -106,9 +104,8 @@ FROM dedup_questioncount WHERE tab = ANY (%(tabs)s)
 
 
 def _counts_open(user: User, tabs: Sequence[str]) -> dict[str, int]:
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTS_SQL, {"user": user.pk, "tabs": list(tabs)})
-        return dict.fromkeys(tabs, 0) | dict(cursor.fetchall())
+    """Return the stored counts, less what this user has put off."""
+    return dict.fromkeys(tabs, 0) | dict(read_rows(_COUNTS_SQL, user=user.pk, tabs=list(tabs)))
 
 
 def _later(user: User) -> QuerySet[Postponement]:
@@ -127,8 +124,7 @@ _STORED: dict[str, dict[str, Any]] = {
 
 
 def _stored(name: str, label: str, explains: str, empty: str, ordering: Sequence[str] = _BY_CHANGE) -> Tab:
-    rows = partial(_open, ordering=ordering, **_STORED[name])
-    return Tab(name, label, explains, empty, rows, count=partial(_count_open, tab=name))
+    return Tab(name, label, explains, empty, partial(_open, ordering=ordering, **_STORED[name]))
 
 
 _TABS: tuple[Tab, ...] = (
@@ -163,7 +159,6 @@ _TABS: tuple[Tab, ...] = (
         "Questions that you put off.",
         "You have put off no question.",
         rows=_later,
-        count=lambda user: _later(user).count(),
     ),
     Tab(
         DISAGREEMENTS,
@@ -171,7 +166,6 @@ _TABS: tuple[Tab, ...] = (
         "Pairs that two editors answered differently. A new decision settles the question.",
         "No disagreement is open.",
         rows=lambda _user: in_dispute(is_open=True).order_by("pk"),
-        count=lambda _user: in_dispute(is_open=True).count(),
         cards=False,
         keeps=True,
     ),
@@ -182,7 +176,6 @@ _TABS: tuple[Tab, ...] = (
         "well editors agree.",
         "No pair waits for a second reading by you.",
         rows=lambda user: waiting_for(user).order_by("pk"),
-        count=lambda user: waiting_for(user).count(),
         cards=False,
         blind=True,
         keeps=True,
@@ -193,7 +186,6 @@ _TABS: tuple[Tab, ...] = (
         "Questions drawn from the latest batch that you began. Once all are answered, you can decide the batch.",
         "The sample of your latest batch is answered.",
         rows=lambda user: sample_questions(user).order_by("place"),
-        count=lambda user: sample_questions(user).count(),
         quiet=True,
         keeps=True,
     ),
@@ -204,7 +196,6 @@ _TABS: tuple[Tab, ...] = (
         "it is better than the one in use.",
         "All of them are answered.",
         rows=lambda _user: changes_to_answer().annotate(pair=F("pk"), pair_id=F("pk")),
-        count=lambda _user: changes_to_answer().count(),
         cards=False,
         quiet=True,
         keeps=True,
@@ -243,8 +234,7 @@ _LETTERS: dict[str, Kind] = {"p": "pair", "c": "cluster"}
 _WRITTEN = re.compile(r"([pc])([0-9]{1,18})")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """Whether the articles of a pair, or of a cluster, are the same; with its number."""
 
     kind: Kind

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -35,8 +35,7 @@ class LabelFileError(ValueError):
         self.faults = faults
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(NamedTuple):
     """How many labels are new, how many replace another one, how many were stored already; and rows without a label."""
 
     added: int
@@ -45,8 +44,7 @@ class Imported:
     empty: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """What a row says about a pair; `note` is None if the file has no such column."""
 
     line: int

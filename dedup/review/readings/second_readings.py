@@ -5,17 +5,14 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from articles.querysets import texts_of
 from dedup.answers import BUTTONS, OF_LINK, Answer
-from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Link, Pair, SecondReading, Verdict
 from dedup.models.decisions import DRAWN_BY
 from dedup.research.precision import Agreement, agreement
@@ -25,6 +22,7 @@ from dedup.review.answers.decisions import (
     checked_note,
     decide_pair,
     decisions_on,
+    locked_review,
 )
 
 
@@ -68,8 +66,7 @@ def waits_for(pair_id: int, user: Any) -> bool:
 
 def read_again(pair_id: int, kind: str, *, user: Any, note: str = "") -> SecondReading:
     """Append the answer of a second editor, who has not seen the first. Raises ReviewError."""
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         if before := _sent_before(pair_id, kind, user):
             return before
         first = waiting_for(user).filter(pair=pair_id).first()
@@ -85,18 +82,17 @@ def _sent_before(pair_id: int, kind: str, user: Any) -> SecondReading | None:
     return latest if latest and latest.kind == kind else None
 
 
-def answer_collision(pair_id: int, decision_id: int, kind: str, *, user: Any, note: str = "") -> SecondReading:
+def answer_collision(pair_id: int, decision: int, kind: str, *, user: Any, note: str = "") -> SecondReading:
     """Append that an editor agrees with a decision that another one made meanwhile, or contests it. Raises ReviewError.
 
     Whoever gives another answer than the decision contests it; the decision stays in force.
     """
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         pair = Pair.objects.get(pk=pair_id)
-        first = decisions_on(pair).filter(pk=decision_id, undone_by=None).first()
-        said = _answer_of(first, pair) if first else None
+        first = decisions_on(pair).filter(pk=decision, undone_by=None).first()
+        said = said_about(first, pair) if first else None
         if first is None or said is None:
-            raise ReviewError(f"Decision {decision_id} on this pair is no longer in force. Look again.")
+            raise ReviewError(f"Decision {decision} on this pair is no longer in force. Look again.")
         if first.decided_by_id == user.pk:
             raise ReviewError("This is your own decision; make a new one to change it.")
         before = SecondReading.objects.filter(decision=first, pair=pair, user=user).first()
@@ -127,8 +123,7 @@ def in_dispute(*, is_open: bool | None = None) -> QuerySet[SecondReading]:
 
 def settle(reading_id: int, kind: str, *, user: Any, note: str = "") -> Decision:
     """Settle a disagreement by a new decision on its pair. Raises ReviewError."""
-    with transaction.atomic():
-        lock_review()
+    with locked_review():
         reading = in_dispute().filter(pk=reading_id).first()
         if reading is None or reading.pair_id is None:
             raise ReviewError(f"There is no disagreement {reading_id}.")
@@ -137,14 +132,8 @@ def settle(reading_id: int, kind: str, *, user: Any, note: str = "") -> Decision
         return decide_pair(reading.pair_id, kind, user=user, note=note)
 
 
-def said_about(decision: Decision, pair_id: int) -> Answer | None:
+def said_about(decision: Decision, pair: Pair) -> Answer | None:
     """Return what a decision says about a pair, None if it says nothing."""
-    pair = Pair.objects.filter(pk=pair_id).first()
-    return _answer_of(decision, pair) if pair else None
-
-
-def _answer_of(decision: Decision, pair: Pair) -> Answer | None:
-    """Return what a decision says about a pair."""
     link = Link.objects.filter(decision=decision, left=pair.left_id, right=pair.right_id).first()
     # A tie that keeps a cluster together is no answer.
     return OF_LINK.get(link.kind) if link else None
@@ -178,8 +167,7 @@ ANSWERS_LOOKED_AT = 5_000
 _ON_PAIRS = texts_of("pair__left", "pair__right")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """An editor's decision on a pair, and who answered otherwise later."""
 
     pair: Pair
@@ -205,11 +193,6 @@ def with_outcomes(readings: Iterable[SecondReading]) -> list[tuple[SecondReading
     return [(reading, found.get(number or 0)) for reading, number in zip(readings, numbers, strict=True)]
 
 
-def disputes_on(pair_id: int) -> list[tuple[SecondReading, Decision | None]]:
-    """Return the disagreements on a pair, the open ones first, each with the decision that settled it, or None."""
-    return with_outcomes(disagreements().filter(pair=pair_id))
-
-
 def changes_of(user: Any) -> list[Change]:
     """Return which of an editor's answers others changed, took back or contested; the latest first."""
     found = [*_contested(user), *_overridden(user), *_undone(user)]
@@ -218,17 +201,11 @@ def changes_of(user: Any) -> list[Change]:
 
 def _contested(user: Any) -> list[Change]:
     readings = _with_pairs(in_dispute().select_related("decision", "user")).filter(decision__decided_by=user)
+    found = readings.order_by("-id")[:CHANGES_SHOWN]
+    facts = ((reading.user, reading.read_at, reading.get_kind_display(), reading.note) for reading in found)
     return [
-        Change(
-            reading.pair,
-            reading.decision,
-            reading.user,
-            reading.read_at,
-            reading.get_kind_display(),
-            reading.note,
-            vars(reading)["is_open"],
-        )
-        for reading in readings.order_by("-id")[:CHANGES_SHOWN]
+        Change(reading.pair, reading.decision, *said, vars(reading)["is_open"])
+        for reading, said in zip(found, facts, strict=True)
     ]
 
 
@@ -261,8 +238,7 @@ def _with_pairs(rows: QuerySet[Any]) -> QuerySet[Any]:
     return rows.select_related("pair__left__newspaper", "pair__right__newspaper").defer(*_ON_PAIRS)
 
 
-@dataclass(frozen=True, slots=True)
-class Agreements:
+class Agreements(NamedTuple):
     """How well editors agree in all, and on the pairs of each verdict that blind readings were about."""
 
     all: Agreement

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from dedup.answers import PairLabel
 from dedup.models import Pair, SampledPair, SampleLabel, ValidationSample, Verdict
+from dedup.models.querysets import read_rows
 from dedup.research.answers import COUNTED
 from dedup.research.precision import Agreement, Estimate, Tally, agreement, estimated_total, precision, recall
-from dedup.research.samples import SampleReading, read_sample
+from dedup.research.samples import read_sample
 from dedup.research.strata import NOT_PROPOSED
 from dedup.review.answers.decisions import ReviewError, checked_note
 
@@ -91,8 +90,7 @@ GROUP BY pair.sample_id
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a sample is read: its pairs, those with as many labels as it asks for, and those of one reader."""
 
     size: int
@@ -113,9 +111,8 @@ class Progress:
 def progress_of(samples: Iterable[ValidationSample], reader: str) -> dict[int, Progress]:
     """Return how far these samples are read, by their number."""
     sizes = {sample.pk: sample.size for sample in samples}
-    with connection.cursor() as cursor:
-        cursor.execute(_PROGRESS_SQL, {"samples": list(sizes), "reader": reader})
-        return {number: Progress(sizes[number], complete, mine) for number, complete, mine in cursor.fetchall()}
+    rows = read_rows(_PROGRESS_SQL, samples=list(sizes), reader=reader)
+    return {number: Progress(sizes[number], complete, mine) for number, complete, mine in rows}
 
 
 def readers_of(sample: ValidationSample) -> list[tuple[str, int]]:
@@ -123,20 +120,6 @@ def readers_of(sample: ValidationSample) -> list[tuple[str, int]]:
     rows = SampleLabel.objects.filter(pair__sample=sample).order_by().values_list("reader")
     counted = rows.annotate(count=Count("pk"), first=Min("labelled_at")).order_by("first", "reader")
     return [(reader, count) for reader, count, _ in counted]
-
-
-# ---- reading ---------------------------------------------------------------------------------------
-
-
-def sampled_pairs(sample_id: int) -> QuerySet[SampledPair]:
-    """Return the pairs of a sample with their articles and newspapers, in the order of reading."""
-    full = SampledPair.objects.select_related("sample", "left__newspaper", "right__newspaper")
-    return full.filter(sample=sample_id).order_by("position")
-
-
-def label_by(pair: SampledPair, reader: str) -> SampleLabel | None:
-    """Return what this reader said about a pair; nothing of what others said is read."""
-    return pair.labels.filter(reader=reader).first()
 
 
 def next_unread(sample_id: int, reader: str, *, after: int = 0) -> int | None:
@@ -149,8 +132,7 @@ def next_unread(sample_id: int, reader: str, *, after: int = 0) -> int | None:
 # ---- results ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StratumResult:
+class StratumResult(NamedTuple):
     """A stratum: its pairs in the archive, those drawn and labelled, and how many got each label, in order."""
 
     name: str
@@ -160,34 +142,11 @@ class StratumResult:
     counts: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelResult:
-    """A label: how many pairs of the sample have it, and how many of the archive are estimated to."""
+def results_of(sample: ValidationSample) -> dict[str, Any]:
+    """Return what the labels of a sample say, weighted.
 
-    label: PairLabel
-    count: int
-    estimated: Estimate
-
-
-@dataclass(frozen=True)
-class Results:
-    """What a sample says, weighted. `precision` and `recall` are those of the verdict duplicate, without label V."""
-
-    reading: SampleReading
-    strata: list[StratumResult]
-    labels: list[LabelResult]
-    precision: Estimate | None
-    recall: Estimate | None  # None also if no pairs were drawn that no pass proposes
-    recall_of_proposed: Estimate | None
-    has_others: bool  # pairs that no pass proposes were drawn too
-    agreements: list[tuple[str, str, Agreement]]
-    disagreements: int
-    unsettled: int
-    changed: int  # pairs with an article that has changed since the sample was drawn
-
-
-def results_of(sample: ValidationSample) -> Results:
-    """Return what the labels of a sample say."""
+    `precision` and `recall` are those of the verdict duplicate, without label V.
+    """
     reading = read_sample(sample)
     called = _called(sample)
     tables: defaultdict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
@@ -198,19 +157,20 @@ def results_of(sample: ValidationSample) -> Results:
     of_strata = zip(sample.strata, tallies, strict=True)
     proposed = [tally for stratum, tally in of_strata if not stratum["name"].startswith(NOT_PROPOSED)]
     differing = disagreements(sample)
-    return Results(
-        reading=reading,
-        strata=strata,
-        labels=[_label(label, place, strata) for place, label in enumerate(PairLabel)],
-        precision=precision(tallies),
-        recall=recall(tallies) if len(proposed) < len(tallies) else None,
-        recall_of_proposed=recall(proposed),
-        has_others=len(proposed) < len(tallies),
-        agreements=agreements_of(sample),
-        disagreements=differing.count(),
-        unsettled=differing.filter(settled="").count(),
-        changed=_changed(sample),
-    )
+    has_others = len(proposed) < len(tallies)  # pairs that no pass proposes were drawn too
+    return {
+        "reading": reading,
+        "strata": strata,
+        "labels": [_label(label, place, strata) for place, label in enumerate(PairLabel)],
+        "precision": precision(tallies),
+        "recall": recall(tallies) if has_others else None,
+        "recall_of_proposed": recall(proposed),
+        "has_others": has_others,
+        "agreements": agreements_of(sample),
+        "disagreements": differing.count(),
+        "unsettled": differing.filter(settled="").count(),
+        "changed": _changed(sample),  # pairs with an article that has changed since the sample was drawn
+    }
 
 
 def disagreements(sample: ValidationSample) -> QuerySet[SampledPair]:
@@ -232,9 +192,10 @@ def _stratum(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> Stratu
     return StratumResult(stored["name"], stored["pairs"], stored["drawn"], sum(counts), counts)
 
 
-def _label(label: PairLabel, place: int, strata: Sequence[StratumResult]) -> LabelResult:
+def _label(label: PairLabel, place: int, strata: Sequence[StratumResult]) -> tuple[PairLabel, int, Estimate]:
+    """Return a label, how many pairs of the sample have it, and how many of the archive are estimated to."""
     counted = [(result.pairs, result.labelled, result.counts[place]) for result in strata]
-    return LabelResult(label, sum(result.counts[place] for result in strata), estimated_total(counted))
+    return (label, sum(result.counts[place] for result in strata), estimated_total(counted))
 
 
 def tally_of(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> Tally:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
-from django.db.models import Count, QuerySet
+from django.db import transaction
 
 from dedup.detection.bounds import general_bounds, widened
 from dedup.detection.clustering.questions import update_questions
@@ -17,6 +16,7 @@ from dedup.detection.runs.facts import RuleFacts, rule_facts
 from dedup.detection.runs.profiles import Configs, ProfileError, configs_of, enabled, rules_of
 from dedup.detection.runs.requests import schedule_nightly
 from dedup.models import Profile, ProfileRule
+from dedup.models.querysets import read_rows
 
 _COPIED = ("newspaper_id", "other_id", "settings", "left_out", "retired")
 
@@ -165,64 +165,33 @@ def effects(configs: Configs) -> dict[str, PassEffect]:
         "lowest": [bounds[name].lowest_score if configs[name].enabled else _NONE for name in configs],
         "days": [bounds[name].most_days for name in configs],
     }
-    found = {name: PassEffect(_line(config), config.enabled) for name, config in configs.items()}
-    with connection.cursor() as cursor:
-        cursor.execute(_SCORES_SQL, parameters)
-        for name, place, count, kept in cursor:
-            found[name].by_place[place] = count
-            found[name].found += count
-            found[name].kept += kept
-        cursor.execute(_TOO_FAR_SQL, parameters)
-        for name, count in cursor:
-            found[name].kept -= count
-        cursor.execute(_DECIDED_SQL, parameters)
-        for name, lost, spared in cursor:
-            found[name].lost, found[name].spared = lost, spared
-        if any(effect.rest for effect in found.values()):
-            cursor.execute(_ALONE_SQL, parameters)
-            for name, alone in cursor:
-                found[name].alone = alone
+    found = {name: PassEffect(getattr(config, "threshold", None), config.enabled) for name, config in configs.items()}
+    for name, place, count, kept in read_rows(_SCORES_SQL, **parameters):
+        found[name].by_place[place] = count
+        found[name].found += count
+        found[name].kept += kept
+    for name, count in read_rows(_TOO_FAR_SQL, **parameters):
+        found[name].kept -= count
+    for name, lost, spared in read_rows(_DECIDED_SQL, **parameters):
+        found[name].lost, found[name].spared = lost, spared
+    if any(effect.rest for effect in found.values()):
+        for name, alone in read_rows(_ALONE_SQL, **parameters):
+            found[name].alone = alone
     return found
 
 
-def _line(config: PassConfig) -> float | None:
-    return getattr(config, "threshold", None)
-
-
-@dataclass(frozen=True)
-class ProfileRow:
-    """A profile in the list: the labels of its passes, or why it cannot be used."""
-
-    profile: Profile
-    passes: list[str]
-    fault: str = ""
-
-
-def profile_rows() -> list[ProfileRow]:
-    """Return the profiles by name, with the number of their rules."""
-    profiles: QuerySet[Profile] = Profile.objects.annotate(rule_count=Count("rules")).order_by("-is_default", "name")
-    return [_row(profile) for profile in profiles]
-
-
-def _row(profile: Profile) -> ProfileRow:
+def passes_in_use(profile: Profile) -> tuple[list[str], str]:
+    """Return the labels of the passes of a profile, and why it cannot be used; empty if it can."""
     try:
-        return ProfileRow(profile, [PASSES[name].label for name in enabled(configs_of(profile.settings))])
+        return [PASSES[name].label for name in enabled(configs_of(profile.settings))], ""
     except ProfileError as error:
-        return ProfileRow(profile, [], str(error))
+        return [], str(error)
 
 
-@dataclass(frozen=True)
-class RuleRow:
-    """A rule in the list of a profile, by the number of its row."""
-
-    number: int
-    facts: RuleFacts
-
-
-def rule_rows(profile: Profile) -> list[RuleRow]:
-    """Return the rules of a profile in words."""
+def rule_rows(profile: Profile) -> list[tuple[int, RuleFacts]]:
+    """Return the number of each rule of a profile, and the rule in words."""
     numbers = profile.rules.values_list("pk", flat=True)
-    return [RuleRow(pk, rule_facts(rule.stored())) for pk, rule in zip(numbers, rules_of(profile), strict=True)]
+    return [(pk, rule_facts(rule.stored())) for pk, rule in zip(numbers, rules_of(profile), strict=True)]
 
 
 def widenings(profile: Profile, configs: Mapping[str, PassConfig]) -> list[str]:

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 
 from django.contrib.admin.models import CHANGE
-from django.db import connection, transaction
 from django.utils import timezone
 
 from articles.storage.audit_log import log_action
-from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
 from dedup.models import Decision, DenseGroup, GroupMember, Pair, Series
-from dedup.models.querysets import PairQuerySet
+from dedup.models.querysets import PairQuerySet, read_rows
+from dedup.review.answers.decisions import locked_review
 from dedup.review.queries.series_and_groups import members_of
 
 MADE = "made it a rule"
@@ -58,8 +57,7 @@ class _Rules:
 
         Undecided pairs become templates, and their clusters are updated. Raises RuleError.
         """
-        with transaction.atomic():
-            lock_review()
+        with locked_review():
             row = self._row(number)
             if row.ruled_at:
                 raise RuleError(f"{row.ruled_by} already made this a rule on {row.ruled_at:%Y-%m-%d}.")
@@ -74,8 +72,7 @@ class _Rules:
 
     def end(self, number: int, *, user: Any) -> None:
         """End a rule; the next run judges its pairs by their content. Raises RuleError."""
-        with transaction.atomic():
-            lock_review()
+        with locked_review():
             row = self._row(number)
             if not row.ruled_at:
                 raise RuleError(f"This {self.noun} has no rule; someone else has ended it.")
@@ -91,12 +88,10 @@ class _Rules:
             raise RuleError(self.gone.format(number))
         return row
 
-    def _judge(self, row: Any) -> list[tuple[int, int, bool]]:
+    def _judge(self, row: Any) -> list[tuple[Any, ...]]:
         """Give the undecided pairs the verdict of the rule; return them, and whether each had joined a cluster."""
         pairs = list(self.pairs(row).in_queue().order_by().values_list("pk", flat=True))
-        with connection.cursor() as cursor:
-            cursor.execute(_JUDGE_BY_RULE_SQL, {"pairs": pairs, "reason": self.reason})
-            return cursor.fetchall()
+        return read_rows(_JUDGE_BY_RULE_SQL, pairs=pairs, reason=self.reason)
 
 
 def _log(series: Series, made: bool, user: Any) -> None:

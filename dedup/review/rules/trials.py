@@ -11,7 +11,7 @@ import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple, cast
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -99,8 +99,7 @@ class TriedPage:
         return self.tried.before != self.tried.after
 
 
-@dataclass(frozen=True)
-class RuleTrial:
+class RuleTrial(NamedTuple):
     """The pages of a trial, and the page that was fetched for it, or why there is none."""
 
     pages: Sequence[TriedPage]

@@ -20,7 +20,7 @@ from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile, SecondReading
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, split_cluster
-from dedup.review.answers.decisions import declaration_among, declare_pair, latest_decision
+from dedup.review.answers.decisions import declare_pair, latest_decision
 from dedup.review.readings.second_readings import answer_collision, read_again, settle
 from tests.dense import write_group
 from tests.factories import make_cluster, make_pair
@@ -71,12 +71,24 @@ def decide(left: int, right: int, kind: str, user) -> Decision:
     return decisions.decide_pair(pair(left, right).pk, kind, user=user)
 
 
-def test_a_confirmed_pair_is_confirmed_and_in_the_history(four, editor) -> None:
+def test_a_pair_has_the_state_of_its_latest_decision_which_is_in_the_history(four, editor) -> None:
     decision = decisions.decide_pair(pair(four[0], four[1]).pk, "confirm", user=editor, note=" same wire copy ")
     assert pair(four[0], four[1]).state == "confirmed"
     assert (decision.kind, decision.decided_by, decision.note) == ("confirm", editor, "same wire copy")
     assert decision.articles == four[:2]
     assert constraints_in_force().must == [(four[0], four[1])]
+
+    for kind, state in (
+        ("confirm", "confirmed"),
+        ("reject", "rejected"),
+        ("unsure", "unsure"),
+        ("confirm", "confirmed"),
+    ):
+        decide(four[0], four[1], kind, editor)
+        assert pair(four[0], four[1]).state == state
+    assert Decision.objects.count() == 5
+    decide(four[0], four[1], "unsure", editor)
+    assert clusters() == [tuple(four)]
 
 
 def test_a_rejected_pair_leaves_the_cluster_and_stays_apart_in_later_runs(store, editor) -> None:
@@ -99,24 +111,6 @@ def test_a_confirmed_pair_stays_together_when_no_run_finds_it_any_more(store, ed
     find_duplicates()
     assert clusters() == [(one, other)]
     assert Cluster.objects.get().state == "confirmed"
-
-
-def test_unsure_leaves_the_queue_and_changes_no_cluster(four, editor) -> None:
-    decide(four[0], four[1], "unsure", editor)
-    assert pair(four[0], four[1]).state == "unsure"
-    assert clusters() == [tuple(four)]
-
-
-def test_the_latest_decision_stands(four, editor) -> None:
-    for kind, state in (
-        ("confirm", "confirmed"),
-        ("reject", "rejected"),
-        ("unsure", "unsure"),
-        ("confirm", "confirmed"),
-    ):
-        decide(four[0], four[1], kind, editor)
-        assert pair(four[0], four[1]).state == state
-    assert Decision.objects.count() == 4
 
 
 def test_a_confirmed_cluster_confirms_its_pairs_and_keeps_its_number(four, editor) -> None:
@@ -477,9 +471,7 @@ def test_a_declared_pair_has_its_verdict_and_no_evidence(store, editor) -> None:
     declared.refresh_from_db()
     assert (declared.verdict, declared.state) == ("version", "rejected")
     assert latest_decision(early.pk, late.pk) == again.pk
-    on_pair = list(decisions.decisions_on(declared))
-    assert (on_pair, declaration_among(on_pair, declared)) == ([again, made], made)
-    assert declaration_among([], declared) is None
+    assert list(decisions.decisions_on(declared)) == [again, made]
     same_day = store(date="2026-03-02")
     declare_pair(early, same_day, "reject", judged=judged, user=editor)
     assert Pair.objects.values_list("days_apart", "same_newspaper").get(right=same_day) == (0, True)
