@@ -10,17 +10,7 @@ from django import forms
 from dedup.answers import LABEL_CHOICES
 from dedup.detection.passes import PASSES
 from dedup.forms.base import NoteForm, StyledForm
-from dedup.research.sampling import (
-    BANDS,
-    DIMENSIONS,
-    MOST_DAYS,
-    MOST_PAIRS,
-    MOST_READERS,
-    NEAR_DAYS,
-    SEEDS,
-    SIZE,
-    Plan,
-)
+from dedup.research.sampling import BANDS, DIMENSIONS, MOST_DAYS, MOST_PAIRS, MOST_READERS, NEAR_DAYS, SEEDS, SIZE, Plan
 
 
 class LabelForm(NoteForm):

@@ -48,7 +48,7 @@ def article_revision(request: HttpRequest, article_id: int, number: int) -> Http
     found = revision(shown, number)
     if found is None:
         raise Http404(f"article {article_id} has no version with a text under number {number}")
-    compared = comparison(request, found.before, found.after)
+    compared = comparison(request, found["before"], found["after"])
     context = {"article": shown, "revision": found, "unlinked": True, **compared}
     return render(request, "articles/revision.html", context)
 

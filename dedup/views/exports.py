@@ -26,15 +26,7 @@ from dedup.rows.corpus.writing import corpus_pieces
 from dedup.rows.exporting import EVERYTHING, EXPORTS, list_filter
 from dedup.rows.files import FORMATS
 from dedup.rows.pairs import PairFilter
-from dedup.views.requests import (
-    EditorRequest,
-    address_of,
-    attachment,
-    decision_view,
-    query_of,
-    reasons_of,
-    refused,
-)
+from dedup.views.requests import EditorRequest, address_of, attachment, decision_view, query_of, reasons_of, refused
 
 # A page sends a corpus of so many articles at once: more would keep a process of the server busy for minutes. A worker
 # writes larger ones: dedup/rows/corpus/kept.py.

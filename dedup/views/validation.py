@@ -17,14 +17,7 @@ from dedup.models import SampledPair, ValidationSample
 from dedup.research.sampling import SEEDS, SampleError, draw
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.readings import validation
-from dedup.review.readings.validation import (
-    Progress,
-    disagreements,
-    next_unread,
-    progress_of,
-    readers_of,
-    results_of,
-)
+from dedup.review.readings.validation import Progress, disagreements, next_unread, progress_of, readers_of, results_of
 from dedup.rows.files import FORMATS
 from dedup.rows.validation import columns_of, labelled_rows
 from dedup.views.pairs import comparison

@@ -21,7 +21,6 @@ _LISTS = {
     "sitemap_urls": "sitemaps added",
     "section_urls": "section pages added",
 }
-_LEFT = {"feed_urls": "feeds", "sitemap_urls": "sitemaps", "section_urls": "section pages"}
 
 
 class MergePreview(NamedTuple):
@@ -87,7 +86,7 @@ def _settings(carried: Carried) -> Iterator[tuple[str, str]]:
     if carried.sentences:
         yield "whitelisted sentences added", f"{len(carried.sentences):,}"
     if carried.left:
-        names = " and ".join(_LEFT[name] for name in carried.left)
+        names = " and ".join(_LISTS[name].removesuffix(" added") for name in carried.left)
         # Feeds need no pattern.
         one = "one way of reading feeds" if "feed_urls" in carried.left else "one article URL pattern"
         yield "not taken over", f"{names}, because {one} cannot serve both newspapers"

@@ -18,6 +18,7 @@ from dedup.detection.clustering.constraints import KnownConstraints, lock_review
 from dedup.detection.clustering.implications import update_implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.ties import Tie, parts_of
 from dedup.models import Link, Pair, SampledPair
 from dedup.models.querysets import read_rows
 
@@ -167,11 +168,8 @@ def _bridge(articles: Collection[int]) -> None:
     Link.objects.bulk_create(fresh, batch_size=5_000, ignore_conflicts=True)
 
 
-def _across(pairs: Iterable[tuple[int, int]], gone: Collection[int]) -> list[tuple[int, int]]:
+def _across(pairs: Collection[tuple[int, int]], gone: Collection[int]) -> list[tuple[int, int]]:
     """Return links between the articles that stay, of those that these pairs tie together, as a chain."""
-    part: dict[int, set[int]] = {}
-    for left, right in pairs:
-        joined = part.setdefault(left, {left}) | part.setdefault(right, {right})
-        part.update(dict.fromkeys(joined, joined))
-    parts = {id(members): members for members in part.values()}.values()
-    return [ends for members in parts for ends in pairwise(sorted(members.difference(gone)))]
+    ends = {end for pair in pairs for end in pair}
+    parts = parts_of(ends, [Tie(*pair, 1.0) for pair in pairs], at_most=0)
+    return [neighbours for part in parts for neighbours in pairwise(sorted(set(part).difference(gone)))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import datetime
 import re
 from typing import Any, NamedTuple
 
@@ -26,14 +25,10 @@ Kind = ArticleRevision.Kind
 
 
 class ListedRevision(NamedTuple):
-    """A revision in a list. `version` counts the texts, of which the article itself is number 1."""
+    """A revision in a list, without its text. `version` counts the texts, of which the article itself is number 1."""
 
-    number: int
+    stored: ArticleRevision
     version: int
-    kind: str
-    seen_at: datetime.datetime
-    updated_at: datetime.datetime | None
-    note: str
     new_headline: str  # empty if it is the headline of the version before
 
 
@@ -52,20 +47,7 @@ class ArticleVersions(NamedTuple):
     @property
     def gone(self) -> ListedRevision | None:
         """The last revision if it says that the article is gone."""
-        return self.revisions[-1] if self.revisions[-1].kind == Kind.GONE else None
-
-
-class Revision(NamedTuple):
-    """A revision with a text, and the version before it, both in the shape of the article.
-
-    `previous` and `following` are the neighbours with a text; without a previous one, `before` is the article itself.
-    """
-
-    listed: ListedRevision
-    before: Article
-    after: Article
-    previous: ListedRevision | None
-    following: ListedRevision | None
+        return self.revisions[-1] if self.revisions[-1].stored.kind == Kind.GONE else None
 
 
 def listed_revisions(article: Article) -> list[ListedRevision]:
@@ -77,9 +59,7 @@ def listed_revisions(article: Article) -> list[ListedRevision]:
         version += row.kind == Kind.CHANGED
         new_headline = row.headline if has_text and row.headline != headline else ""
         headline = row.headline if has_text else headline
-        listed.append(
-            ListedRevision(row.number, version, row.kind, row.seen_at, row.updated_at, row.note, new_headline)
-        )
+        listed.append(ListedRevision(row, version, new_headline))
     return listed
 
 
@@ -90,20 +70,24 @@ def versions_of(left: Article, right: Article) -> list[ArticleVersions]:
     return [versions for versions in of if versions.revisions]
 
 
-def revision(article: Article, number: int) -> Revision | None:
-    """Return the revision of this number; None if there is none, or one without a text."""
-    texts = [row for row in listed_revisions(article) if row.kind != Kind.GONE]
-    place = next((place for place, row in enumerate(texts) if row.number == number), None)
+def revision(article: Article, number: int) -> dict[str, Any] | None:
+    """Return the revision of this number; None if there is none, or one without a text.
+
+    `after` is the article with its text, `before` with that of the version before; `previous` and `following` are its
+    neighbours with a text.
+    """
+    texts = [listed for listed in listed_revisions(article) if listed.stored.kind != Kind.GONE]
+    place = next((place for place, listed in enumerate(texts) if listed.stored.number == number), None)
     if place is None:
         return None
     previous, following = texts[place - 1] if place else None, texts[place + 1] if place + 1 < len(texts) else None
-    return Revision(
-        listed=texts[place],
-        before=_as_article(article, previous.number) if previous else article,
-        after=_as_article(article, number),
-        previous=previous,
-        following=following,
-    )
+    return {
+        "listed": texts[place],
+        "before": _as_article(article, previous.stored.number) if previous else article,
+        "after": _as_article(article, number),
+        "previous": previous,
+        "following": following,
+    }
 
 
 def _as_article(article: Article, number: int) -> Article:

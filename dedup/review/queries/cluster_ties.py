@@ -21,6 +21,7 @@ from dedup.detection.comparison.shown_text import ShownText
 from dedup.detection.comparison.word_alignment import MAX_COMPARISONS, comparisons
 from dedup.models import Pair
 from dedup.models.querysets import WEAK_PROBABILITY
+from dedup.review.answers.decisions import in_order
 from dedup.review.pictures.graph import Graph, Line, Node, draw_graph
 from dedup.review.queries.boilerplate import compared_texts
 
@@ -202,9 +203,9 @@ class Ties:
 _WORDS = {"held": "held together", "confirmed": "confirmed", "rejected": "not a duplicate"}
 
 
-def _percent(each: Connection) -> str:
-    said = "" if each.kind == "joins" else ", not joined"
-    return f"{math.floor(each.chance * 100 + 1e-6)}%{said}"
+def _percent(connection: Connection) -> str:
+    said = "" if connection.kind == "joins" else ", not joined"
+    return f"{math.floor(connection.chance * 100 + 1e-6)}%{said}"
 
 
 def ties_of(rows: list[Row]) -> Ties:
@@ -232,7 +233,7 @@ def _of_pairs(row_of: Mapping[int, int]) -> Iterable[Connection]:
         kind = _STATES.get(state) or ("joins" if joins else "apart")
         if score > 0 or kind in ("confirmed", "rejected"):
             shown = (chance if joins else duplicate_chance) or 0.0
-            yield Connection(_rows(row_of, left, right), (left, right), kind, shown, pk)
+            yield Connection(in_order(row_of[left], row_of[right]), (left, right), kind, shown, pk)
 
 
 def _of_decisions(row_of: Mapping[int, int]) -> Iterable[Connection]:
@@ -242,25 +243,19 @@ def _of_decisions(row_of: Mapping[int, int]) -> Iterable[Connection]:
         for left, right in pairs:
             if left in row_of and right in row_of:
                 # The pair, if there is one, is counted already.
-                yield Connection(_rows(row_of, left, right), (left, right), kind, 0.0, pairs=0)
+                yield Connection(in_order(row_of[left], row_of[right]), (left, right), kind, 0.0, pairs=0)
 
 
-def _rows(row_of: Mapping[int, int], left: int, right: int) -> tuple[int, int]:
-    one, other = row_of[left], row_of[right]
-    return (one, other) if one < other else (other, one)
-
-
-def _note(found: dict[tuple[int, int], Connection], each: Connection) -> None:
-    known = found.get(each.rows)
-    if known is None:
-        found[each.rows] = each
+def _note(found: dict[tuple[int, int], Connection], new: Connection) -> None:
+    known = found.setdefault(new.rows, new)
+    if known is new:
         return
-    pairs = known.pairs + each.pairs
-    stronger = each if each.weight > known.weight and each.articles != known.articles else known
-    if each.articles == known.articles and _KINDS[each.kind] > _KINDS[known.kind]:
-        known.kind = each.kind
-    stronger.pairs = pairs
-    found[each.rows] = stronger
+    pairs, same = known.pairs + new.pairs, new.articles == known.articles
+    if same and _KINDS[new.kind] > _KINDS[known.kind]:
+        known.kind = new.kind
+    elif not same and new.weight > known.weight:
+        found[new.rows] = new
+    found[new.rows].pairs = pairs
 
 
 def _with_bridge(rows: list[Row], connections: list[Connection]) -> Ties:
@@ -293,10 +288,11 @@ def _graph(
     ]
     lines: dict[tuple[int, int], Connection] = {}
     for connection in connections:
-        left, right = (node_of[number] for number in connection.rows)
-        ends = (min(left, right), max(left, right))
+        ends = in_order(*(node_of[number] for number in connection.rows))
         known = lines.get(ends)
-        if left != right and (known is None or (connection.bridge, connection.weight) > (known.bridge, known.weight)):
+        if ends[0] != ends[1] and (
+            known is None or (connection.bridge, connection.weight) > (known.bridge, known.weight)
+        ):
             lines[ends] = connection
     drawn = [Line(*ends, connection.kind, connection.chance, connection.bridge) for ends, connection in lines.items()]
     weak = bridge is not None and bridge.tie.strength < WEAK_PROBABILITY
