@@ -146,6 +146,11 @@ def make_series(newspaper: Newspaper, form: str, *articles: Article) -> Series:
     )
 
 
+def clusters() -> list[list[int]]:
+    """Return the articles of each cluster, ascending, by the numbers of the clusters."""
+    return [sorted(cluster.memberships.values_list("article", flat=True)) for cluster in Cluster.objects.order_by("pk")]
+
+
 def make_cluster(*articles: Article, score: float = 0.9) -> Cluster:
     """Return the cluster of these articles, each held to the first by a pair."""
     for article in articles[1:]:

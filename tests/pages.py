@@ -20,8 +20,13 @@ def logged_in(user: User) -> Client:
 
 def opened(client: Client, page: str, /, *numbers: object, **query: Any) -> str:
     """Return the page of this name, which is there, as HTML."""
-    answer = client.get(reverse(page, args=numbers), query)
-    assert answer.status_code == 200
+    return text_of(client, reverse(page, args=numbers), **query)
+
+
+def text_of(client: Client, address: str, status: int = 200, /, **query: Any) -> str:
+    """Return the page at an address, which is answered with this status, as HTML."""
+    answer = client.get(address, query)
+    assert answer.status_code == status
     return answer.content.decode()
 
 

@@ -108,15 +108,24 @@ def test_a_number_of_a_row_is_between_the_least_and_the_highest(form: type[forms
     assert name in form(query()).errors
 
 
-def test_a_note_is_optional_and_bounded() -> None:
+def test_a_note_is_optional_and_bounded_and_what_is_missing_is_named() -> None:
     assert NoteForm(query()).is_valid()
     assert NoteForm(query(note="x" * 2_000)).is_valid()
     assert said(NoteForm(query(note="x" * 2_001))) == {
         "note": ["Ensure this value has at most 2000 characters (it has 2001)."]
     }
 
+    assert said(ClusterMergeForm(query(seen="1-a"))) == {"other": ["Name the cluster to merge with by its number."]}
+    assert said(GroupConfirmForm(query())) == {"seen": [OUT_OF_DATE]}
+    assert "seen" in GroupConfirmForm(query(seen="x" * 65)).errors
+    assert GroupConfirmForm(query(seen="x" * 64)).is_valid()
+    assert said(ModelForm(query(model="x" * 21))) == {
+        "model": ["Ensure this value has at most 20 characters (it has 21)."]
+    }
+    assert ModelForm(query(model="x" * 20)).is_valid()
 
-def test_a_decision_on_a_cluster_says_what_the_page_showed_in_one_of_two_ways() -> None:
+
+def test_a_decision_on_a_cluster_says_what_the_page_showed_in_one_of_two_ways_and_what_was_ticked() -> None:
     for values, seen in (
         ({"seen": "3-abc"}, "3-abc"),
         ({"articles": ["3,17", "3", "5"]}, [3, 17, 5]),
@@ -126,33 +135,21 @@ def test_a_decision_on_a_cluster_says_what_the_page_showed_in_one_of_two_ways() 
         assert said(form) == {}
         assert form.cleaned_data["seen"] == seen
     assert said(ClusterForm(query())) == {"__all__": [OUT_OF_DATE]}
+    for number in ("", "0", str(10**30)):
+        assert "articles" in ClusterForm(query(articles=f"3,{number}")).errors
     wrong = ClusterForm(query(articles=["3", "x" * 50]))
     number = f"“{'x' * 40}” is not a valid article number. Reload this page and try again."
     assert said(wrong) == {"articles": [number]}
-    assert "articles" in ClusterForm(query(articles="0")).errors
     assert "seen" in ClusterForm(query(seen="x" * 101)).errors
     assert said(ClusterForm(query(seen="x" * 100))) == {}
     assert ClusterForm()["articles"].field.widget.is_hidden
 
-
-def test_a_split_names_the_articles_that_were_ticked() -> None:
     form = SplitForm(query(seen="3-abc", tick=["9", "4,9"]))
     assert said(form) == {}
     assert form.cleaned_data["tick"] == [9, 4]
     form = SplitForm(query(seen="3-abc"))
     assert said(form) == {}
     assert form.cleaned_data["tick"] == []
-
-
-def test_what_is_missing_is_named() -> None:
-    assert said(ClusterMergeForm(query(seen="1-a"))) == {"other": ["Name the cluster to merge with by its number."]}
-    assert said(GroupConfirmForm(query())) == {"seen": [OUT_OF_DATE]}
-    assert "seen" in GroupConfirmForm(query(seen="x" * 65)).errors
-    assert GroupConfirmForm(query(seen="x" * 64)).is_valid()
-    assert said(ModelForm(query(model="x" * 21))) == {
-        "model": ["Ensure this value has at most 20 characters (it has 21)."]
-    }
-    assert ModelForm(query(model="x" * 20)).is_valid()
 
 
 def test_a_batch_is_answered_with_what_a_batch_can_say() -> None:

@@ -20,6 +20,7 @@ from dedup.models import Pair
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
+from tests.pages import opened
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_pages_files_and_the_api_have_the_earlier_article_first(editor_client: C
         assert 0 < page.index("Early news") < page.index("Late news"), address
         if "why" not in address and "queue" not in address:
             assert "The first article is in cluster" in page
-    assert "<del>Monday</del>" in editor_client.get(reverse("pair", args=[pair.pk])).content.decode()
+    assert "<del>Monday</del>" in opened(editor_client, "pair", pair.pk)
 
     shown = pair_full(Pair.objects.get(pk=pair.pk))
     assert (shown["left"]["id"], shown["left_matched"], shown["right_matched"]) == (earlier.pk, 0.75, 0.25)

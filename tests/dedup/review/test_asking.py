@@ -30,15 +30,10 @@ from dedup.review.questions.tabs import (
     write_questions,
 )
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair, make_user
+from tests.factories import make_cluster, make_pair
 
 pytestmark = pytest.mark.django_db
 NOON = datetime.datetime(2026, 3, 2, 12, 0, tzinfo=datetime.UTC)
-
-
-@pytest.fixture
-def other(db: None) -> User:
-    return make_user("otto", "editor")
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from dedup.review.answers.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.answers.decisions import declare_pair, latest_decision
 from dedup.review.readings.second_readings import answer_collision, read_again, settle
 from tests.dense import write_group
-from tests.factories import make_cluster, make_pair
+from tests.factories import make_cluster
 
 pytestmark = pytest.mark.django_db
 
@@ -39,11 +39,6 @@ OTHER = (
 
 def find_duplicates() -> None:
     call_command("find_duplicates", "--no-progress", stdout=io.StringIO())
-
-
-@pytest.fixture
-def editor():
-    return get_user_model().objects.create_user("mara")
 
 
 @pytest.fixture
@@ -143,9 +138,13 @@ def test_a_decision_that_is_sent_again_is_stored_once(four, editor) -> None:
     assert Decision.objects.count() == before + 2
 
 
-def test_one_article_is_taken_out_and_the_rest_stays(four, editor) -> None:
+@pytest.mark.parametrize("confirm", [False, True])
+def test_one_article_is_taken_out_and_the_rest_stays(four, editor, confirm: bool) -> None:
     number = Cluster.objects.get().pk
+    if confirm:
+        decisions.confirm_cluster(number, four, user=editor)
     decisions.take_out(number, four[1], user=editor)
+    assert Cluster.objects.get().state == ("confirmed" if confirm else "proposed")
     assert clusters() == [(four[0], four[2], four[3])]
     assert Cluster.objects.get().pk == number
     assert pair(four[0], four[1]).state == "rejected"
@@ -213,22 +212,6 @@ def test_a_dissolved_cluster_stays_dissolved_and_can_be_brought_back(four, edito
     assert clusters() == []
     decisions.undo(decision.pk, user=editor)
     assert clusters() == [tuple(four)]
-
-
-def test_a_cluster_of_a_thousand_is_confirmed_with_a_link_an_article(store, editor) -> None:
-    ids = [store(WIRE, newspaper=f"Paper {number}").pk for number in range(60)]
-    call_command("find_duplicates", "--passes", "exact", "--no-progress", stdout=io.StringIO())
-    decision = decisions.confirm_cluster(Cluster.objects.get().pk, ids, user=editor)
-    assert decision.links.count() == 59
-    assert Cluster.objects.get().state == "confirmed"
-
-
-def test_taken_out_of_a_confirmed_cluster_the_rest_is_still_confirmed(four, editor) -> None:
-    number = Cluster.objects.get().pk
-    decisions.confirm_cluster(number, four, user=editor)
-    decisions.take_out(number, four[3], user=editor)
-    assert clusters() == [tuple(four[:3])]
-    assert Cluster.objects.get().state == "confirmed"
 
 
 def test_the_kept_article_is_the_first_until_an_editor_chooses(four, editor) -> None:
@@ -393,17 +376,6 @@ def test_a_decision_of_an_hour_ago_or_on_other_articles_is_not_taken_for_the_sam
         clock.shift(1)
         assert confirm(one, first) > made
     assert Decision.objects.count() == 3
-
-
-def test_a_dense_group_confirms_all_of_its_articles_and_no_other(store, editor) -> None:
-    articles = [store() for _ in range(4)]
-    write_group(*articles)
-    stranger = make_pair(articles[0], store(), verdict="similar", trigram=0.5)
-    group = DenseGroup.objects.get()
-    decisions.confirm_group(group.pk, seen=group.fingerprint, user=editor)
-    assert clusters() == [tuple(article.pk for article in articles)]
-    assert set(Pair.objects.exclude(pk=stranger.pk).values_list("state", flat=True)) == {"confirmed"}
-    assert Pair.objects.get(pk=stranger.pk).state == "undecided"
 
 
 def test_the_decisions_on_a_pair_are_its_own_and_those_that_link_its_articles(store, editor) -> None:

@@ -41,11 +41,6 @@ STATES = {"must": "confirmed", "cannot": "rejected", "version": "version", "temp
 IdPair = tuple[int, int]
 
 
-@pytest.fixture
-def user() -> User:
-    return User.objects.create_user("mara")
-
-
 def paired(store: StoreArticle, count: int, numbers: random.Random | None = None) -> list[int]:
     """Store articles and all their pairs, with `numbers` only most of them; return the ids of the articles."""
     articles = [store() for _ in range(count)]
@@ -58,8 +53,8 @@ def paired(store: StoreArticle, count: int, numbers: random.Random | None = None
     return [article.pk for article in articles]
 
 
-def decide(left: int, right: int, kind: str, user: User) -> Decision:
-    return decisions.decide_pair(Pair.objects.get(left=left, right=right).pk, kind, user=user)
+def decide(left: int, right: int, kind: str, editor: User) -> Decision:
+    return decisions.decide_pair(Pair.objects.get(left=left, right=right).pk, kind, user=editor)
 
 
 def states() -> dict[IdPair, tuple[str, bool]]:
@@ -123,7 +118,7 @@ def check() -> None:
     assert dict(Membership.objects.values_list("article", "cluster")) == before
 
 
-def act(numbers: random.Random, articles: list[int], user: User) -> None:
+def act(numbers: random.Random, articles: list[int], editor: User) -> None:
     """Make a random decision, or change what the default profile says about versions."""
     done = Decision.objects.filter(undone_by=None).exclude(kind="undo")
     clusters = list(Cluster.objects.order_by("pk"))
@@ -132,17 +127,17 @@ def act(numbers: random.Random, articles: list[int], user: User) -> None:
     if what == "run":
         run(numbers, articles)
     elif what == "undo" and done:
-        decisions.undo(numbers.choice(list(done)).pk, user=user)
+        decisions.undo(numbers.choice(list(done)).pk, user=editor)
     elif what == "cluster" and clusters:
         cluster = numbers.choice(clusters)
         members = sorted(cluster.memberships.values_list("article", flat=True))
         one = numbers.choice(members)
         numbers.choice([
-            lambda: decisions.confirm_cluster(cluster.pk, members, user=user),
-            lambda: decisions.reject_cluster(cluster.pk, members, user=user),
-            lambda: decisions.take_out(cluster.pk, one, user=user),
-            lambda: split(numbers, cluster, members, user),
-            lambda: merge(cluster, numbers.choice(clusters), members, user),
+            lambda: decisions.confirm_cluster(cluster.pk, members, user=editor),
+            lambda: decisions.reject_cluster(cluster.pk, members, user=editor),
+            lambda: decisions.take_out(cluster.pk, one, user=editor),
+            lambda: split(numbers, cluster, members, editor),
+            lambda: merge(cluster, numbers.choice(clusters), members, editor),
         ])()  # fmt: skip
     elif what == "profile" and numbers.random() < 0.3:
         profile = Profile.objects.get(is_default=True)
@@ -152,7 +147,7 @@ def act(numbers: random.Random, articles: list[int], user: User) -> None:
         rebuild_clusters()
     else:
         left, right = numbers.choice(list(pairs))
-        decide(left, right, numbers.choice(list(Answer)), user)
+        decide(left, right, numbers.choice(list(Answer)), editor)
 
 
 def run(numbers: random.Random, articles: list[int]) -> None:
@@ -174,60 +169,60 @@ def clusters_of(articles: Iterable[int]) -> list[int | None]:
     return [found.get(article) for article in articles]
 
 
-def split(numbers: random.Random, cluster: Cluster, members: list[int], user: User) -> None:
+def split(numbers: random.Random, cluster: Cluster, members: list[int], editor: User) -> None:
     """Split a cluster: each part is whole, and shares no cluster with the other."""
     part = sorted(numbers.sample(members, numbers.randint(1, len(members) - 1)))
     rest = sorted(set(members) - set(part))
-    split_cluster(cluster.pk, part, members, user=user)
+    split_cluster(cluster.pk, part, members, user=editor)
     assert len({*clusters_of(part)}) == len({*clusters_of(rest)}) == 1
     assert {*clusters_of(part)} != {*clusters_of(rest)} or {*clusters_of(part)} == {None}
 
 
-def merge(cluster: Cluster, other: Cluster, members: list[int], user: User) -> None:
+def merge(cluster: Cluster, other: Cluster, members: list[int], editor: User) -> None:
     """Merge two clusters: all of their articles share one."""
     if cluster != other:
         every = [*members, *other.memberships.values_list("article", flat=True)]
-        merge_clusters(cluster.pk, other.pk, members, user=user)
+        merge_clusters(cluster.pk, other.pk, members, user=editor)
         assert len(set(clusters_of(every))) == 1
         assert clusters_of(every)[0] is not None
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3, 4))])
-def test_states_and_clusters_follow_from_the_decisions_in_force(store, user, seed: int) -> None:
+def test_states_and_clusters_follow_from_the_decisions_in_force(store, editor, seed: int) -> None:
     numbers = random.Random(seed)
     articles = paired(store, 7, numbers)
     for _ in range(24):
-        act(numbers, articles, user)
+        act(numbers, articles, editor)
         check()
 
 
 # ---- examples ----------------------------------------------------------------------------------------
 
 
-def test_confirmed_pairs_imply_the_others_until_one_is_undone(store, user) -> None:
+def test_confirmed_pairs_imply_the_others_until_one_is_undone(store, editor) -> None:
     one, two, three, four = paired(store, 4)
-    decide(one, two, "confirm", user)
-    second = decide(two, three, "confirm", user)
+    decide(one, two, "confirm", editor)
+    second = decide(two, three, "confirm", editor)
     pair = Pair.objects.get(left=one, right=three)
     assert (pair.state, pair.implied) == ("confirmed", True)
     assert [decision.articles for decision in implied_by(pair)] == [[one, two], [two, three]]
-    rejected = decide(three, four, "reject", user)
+    rejected = decide(three, four, "reject", editor)
     assert states()[one, four] == states()[two, four] == ("rejected", True)
     assert implied_by(Pair.objects.get(left=two, right=four)) == [second, rejected]
     assert not Pair.objects.in_queue().exists()
-    decisions.undo(second.pk, user=user)
+    decisions.undo(second.pk, user=editor)
     asked = Pair.objects.in_queue().order_by("left", "right").values_list("left", "right")
     assert list(asked) == [(one, three), (one, four), (two, three), (two, four)]
 
 
-def test_templates_separate_and_versions_do_as_the_default_profile_says(store, user) -> None:
+def test_templates_separate_and_versions_do_as_the_default_profile_says(store, editor) -> None:
     one, two, three = paired(store, 3)
-    decide(one, two, "template", user)
+    decide(one, two, "template", editor)
     assert states()[one, two] == ("template", False)
     assert Cluster.objects.get().size == 2
-    decide(one, two, "version", user)
+    decide(one, two, "version", editor)
     assert (states()[one, two], states()[one, three]) == (("version", False), ("undecided", False))
-    decide(two, three, "confirm", user)
+    decide(two, three, "confirm", editor)
     assert states()[one, three] == ("rejected", True)
     Profile.objects.filter(is_default=True).update(versions_join=True)
     update_version_implications()
@@ -236,11 +231,11 @@ def test_templates_separate_and_versions_do_as_the_default_profile_says(store, u
     assert Cluster.objects.get().size == 3
 
 
-def test_a_pair_that_a_run_finds_later_is_not_asked(store, user) -> None:
+def test_a_pair_that_a_run_finds_later_is_not_asked(store, editor) -> None:
     articles: list[Article] = [store(), store(), store()]
     for left, right in ((0, 1), (1, 2)):
         make_pair(articles[left], articles[right], trigram=0.9)
-        decide(articles[left].pk, articles[right].pk, "confirm", user)
+        decide(articles[left].pk, articles[right].pk, "confirm", editor)
     with transaction.atomic():
         store_candidates(make_run().pk, [Candidate(articles[0].pk, articles[2].pk, "trigram", 0.8, {})])
     assert states()[articles[0].pk, articles[2].pk] == ("confirmed", True)

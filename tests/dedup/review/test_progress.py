@@ -20,14 +20,12 @@ def minutes_ago(*numbers: float) -> list[datetime.datetime]:
     return [NOW - datetime.timedelta(minutes=number) for number in numbers]
 
 
-def test_a_sitting_ends_with_a_pause_of_half_an_hour() -> None:
+def test_a_sitting_ends_with_a_pause_and_its_pace_needs_five_answers_in_a_minute_or_more() -> None:
     times = minutes_ago(1, 2, 31, 32, 63, 64)
     assert list(sitting(times, NOW)) == minutes_ago(1, 2, 31, 32)
     assert sitting(minutes_ago(31), NOW) == []
     assert sitting([], NOW) == []
 
-
-def test_the_pace_needs_five_answers_in_a_minute_or_more() -> None:
     assert pace(minutes_ago(1, 2, 3, 4, 5)) == 60
     assert pace(minutes_ago(0, 1.5, 3)) is None
     assert pace(minutes_ago(0, 0.1, 0.2, 0.3, 0.4)) is None

@@ -11,6 +11,7 @@ from django.urls import reverse
 from dedup.models import Batch, Pair
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
+from tests.pages import opened
 
 pytestmark = pytest.mark.django_db
 
@@ -60,10 +61,10 @@ def test_a_batch_from_a_filter_with_its_sample_preview_decision_and_undo(
     assert "one agency" in said.content.decode()
     assert Pair.objects.filter(state="confirmed").count() == 23
     assert Pair.objects.get(pk=other.pk).state == "undecided"
-    history = editor_client.get(reverse("history")).content.decode()
+    history = opened(editor_client, "history")
     assert f"batch {batch.pk}" in history
     batch.refresh_from_db()
     editor_client.post(reverse("undo", args=[batch.decision_id]), {"next": begun["Location"]})
     assert "mara took it back" in editor_client.get(begun["Location"]).content.decode()
     assert Pair.objects.filter(state="confirmed").count() == 20
-    assert "undone" in editor_client.get(reverse("batches")).content.decode()
+    assert "undone" in opened(editor_client, "batches")

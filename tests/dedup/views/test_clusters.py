@@ -16,7 +16,7 @@ from dedup.models import Cluster, Decision, Evidence, Membership, Pair
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
-from tests.pages import notices
+from tests.pages import notices, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -31,9 +31,7 @@ def trio(store: StoreArticle) -> tuple[Article, Article, Article]:
 
 
 def shown(client: Client, cluster: Cluster) -> str:
-    page = client.get(reverse("cluster", args=[cluster.pk]))
-    assert page.status_code == 200
-    return page.content.decode()
+    return opened(client, "cluster", cluster.pk)
 
 
 def members(cluster: Cluster) -> set[int]:
@@ -45,7 +43,7 @@ def listed_ids(*articles: Article) -> str:
 
 
 def listed(client: Client, **query: Any) -> list[int]:
-    page = client.get(reverse("clusters"), query).content.decode()
+    page = opened(client, "clusters", **query)
     return [int(number) for number in re.findall(r'row-link" href="/clusters/(\d+)/', page)]
 
 
@@ -62,7 +60,9 @@ def test_lists_the_largest_first_and_filters(
     assert listed(editor_client, size_from="abc", page="zzz") == [large.pk, small.pk]
 
 
-def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, trio: tuple[Article, ...]) -> None:
+def test_shows_members_pairs_and_links_to_comparisons(
+    editor_client: Client, visitor: Client, trio: tuple[Article, ...]
+) -> None:
     cluster = make_cluster(*trio)
     page = shown(editor_client, cluster)
 
@@ -83,6 +83,7 @@ def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, tri
             f"/pairs/{pair.pk}/?verdict=any" if pair else f"/compare/?left={cluster.kept_id}&amp;right={article.pk}"
         )
         assert f'href="{wanted}&amp;back={cluster.pk}">Compare' in page
+    assert "<form" not in shown(visitor, cluster).split("<main", 1)[1]
 
 
 def test_members_are_listed_in_the_order_of_publication(editor_client: Client, store: StoreArticle) -> None:
@@ -124,9 +125,14 @@ def test_confirms_what_was_shown(editor_client: Client, editor: User, trio: tupl
     page = shown(editor_client, cluster)
     assert notices(page) == [("success", [str(cluster.pk)])]
     assert "Weakest link" not in page
-    page = editor_client.get(reverse("clusters")).content.decode()
+    page = opened(editor_client, "clusters")
     assert "held together by decisions" in page
     assert "weakest" not in page
+
+    answer = editor_client.post(reverse("undo", args=[decision.pk]))
+    assert answer["Location"] == f"/clusters/{cluster.pk}/"
+    cluster.refresh_from_db()
+    assert cluster.state == "proposed"
 
 
 def test_after_a_confirmation_comes_the_next_proposed_cluster(
@@ -147,10 +153,7 @@ def test_a_cluster_that_changed_is_not_confirmed(editor_client: Client, trio: tu
         ("", []),
         ("2-abc", [str(cluster.pk), "2", "3"]),
         (str(trio[0].pk), [str(cluster.pk), "1", "3"]),
-        ("x", ["“x”"]),
-        (f"{every},", ["“”"]),
-        (f"{every},0", ["“0”"]),
-        (f"{every},{10**30}", [f"“{10**30}”"]),
+        (f"{every},x", ["“x”"]),
     ):
         answer = editor_client.post(address, {"seen" if "-" in seen else "articles": seen, "note": "Same wire."})
         assert answer["Location"] == f"/clusters/{cluster.pk}/"
@@ -233,7 +236,7 @@ def test_a_weakly_held_cluster_is_split_where_it_is_weak(editor_client: Client, 
     assert page.count('class="tie tie-joins') == 4 + 1  # and one in the legend
     assert (page.count('class="node"'), page.count('class="node node-kept"')) == (4, 1)
     assert re.findall(r">(\d and \d)</a>", page) == ["2 and 3", "1 and 2", "3 and 4", "4 and 5"]
-    ticked = editor_client.get(reverse("cluster", args=[cluster.pk]), {"tick": "part"}).content.decode()
+    ticked = opened(editor_client, "cluster", cluster.pk, tick="part")
     assert re.findall(r'value="(\d+)" form="decide" checked', ticked) == [str(halve.pk) for halve in halves[:2]]
 
     sent = dict(re.findall(r'name="(seen|tick)" value="([^"]+)">', page.split('id="split-here"')[1]))
@@ -293,14 +296,14 @@ def test_a_comparison_leads_back_to_its_cluster(editor_client: Client, trio: tup
     pair = Pair.objects.get(left=trio[0], right=trio[1])
     back = f"/clusters/{cluster.pk}/#ties-title"
     asked = {"back": cluster.pk, "verdict": "any"}
-    page = editor_client.get(reverse("pair", args=[pair.pk]), asked).content.decode()
+    page = opened(editor_client, "pair", pair.pk, **asked)
     assert f'href="{back}">Back to cluster {cluster.pk}' in page
     address = reverse("pair_decide", args=[pair.pk])
     answer = editor_client.post(f"{address}?back={cluster.pk}", {"kind": "unsure", "seen": 0})
     assert answer["Location"] == back
 
     ends = {"left": trio[1].pk, "right": trio[2].pk}
-    page = editor_client.get(reverse("compare"), {**ends, "back": cluster.pk}).content.decode()
+    page = opened(editor_client, "compare", **{**ends, "back": cluster.pk})
     assert f'href="{back}">Back to cluster {cluster.pk}' in page
     assert f'action="/compare/decide/?back={cluster.pk}"' in page
     answer = editor_client.post(
@@ -308,10 +311,7 @@ def test_a_comparison_leads_back_to_its_cluster(editor_client: Client, trio: tup
     )
     assert answer["Location"] == back
     for nonsense in ("x", "-1", "9" * 30, "//evil.example"):
-        assert (
-            "Back to cluster"
-            not in editor_client.get(reverse("pair", args=[pair.pk]), {"back": nonsense}).content.decode()
-        )
+        assert "Back to cluster" not in opened(editor_client, "pair", pair.pk, back=nonsense)
 
 
 def test_equal_texts_are_one_row_with_what_differs(editor_client: Client, store: StoreArticle) -> None:
@@ -357,7 +357,9 @@ def test_long_texts_are_cut_on_the_page(editor_client: Client, store: StoreArtic
     assert "different headlines" not in page
 
 
-def test_takes_one_out_and_keeps_the_rest(editor_client: Client, trio: tuple[Article, ...]) -> None:
+def test_takes_one_out_and_keeps_the_rest_unless_that_is_one_article(
+    editor_client: Client, trio: tuple[Article, ...], store: StoreArticle
+) -> None:
     cluster = make_cluster(*trio)
     answer = editor_client.post(reverse("cluster_take_out", args=[cluster.pk]), {"article": trio[2].pk})
 
@@ -368,8 +370,6 @@ def test_takes_one_out_and_keeps_the_rest(editor_client: Client, trio: tuple[Art
     assert Decision.Kind.TAKE_OUT.label in page
     assert '<h2 id="members">' in page
 
-
-def test_a_cluster_of_two_is_gone_when_one_is_taken_out(editor_client: Client, store: StoreArticle) -> None:
     first, second = store(), store()
     cluster = make_cluster(first, second)
     answer = editor_client.post(reverse("cluster_take_out", args=[cluster.pk]), {"article": second.pk})
@@ -381,12 +381,8 @@ def test_a_cluster_of_two_is_gone_when_one_is_taken_out(editor_client: Client, s
     assert f"<h1>Cluster {cluster.pk} " in page
     assert Decision.Kind.TAKE_OUT.label in page
     assert 'href="/history/"' in page
-
-
-def test_a_cluster_that_never_was(editor_client: Client) -> None:
-    gone = editor_client.get("/clusters/4711000000/")
-
-    assert (gone.status_code, gone.context["may_have_existed"]) == (404, False)
+    never = editor_client.get("/clusters/4711000000/")
+    assert (never.status_code, never.context["may_have_existed"]) == (404, False)
 
 
 def test_chooses_the_article_to_keep(editor_client: Client, trio: tuple[Article, ...]) -> None:
@@ -439,7 +435,9 @@ def test_a_contradiction_without_a_pair_is_shown(
     assert re.findall(r'<li><a href="([^"]+)" dir="auto">Pier closed / Pier is shut<', page) == [address]
 
 
-def test_a_weak_tie_is_flagged(editor_client: Client, store: StoreArticle, trio: tuple[Article, ...]) -> None:
+def test_a_weak_tie_is_flagged_unless_decisions_hold_the_cluster(
+    editor_client: Client, store: StoreArticle, trio: tuple[Article, ...], editor: User
+) -> None:
     strong, weak = make_cluster(store(), store(), score=0.75), make_cluster(*trio, score=0.749)
     weakest = Pair.objects.filter(left__membership__cluster=weak).order_by("pk")[0]
     page = shown(editor_client, weak)
@@ -450,15 +448,11 @@ def test_a_weak_tie_is_flagged(editor_client: Client, store: StoreArticle, trio:
     assert 'id="weak-title"' not in shown(editor_client, strong)
     assert listed(editor_client, held="weak") == [weak.pk]
     assert listed(editor_client, held="nonsense") == [weak.pk, strong.pk]
-    rows = editor_client.get(reverse("clusters")).content.decode().split('class="row-item')
+    rows = opened(editor_client, "clusters").split('class="row-item')
     assert ["weak link" in row for row in rows[1:]] == [True, False]
 
-
-def test_what_decisions_hold_is_not_weak(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:
-    cluster = make_cluster(*trio, score=0.6)
-    decisions.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
-
-    assert 'id="weak-title"' not in shown(editor_client, cluster)
+    decisions.confirm_cluster(weak.pk, [article.pk for article in trio], user=editor)
+    assert 'id="weak-title"' not in shown(editor_client, weak)
     assert listed(editor_client, held="weak") == []
 
 
@@ -518,21 +512,21 @@ def test_a_duplicate_that_is_left_out_is_shown(editor_client: Client, editor: Us
     section = shown(editor_client, cluster).split('id="left-out-title"')[1].split("</section>")[0]
     assert re.findall(r"/pairs/(\d+)/", section) == [str(left_out.pk)]
     said = "Judged duplicates, but not in one cluster"
-    page = editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+    page = opened(editor_client, "pair", left_out.pk)
     assert f'{said}: that would bring together <a href="/compare/?left={part.pk}&amp;right={other.pk}">' in page
     assert "which no pass found alike" in page
     unlike = make_pair(part, other, verdict="template", trigram=0.7)
-    page = editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+    page = opened(editor_client, "pair", left_out.pk)
     assert f'{said}: that would bring together <a href="/pairs/{unlike.pk}/?verdict=any&amp;state=any">' in page
     assert "which were judged: template" in page
     decisions.decide_pair(unlike.pk, "reject", user=editor)
-    assert "which a decision keeps apart" in editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+    assert "which a decision keeps apart" in opened(editor_client, "pair", left_out.pk)
     decisions.undo(Decision.objects.get().pk, user=editor)
 
     decisions.decide_pair(left_out.pk, "confirm", user=editor)
     assert members(Cluster.objects.get()) == {article.pk for article in trio}
     assert "left-out-title" not in shown(editor_client, Cluster.objects.get())
-    assert said not in editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+    assert said not in opened(editor_client, "pair", left_out.pk)
 
 
 def test_a_rejected_duplicate_is_not_shown_as_left_out(
@@ -542,30 +536,8 @@ def test_a_rejected_duplicate_is_not_shown_as_left_out(
     rejected = make_pair(trio[1], trio[2], trigram=0.97)
     decisions.decide_pair(rejected.pk, "reject", user=editor)
     assert "left-out-title" not in shown(editor_client, Cluster.objects.get())
-    page = editor_client.get(reverse("pair", args=[rejected.pk])).content.decode()
+    page = opened(editor_client, "pair", rejected.pk)
     assert "Judged duplicates, but not in one cluster" not in page
-
-
-def test_visitors_look_and_do_not_decide(visitor: Client, trio: tuple[Article, ...]) -> None:
-    cluster = make_cluster(*trio)
-
-    assert "<form" not in shown(visitor, cluster).split("<main", 1)[1]
-    for action in ("cluster_confirm", "cluster_reject", "cluster_keep", "cluster_take_out", "cluster_split"):
-        assert visitor.post(reverse(action, args=[cluster.pk]), {"article": trio[0].pk}).status_code == 403
-    assert not Decision.objects.exists()
-
-
-def test_decisions_stand_on_the_page_and_can_be_undone(
-    editor_client: Client, editor: User, trio: tuple[Article, ...]
-) -> None:
-    cluster = make_cluster(*trio)
-    decision = decisions.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
-    assert f'action="/decisions/{decision.pk}/undo/"' in shown(editor_client, cluster)
-
-    answer = editor_client.post(reverse("undo", args=[decision.pk]))
-    assert answer["Location"] == f"/clusters/{cluster.pk}/"
-    cluster.refresh_from_db()
-    assert cluster.state == "proposed"
 
 
 def test_the_page_costs_a_fixed_number_of_queries(

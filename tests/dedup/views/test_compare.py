@@ -22,7 +22,7 @@ from dedup.review.answers.decisions import declare_pair
 from dedup.review.queries.why import judgement_now
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
-from tests.pages import notices
+from tests.pages import notices, opened
 
 FERRY = (
     "The old ferry across the sound made its last crossing on Friday. Half of the island stood on the quay to wave. "
@@ -139,7 +139,7 @@ def test_a_decision_makes_two_articles_a_pair_that_runs_keep(
     assert sorted(Cluster.objects.get().memberships.values_list("article", flat=True)) == [left.pk, right.pk]
     page = editor_client.get(answer["Location"]).content.decode()
     assert re.search(r"Declared by mara on \d+ \w+ \d{4}; no pass proposed it\.", page)
-    assert f'href="/pairs/{pair.pk}/"' in editor_client.get(reverse("history")).content.decode()
+    assert f'href="/pairs/{pair.pk}/"' in opened(editor_client, "history")
 
     run()
     pair.refresh_from_db()

@@ -34,13 +34,6 @@ def fetch_made_up(url: str, rule: ExtractionRule) -> ExtractedArticle:
     return ExtractedArticle(text=TEXT, headline="A made-up page", date=None, date_source=None, canonical_url=None)
 
 
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_user("ada", "admin"))
-    return client
-
-
 def test_a_rule_is_tried_saved_replaced_and_saved_again(
     admin_client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any
 ) -> None:

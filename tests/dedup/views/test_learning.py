@@ -21,6 +21,7 @@ from dedup.research.lessons import CHANGES, Support
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_lesson, make_pair, make_user
+from tests.pages import opened
 
 pytestmark = pytest.mark.django_db
 
@@ -28,14 +29,8 @@ NOTE = (
     "The council of {place} has voted to repair the old tramway and to sell what is left of the depot near the river. "
     "Work on the first mile of track is to begin before the end of the summer if the county pays for half of it. "
 )
+
 PLACES = ("Carrack", "Inverlea", "Dunmore", "Ashgrove", "Lowmoor", "Marrow", "Nethby", "Orrin", "Quarley", "Upwick")
-
-
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_user("ada", "admin"))
-    return client
 
 
 def test_a_lesson_is_queued_once_shown_and_switched_on_and_off(
@@ -167,7 +162,7 @@ def test_a_model_that_changes_more_than_the_answers_support_is_held_back_until_d
 def test_the_changes_to_answer_are_a_tab_of_the_queue_in_the_order_in_which_they_were_drawn(
     changed: list[Pair], editor_client: Client
 ) -> None:
-    assert "Changes of a new model" not in editor_client.get(reverse("queue")).content.decode()
+    assert "Changes of a new model" not in opened(editor_client, "queue")
     make_lesson(*changed)
     drawn = list(Pair.objects.drawn(CHANGES))
     page = editor_client.get(f"{reverse('queue')}?tab=changes").content.decode()
@@ -184,6 +179,6 @@ def test_answers_that_chance_chose_support_a_model_without_more(
     """The sample of a batch, and labels of a validation sample, are counted when the model is learnt."""
     lesson = make_lesson(*changed)
     Lesson.objects.update(result={**lesson.result, "support": {"new_right": 8, "old_right": 1, "neither": 3}})
-    page = admin_client.get(reverse("learning")).content.decode()
+    page = opened(admin_client, "learning")
     assert "It can be used." in page
     assert page.count("Use it") == 1

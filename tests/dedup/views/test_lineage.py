@@ -19,6 +19,7 @@ from dedup.models import Cluster
 from dedup.reports.lineage import LineageReport
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster
+from tests.pages import opened
 
 pytestmark = pytest.mark.django_db
 
@@ -28,6 +29,7 @@ PIER = (
     "The work will take five months and cost two million.",
     "Fishermen may use the northern steps until the end of March.",
 )
+
 ADDED = "Readers remember the winter when <ice> carried half of it away."
 
 
@@ -52,7 +54,7 @@ def test_shows_who_ran_it_first_and_what_each_changed(
     visitor: Client, cluster: Cluster, django_assert_max_num_queries: object
 ) -> None:
     with django_assert_max_num_queries(14):  # type: ignore[operator]
-        page = visitor.get(reverse("cluster_lineage", args=[cluster.pk])).content.decode()
+        page = opened(visitor, "cluster_lineage", cluster.pk)
 
     assert "2 added, 1 dropped, 1 changed" in page
     assert "Readers remember the winter when &lt;ice&gt; carried half of it away." in page
@@ -61,10 +63,7 @@ def test_shows_who_ran_it_first_and_what_each_changed(
     assert NO_ORIGIN in page
     assert "only the day" in page
     assert page.count('marker-end="url(#arrow-head)"') == 2
-    assert (
-        reverse("cluster_lineage", args=[cluster.pk])
-        in visitor.get(reverse("cluster", args=[cluster.pk])).content.decode()
-    )
+    assert reverse("cluster_lineage", args=[cluster.pk]) in opened(visitor, "cluster", cluster.pk)
     gone = visitor.get(reverse("cluster_lineage", args=[cluster.pk + 999]))
     assert (gone.status_code, visitor.get(f"/clusters/{cluster.pk + 999}/lineage.csv").status_code) == (404, 404)
 

@@ -16,16 +16,10 @@ from dedup.models import Evidence, Pair, Profile, ProfileRule
 from dedup.review.rules import profiles as review_profiles
 from dedup.review.rules.profiles import effects, save_profile
 from tests.conftest import StoreArticle
-from tests.factories import make_pair, make_user
+from tests.factories import make_pair
+from tests.pages import opened
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def admin() -> Client:
-    client = Client()
-    client.force_login(make_user("ada", "admin", is_staff=True))
-    return client
 
 
 def fields_of(form) -> dict:
@@ -39,32 +33,32 @@ def text_of(answer) -> str:
     return " ".join(html.unescape(words).split())
 
 
-def test_a_new_profile_is_a_copy_on_the_desk_and_in_the_admin(admin: Client, store: StoreArticle) -> None:
+def test_a_new_profile_is_a_copy_on_the_desk_and_in_the_admin(admin_client: Client, store: StoreArticle) -> None:
     default = default_profile()
     default.settings = {"sentence": {"enabled": True, "threshold": 0.1}, "trigram": {"retired": True}}
     default.boilerplate, default.versions_join = "topic", True
     default.save()
     ProfileRule.objects.create(profile=default, newspaper=store().newspaper, left_out=True)
     for address in (reverse("profile_new"), reverse("admin:dedup_profile_add")):
-        page = admin.get(address)
+        page = admin_client.get(address)
         form = page.context["form"] if "form" in page.context else page.context["adminform"].form
         posted = fields_of(form) | {"name": f"loose{address}", "trigram__threshold": "0.35"}
-        assert admin.post(address, posted).status_code == 302
+        assert admin_client.post(address, posted).status_code == 302
         made = Profile.objects.get(name=f"loose{address}")
         assert made.settings == {**default.settings, "trigram": {"threshold": 0.35, "retired": True}}
         assert (made.boilerplate, made.versions_join, made.is_default) == ("topic", True, False)
         assert list(made.rules.values_list("newspaper__name", "left_out")) == [("Harbour Post", True)]
     strict = Profile.objects.create(name="strict", settings={"trigram": {"threshold": 0.9}})
-    form = admin.get(reverse("profile_new"), {"copy": strict.pk}).context["form"]
+    form = admin_client.get(reverse("profile_new"), {"copy": strict.pk}).context["form"]
     assert (form["name"].value(), form["trigram__threshold"].value()) == ("Copy of strict", 0.9)
-    assert f"?copy={strict.pk}" in admin.get(reverse("profiles")).content.decode()
+    assert f"?copy={strict.pk}" in opened(admin_client, "profiles")
 
 
-def test_what_hides_a_fault_is_open(admin: Client) -> None:
+def test_what_hides_a_fault_is_open(admin_client: Client) -> None:
     address = reverse("profile", args=[default_profile().pk])
-    posted = fields_of(admin.get(address).context["form"])
+    posted = fields_of(admin_client.get(address).context["form"])
     for name, value in (("asked_from", "7"), ("minhash__slots", "100"), ("sentence__most_articles", "")):
-        answer = admin.post(address, posted | {name: value, "preview": "1"})
+        answer = admin_client.post(address, posted | {name: value, "preview": "1"})
         page = document_fromstring(answer.content)
         (fault,) = page.find_class("field-error")
         folds = list(fault.iterancestors("details"))
@@ -72,9 +66,9 @@ def test_what_hides_a_fault_is_open(admin: Client) -> None:
         assert "Nothing is saved yet" not in page.text_content()
 
 
-def test_all_faults_are_shown_at_once_and_a_profile_needs_a_pass(admin: Client) -> None:
+def test_all_faults_are_shown_at_once_and_a_profile_needs_a_pass(admin_client: Client) -> None:
     address = reverse("profile", args=[default_profile().pk])
-    page = admin.get(address)
+    page = admin_client.get(address)
     whole = page.content.decode()
     first = re.sub(r"<details.*?</details>", "", whole, flags=re.DOTALL)
     assert not [word for word in ("Arbitrated", "Slots", "Recall", "Source", "1e+08", "MMDS") if word in whole]
@@ -83,7 +77,7 @@ def test_all_faults_are_shown_at_once_and_a_profile_needs_a_pass(admin: Client) 
     posted = {name: value for name, value in fields_of(page.context["form"]).items() if not name.endswith("__enabled")}
     posted |= {"name": "", "trigram__threshold": "1.4", "trigram__day_window": "many", "minhash__slots": "100"}
     del posted["is_default"]
-    answer = admin.post(address, posted)
+    answer = admin_client.post(address, posted)
     assert answer.status_code == 400
     errors = answer.context["form"].errors
     assert errors.keys() == {
@@ -94,7 +88,7 @@ def test_all_faults_are_shown_at_once_and_a_profile_needs_a_pass(admin: Client) 
     assert default_profile().settings == {"containment": {"enabled": True}}
 
 
-def test_the_form_says_what_its_settings_would_do(admin: Client, store: StoreArticle) -> None:
+def test_the_form_says_what_its_settings_would_do(admin_client: Client, store: StoreArticle) -> None:
     articles = [store(f"text {number}", date=f"2026-03-0{1 + number % 5}") for number in range(8)]
     scores = [0.62, 0.66, 0.71, 0.74, 0.83, 0.99, 1.0]
     pairs = [
@@ -118,9 +112,9 @@ def test_the_form_says_what_its_settings_would_do(admin: Client, store: StoreArt
 
     profile = default_profile()
     address = reverse("profile", args=[profile.pk])
-    form = admin.get(address).context["form"]
+    form = admin_client.get(address).context["form"]
     posted = fields_of(form) | {"trigram__threshold": "0.7", "trigram__day_window": "2", "preview": "1"}
-    answer = admin.post(address, posted)
+    answer = admin_client.post(address, posted)
     words = text_of(answer)
     assert "Nothing is saved yet." in words
     assert "Of 6 pairs found so far, these settings would find 3 again and not the other 3." in words
@@ -133,38 +127,40 @@ def test_the_form_says_what_its_settings_would_do(admin: Client, store: StoreArt
     assert default_profile().settings == profile.settings
 
 
-def test_rules_are_made_changed_and_deleted(admin: Client, store: StoreArticle) -> None:
+def test_rules_are_made_changed_and_deleted(admin_client: Client, store: StoreArticle) -> None:
     profile = default_profile()
     post, courier = (store(newspaper=name).newspaper for name in ("Harbour Post", "Inland Courier"))
     merged = Newspaper.objects.create(name="Old Post", merged_into=post)
     new = reverse("profile_rule_new", args=[profile.pk])
-    page = admin.get(new)
+    page = admin_client.get(new)
     assert merged not in page.context["form"].fields["newspaper"].queryset
     assert 'placeholder="0.6"' in page.content.decode()
     posted = {"newspaper": courier.pk, "other": post.pk, "trigram__threshold": "0.4", "trigram__day_window": "7"}
-    assert admin.post(new, posted).status_code == 302
+    assert admin_client.post(new, posted).status_code == 302
     [rule] = ProfileRule.objects.all()
     assert (rule.newspaper, rule.other) == (post, courier)
     assert rule.settings == {"trigram": {"threshold": 0.4, "day_window": 7}}
-    words = text_of(admin.get(reverse("profile", args=[profile.pk])))
+    words = text_of(admin_client.get(reverse("profile", args=[profile.pk])))
     assert "Harbour Post and Inland Courier : Similar text: at most 7 days apart, score from 0.4." in words
     assert "Because of these rules, Similar text looks further for all newspapers" in words
 
-    refused = admin.post(new, {"newspaper": post.pk, "other": courier.pk, "left_out": "on", "trigram__threshold": "7"})
+    refused = admin_client.post(
+        new, {"newspaper": post.pk, "other": courier.pk, "left_out": "on", "trigram__threshold": "7"}
+    )
     assert refused.context["form"].errors.keys() == {"newspaper", "trigram__threshold"}
-    assert "This rule would change nothing." in text_of(admin.post(new, {"newspaper": post.pk}))
+    assert "This rule would change nothing." in text_of(admin_client.post(new, {"newspaper": post.pk}))
     address = reverse("profile_rule", args=[profile.pk, rule.pk])
-    assert admin.post(address, {"newspaper": post.pk, "left_out": "on"}).status_code == 302
+    assert admin_client.post(address, {"newspaper": post.pk, "left_out": "on"}).status_code == 302
     rule.refresh_from_db()
     assert (rule.other, rule.settings, rule.left_out) == (None, {}, True)
-    assert admin.post(reverse("profile_rule_delete", args=[profile.pk, rule.pk])).status_code == 302
+    assert admin_client.post(reverse("profile_rule_delete", args=[profile.pk, rule.pk])).status_code == 302
     assert not ProfileRule.objects.exists()
 
 
-def test_the_default_profile_is_not_deleted_and_others_are(admin: Client) -> None:
+def test_the_default_profile_is_not_deleted_and_others_are(admin_client: Client) -> None:
     other = Profile.objects.create(name="strict")
     for profile in (default_profile(), other):
-        admin.post(reverse("profile_delete", args=[profile.pk]))
+        admin_client.post(reverse("profile_delete", args=[profile.pk]))
     assert [item_.name for item_ in Profile.objects.all()] == ["default"]
 
 

@@ -15,6 +15,7 @@ from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Evidence, Pair
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series
+from tests.pages import opened
 
 pytestmark = pytest.mark.django_db
 
@@ -43,26 +44,25 @@ def ids(pairs: dict[str, Pair], *names: str) -> list[int]:
     return [pairs[name].pk for name in names]
 
 
-def test_lists_undecided_pairs_the_most_probable_duplicates_first(
-    editor_client: Client, pairs: dict[str, Pair]
-) -> None:
-    assert listed(editor_client) == ids(pairs, "syndicated", "same paper", "far")
-
-
 def test_decided_pairs_and_pairs_without_current_evidence_are_not_asked_about(
     editor_client: Client, pairs: dict[str, Pair]
 ) -> None:
     Pair.objects.filter(pk=pairs["syndicated"].pk).update(state="rejected")
     Pair.objects.filter(pk=pairs["far"].pk).update(best_score=0)
+    Evidence.objects.filter(pair=pairs["syndicated"], pass_name="exact").update(stale=True)
 
+    assert listed(editor_client, pass_name="exact", state="any") == []
     assert listed(editor_client) == ids(pairs, "same paper")
     assert listed(editor_client, state="rejected") == ids(pairs, "syndicated")
     assert listed(editor_client, state="any") == ids(pairs, "syndicated", "same paper", "far")
+    on_either_side = pairs["syndicated"].right.newspaper_id
+    assert listed(editor_client, newspaper=on_either_side, state="any") == ids(pairs, "syndicated", "far")
 
 
 @pytest.mark.parametrize(
     ("query", "names"),
     [
+        ({}, ["syndicated", "same paper", "far"]),  # the most probable duplicates first
         ({"pass_name": "trigram"}, ["syndicated", "same paper"]),
         ({"pass_name": "exact"}, ["syndicated"]),
         ({"score_from": "0.8"}, ["syndicated", "same paper"]),
@@ -142,14 +142,14 @@ def test_verdicts_and_orders(
     # Going from pair to pair follows the same order, both ways.
     chain = ids(judged, *names)
     for place, number in enumerate(chain):
-        page = editor_client.get(reverse("pair", args=[number]), query).content.decode()
+        page = opened(editor_client, "pair", number, **query)
         neighbours = re.findall(r'rel="(prev|next)"[^>]* href="/pairs/(\d+)/', page)
         before = [("prev", str(chain[place - 1]))] if place else []
         assert neighbours == before + [("next", str(question)) for question in chain[place + 1 : place + 2]]
 
 
-def test_rows_name_their_verdict(editor_client: Client, judged: dict[str, Pair]) -> None:
-    page = editor_client.get(reverse("queue"), {"tab": "pairs", "verdict": "any", "sort": "score"}).content.decode()
+def test_rows_name_their_verdict_and_what_is_left_out_is_told(editor_client: Client, judged: dict[str, Pair]) -> None:
+    page = opened(editor_client, "queue", tab="pairs", verdict="any", sort="score")
 
     assert re.findall(r'<span class="verdict verdict-(\w+)">(.*?)</span>', page) == [
         ("duplicate", "Duplicate, 97%"),
@@ -161,23 +161,21 @@ def test_rows_name_their_verdict(editor_client: Client, judged: dict[str, Pair])
         ("template", "Template, 10% duplicate"),
     ]
 
-
-def test_what_the_queue_leaves_out_is_told(editor_client: Client, judged: dict[str, Pair]) -> None:
-    page = editor_client.get(reverse("queue"), {"tab": "pairs"}).content.decode()
+    page = opened(editor_client, "queue", tab="pairs")
 
     assert "Pairs that may be duplicates, " in page
     assert '<a href="/queue/?verdict=any">' in page
     assert "1 pair in this selection has no verdict yet" in page
     assert '<a href="/queue/?tab=pairs&amp;verdict=unjudged">List it</a>' in page
     for query in ({"verdict": "template"}, {"sort": "-score", "verdict": "any"}, {"same": "False"}):
-        assert "no verdict yet" not in editor_client.get(reverse("queue"), {"tab": "pairs", **query}).content.decode()
+        assert "no verdict yet" not in opened(editor_client, "queue", tab="pairs", **query)
 
 
 def test_after_a_pair_without_a_verdict_comes_the_first_that_has_one(
     editor_client: Client, judged: dict[str, Pair]
 ) -> None:
     number = judged["unjudged"].pk
-    page = editor_client.get(reverse("pair", args=[number])).content.decode()
+    page = opened(editor_client, "pair", number)
     first = judged["duplicate"].pk
 
     assert re.findall(r'rel="(prev|next)"[^>]* href="/pairs/(\d+)/', page) == [("next", str(first))]
@@ -188,24 +186,12 @@ def test_after_a_pair_without_a_verdict_comes_the_first_that_has_one(
 def test_the_pairs_of_one_series(editor_client: Client, store: StoreArticle, judged: dict[str, Pair]) -> None:
     inside, outside = judged["duplicate"], judged["doubtful"]
     series = make_series(inside.left.newspaper, "rates of #", inside.left, inside.right, outside.left)
-    page = editor_client.get(reverse("queue"), {"series": series.pk}).content.decode()
+    page = opened(editor_client, "queue", series=series.pk)
 
     assert listed(editor_client, series=series.pk) == [inside.pk]
     assert "Pairs of one series:" in page
     assert f'href="/pairs/{inside.pk}/?series={series.pk}">Review these' in page
     assert f'<input type="hidden" name="series" value="{series.pk}"' in page
-
-
-def test_a_newspaper_is_found_on_either_side(editor_client: Client, pairs: dict[str, Pair]) -> None:
-    newspaper = pairs["syndicated"].right.newspaper_id
-
-    assert listed(editor_client, newspaper=newspaper) == ids(pairs, "syndicated", "far")
-
-
-def test_a_pass_that_no_longer_finds_a_pair_does_not_list_it(editor_client: Client, pairs: dict[str, Pair]) -> None:
-    Evidence.objects.filter(pair=pairs["syndicated"], pass_name="exact").update(stale=True)
-
-    assert listed(editor_client, pass_name="exact") == []
 
 
 @pytest.mark.parametrize(
@@ -239,11 +225,11 @@ def test_parameters_that_make_no_sense_are_passed_over(
 
 
 def test_says_which_parameter_was_passed_over(editor_client: Client, pairs: dict[str, Pair]) -> None:
-    page = editor_client.get(reverse("queue"), {"tab": "pairs", "score_from": "7"}).content.decode()
+    page = opened(editor_client, "queue", tab="pairs", score_from="7")
 
     assert "Ensure this value is less than or equal to 1. " in page
     assert '<details class="filter" open>' in page
-    assert '<details class="filter">' in editor_client.get(reverse("queue"), {"tab": "pairs"}).content.decode()
+    assert '<details class="filter">' in opened(editor_client, "queue", tab="pairs")
 
 
 def test_pages_keep_the_filter(editor_client: Client, store: StoreArticle) -> None:
@@ -251,24 +237,19 @@ def test_pages_keep_the_filter(editor_client: Client, store: StoreArticle) -> No
     for number in range(32):
         make_pair(first, store(), trigram=0.9 - number / 100)
 
-    page = editor_client.get(reverse("queue"), {"tab": "pairs", "pass_name": "trigram"}).content.decode()
+    page = opened(editor_client, "queue", tab="pairs", pass_name="trigram")
     assert "32 pairs" in page
     assert 'href="/queue/?tab=pairs&amp;pass_name=trigram&amp;page=2"' in page
     assert len(listed(editor_client, pass_name="trigram")) == 30
     assert len(listed(editor_client, pass_name="trigram", page="2")) == 2
-    assert (
-        "There is nothing on page 9."
-        in editor_client.get(reverse("queue"), {"tab": "pairs", "page": "9"}).content.decode()
-    )
+    assert "There is nothing on page 9." in opened(editor_client, "queue", tab="pairs", page="9")
     assert listed(editor_client, page="99999999999999999999") == listed(editor_client)
 
 
 def test_review_these_begins_with_the_first_pair_and_keeps_the_filter(
     editor_client: Client, pairs: dict[str, Pair]
 ) -> None:
-    page = editor_client.get(
-        reverse("queue"), {"tab": "pairs", "same": "False", "score_from": "", "page": "1"}
-    ).content.decode()
+    page = opened(editor_client, "queue", tab="pairs", same="False", score_from="", page="1")
 
     assert f'href="/pairs/{pairs["syndicated"].pk}/?tab=pairs&amp;same=False">Review these' in page
 
@@ -276,7 +257,7 @@ def test_review_these_begins_with_the_first_pair_and_keeps_the_filter(
 def test_hostile_headlines_are_text(editor_client: Client, store: StoreArticle) -> None:
     make_pair(store(headline="<script>alert(1)</script>", newspaper="<b>Bold</b>"), store(headline=""), trigram=0.7)
 
-    page = editor_client.get(reverse("queue"), {"tab": "pairs"}).content.decode()
+    page = opened(editor_client, "queue", tab="pairs")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>alert" not in page
     assert "<b>Bold</b>" not in page

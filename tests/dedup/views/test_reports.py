@@ -12,14 +12,6 @@ from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
 
-ADDRESSES = ("/reports/", "/reports/exact/", "/reports/exact.csv", "/reports/exact.json")
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_everybody_with_a_login_may_look(address: str, visitor: Client, editor_client: Client) -> None:
-    assert Client().get(address).status_code == 302
-    assert visitor.get(address).status_code == editor_client.get(address).status_code == 200
-
 
 def test_the_list_names_each_report_and_runs_none(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ExactReport, "result", lambda *_: pytest.fail("the list ran a report"))

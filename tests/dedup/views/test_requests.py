@@ -67,13 +67,11 @@ def test_the_browser_is_sent_on_only_to_pages_of_this_site(rf: RequestFactory, w
     assert safe_next(rf.post("/", {"next": wanted}), "/otherwise/") == sent
 
 
-def test_a_page_over_tls_is_not_left_for_one_without(rf: RequestFactory) -> None:
+def test_the_way_on_is_as_safe_as_the_page_and_the_way_back_is_in_the_query(rf: RequestFactory) -> None:
     secure = rf.post("/", {"next": "http://testserver/queue/"}, secure=True)
     assert safe_next(secure, "/otherwise/") == "/otherwise/"
     assert safe_next(rf.post("/"), "/otherwise/") == "/otherwise/"
 
-
-def test_the_filter_and_the_way_back_are_in_the_query(rf: RequestFactory) -> None:
     assert query_of(rf.get("/queue/?tab=later&sort=date")) == "?tab=later&sort=date"
     assert query_of(rf.get("/queue/")) == ""
     assert back_address(rf.get("/pairs/1/?back=7")) == "/clusters/7/#ties-title"

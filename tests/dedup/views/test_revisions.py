@@ -12,6 +12,7 @@ from django.urls import reverse
 from articles.models import Article, ArticleRevision
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
+from tests.pages import opened
 
 pytestmark = pytest.mark.django_db
 NOON = datetime.datetime(2026, 3, 2, 12, tzinfo=datetime.UTC)
@@ -34,9 +35,7 @@ def revise(article: Article, number: int, kind: str, headline: str = "", content
 
 
 def shown(client: Client, name: str, *numbers: int) -> str:
-    page = client.get(reverse(name, args=numbers))
-    assert page.status_code == 200
-    return unescape(page.content.decode())
+    return unescape(opened(client, name, *numbers))
 
 
 def test_what_changed_is_shown_with_its_times(editor_client: Client, store: StoreArticle) -> None:

@@ -7,7 +7,6 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import psycopg
 import pytest
@@ -18,22 +17,15 @@ from django_tasks_db.models import DBTaskResult
 
 from articles.models import Job
 from articles.storage.locks import Lock
-from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import store_refused_run
 from dedup.models import DetectionRun, Profile, RunBlock, Worker
 from tests.conftest import StoreArticle
 from tests.databases import database_url
 from tests.factories import make_run, make_user
-from tests.pages import notices
+from tests.pages import notices, text_of
 
 pytestmark = pytest.mark.django_db
-
-
-def text_of(client: Client, address: str, status: int = 200) -> str:
-    answer = client.get(address)
-    assert answer.status_code == status
-    return answer.content.decode()
 
 
 def test_runs_and_the_page_of_one(editor_client: Client) -> None:
@@ -42,7 +34,9 @@ def test_runs_and_the_page_of_one(editor_client: Client) -> None:
         run=run, pass_name="trigram", first_day="2026-03-01", last_day="2026-03-31", pairs=1234, seconds=1.5
     )
 
-    assert f'href="/runs/{run.pk}/"' in text_of(editor_client, "/runs/")
+    listed = text_of(editor_client, "/runs/")
+    assert f'href="/runs/{run.pk}/"' in listed
+    assert "Start a run" not in listed  # which is for admins
     page = text_of(editor_client, f"/runs/{run.pk}/")
     for expected in ("out of memory", "failed", "threshold", "0.6", "1,234", "1.50", "1 Mar 2026 to 31 Mar 2026"):
         assert expected in page
@@ -62,12 +56,6 @@ def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(editor_client:
         assert expected in page
     verdicts = ("duplicates", "new versions", "templates", "merely similar")
     assert re.findall(r"Pairs that are ([a-z ]+)", page) == list(verdicts)
-
-
-def test_starting_a_run_is_for_admins(editor_client: Client) -> None:
-    assert "Start a run" not in text_of(editor_client, "/runs/")
-    text_of(editor_client, "/runs/new/", status=403)
-    assert editor_client.post("/runs/new/").status_code == 403
 
 
 @contextmanager
@@ -174,29 +162,14 @@ def test_a_run_that_ends_before_it_begins_is_refused(client: Client) -> None:
     assert "2026-03-01 is before 2026-03-02" in answer.content.decode()
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"trigram": {"threshold": 7}},
-            "default cannot be used: trigram: ",
-        ),
-        ({"simhash": {}}, "default cannot be used: there is no pass &#x27;simhash&#x27;"),
-        (
-            {name: {"enabled": False} for name in PASSES},
-            "default has no pass enabled; ",
-        ),
-    ],
-)
-def test_a_profile_that_cannot_be_used_is_refused(client: Client, settings: dict[str, Any], message: str) -> None:
+def test_a_profile_that_cannot_be_used_is_refused(client: Client) -> None:
     client.force_login(make_user("ada", "admin"))
-    profile = Profile.objects.get(is_default=True)
-    Profile.objects.update(settings=settings)
-    answer = client.post("/runs/new/", {"profile": profile.pk})
+    Profile.objects.update(settings={"simhash": {}})
+    answer = client.post("/runs/new/", {"profile": Profile.objects.get(is_default=True).pk})
 
     assert answer.status_code == 400
-    page = answer.content.decode()
-    assert f'<div class="field-error" role="alert">{message}' in page
+    message = "default cannot be used: there is no pass &#x27;simhash&#x27;"
+    assert f'<div class="field-error" role="alert">{message}' in answer.content.decode()
     assert not DBTaskResult.objects.exists()
 
 

@@ -10,15 +10,14 @@ from django.test import Client
 from dedup.models import SavedView
 from dedup.review import saved_views
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_run, make_user
+from tests.factories import make_run, make_user
+from tests.pages import logged_in, text_of
 
 pytestmark = pytest.mark.django_db
 
 
 def shown(client: Client, address: str) -> str:
-    answer = client.get(address)
-    assert answer.status_code == 200
-    return html.unescape(answer.content.decode())
+    return html.unescape(text_of(client, address))
 
 
 def test_a_view_is_saved_listed_renamed_and_deleted(client: Client, store: StoreArticle) -> None:
@@ -51,8 +50,7 @@ def test_a_view_is_saved_listed_renamed_and_deleted(client: Client, store: Store
     client.post(f"/views/{view.pk}/rename/", {"name": "Open"})
     assert [item_.name for item_ in SavedView.objects.order_by("page")] == ["Open", "To look at"]
     # Nobody else sees or touches it.
-    other = Client()
-    other.force_login(make_user("eve", "viewer"))
+    other = logged_in(make_user("eve", "viewer"))
     assert "You have saved no view." in shown(other, "/views/")
     assert other.post(f"/views/{view.pk}/delete/").status_code == 404
     assert client.post(f"/views/{view.pk}/delete/")["Location"] == "/views/"
@@ -79,15 +77,3 @@ def test_what_cannot_be_saved(client: Client, monkeypatch, name: str, query: str
     assert said in html.unescape(answer.content.decode())
     assert SavedView.objects.count() == 2
     assert client.post("/views/people/save/", {"name": "x", "query": "a=b"}).status_code == 404
-
-
-def test_empty_lists_say_the_truth(client: Client, store: StoreArticle) -> None:
-    client.force_login(make_user("vera", "viewer"))
-    store()
-    make_run()
-    assert "Nobody has decided anything yet." in shown(client, "/history/")
-    assert "No decisions match this filter." in shown(client, "/history/?kind=undo")
-    assert "Nothing has been searched for boilerplate yet." in shown(client, "/boilerplate/")
-    make_cluster(store(), store())
-    run = make_run()
-    assert f"on 5 days or more. The run of {run.started_at:%-d %b %Y}" in shown(client, "/series/")

@@ -14,12 +14,12 @@ from articles.models import Article
 from dedup.detection.runs.outdated_verdicts import note_input_digests, outdated_verdicts
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import RULE_REASON
-from dedup.models import Cluster, Pair, Series
+from dedup.models import Pair, Series
 from dedup.review.answers import decisions
 from dedup.review.rules.rules import ENDED, MADE, make_rule
 from tests.conftest import StoreArticle
-from tests.factories import make_pair, make_series
-from tests.pages import notices
+from tests.factories import clusters, make_pair, make_run, make_series
+from tests.pages import notices, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -39,21 +39,12 @@ def series(articles: list[Article]) -> Series:
 
 
 def shown(client: Client, series: Series, **query: Any) -> str:
-    page = client.get(reverse("series", args=[series.pk]), query)
-    assert page.status_code == 200
-    return page.content.decode()
+    return opened(client, "series", series.pk, **query)
 
 
 def listed(client: Client, **query: Any) -> list[int]:
-    page = client.get(reverse("series_list"), query).content.decode()
+    page = opened(client, "series_list", **query)
     return [int(number) for number in re.findall(r'row-link" href="/series/(\d+)/', page)]
-
-
-def clusters() -> list[list[int]]:
-    return [
-        list(cluster.memberships.order_by("article").values_list("article", flat=True))
-        for cluster in Cluster.objects.order_by("pk")
-    ]
 
 
 def test_lists_the_largest_first_and_filters(
@@ -68,13 +59,13 @@ def test_lists_the_largest_first_and_filters(
     assert listed(editor_client, ruled="yes") == [small.pk]
     assert listed(editor_client, ruled="no") == [series.pk]
     assert listed(editor_client, ruled="x", newspaper="x", page="zzz") == [series.pk, small.pk]
-    rows = editor_client.get(reverse("series_list")).content.decode().split('class="row-item')
+    rows = opened(editor_client, "series_list").split('class="row-item')
     assert ["never duplicates of each other" in row for row in rows[1:]] == [False, True]
     assert "on 4 days, 4 Mar 2026 to 7 Mar 2026" in rows[1]
 
 
 def test_shows_the_articles_and_the_pairs_among_them(
-    editor_client: Client, articles: list[Article], series: Series
+    editor_client: Client, visitor: Client, articles: list[Article], series: Series
 ) -> None:
     templates = [
         make_pair(articles[0], articles[1], verdict="template", trigram=0.9),
@@ -92,6 +83,15 @@ def test_shows_the_articles_and_the_pairs_among_them(
     pairs = re.findall(r'<td><a href="/pairs/(\d+)/"', page)
     assert pairs == [str(pair.pk) for pair in (mistaken, *templates)]
     assert f"/pairs/{copy.pk}/" not in page
+    seen = shown(visitor, series)
+    assert "cannot make a rule" in seen
+    assert "<form" not in seen.split("<main", 1)[1]
+
+
+def test_an_empty_list_says_when_series_were_looked_for(editor_client: Client, store: StoreArticle) -> None:
+    store()
+    run = make_run()
+    assert f"on 5 days or more. The run of {run.started_at:%-d %b %Y}" in opened(editor_client, "series_list")
 
 
 def test_the_articles_come_in_pages(editor_client: Client, store: StoreArticle) -> None:
@@ -174,12 +174,6 @@ def test_a_series_that_is_gone(editor_client: Client, action: str) -> None:
     assert answer["Location"] == "/series/"
     assert notices(editor_client.get("/series/").content.decode()) == [("error", ["4711"])]
     assert editor_client.get("/series/4711/").status_code == 404
-
-
-def test_visitors_see_the_rule_and_no_form(visitor: Client, series: Series) -> None:
-    page = shown(visitor, series)
-    assert "cannot make a rule" in page
-    assert "<form" not in page.split("<main", 1)[1]
 
 
 def test_a_rule_is_offered_when_editors_call_its_pairs_templates(

@@ -15,6 +15,7 @@ from articles.models import Article, Newspaper
 from dedup.models import Cluster, Token
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_user
+from tests.pages import logged_in
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +37,9 @@ def ferry(store: StoreArticle) -> list[Article]:
     return copies
 
 
-def test_a_cluster_is_one_story_with_its_newspapers(ferry: list[Article], visitor: Client) -> None:
+def test_a_cluster_is_one_story_with_its_newspapers_found_by_any_of_its_articles(
+    ferry: list[Article], visitor: Client
+) -> None:
     page = visitor.get("/stories/").content.decode()
     headlines = re.findall(r'<span lang="[^"]*" dir="auto">([^<]*)</span></a>', page)
     assert headlines == ["Prize for rye bread", "Ferry stays in port"]
@@ -47,8 +50,6 @@ def test_a_cluster_is_one_story_with_its_newspapers(ferry: list[Article], visito
     assert "The ferry to the islands stays in the harbour until Friday." in page
     assert "second sentence" not in page
 
-
-def test_search_and_filter_look_at_every_article_of_a_story(ferry: list[Article], visitor: Client) -> None:
     papers = {item_.name: item_.pk for item_ in Newspaper.objects.all()}
 
     def found(query: str) -> list[str]:
@@ -114,8 +115,7 @@ def test_a_feed_address_works_without_a_login_until_it_is_revoked(ferry: list[Ar
 
 
 def test_a_setting_opens_stories_to_everybody(ferry: list[Article], visitor: Client, settings: Any) -> None:
-    no_role = Client()
-    no_role.force_login(make_user("no-role"))
+    no_role = logged_in(make_user("no-role"))
     addresses = ("/stories/", f"/stories/{ferry[0].pk}/", "/stories/feed.atom")
     for address in addresses:
         assert Client().get(address).status_code == 302

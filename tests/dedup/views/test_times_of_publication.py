@@ -6,10 +6,10 @@ import re
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
+from tests.pages import opened
 
 
 def times(page: str) -> list[tuple[str, str]]:
@@ -38,7 +38,7 @@ def test_the_page_of_an_article(
     visitor: Client, store: StoreArticle, date: str, time: str, machine: str, shown: str
 ) -> None:
     article = store(date=date, time=time, date_source="feed")
-    page = visitor.get(reverse("article", args=[article.pk])).content.decode()
+    page = opened(visitor, "article", article.pk)
     assert times(page)[0] == (machine, shown)
     comes = "The date and the time come from" if time else "The date comes from"
     assert f"{comes} the feed or list that named the page." in page
@@ -53,17 +53,17 @@ def test_lists_and_pairs(visitor: Client, store: StoreArticle) -> None:
         return [(machine, shown.format(weekday)) for machine, shown in rows]
 
     # The table says the time zone once, above its rows.
-    page = visitor.get(reverse("articles")).content.decode()
+    page = opened(visitor, "articles")
     assert times(page) == [(machine, text.removesuffix(" UTC+02:00")) for machine, text in expected(later, day, late)]
     assert page.count("UTC+02:00") == 1
     pair = make_pair(timed, dated, trigram=0.9)
     same = make_pair(dated, store(), trigram=0.9)
-    queue = visitor.get(reverse("queue"), {"verdict": "any"}).content.decode()
+    queue = opened(visitor, "queue", verdict="any")
     assert times(queue) in (expected(late, day, day), expected(day, late, day))
-    page = visitor.get(reverse("pair", args=[pair.pk])).content.decode()
+    page = opened(visitor, "pair", pair.pk)
     assert times(page)[:2] == expected(late, day, weekday="Mon ")
     assert 'class="differs"' in page
-    page = visitor.get(reverse("pair", args=[same.pk])).content.decode()
+    page = opened(visitor, "pair", same.pk)
     assert times(page)[:2] == expected(day, day, weekday="Mon ")
-    page = visitor.get(reverse("compare"), {"left": timed.pk, "right": other.pk}).content.decode()
+    page = opened(visitor, "compare", left=timed.pk, right=other.pk)
     assert times(page)[:2] == expected(late, later, weekday="Mon ")

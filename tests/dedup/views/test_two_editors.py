@@ -10,21 +10,15 @@ from django.urls import reverse
 from dedup.models import Pair, SecondReading
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair, make_user
+from tests.factories import make_cluster, make_pair
+from tests.pages import logged_in, opened
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def other(db: None) -> User:
-    return make_user("otto", "editor")
-
-
-@pytest.fixture
 def other_client(other: User) -> Client:
-    client = Client()
-    client.force_login(other)
-    return client
+    return logged_in(other)
 
 
 @override_settings(SECOND_READINGS=1.0)
@@ -36,9 +30,9 @@ def test_a_second_reading_shows_nothing_of_the_first_answer_and_changes_nothing(
     pair = Pair.objects.get(left=left, right=right)
     decisions.decide_pair(pair.pk, "confirm", user=editor, note="cropped by the agency")
 
-    listed = other_client.get(reverse("queue"), {"tab": "second"}).content.decode()
+    listed = opened(other_client, "queue", tab="second")
     assert f"/pairs/{pair.pk}/?tab=second" in listed
-    assert f"/pairs/{pair.pk}/" not in editor_client.get(reverse("queue"), {"tab": "second"}).content.decode()
+    assert f"/pairs/{pair.pk}/" not in opened(editor_client, "queue", tab="second")
     following = other_client.get(reverse("queue_next"), {"tab": "second"})
     assert following["Location"] == f"/pairs/{pair.pk}/?tab=second"
     page = other_client.get(following["Location"]).content.decode()
@@ -71,7 +65,7 @@ def test_a_second_reading_shows_nothing_of_the_first_answer_and_changes_nothing(
     assert "does not wait for a second" in refused
     assert SecondReading.objects.count() == 1
     assert pair.decisions.count() == 1
-    both = editor_client.get(reverse("queue"), {"tab": "disagreements"}).content.decode()
+    both = opened(editor_client, "queue", tab="disagreements")
     assert f"/pairs/{pair.pk}/?tab=disagreements" in both
     page = editor_client.get(f"/pairs/{pair.pk}/?tab=disagreements").content.decode()
     for shown in ("own facts", "otto", "cropped by the agency"):
@@ -100,13 +94,13 @@ def test_an_editor_who_comes_too_late_agrees_or_contests_with_one_click(
     refused = editor_client.post(reverse("collision_answer", args=[pair.pk]), contest, follow=True)
     assert "your own decision" in refused.content.decode()
     assert SecondReading.objects.count() == 1
-    assert "1 disagreement" in editor_client.get(reverse("disagreements")).content.decode()
-    assert "Open" in editor_client.get(reverse("changed_answers")).content.decode()
+    assert "1 disagreement" in opened(editor_client, "disagreements")
+    assert "Open" in opened(editor_client, "changed_answers")
 
     second = make_pair(store(), store(newspaper="Coast Telegraph"), trigram=0.9)
     made = decisions.decide_pair(second.pk, "reject", user=editor)
     other_client.post(reverse("pair_decide", args=[second.pk]), too_late)
-    page = other_client.get(reverse("pair", args=[second.pk])).content.decode()
+    page = opened(other_client, "pair", second.pk)
     assert "Agree" in page
     assert "Contest:" not in page
     other_client.post(reverse("collision_answer", args=[second.pk]), {"decision": made.pk, "kind": "reject"})
