@@ -34,9 +34,8 @@ class Tab:
 
     `rows` returns its questions for a user, in order: rows of a model with a key `pair` and, with `cards`, a key
     `cluster`, one of which is set. They must not be distinct or grouped, because a row is locked when it is given out.
-    `blind`: the pairs are shown as if nobody had decided
-    them. `quiet`: the queue names the tab only while it has questions. `keeps`: a question cannot be put off until
-    later, because the tab is a list of its own.
+    `blind`: the pairs are shown as if nobody had decided them. `quiet`: the queue names the tab only while it has
+    questions. `keeps`: a question cannot be put off until later, because the tab is a list of its own.
     """
 
     name: str
