@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -14,7 +15,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from dedup.api import articles, checks, clusters, pairs, runs, webhooks
-from dedup.api.problems import CONTENT_TYPE, RENDERER, Problem, ProblemError, faults_of, problem_response
+from dedup.api.problems import CONTENT_TYPE, RENDERER, Problem, ProblemError, faults_of, invalid
 
 _DESCRIPTION = (
     "The articles, pairs, clusters, decisions and runs of this newsdedup. Send a token of the page Tokens in the "
@@ -90,31 +91,26 @@ for prefix, router in (
     api.add_router(prefix, router)
 
 
-@api.exception_handler(ProblemError)
-def _problem(_request: HttpRequest, error: Any) -> HttpResponse:
-    return problem_response(error.status, error.detail, error.errors, error.headers)
+# What is raised, as the problem that is answered.
+_PROBLEMS: dict[type[Exception], Callable[[Any], ProblemError]] = {
+    ProblemError: lambda error: error,
+    ValidationError: lambda error: invalid(*faults_of(error.errors)),
+    Http404: lambda error: ProblemError(404, str(error)),
+    HttpError: lambda error: ProblemError(error.status_code, f"{error}. Send JSON in UTF-8."),
+    RequestDataTooBig: lambda _error: ProblemError(
+        413,
+        f"The body is larger than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1_000_000} MB. Send fewer articles at once.",
+    ),
+}
 
 
-@api.exception_handler(ValidationError)
-def _invalid(_request: HttpRequest, error: Any) -> HttpResponse:
-    faults = faults_of(error.errors)
-    return problem_response(422, f"{faults[0].where}: {faults[0].detail}", faults)
+def _answer(_request: HttpRequest, error: Any) -> HttpResponse:
+    kind = next(kind for kind in _PROBLEMS if isinstance(error, kind))
+    return _PROBLEMS[kind](error).answer()
 
 
-@api.exception_handler(Http404)
-def _missing(_request: HttpRequest, error: Any) -> HttpResponse:
-    return problem_response(404, str(error))
-
-
-@api.exception_handler(HttpError)
-def _refused(_request: HttpRequest, error: Any) -> HttpResponse:
-    return problem_response(error.status_code, f"{error}. Send JSON in UTF-8.")
-
-
-@api.exception_handler(RequestDataTooBig)
-def _too_large(_request: HttpRequest, _error: Any) -> HttpResponse:
-    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1_000_000
-    return problem_response(413, f"The body is larger than {most} MB. Send fewer articles at once.")
+for raised in _PROBLEMS:
+    api.add_exception_handler(raised, _answer)
 
 
 @api.exception_handler(Exception)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
-from pydantic import ConfigDict, Field, create_model
+from pydantic import Field, create_model
 
 from articles.fields import FROM_FILES
 from articles.models import Article, ArticleURL, Newspaper
@@ -18,7 +18,7 @@ from articles.storage.ingest import Stored, store_articles
 from dedup.api.auth import READS, STORES
 from dedup.api.cursors import Page, PageQuery, page_of, refuse_unknown
 from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row, filtered, filtering
-from dedup.api.values import Number, Text
+from dedup.api.values import Body, Number, Text
 from dedup.review.queries.articles import stored_under
 from dedup.rows.articles import ARTICLE
 
@@ -41,10 +41,8 @@ def _with_details(shape: type[AnySchema]) -> type[AnySchema]:
 
 
 @_with_details
-class NewArticle(Schema):
+class NewArticle(Body):
     """An article to store. What ingest refuses is in the result of its row, with the reason."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Text
     date: Text = Field(description="The day or time of publication, such as 2026-03-31 or 2026-03-31T18:30+02:00.")
@@ -55,10 +53,8 @@ class NewArticle(Schema):
     lang: Text = Field("", description="An ISO 639 code; without it, it is detected.")
 
 
-class NewArticles(Schema):
+class NewArticles(Body):
     """Articles to store, in their order."""
-
-    model_config = ConfigDict(extra="forbid")
 
     articles: list[NewArticle] = Field(min_length=1, max_length=MOST_STORED)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 from django.http import Http404, HttpRequest
-from ninja import Router, Schema
-from pydantic import ConfigDict, Field, model_validator
+from ninja import Router
+from pydantic import Field, model_validator
 
 from articles.storage.incoming import url_fault
 from dedup.api.auth import CHECKS
 from dedup.api.shapes import article_row, shape
-from dedup.api.values import Day, Text
+from dedup.api.values import Body, Day, Text
 from dedup.models import Verdict
 from dedup.review.queries.articles import stored_under
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS, Pasted, check
@@ -21,10 +21,8 @@ from dedup.rows.columns import Column, ColumnType, Rows
 router = Router(tags=["check"])
 
 
-class NewCheck(Schema):
+class NewCheck(Body):
     """A text, with its headline and its day if they are known; or the URL of a stored article."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: Text | None = Field(None, min_length=1, max_length=MAX_CHARACTERS)
     headline: Text = Field("", max_length=MAX_HEADLINE_CHARACTERS)

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from articles.numbers import read_number
 from articles.paging import rows_after
-from dedup.api.problems import Fault, ProblemError
+from dedup.api.problems import Fault, invalid, refused
 from dedup.api.values import Text
 
 USUAL_ROWS, MOST_ROWS = 50, 200
@@ -79,8 +79,8 @@ def page_of(
         try:
             last: Any = SimpleNamespace(**read_cursor(query.cursor, names))
         except ValueError as error:
-            fault = Fault(where="query/cursor", detail="Use an address in `next` as it is.")
-            raise ProblemError(422, "This is not a cursor of this list.", errors=[fault]) from error
+            said = "This is not a cursor of this list."
+            raise refused("query/cursor", "Use an address in `next` as it is.", summary=said) from error
         rows = rows_after(rows, ordering, last)
     found = list(rows[: query.limit + 1])
     shown = found[: query.limit]
@@ -96,7 +96,7 @@ def refuse_unknown(request: HttpRequest, names: Collection[str]) -> None:
         if name not in names
     ]
     if faults:
-        raise ProblemError(422, f"{faults[0].where}: {faults[0].detail}", errors=faults)
+        raise invalid(*faults)
 
 
 def _address(request: HttpRequest, cursor: str) -> str:

@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.http import parse_etags
-from ninja import Header, Query, Router, Schema
-from pydantic import ConfigDict, Field
+from ninja import Header, Query, Router
+from pydantic import Field
 
 from dedup.answers import AnswerKey
 from dedup.api.auth import DECIDES, READS, TokenRequest
@@ -29,7 +29,7 @@ from dedup.api.shapes import (
     pair_full,
     pair_row,
 )
-from dedup.api.values import Number, Text
+from dedup.api.values import Body, Number, Text
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Pair
 from dedup.review.answers.decisions import (
@@ -58,19 +58,15 @@ class DecisionQuery(PageQuery):
     pair: Number | None = Field(None, description="Decisions on this pair.")
 
 
-class NewDecision(Schema):
+class NewDecision(Body):
     """What the two articles of a pair are."""
-
-    model_config = ConfigDict(extra="forbid")
 
     kind: AnswerKey
     note: Text = Field("", max_length=MAX_NOTE_CHARACTERS)
 
 
-class NewUndo(Schema):
+class NewUndo(Body):
     """Why a decision is undone."""
-
-    model_config = ConfigDict(extra="forbid")
 
     note: Text = Field("", max_length=MAX_NOTE_CHARACTERS)
 

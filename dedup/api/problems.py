@@ -50,20 +50,27 @@ class ProblemError(Exception):
         super().__init__(detail)
         self.status, self.detail, self.errors, self.headers = status, detail, errors, headers or {}
 
+    def answer(self) -> HttpResponse:
+        """Return it as an answer."""
+        body = problem_json(self.status, self.detail, self.errors)
+        return HttpResponse(body, status=self.status, headers={"Content-Type": CONTENT_TYPE, **self.headers})
+
+
+def invalid(*faults: Fault) -> ProblemError:
+    """Return the error for wrong values of a request, whose first one it names."""
+    return ProblemError(422, f"{faults[0].where}: {faults[0].detail}", errors=faults)
+
+
+def refused(where: str, detail: str, *, summary: str = "") -> ProblemError:
+    """Return the error for one value of a request that no type rules out."""
+    return ProblemError(422, summary or detail, errors=[Fault(where=where, detail=detail)])
+
 
 def problem_json(status: int, detail: str, errors: Sequence[Fault] = ()) -> bytes:
     """Return the body of an error."""
     title = HTTPStatus(status).phrase
     problem = Problem(title=title, status=status, detail=detail, errors=list(errors))
     return json.dumps(problem.model_dump(exclude_defaults=True) | {"type": problem.type}).encode()
-
-
-def problem_response(
-    status: int, detail: str, errors: Sequence[Fault] = (), headers: Mapping[str, str] | None = None
-) -> HttpResponse:
-    """Return an error as an answer."""
-    named = {"Content-Type": CONTENT_TYPE, **(headers or {})}
-    return HttpResponse(problem_json(status, detail, errors), status=status, headers=named)
 
 
 def faults_of(errors: Sequence[Mapping[str, Any]]) -> list[Fault]:

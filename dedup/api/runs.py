@@ -7,15 +7,15 @@ from typing import Any, Self
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
-from pydantic import ConfigDict, Field, StrictBool, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from articles.models import Job, Newspaper
 from articles.querysets import days_fault
 from dedup.api.auth import READS, RUNS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
-from dedup.api.problems import Fault, ProblemError
+from dedup.api.problems import refused
 from dedup.api.shapes import RequestRow, RunRow, request_row, run_row
-from dedup.api.values import Day, Number, Text
+from dedup.api.values import Body, Day, Number, Text
 from dedup.detection.runs.profiles import ProfileError, configs_of, default_profile, enabled, profile_named
 from dedup.detection.runs.requests import Wanted, request_run
 from dedup.models import DetectionRun, Profile
@@ -24,10 +24,8 @@ router = Router(tags=["runs"])
 requests = Router(tags=["runs"])
 
 
-class NewRun(Schema):
+class NewRun(Body):
     """What to compare: all articles, or those of these days and newspapers."""
-
-    model_config = ConfigDict(extra="forbid")
 
     profile: Text | None = Field(None, max_length=100, description="Its name; without it, the default profile.")
     since: Day | None = None
@@ -87,9 +85,9 @@ def _profile(name: str | None) -> Profile:
         profile = default_profile() if name is None else profile_named(name)
         configs = configs_of(profile.settings)
     except ProfileError as error:
-        raise _refused("body/profile", str(error)) from error
+        raise refused("body/profile", str(error)) from error
     if not enabled(configs):
-        raise _refused("body/profile", f"{profile} has no pass enabled; enable one on the page Profiles.")
+        raise refused("body/profile", f"{profile} has no pass enabled; enable one on the page Profiles.")
     return profile
 
 
@@ -97,9 +95,5 @@ def _newspapers(names: list[str]) -> list[Newspaper]:
     """Return the newspapers with these names. Raises ProblemError, 422, for a name that none has."""
     found = {newspaper.name: newspaper for newspaper in Newspaper.objects.in_use().filter(name__in=names)}
     if missing := [name for name in names if name not in found]:
-        raise _refused("body/newspapers", f"There is no newspaper {missing[0]!r}.")
+        raise refused("body/newspapers", f"There is no newspaper {missing[0]!r}.")
     return list(found.values())
-
-
-def _refused(where: str, detail: str) -> ProblemError:
-    return ProblemError(422, detail, errors=[Fault(where=where, detail=detail)])

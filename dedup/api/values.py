@@ -6,7 +6,8 @@ import datetime
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, WithJsonSchema
+from ninja import Schema
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from articles.numbers import MAX_NUMBER
 
@@ -36,4 +37,9 @@ Text = Annotated[str, AfterValidator(_storable)]
 Day = Annotated[datetime.date, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
 # The number of a row, in an address or a body.
 Number = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
-StrictNumber = Annotated[StrictInt, Field(ge=1, le=MAX_NUMBER)]
+
+
+class Body(Schema):
+    """What a request sends: an attribute that it does not have is refused."""
+
+    model_config = ConfigDict(extra="forbid")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
-from ninja import Query, Router, Schema
-from pydantic import ConfigDict, Field, StrictBool
+from ninja import Query, Router
+from pydantic import Field, StrictBool
 
 from dedup.api.auth import HOOKS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
-from dedup.api.problems import Fault, ProblemError
+from dedup.api.problems import refused
 from dedup.api.shapes import DeliveryRow, MadeWebhook, WebhookRow, delivery_row, made_webhook, webhook_row
-from dedup.api.values import Number, Text
+from dedup.api.values import Body, Number, Text
 from dedup.integrations.webhooks import (
     MAX_URL_CHARACTERS,
     WebhookError,
@@ -30,19 +29,15 @@ router = Router(tags=["webhooks"])
 Event = Literal["cluster.new", "cluster.changed", "cluster.confirmed", "alarm"]
 
 
-class NewWebhook(Schema):
+class NewWebhook(Body):
     """Where to send what."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Text = Field(min_length=1, max_length=MAX_URL_CHARACTERS)
     events: list[Event] = Field(["cluster.new"], min_length=1, max_length=4)
 
 
-class WebhookChange(Schema):
+class WebhookChange(Body):
     """What to change; the rest stays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Text | None = Field(None, min_length=1, max_length=MAX_URL_CHARACTERS)
     events: list[Event] | None = Field(None, min_length=1, max_length=4)
@@ -52,7 +47,7 @@ class WebhookChange(Schema):
 @router.get("", auth=HOOKS, response=Page[WebhookRow], summary="List your webhooks")
 def list_webhooks(request: TokenRequest, query: Query[PageQuery]) -> Page[Any]:
     """List the webhooks of the token's owner."""
-    return page_of(request, _own(request), query, ("id",), webhook_row)
+    return page_of(request, request.auth.owner.webhooks.all(), query, ("id",), webhook_row)
 
 
 @router.post("", auth=HOOKS, response={201: MadeWebhook}, summary="Make a webhook", url_name="list_webhooks")
@@ -61,7 +56,7 @@ def make(request: TokenRequest, body: NewWebhook, response: HttpResponse) -> dic
     try:
         hook = make_webhook(request.auth.owner, body.url, body.events)
     except WebhookError as error:
-        raise _refused(error) from error
+        raise refused("body", str(error)) from error
     response["Location"] = f"/api/v1/webhooks/{hook.pk}"
     return made_webhook(hook)
 
@@ -69,17 +64,17 @@ def make(request: TokenRequest, body: NewWebhook, response: HttpResponse) -> dic
 @router.get("/{int:webhook_id}", auth=HOOKS, response=WebhookRow, summary="Read a webhook")
 def read_webhook(request: TokenRequest, webhook_id: Number) -> dict[str, Any]:
     """Return a webhook of the token's owner."""
-    return webhook_row(get_object_or_404(_own(request), pk=webhook_id))
+    return webhook_row(_own(request, webhook_id))
 
 
 @router.patch("/{int:webhook_id}", auth=HOOKS, response=WebhookRow, summary="Change a webhook", url_name="read_webhook")
 def change(request: TokenRequest, webhook_id: Number, body: WebhookChange) -> dict[str, Any]:
     """Change a webhook, or switch it on or off."""
-    hook = get_object_or_404(_own(request), pk=webhook_id)
+    hook = _own(request, webhook_id)
     try:
         change_webhook(hook, by=request.auth.owner, url=body.url, events=body.events, active=body.active)
     except WebhookError as error:
-        raise _refused(error) from error
+        raise refused("body", str(error)) from error
     return webhook_row(hook)
 
 
@@ -88,7 +83,7 @@ def change(request: TokenRequest, webhook_id: Number, body: WebhookChange) -> di
 )
 def delete(request: TokenRequest, webhook_id: Number) -> None:
     """Delete a webhook with what waits for it."""
-    delete_webhook(get_object_or_404(_own(request), pk=webhook_id), by=request.auth.owner)
+    delete_webhook(_own(request, webhook_id), by=request.auth.owner)
 
 
 @router.get(
@@ -96,21 +91,17 @@ def delete(request: TokenRequest, webhook_id: Number) -> None:
 )
 def list_deliveries(request: TokenRequest, webhook_id: Number, query: Query[PageQuery]) -> Page[Any]:
     """List what was sent or waits, the latest first; what was delivered is kept for 30 days."""
-    hook = get_object_or_404(_own(request), pk=webhook_id)
-    return page_of(request, hook.deliveries.defer("body"), query, ("-id",), delivery_row)
+    deliveries = _own(request, webhook_id).deliveries.defer("body")
+    return page_of(request, deliveries, query, ("-id",), delivery_row)
 
 
 @router.post("/{int:webhook_id}/test", auth=HOOKS, response={202: WebhookRow}, summary="Send a test to a webhook")
 def test_webhook(request: TokenRequest, webhook_id: Number) -> dict[str, Any]:
     """Queue a request without clusters, of the type “test”."""
-    hook = get_object_or_404(_own(request), pk=webhook_id)
+    hook = _own(request, webhook_id)
     send_test(hook)
     return webhook_row(hook)
 
 
-def _own(request: TokenRequest) -> QuerySet[Webhook]:
-    return Webhook.objects.filter(owner=request.auth.owner)
-
-
-def _refused(error: WebhookError) -> ProblemError:
-    return ProblemError(422, str(error), errors=[Fault(where="body", detail=str(error))])
+def _own(request: TokenRequest, webhook_id: int) -> Webhook:
+    return get_object_or_404(Webhook, owner=request.auth.owner, pk=webhook_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import django_filters as filters
@@ -63,17 +64,15 @@ _MEMBER = Rows(
         Column("article", of=ARTICLE, file=""),
     ),
 )
-_cells = _MEMBER.file_values()
 
 
-def _rows(clusters: QuerySet[Any]) -> Iterator[dict[str, Any]]:
+def _members(clusters: QuerySet[Any]) -> Iterator[Membership]:
     members = Membership.objects.filter(cluster__in=clusters.order_by().values("pk"))
     full = members.select_related("cluster", "article__newspaper").defer(*(f"article__{name}" for name in LONG_TEXTS))
-    for batch in in_batches(full.order_by("cluster_id", "article_id")):
-        yield from map(_cells, batch)
+    return chain.from_iterable(in_batches(full.order_by("cluster_id", "article_id")))
 
 
-CLUSTERS = Export("clusters", "clusters, a row for each of their articles", _MEMBER.file_columns(), _rows)
+CLUSTERS = Export("clusters", "clusters, a row for each of their articles", _MEMBER, _members)
 
 
 @filters_of(CLUSTER)

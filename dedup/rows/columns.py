@@ -7,78 +7,41 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Flag, StrEnum, auto
 from operator import attrgetter
-from typing import Any
+from typing import Any, Self
 
 from django.db.models import Q
 
 
 class ColumnType(StrEnum):
-    """The type of a column's cells; None is an empty cell."""
+    """The type of a column's cells: its type in Python, how people see it, and what the data dictionary calls it.
 
-    TEXT = "text"
-    COUNT = "count"  # an integer, which people read with thousands separators
-    SHARE = "share"  # a number in 0..1, which people read as a percentage
-    NUMBER = "number"
-    DAY = "day"
-    INTEGER = "integer"  # the number of a row
-    PROBABILITY = "probability"  # a number in 0..1, which people read as it is
-    MOMENT = "moment"
-    BOOLEAN = "boolean"
-    TEXTS = "texts"
-    INTEGERS = "integers"
-    OBJECT = "object"
-    URLS = "urls"
-    HEADLINES = "headlines"
+    None is an empty cell. Types that are written in a format of their own are right-aligned.
+    """
 
-    @property
-    def words(self) -> str:
-        """The type as the data dictionary names it."""
-        return _WORDS.get(self, self.value)
+    of_python: Any
+    form: str
+    words: str
 
-    @property
-    def of_python(self) -> Any:
-        """The type of a cell in Python."""
-        return _OF_PYTHON[self]
+    def __new__(cls, value: str, of_python: Any, form: str = "", words: str = "") -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.of_python, member.form, member.words = of_python, form, words or value
+        return member
 
-    @property
-    def is_number(self) -> bool:
-        """Whether the column is right-aligned."""
-        return self in (ColumnType.COUNT, ColumnType.SHARE, ColumnType.NUMBER, ColumnType.PROBABILITY)
-
-
-_WORDS = {
-    ColumnType.COUNT: "integer",
-    ColumnType.SHARE: "number, 0 to 1",
-    ColumnType.PROBABILITY: "number, 0 to 1",
-    ColumnType.DAY: "day, YYYY-MM-DD",
-    ColumnType.MOMENT: "moment, ISO 8601",
-    ColumnType.TEXTS: "list of texts",
-    ColumnType.INTEGERS: "list of integers",
-    ColumnType.URLS: "list of objects with url and kind",
-    ColumnType.HEADLINES: "list of objects with headline, date and url",
-}
-_OF_PYTHON: dict[ColumnType, Any] = {
-    ColumnType.TEXT: str,
-    ColumnType.COUNT: int,
-    ColumnType.SHARE: float,
-    ColumnType.NUMBER: float,
-    ColumnType.DAY: datetime.date,
-    ColumnType.INTEGER: int,
-    ColumnType.PROBABILITY: float,
-    ColumnType.MOMENT: datetime.datetime,
-    ColumnType.BOOLEAN: bool,
-    ColumnType.TEXTS: list[str],
-    ColumnType.INTEGERS: list[int],
-    ColumnType.OBJECT: dict[str, Any],
-    ColumnType.URLS: list[dict[str, str]],
-    ColumnType.HEADLINES: list[dict[str, str]],
-}
-_FORMATS = {
-    ColumnType.COUNT: "{:,}",
-    ColumnType.SHARE: "{:.2%}",
-    ColumnType.NUMBER: "{:,.2f}",
-    ColumnType.PROBABILITY: "{:.2f}",
-}
+    TEXT = "text", str
+    COUNT = "count", int, "{:,}", "integer"
+    SHARE = "share", float, "{:.2%}", "number, 0 to 1"
+    NUMBER = "number", float, "{:,.2f}"
+    DAY = "day", datetime.date, "", "day, YYYY-MM-DD"
+    INTEGER = "integer", int  # the number of a row
+    PROBABILITY = "probability", float, "{:.2f}", "number, 0 to 1"
+    MOMENT = "moment", datetime.datetime, "", "moment, ISO 8601"
+    BOOLEAN = "boolean", bool
+    TEXTS = "texts", list[str], "", "list of texts"
+    INTEGERS = "integers", list[int], "", "list of integers"
+    OBJECT = "object", dict[str, Any]
+    URLS = "urls", list[dict[str, str]], "", "list of objects with url and kind"
+    HEADLINES = "headlines", list[dict[str, str]], "", "list of objects with headline, date and url"
 
 
 class Place(Flag):
@@ -142,7 +105,7 @@ class Column:
     @property
     def is_number(self) -> bool:
         """Whether the column is right-aligned."""
-        return self.type.is_number
+        return bool(self.type.form)
 
     @property
     def title(self) -> str:
@@ -170,7 +133,7 @@ class Column:
             return ""
         if self.type is ColumnType.BOOLEAN:
             return "yes" if cell else "no"
-        return _FORMATS.get(self.type, "{}").format(cell)
+        return (self.type.form or "{}").format(cell)
 
 
 @dataclass(frozen=True, eq=False)

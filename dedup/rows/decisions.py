@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import django_filters as filters
@@ -62,18 +63,16 @@ DECISION = Rows(
         Column("undone_at", "when it was undone", ColumnType.MOMENT, source=_of_undo("decided_at"), places=Place.FILE),
     ),
 )
-_cells = DECISION.file_values()
 
 
-def _rows(decisions: QuerySet[Any]) -> Iterator[dict[str, Any]]:
+def _whole(decisions: QuerySet[Any]) -> Iterator[Decision]:
     texts = [f"pair__{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
     full = Decision.objects.select_related("decided_by", "pair__left", "pair__right", "undone_by")
     full = full.defer("pair__reasons", *texts)
-    for batch in in_batches(full.filter(pk__in=decisions.order_by().values("pk")).order_by("pk")):
-        yield from map(_cells, batch)
+    return chain.from_iterable(in_batches(full.filter(pk__in=decisions.order_by().values("pk")).order_by("pk")))
 
 
-DECISIONS = Export("decisions", "all decisions, also those that were undone", DECISION.file_columns(), _rows)
+DECISIONS = Export("decisions", "all decisions, also those that were undone", DECISION, _whole)
 
 
 def _deciders(*_args: Any) -> QuerySet[Any]:

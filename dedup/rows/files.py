@@ -9,6 +9,7 @@ import datetime
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any, BinaryIO
 
@@ -17,7 +18,7 @@ from django.db.models import QuerySet
 
 from articles.files.cells import csv_text, guarded
 from articles.loading import require
-from dedup.rows.columns import Column, ColumnType
+from dedup.rows.columns import Column, ColumnType, Rows
 
 # Rows fetched from the database at a time, and of a row group of Parquet; memory holds no more.
 ROWS_AT_ONCE = 2_000
@@ -29,12 +30,21 @@ Cells = Iterable[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Export:
-    """A table for other programs. `columns` explains each column; `rows` yields the rows of a list, ordered by ids."""
+    """A table for other programs. `read` yields the rows of a list, ordered by ids; `of` has their columns."""
 
     name: str
     help: str
-    columns: Mapping[str, str]
-    rows: Callable[[QuerySet[Any]], Iterator[dict[str, Any]]]
+    of: Rows
+    read: Callable[[QuerySet[Any]], Iterator[Any]]
+
+    @cached_property
+    def columns(self) -> Mapping[str, str]:
+        """The names of the columns with what they mean."""
+        return self.of.file_columns()
+
+    def rows(self, chosen: QuerySet[Any]) -> Iterator[dict[str, Any]]:
+        """Return the cells of each row of a list by column."""
+        return map(self.of.file_values(), self.read(chosen))
 
 
 def in_batches(rows: QuerySet[Any]) -> Iterator[list[Any]]:

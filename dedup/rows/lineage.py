@@ -79,17 +79,14 @@ _STEP = Rows(
         Column("reasons", "why, in words", source=lambda step: " ".join(step.edge.reasons)),
     ),
 )
-_cells = _STEP.file_values()
 
 
-def _rows(clusters: QuerySet[Any]) -> Iterator[dict[str, Any]]:
+def _steps(clusters: QuerySet[Any]) -> Iterator[_Step]:
     for number, lineage, _ in traced_clusters(clusters):
         articles = {article.number: article for article in lineage.articles}
         for edge in lineage.edges:
-            yield _cells(_Step(number, lineage, edge, articles[edge.source], articles[edge.follower]))
+            yield _Step(number, lineage, edge, articles[edge.source], articles[edge.follower])
 
 
 # Not among the lists of the page Exports: to trace all clusters takes minutes, which a page has not.
-LINEAGE = Export(
-    "lineage", "which article of a cluster follows which, a row for each follower", _STEP.file_columns(), _rows
-)
+LINEAGE = Export("lineage", "which article of a cluster follows which, a row for each follower", _STEP, _steps)

@@ -380,10 +380,7 @@ def _published(pairs: PairQuerySet, first: Any, last: Any) -> PairQuerySet:
     )
 
 
-_cells = PAIR.file_values()
-
-
-def _rows(pairs: QuerySet[Any]) -> Iterator[dict[str, Any]]:
+def _with_decisions(pairs: QuerySet[Any]) -> Iterator[Pair]:
     texts = [f"{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
     full = Pair.objects.select_related("left__newspaper", "right__newspaper").defer("reasons", *texts)
     # By subquery: what only the list needs, such as how doubtful a pair is, is not computed for every row.
@@ -392,7 +389,7 @@ def _rows(pairs: QuerySet[Any]) -> Iterator[dict[str, Any]]:
         for pair in batch:
             decision, editor, moment = decided.get(pair.pk, (None, None, None))
             vars(pair).update(scores=scores[pair.pk], in_force=decision, decided_by=editor, decided_at=moment)
-            yield _cells(pair)
+            yield pair
 
 
 def _current_scores(batch: Sequence[Any]) -> dict[int, dict[str, float]]:
@@ -414,4 +411,4 @@ def _decided(batch: Sequence[Any]) -> dict[int, tuple[Any, Any, Any]]:
         return {pair: (decision, editor, moment) for pair, decision, editor, moment in cursor.fetchall()}
 
 
-PAIRS = Export("pairs", "pairs of articles with their verdicts and decisions", PAIR.file_columns(), _rows)
+PAIRS = Export("pairs", "pairs of articles with their verdicts and decisions", PAIR, _with_decisions)
