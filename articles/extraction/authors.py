@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
-from urllib.parse import urlsplit
 
 import lxml.html
 
-from articles.extraction.html import elements_of, squeeze
+from articles.extraction.html import elements_of, main_headings, names_of_element, squeeze, url_parts
 from articles.extraction.names import person_names, squash
 
 # A longer element is not a byline.
@@ -52,7 +51,6 @@ _MARK = re.compile(
     r"|redaktor|tacgia"
     r"|tac-gia|creator)(?![a-z])",
 )
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _PROFILE = re.compile(
     r"/(?:authors?|autor(?:a|e|es|en|in|i|zy)?|auteurs?|journalists?|reporters?|columnists?|contributors?"
     r"|writers?|by|redakteure?"
@@ -88,17 +86,13 @@ def byline_choices(
 
 def host_names(url: str) -> list[str]:
     """Return what a site may call itself by its host, such as fjordbladet and fjordbladet.example."""
-    try:
-        host = (urlsplit(url).hostname or "").removeprefix("www.")
-    except ValueError:
-        return []
-    labels = host.split(".")
+    labels = (url_parts(url).hostname or "").removeprefix("www.").split(".")
     return [".".join(labels[start:end]) for start in range(len(labels)) for end in range(start + 1, len(labels) + 1)]
 
 
 def visible_byline(page: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:
     """Return the names in the first byline after the headline, or else in the headline's own frame."""
-    headline = next(iter(page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")), None)
+    headline = next(iter(main_headings(page)), None)
     after, before = _marked(page, headline)
     frames = [] if headline is None else list(headline.iterancestors())[:3]
     near = [element for element in before[-MAX_BLOCKS:] if any(frame in element.iterancestors() for frame in frames)]
@@ -130,16 +124,13 @@ def names_of(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        name = value.get("name") or " ".join(_strings(value.get("givenName"), value.get("familyName")))
+        own = (value.get("givenName"), value.get("familyName"))
+        name = value.get("name") or " ".join(part for part in own if isinstance(part, str))
         yield from names_of(name if isinstance(name, str | list) else None)
     elif isinstance(value, list):
-        for item_ in value[:20]:
-            if not isinstance(item_, list):
-                yield from names_of(item_)
-
-
-def _strings(*values: Any) -> list[str]:
-    return [value for value in values if isinstance(value, str)]
+        for entry in value[:20]:
+            if not isinstance(entry, list):
+                yield from names_of(entry)
 
 
 def _meta_authors(page: lxml.html.HtmlElement) -> list[str]:
@@ -173,14 +164,8 @@ def _marked(
     return after, before
 
 
-def _is_marked(element: lxml.html.HtmlElement) -> bool:
-    return any(_MARK.search(_CAMEL.sub("-", name).lower()) for name in _marks(element))
-
-
-def _marks(element: lxml.html.HtmlElement) -> Iterator[str]:
-    for attribute in ("class", "id", "data-testid", "data-qa"):
-        if value := element.get(attribute):
-            yield value
+def _is_marked(element: lxml.html.HtmlElement, mark: re.Pattern[str] = _MARK) -> bool:
+    return mark.search(names_of_element(element, "class", "id", "data-testid", "data-qa").lower()) is not None
 
 
 def _leads_to_author(element: lxml.html.HtmlElement) -> bool:
@@ -207,9 +192,7 @@ def _is_elsewhere(block: lxml.html.HtmlElement, headline: lxml.html.HtmlElement 
             return True
         if ancestor.tag in {"body", "main", "article"} or (headline is not None and headline in ancestor.iter("h1")):
             return False
-        if any(_COMMENTS.search(_CAMEL.sub("-", name).lower()) for name in _marks(ancestor)):
-            return True
-        if level < _CARD_LEVELS and _is_card(ancestor):
+        if _is_marked(ancestor, _COMMENTS) or (level < _CARD_LEVELS and _is_card(ancestor)):
             return True
     return False
 
@@ -232,16 +215,13 @@ def _names_in(block: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:
         return names
     found: list[str] = []
     for piece in map(squeeze, block.itertext()):
-        names = person_names([_before_numbers(piece)], sites, certain=True)
+        # The first number is of a time: "Liv Dahl, 3 May" names one person.
+        before = re.split(r"\d", piece, maxsplit=1)[0].strip(" ,-–—|•·/")
+        names = person_names([before], sites, certain=True)
         if found and not names and squash(piece) and squash(piece) not in _SEPARATORS:
             break
         found += names
     return list(dict.fromkeys(found))
-
-
-def _before_numbers(text: str) -> str:
-    """Return the text before the first number, which is of a time: "Liv Dahl, 3 May" names one person."""
-    return re.split(r"\d", text, maxsplit=1)[0].strip(" ,-–—|•·/")
 
 
 def name_line(lines: Sequence[str], headline: str, text: str) -> list[str]:

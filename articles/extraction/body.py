@@ -12,7 +12,15 @@ import lxml.etree
 import lxml.html
 
 from articles.extraction.frames import collect_paragraphs, drop_next_articles, find_frame, prose_characters
-from articles.extraction.html import Paragraph, elements_of, join_paragraphs, paragraphs, parse_markup, squeeze
+from articles.extraction.html import (
+    Paragraph,
+    elements_of,
+    join_paragraphs,
+    names_of_element,
+    paragraphs,
+    parse_markup,
+    squeeze,
+)
 from articles.extraction.notices import is_offer
 from articles.extraction.page_chrome import (
     MAX_LINE_CHARACTERS,
@@ -49,6 +57,7 @@ _NOISE_ELEMENTS = frozenset({
     "nav", "noscript", "object", "select", "textarea",
 })  # fmt: skip
 _NOISE_ROLES = frozenset(("alert", "banner", "complementary", "contentinfo", "dialog", "navigation", "search"))
+_CONSENT = "cookies?|consent|gdpr|cmp|onetrust|didomi|usercentrics|privacy[_-]?(?:banner|layer|notice|popup)"
 _NOISE_NAMES = re.compile(
     r"(?:^|[\s_-])(?:"
     r"(?:related|more|other|latest|top)[_-]?(?:articles?|content|links?|news|posts?|stories|story|on)|related"
@@ -56,7 +65,7 @@ _NOISE_NAMES = re.compile(
     r"|shar(?:e|es|ing)|social|newsletters?|subscribe|sign[_-]?up|follow[_-]?us"
     r"|comments?|disqus|captions?|breadcrumbs?|promos?|ads?|adverts?|advertisements?|sponsored|outbrain|taboola"
     r"|(?:info|fact|facts|expandable|author|bio|teaser|promo)[_-]?(?:box|bio|info|card)|factbox|faktaruta"
-    r"|cookies?|consent|gdpr|cmp|onetrust|didomi|usercentrics|privacy[_-]?(?:banner|layer|notice|popup)"
+    rf"|{_CONSENT}"
     r"|(?:user|customer|product)?[_-]?reviews|pagination|skip[_-]?link|by[_-]?line"
     r")(?:$|[\s_-])",
     re.IGNORECASE,
@@ -66,10 +75,7 @@ _NEVER_FRAMES = frozenset({"aside", "footer", "nav"})
 _COMMENT_NAMES = re.compile(
     r"(?:^|[\s_-])(?:comments|disqus|comment[_-]?(?:list|section|thread|area)s?)(?:$|[\s_-])", re.IGNORECASE
 )
-_CONSENT_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:cookies?|consent|gdpr|cmp|onetrust|didomi|usercentrics|privacy[_-]?(?:banner|layer|notice|popup))(?:$|[\s_-])",
-    re.IGNORECASE,
-)
+_CONSENT_NAMES = re.compile(rf"(?:^|[\s_-])(?:{_CONSENT})(?:$|[\s_-])", re.IGNORECASE)
 _ARTICLE_BODY = "//*[contains(concat(' ', normalize-space(@itemprop), ' '), ' articleBody ')]"
 _BODY_NAMES = re.compile(
     r"(?:^|\s)(?:(?:entry|post|article|story|news)[_-]{0,2}(?:content|body|text)|(?:content|body)[_-]{0,2}(?:article|text))(?:$|\s)",
@@ -77,7 +83,6 @@ _BODY_NAMES = re.compile(
 )
 _BOX_HEADINGS = "//h2 | //h3 | //h4 | //h5 | //h6 | //strong | //p[not(*)] | //div[not(*)] | //span[not(*)]"
 _KEPT = frozenset({"html", "head", "body", "article", "main"})
-_CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # The attributes that readability uses; the others only cost time.
 _READ_ATTRIBUTES = frozenset({"class", "id", "href", "itemprop", "style", "hidden"})
 
@@ -165,7 +170,8 @@ def _outgrows(element: lxml.html.HtmlElement, rest: int) -> bool:
     """Return whether noise that is longer than the article is noise nevertheless."""
     if rest < MIN_TEXT_LETTERS or _BODY_NAMES.search(element.get("class", "")):
         return False
-    if element.tag in _NEVER_FRAMES or _COMMENT_NAMES.search(names := _names(element)) or _CONSENT_NAMES.search(names):
+    names = names_of_element(element, "class", "id")
+    if element.tag in _NEVER_FRAMES or _COMMENT_NAMES.search(names) or _CONSENT_NAMES.search(names):
         return True
     return len(element.text_content()) < MIN_LETTERS_A_LINK * len(element.findall(".//a"))
 
@@ -251,11 +257,7 @@ def _for_readability(page: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
 def _is_noise(element: lxml.html.HtmlElement) -> bool:
     if element.tag in _NOISE_ELEMENTS or element.get("role") in _NOISE_ROLES:
         return True
-    return bool(_NOISE_NAMES.search(_names(element)))
-
-
-def _names(element: lxml.html.HtmlElement) -> str:
-    return _CAMEL_HUMP.sub("-", f"{element.get('class', '')} {element.get('id', '')}")
+    return bool(_NOISE_NAMES.search(names_of_element(element, "class", "id")))
 
 
 def _paragraph_letters(page: lxml.html.HtmlElement) -> dict[lxml.html.HtmlElement, int]:

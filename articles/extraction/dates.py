@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import urlsplit
 
 import lxml.etree
 import lxml.html
 
-from articles.extraction.html import squeeze
+from articles.extraction.html import main_headings, squeeze, url_parts
 from articles.extraction.metadata import Declared
 from articles.extraction.written_dates import Place, WrittenDay, place_of, proven_order, written_days
 from articles.fields import FIRST_PRINTED, LIMITS, MAX_DAYS_AHEAD
@@ -110,14 +109,14 @@ def find_publication_day(
     An impossible day (in the future, or before there were news sites) is not believed, unless it is in the past and two
     sources agree on it.
     """
-    place = place_of(declared.locale, _host(url))
+    place = _place(declared, url)
     in_url = url_day(url)
     evidence = _Evidence(page, in_url, today)
     stated = _stated_days(page, declared, place, evidence)
     for date in stated:
         if _is_likely(date.day, today) or _is_attested(date, stated, in_url):
             source, time = _time_of(date, stated)
-            return PublicationDay(date.day, source, _doubt(date, stated, in_url, declared, today), time)
+            return PublicationDay(date.day, source, _doubt(date, stated, declared, evidence), time)
     unlikely = [_unlikely(date.source, date.day) for date in stated]
     if in_url and _is_likely(in_url, today):
         return PublicationDay(in_url, "htmldate", _sentence(unlikely))
@@ -131,7 +130,7 @@ def selected_day(
     value: str, page: lxml.html.HtmlElement, declared: Declared, url: str, today: datetime.date
 ) -> PublicationDay | None:
     """Return the day in a text of the page that the newspaper's own rule selects; None if it names no possible day."""
-    found = _read_day(value, place_of(declared.locale, _host(url)))
+    found = _read_day(value, _place(declared, url))
     if found is None:
         return None
     day, other, _ = _Evidence(page, url_day(url), today).settle(found)
@@ -140,13 +139,13 @@ def selected_day(
     return PublicationDay(day, "rule", _sentence(_either(other)), possible_time(value, day))
 
 
+def _place(declared: Declared, url: str) -> Place:
+    return place_of(declared.locale, url_parts(url).hostname or "")
+
+
 def url_day(url: str) -> datetime.date | None:
     """Return the day in a URL's path, such as /2024/05/03/ or /20240503; None if there is none."""
-    try:
-        path = urlsplit(url).path
-    except ValueError:
-        return None
-    for match in _URL_DAY.finditer(path):
+    for match in _URL_DAY.finditer(url_parts(url).path):
         year, month, day = (part.lower() for part in match.groups() if part)
         try:
             return datetime.date(int(year), _MONTHS.index(month) + 1 if month in _MONTHS else int(month), int(day))
@@ -247,26 +246,15 @@ def _is_likely(day: datetime.date, today: datetime.date) -> bool:
     return FIRST_DAY <= day <= today + datetime.timedelta(days=MAX_DAYS_AHEAD)
 
 
-def _is_attested(
-    each: _Stated,
-    stated: Sequence[_Stated],
-    in_url: datetime.date | None,
-) -> bool:
+def _is_attested(date: _Stated, stated: Sequence[_Stated], in_url: datetime.date | None) -> bool:
     """Return whether an old day belongs to an archive: two sources name it, or the URL does too."""
-    if each.day >= FIRST_DAY or each.day == UNSET:
+    if date.day >= FIRST_DAY or date.day == UNSET:
         return False
-    others = [other.day for other in stated if other.source != each.source]
-    return any(other == each.day for other in [*others, in_url])
+    return date.day in (in_url, *(other.day for other in stated if other.source != date.source))
 
 
-def _doubt(
-    chosen: _Stated,
-    stated: Sequence[_Stated],
-    in_url: datetime.date | None,
-    declared: Declared,
-    today: datetime.date,
-) -> str:
-    day = chosen.day
+def _doubt(chosen: _Stated, stated: Sequence[_Stated], declared: Declared, evidence: _Evidence) -> str:
+    day, in_url, today = chosen.day, evidence.in_url, evidence.today
     doubts = [] if day >= FIRST_DAY else [f"{day} is before {FIRST_DAY}"]
     doubts += _either(chosen.other)
     trusted = [date for date in stated if date.source != "time" or chosen.source == "time"]
@@ -320,19 +308,14 @@ def _guessed_day(page: lxml.html.HtmlElement, url: str, place: Place, evidence: 
     # htmldate knows no languages: it may have read 03/05/2024 in the wrong order.
     text = page.text_content()[:MAX_SEARCHED_CHARACTERS]
     for written in written_days(text, place) if day.day <= 12 else ():
-        if day in (written.day, written.other) or written.day == _swapped(day):
+        if day in (written.day, written.other) or written.day == day.replace(month=day.day, day=day.month):
             return evidence.settle(written)
     return WrittenDay(day)
 
 
-def _swapped(day: datetime.date) -> datetime.date:
-    """Return the day with month and day exchanged; both are at most 12."""
-    return datetime.date(day.year, day.day, day.month)
-
-
 def _visible_day(page: lxml.html.HtmlElement, place: Place) -> WrittenDay | None:
     """Return the day in a line that says little else: one of the first after the headline, or in its own frame."""
-    headline = next(iter(page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")), None)
+    headline = next(iter(main_headings(page)), None)
     if headline is None:
         return None
     frame = next(headline.iterancestors("header", "section", "div"), headline)
@@ -350,10 +333,3 @@ def _short_line(element: lxml.html.HtmlElement) -> str:
     line = squeeze(" ".join(pieces)) if len(pieces) < MAX_PIECES else ""
     fits = len(line) <= MAX_TIME_CHARACTERS and letters(line) <= MAX_LINE_LETTERS
     return line if fits and any(map(str.isdigit, line)) else ""
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

@@ -16,7 +16,7 @@ import lxml.html
 from articles.extraction.body import MIN_TEXT_LETTERS, FoundText, find_text, remove_noise, remove_programs
 from articles.extraction.bylines import page_bylines, split_byline, without_byline
 from articles.extraction.dates import DateSource, find_publication_day
-from articles.extraction.html import UnreadablePageError, decode_page, parse_page
+from articles.extraction.html import ExtractionError, decode_page, parse_page
 from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
 from articles.extraction.notices import is_offer
 from articles.extraction.relevance import coverage, relevance, terms
@@ -56,14 +56,6 @@ _ASKS_TO_PAY = re.compile(
 )
 
 
-class ExtractionError(ValueError):
-    """The page has no article; `reason` is one of a few fixed texts, so that reasons can be counted."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 @dataclass(frozen=True, slots=True)
 class ExtractedArticle(FoundDetails):
     """The article on a page.
@@ -98,10 +90,7 @@ def extract_article(
     if there is no article.
     """
     today = today or datetime.datetime.now(datetime.UTC).date()
-    try:
-        page = parse_page(body, content_type)
-    except UnreadablePageError as error:
-        raise ExtractionError(str(error)) from error
+    page = parse_page(body, content_type)
     drop_selected(page, rule)
     declared = read_declared(page, url)
     ruled = read_by_rule(page, rule, declared, url, today)

@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import SplitResult, urlsplit
 
 import charset_normalizer
 import lxml.etree
@@ -51,9 +52,13 @@ def decode_page(body: bytes, content_type: str = "") -> str:
     if body.isascii() and _ISO_2022_JP.search(body):
         return body.decode("iso2022_jp", "replace")
     text = html_to_unicode(content_type or None, body, auto_detect_fun=_guess_charset)[1]
-    if "\ufffd" in text and b"\xef\xbf\xbd" not in body and (guess := _better_guess(text, body)):
-        return body.decode(guess, "replace")
-    return text
+    # The declared charset decodes less than half of the characters beyond ASCII.
+    is_wrong = b"\xef\xbf\xbd" not in body and text.count("\ufffd") > _beyond_ascii(text) / 2
+    return body.decode(guess, "replace") if is_wrong and (guess := _guess_charset(body)) else text
+
+
+def _beyond_ascii(text: str) -> int:
+    return len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _is_utf_8(body: bytes) -> bool:
@@ -61,9 +66,8 @@ def _is_utf_8(body: bytes) -> bool:
     if body.isascii():
         return False
     text = body.decode("utf-8", "replace")
-    beyond = len(text) - len(text.encode("ascii", "ignore"))
     bad = text.count("\ufffd") - body.count(b"\xef\xbf\xbd")
-    return beyond > bad * (_GOOD_FOR_EACH_BAD + 1)
+    return _beyond_ascii(text) > bad * (_GOOD_FOR_EACH_BAD + 1)
 
 
 def _wide_encoding(body: bytes) -> str:
@@ -116,15 +120,8 @@ def _japanese_charset(sample: bytes) -> str | None:
 def _sample(body: bytes) -> bytes:
     """Return the part of the body from which its charset is guessed."""
     found = re.search(rb"[\x80-\xff]", body)
-    start = found.start() if found else 0
-    start = max(0, start - _BEFORE)
+    start = max(0, found.start() - _BEFORE) if found else 0
     return body[start : start + _GUESSED_BYTES]
-
-
-def _better_guess(text: str, body: bytes) -> str | None:
-    """Return another charset if the declared one decodes less than half of the characters beyond ASCII."""
-    beyond = len(text) - len(text.encode("ascii", "ignore"))
-    return _guess_charset(body) if text.count("\ufffd") > beyond / 2 else None
 
 
 # An article has thousands of elements, its page some ten thousand; larger pages would take minutes.
@@ -142,6 +139,7 @@ _QUOTED = re.compile(r""""[^"]*+"|'[^']*+'""")
 _MANY_CHARACTERS, _MANY_ATTRIBUTES = 10_000, 2_000
 _MARKUP = re.compile(r"<[a-zA-Z!?/]")
 _BLANKS = re.compile(r"\s+")
+_CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad "
 BLOCKS = frozenset({
     "address", "article", "blockquote", "body", "center", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5",
@@ -152,8 +150,12 @@ _LINES = {"li": ("ul", "ol", "menu"), "dt": ("dl",), "dd": ("dl",), "tr": ("tabl
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
-class UnreadablePageError(ValueError):
-    """A page without elements, or with too many; the message says which."""
+class ExtractionError(ValueError):
+    """The page has no article; `reason` is one of a few fixed texts, so that reasons can be counted."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,18 +172,18 @@ class Paragraph:
 
 
 def parse_page(body: bytes, content_type: str = "") -> lxml.html.HtmlElement:
-    """Return the page's root element, without comments. Raises UnreadablePageError."""
+    """Return the page's root element, without comments. Raises ExtractionError."""
     source = _NOT_XML.sub(" ", decode_page(body, content_type))
     if not source.strip():
-        raise UnreadablePageError("empty page")
+        raise ExtractionError("empty page")
     if not _MARKUP.search(source):  # a plain text served as a page
         source = "".join(f"<p>{html.escape(part)}</p>" for part in re.split(r"\n\s*\n", source))
     try:
         page = parse_markup(source)
     except (lxml.etree.LxmlError, AssertionError) as error:  # only comments, or no element at all
-        raise UnreadablePageError("empty page") from error
+        raise ExtractionError("empty page") from error
     if int(page.xpath("count(//*)")) > MAX_ELEMENTS:
-        raise UnreadablePageError("page too large")
+        raise ExtractionError("page too large")
     _drop_attributes(page)
     return page
 
@@ -322,6 +324,24 @@ def _group(block: lxml.html.HtmlElement | None) -> object:
     if block is None or block.tag not in _LINES:
         return None
     return next(block.iterancestors(*_LINES[block.tag]), None)
+
+
+def main_headings(page: lxml.html.HtmlElement) -> list[lxml.html.HtmlElement]:
+    """Return the main headings of the article, or of the page if the article has none."""
+    return page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")
+
+
+def names_of_element(element: lxml.html.HtmlElement, *attributes: str) -> str:
+    """Return the names in these attributes of an element, with hyphens at the humps of camel case."""
+    return _CAMEL_HUMP.sub("-", " ".join(element.get(attribute, "") for attribute in attributes))
+
+
+def url_parts(url: str) -> SplitResult:
+    """Return the parts of a URL, all empty if it is not valid, such as http://[undefined]/."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
 
 
 def elements_of(page: lxml.html.HtmlElement) -> Iterator[lxml.html.HtmlElement]:

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 from articles.extraction.body import MIN_TEXT_LETTERS, remove_noise, remove_programs
 from articles.extraction.bylines import page_bylines, split_byline
-from articles.extraction.extract import ExtractedArticle, ExtractionError, extract_article
-from articles.extraction.html import Paragraph, UnreadablePageError, join_paragraphs, paragraphs, parse_page
+from articles.extraction.extract import ExtractedArticle, extract_article
+from articles.extraction.html import ExtractionError, Paragraph, join_paragraphs, paragraphs, parse_page
 from articles.extraction.page_chrome import without_page_chrome
 from articles.extraction.page_series import join_pages
 from articles.extraction.rules import NO_RULE, ExtractionRule
@@ -107,7 +107,7 @@ def whole_text(entry: FeedEntry) -> tuple[str, str]:
     """
     try:
         page = parse_page(entry.html.encode("utf-8", "replace"), "text/html; charset=utf-8")
-    except UnreadablePageError:
+    except ExtractionError:
         return "", ""
     remove_programs(page)
     remove_noise(page)

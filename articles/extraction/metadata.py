@@ -14,7 +14,7 @@ import lxml.etree
 import lxml.html
 
 from articles.extraction.authors import byline_choices, host_names, names_of
-from articles.extraction.html import join_paragraphs, paragraphs, parse_markup, squeeze
+from articles.extraction.html import join_paragraphs, main_headings, paragraphs, parse_markup, squeeze
 from articles.extraction.names import squash
 
 # JSON-LD has some thousand characters; longer scripts are not read.
@@ -98,8 +98,8 @@ def nodes(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     if depth > MAX_DATA_DEPTH:
         return
     if isinstance(data, list):
-        for item_ in data:
-            yield from nodes(item_, depth + 1)
+        for entry in data:
+            yield from nodes(entry, depth + 1)
     elif isinstance(data, dict):
         yield data
         yield from nodes(data.get("@graph"), depth + 1)
@@ -166,7 +166,7 @@ def _metas(page: lxml.html.HtmlElement) -> dict[str, str]:
 
 def _headlines(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
     found = [data.get("headline") or data.get("name"), *(metas.get(name) for name in _META_HEADLINES)]
-    found += [heading.text_content() for heading in page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")]
+    found += [heading.text_content() for heading in main_headings(page)]
     found += [title.text_content() for title in page.xpath("//head/title | //title")]
     for node in found:
         # Entities are often escaped twice in JSON-LD and meta elements.

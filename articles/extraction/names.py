@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 # The name that is stored, and its spellings in bylines. Case matters: "ap" is not an agency.
 AGENCIES = {
     "AAP": "AAP|Australian Associated Press",
-    "AFP": "AFP|Agence France[- ]Presse|AGENCE FRANCE[- ]PRESSE",
+    "AFP": "AFP|Agence France-Presse|Agence France Presse|AGENCE FRANCE-PRESSE|AGENCE FRANCE PRESSE",
     "Agência Brasil": "Agência Brasil",
     "Agência Lusa": "Lusa|LUSA",
     "Agerpres": "Agerpres|AGERPRES",
@@ -61,10 +61,7 @@ AGENCIES = {
     "Xinhua": "Xinhua|XINHUA|Xinhua News Agency|新华社|新華社",
     "Yonhap": "Yonhap|YONHAP|연합뉴스",
 }
-CANONICAL = {alias: name for name, aliases in AGENCIES.items() for alias in aliases.split("|") if "[" not in alias}
-CANONICAL |= dict.fromkeys(
-    ("Agence France-Presse", "Agence France Presse", "AGENCE FRANCE-PRESSE", "AGENCE FRANCE PRESSE"), "AFP"
-)
+CANONICAL = {alias: name for name, aliases in AGENCIES.items() for alias in aliases.split("|")}
 _SPELLINGS = "|".join(sorted((re.escape(alias) for alias in CANONICAL), key=len, reverse=True))
 AGENCY_PATTERN = rf"(?P<agency>{_SPELLINGS})(?![\w-])"
 
@@ -206,11 +203,6 @@ def looks_like_person(name: str) -> bool:
     return sum(not word.islower() for word in words) > 1 and all(map(PERSON_WORD.fullmatch, words))
 
 
-def same_name(left: str, right: str) -> bool:
-    """Return whether two names differ at most in case, blanks and signs."""
-    return squash(left) == squash(right)
-
-
 def squash(name: str) -> str:
     """Return the letters and digits of a name, without case."""
     return "".join(filter(str.isalnum, name.casefold()))
@@ -236,12 +228,7 @@ def _cut(value: str) -> str:
 
 
 def _is_person(name: str, sites: Sequence[str]) -> bool:
-    if (
-        not name
-        or name[0].islower()
-        or not 1 < len(name) <= MAX_AUTHOR_CHARACTERS
-        or len(name.split()) > MAX_NAME_WORDS
-    ):
+    if not 1 < len(name) <= MAX_AUTHOR_CHARACTERS or name[0].islower() or len(name.split()) > MAX_NAME_WORDS:
         return False
     if _NOT_A_NAME.search(name) or _NOBODY.fullmatch(name) or _DESK.fullmatch(name) or agency_named(name):
         return False

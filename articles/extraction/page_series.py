@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin
 
 import lxml.html
 
 from articles.extraction.extract import ExtractedArticle
-from articles.extraction.html import UnreadablePageError, parse_page, squeeze
+from articles.extraction.html import ExtractionError, names_of_element, parse_page, squeeze, url_parts
 from articles.normalization.language import detect_language
 from articles.normalization.parameters import read_parameters
 from articles.normalization.text import normalize_text
@@ -65,7 +65,6 @@ _OTHER_FRAMES = re.compile(
     r"|sidebar|widget)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _HREF = re.compile(rb"""<(?:a|link)\b[^<>]{0,2000}?\bhref\s*=\s*["']?\s*([^"'<>\s]{1,2000})""", re.IGNORECASE)
 # A line that only leads to another page of the article.
 _PAGE_LINE = re.compile(
@@ -91,7 +90,7 @@ def next_page(body: bytes, url: str, content_type: str, first_url: str, number: 
         return None  # true of almost all pages, and found without parsing them
     try:
         links = list(_links(parse_page(body, content_type), url))
-    except UnreadablePageError:
+    except ExtractionError:
         return None
     following = (
         link.url
@@ -111,7 +110,9 @@ def page_number(url: str, first_url: str) -> int:
     place, first = _place(url), _place(first_url)
     if place is None or first is None or place.host != first.host:
         return 0
-    needed = {parameter for parameter in first.parameters if not _counts_first(parameter)}
+    # But for that of the first page.
+    counted = {parameter: _PARAMETER.fullmatch(parameter) for parameter in first.parameters}
+    needed = {parameter for parameter, found in counted.items() if not found or int(found["number"]) > 1}
     added = place.parameters - needed
     if needed - place.parameters or not (first.stem or needed):
         return 0
@@ -140,10 +141,9 @@ def join_pages(first: ExtractedArticle, following: Sequence[ExtractedArticle | s
         seen.update(map(normalize_text, new))
         texts.append("\n\n".join(new))
         doubts.append(page.text_doubt and f"page {number}: {page.text_doubt}")
-    if not following:
-        return first
-    lines = (line for text in texts for line in text.split("\n\n") if line and not _leads_on(line))
-    text = "\n\n".join(lines) or first.text
+    lines = (line for text in texts for line in text.split("\n\n") if line)
+    kept = (line for line in lines if len(line) > _MAX_PAGE_LINE or not _PAGE_LINE.fullmatch(line))
+    text = "\n\n".join(kept) or first.text
     return replace(
         first,
         text=text,
@@ -151,10 +151,6 @@ def join_pages(first: ExtractedArticle, following: Sequence[ExtractedArticle | s
         paywalled=any(page.paywalled for page in (first, *following) if not isinstance(page, str)),
         text_doubt="; ".join(dict.fromkeys(filter(None, doubts))),
     )
-
-
-def _leads_on(line: str) -> bool:
-    return len(line) <= _MAX_PAGE_LINE and _PAGE_LINE.fullmatch(line) is not None
 
 
 class _Link(NamedTuple):
@@ -189,16 +185,13 @@ def _links(page: lxml.html.HtmlElement, url: str) -> Iterator[_Link]:
         if link.tag == "link":
             yield _Link(href, to_page=is_next, counts=False)
             continue
-        names = _CAMEL_HUMP.sub("-", " ".join(_names(element) for element in (link, *link.iterancestors())))
+        around = (link, *link.iterancestors())
+        names = " ".join(names_of_element(element, "class", "id", "aria-label") for element in around)
         if _OTHER_FRAMES.search(names):
             continue
         words = _NEXT_WORDS.fullmatch(squeeze(link.text_content())[:100])
         to_page = is_next or _FRAMES.search(names) is not None or bool(words and words[0].strip())
         yield _Link(href, to_page, counts=bool(words and words["number"]))
-
-
-def _names(element: lxml.html.HtmlElement) -> str:
-    return f"{element.get('class', '')} {element.get('id', '')} {element.get('aria-label', '')}"
 
 
 def _is_bare(url: str, first_url: str) -> bool:
@@ -225,18 +218,10 @@ def _added_tail(place: _Place, first: _Place, pattern: re.Pattern[str]) -> re.Ma
     return pattern.fullmatch(place.stem, len(stem)) if stem and place.stem.startswith(stem) else None
 
 
-def _counts_first(parameter: str) -> bool:
-    found = _PARAMETER.fullmatch(parameter)
-    return found is not None and int(found["number"]) < 2
-
-
 @lru_cache(maxsize=64)
 def _place(url: str) -> _Place | None:
     """Return what of a URL names its page; None if it is not valid."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # such as http://[undefined]/
-        return None
+    parts = url_parts(url)
     host = parts.netloc.lower().removeprefix("www.")
     stem = _EXTENSION.sub("", unquote(parts.path).rstrip("/")).rstrip("/")
     kept = (parameter.text for parameter in read_parameters(host, parts.path, parts.query) if not parameter.dropped)

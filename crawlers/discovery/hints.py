@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 import lxml.html
 
-from articles.extraction.html import UnreadablePageError, parse_page
+from articles.extraction.html import ExtractionError, parse_page
 from crawlers.fetching.sites import is_front_page, is_visitable, same_site
 from crawlers.listings.dates import headline, language_code
 
@@ -68,7 +68,7 @@ def read_home_page(body: bytes, url: str, content_type: str) -> HomePage:
     """Return what a home page says. Raises ValueError if it cannot be read."""
     try:
         page = parse_page(body, content_type)
-    except UnreadablePageError as error:
+    except ExtractionError as error:
         raise ValueError("The home page cannot be read.") from error
     bases = page.xpath("//base/@href")
     base = _absolute(url, bases[0]) if bases else url
