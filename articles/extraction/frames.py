@@ -68,7 +68,8 @@ def prose_characters(page: Element) -> dict[Element, int]:
         plain = line.characters - line.linked
         if element.tag in BLOCKS and plain >= MIN_PROSE_CHARACTERS and plain >= line.linked:
             inside += plain
-        prose[element], lines[element] = 0 if _is_hidden(element) else inside, line
+        is_hidden = "hidden" in element.attrib or _HIDDEN.search(element.get("style", ""))
+        prose[element], lines[element] = 0 if is_hidden else inside, line
     return prose
 
 
@@ -106,19 +107,16 @@ def _prose_blocks(frame: Element, prose: Mapping[Element, int]) -> Iterator[Elem
 
 def _commonest(blocks: Sequence[Element], prose: Mapping[Element, int]) -> Sequence[Element]:
     """Return the blocks of the commonest make; if each has classes of its own, of the commonest tags."""
-    for compared in (_make, _tags):
+    for with_classes in (True, False):
         makes: dict[object, list[Element]] = defaultdict(list)
         for block in blocks:
-            makes[compared(block)].append(block)
+            makes[_make(block, with_classes=with_classes)].append(block)
         best = max(makes.values(), key=lambda group: _weight(group, prose), default=[])
         # An article in the frame is of no make with other articles.
-        if _weight(best, prose) >= _weight(blocks, prose) / 2 or (best and "article" in _tags(best[0])):
+        tags = _make(best[0], with_classes=False) if best else ()
+        if "article" in tags or _weight(best, prose) >= _weight(blocks, prose) / 2:
             break
     return best
-
-
-def _tags(block: Element) -> tuple[str, ...]:
-    return tuple(element.tag for element in islice(block.iterancestors(), MAKE_DEPTH))
 
 
 def _weight(blocks: Sequence[Element], prose: Mapping[Element, int]) -> float:
@@ -126,17 +124,17 @@ def _weight(blocks: Sequence[Element], prose: Mapping[Element, int]) -> float:
     return sum(prose[block] * (1 if block.tag == "p" else OTHER_BLOCK_WEIGHT) for block in blocks)
 
 
-def _make(block: Element) -> tuple[str, ...]:
-    """Return the tags and classes of the elements around a block."""
+def _make(block: Element, *, with_classes: bool) -> tuple[str, ...]:
+    """Return the tags of the elements around a block, with their classes or without."""
     around = islice(block.iterancestors(), MAKE_DEPTH)
+    if not with_classes:
+        return tuple(element.tag for element in around)
     return tuple(f"{element.tag} {_NUMBER.sub('', element.get('class', ''))}" for element in around)
 
 
 def _outside(block: Element, frame: Element, *, preceding: bool) -> Iterator[Element]:
     """Yield what is before the block, or after it, in the frame, except for plain text right next to it."""
-    yield from (
-        itersibling for itersibling in block.itersiblings(preceding=preceding) if itersibling.tag not in _TEXT_TAGS
-    )
+    yield from (beside for beside in block.itersiblings(preceding=preceding) if beside.tag not in _TEXT_TAGS)
     for around in block.iterancestors():
         if around is frame or block is frame:
             break
@@ -150,29 +148,26 @@ def _declared_frame(page: Element, prose: Mapping[Element, int], headlines: Coll
         main = page
     articles = [article for article in main.iter("article") if prose[article] >= MIN_ARTICLE_PROSE]
     # Further articles follow on pages that load the next one at their end.
-    titled = [article for article in articles if _has_headline(article, headlines)]
-    article = titled[0] if titled else max(articles, key=lambda element: prose[element], default=None)
+    largest = max(articles, key=lambda element: prose[element], default=None)
+    headings = ((article, heading) for article in articles for heading in article.iter("h1", "h2"))
+    article = next((article for article, heading in headings if _is_title(heading, headlines)), largest)
     if article is not None and prose[article] >= MIN_ARTICLE_SHARE * prose[main]:
         return article
     return main
 
 
-def _has_headline(article: Element, headlines: Collection[str]) -> bool:
-    return any(squeeze(heading.text_content()).casefold() in headlines for heading in article.iter("h1", "h2"))
+def _is_title(heading: Element, headlines: Collection[str]) -> bool:
+    return squeeze(heading.text_content()).casefold() in headlines
 
 
 def _is_card(element: Element, lines: Mapping[Element, _Inline]) -> bool:
     """Return whether an element with little prose leads to another article: its heading is a link."""
     if element.tag not in _CARD_TAGS:
         return False
-    heading = next((title for title in element.iter("h2", "h3", "h4", "h5", "h6")), None)
+    heading = next(element.iter("h2", "h3", "h4", "h5", "h6"), None)
     if heading is None:
         return False
     return lines[heading].linked > lines[heading].characters / 2 or heading.getparent().tag == "a"
-
-
-def _is_hidden(element: Element) -> bool:
-    return "hidden" in element.attrib or bool(_HIDDEN.search(element.get("style", "")))
 
 
 def _characters(text: str | None) -> int:
@@ -189,7 +184,7 @@ def drop_next_articles(page: Element, prose: Mapping[Element, int], headlines: C
     Return whether there were any.
     """
     headings = list(page.iter("h1"))
-    own = next((heading for heading in headings if squeeze(heading.text_content()).casefold() in headlines), None)
+    own = next((heading for heading in headings if _is_title(heading, headlines)), None)
     if own is None:
         return False
     found = False

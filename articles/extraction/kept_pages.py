@@ -52,6 +52,7 @@ _LEADS_ON = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _MAX_LINE_LETTERS = 120
+_ANOTHER = "the feed carries another text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,10 @@ def with_feed_entry(found: ExtractedArticle | str, entry: bytes) -> ExtractedArt
     suspect = found.paywalled or bool(found.text_doubt)
     if share < MIN_SHARE_OF_FEED or (suspect and (share < 1 or common < MIN_COMMON_SHARE)):
         return _in_its_place(found, text, share, common)
-    if common < MIN_COMMON_SHARE:
-        return _doubted(found, "the feed carries another text")
-    return _doubted(found, f"has {int(share * 100)}% of the feed's own text") if share < MIN_SURE_SHARE else found
+    if common >= MIN_COMMON_SHARE and share >= MIN_SURE_SHARE:
+        return found
+    lack = f"has {int(share * 100)}% of the feed's own text" if common >= MIN_COMMON_SHARE else _ANOTHER
+    return replace(found, text_doubt="; ".join(filter(None, [found.text_doubt, lack])))
 
 
 def whole_text(entry: FeedEntry) -> tuple[str, str]:
@@ -122,9 +124,8 @@ def whole_text(entry: FeedEntry) -> tuple[str, str]:
 
 def _is_beginning(last: Paragraph) -> bool:
     """Return whether a text with this last paragraph is only the beginning of an article."""
-    if _BREAKS_OFF.search(last.text):
-        return True
-    return last.linked > 0 and letters(last.text) <= _MAX_LINE_LETTERS and bool(_LEADS_ON.match(last.text))
+    leads_on = last.linked > 0 and letters(last.text) <= _MAX_LINE_LETTERS and _LEADS_ON.match(last.text)
+    return bool(leads_on or _BREAKS_OFF.search(last.text))
 
 
 def _names_its_source(last: Paragraph, headline: str) -> bool:
@@ -136,7 +137,7 @@ def _names_its_source(last: Paragraph, headline: str) -> bool:
 def _common_share(text: str, other: str) -> float:
     """Return which share of the shorter text, cut into pieces, is in the longer one, 0 to 1; in any script."""
     short, long = sorted((normalize_text(text), normalize_text(other)), key=len)
-    pieces: Sequence[str] = [short[start : start + _PIECE] for start in range(0, len(short) - _PIECE + 1, _PIECE)]
+    pieces = [short[start : start + _PIECE] for start in range(0, len(short) - _PIECE + 1, _PIECE)]
     return sum(piece in long for piece in pieces) / len(pieces) if pieces else 0.0
 
 
@@ -172,10 +173,6 @@ def _in_its_place(found: ExtractedArticle, text: str, share: float, common: floa
         paywalled=False,
         text_doubt=f"taken from the feed; the page {lack}",
     )
-
-
-def _doubted(found: ExtractedArticle, doubt: str) -> ExtractedArticle:
-    return replace(found, text_doubt="; ".join(filter(None, [found.text_doubt, doubt])))
 
 
 # The article, or the reason why there is none.
@@ -224,9 +221,8 @@ def extract_whole(
     `rule` the newspaper's own.
     """
     found, *following = (_extracted(page, today, rule) for page in pages)
-    if following and not isinstance(found, str):
-        found = join_pages(found, following)
-    return with_feed_entry(found, feed_entry)
+    joined = found if isinstance(found, str) or not following else join_pages(found, following)
+    return with_feed_entry(joined, feed_entry)
 
 
 def _extracted(page: RawPage, today: datetime.date, rule: ExtractionRule) -> Extraction:

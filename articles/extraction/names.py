@@ -5,63 +5,49 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-# The name that is stored, and its spellings in bylines. Case matters: "ap" is not an agency.
-AGENCIES = {
+# Names that are stored as bylines have them. Case matters: "ap" is not an agency.
+_NAMES = (
+    "Agência Brasil", "ANP", "APA", "BSS", "BTA", "GNA", "IANS", "IRNA", "KUNA", "MENA", "MTI", "NTB", "PAP",
+    "QNA", "SANA", "SPA", "TT", "UNB", "UPI", "WAM",
+)  # fmt: skip
+# The spellings in bylines by the name that is stored, of those with several.
+_SPELLED = {
     "AAP": "AAP|Australian Associated Press",
     "AFP": "AFP|Agence France-Presse|Agence France Presse|AGENCE FRANCE-PRESSE|AGENCE FRANCE PRESSE",
-    "Agência Brasil": "Agência Brasil",
-    "Agência Lusa": "Lusa|LUSA",
     "Agerpres": "Agerpres|AGERPRES",
+    "Agência Lusa": "Lusa|LUSA",
     "Anadolu": "AA|Anadolu|Anadolu Agency|Anadolu Ajansı|ANADOLU",
     "ANI": "ANI|Asian News International",
-    "ANP": "ANP",
     "ANSA": "ANSA|Ansa",
     "Antara": "Antara|ANTARA",
     "AP": "AP|The Associated Press|Associated Press|ASSOCIATED PRESS",
-    "APA": "APA",
     "APP": "APP|Associated Press of Pakistan",
     "Belga": "Belga|BELGA",
     "Bernama": "Bernama|BERNAMA",
     "Bloomberg": "Bloomberg|Bloomberg News|BLOOMBERG",
-    "BSS": "BSS",
-    "BTA": "BTA",
     "CNA": "CNA|Central News Agency",
     "CTK": "CTK|ČTK",
     "dpa": "dpa|DPA|dpa-AFX",
     "EFE": "EFE|Efe",
     "Europa Press": "Europa Press|EUROPA PRESS",
-    "GNA": "GNA",
-    "IANS": "IANS",
     "Interfax": "Interfax|INTERFAX|Интерфакс",
-    "IRNA": "IRNA",
     "Jiji": "Jiji|Jiji Press|JIJI",
     "Keystone-SDA": "ATS|SDA|sda|Keystone-SDA|Keystone-ATS",
-    "KUNA": "KUNA",
     "Kyodo": "Kyodo|Kyodo News|KYODO",
-    "MENA": "MENA",
-    "MTI": "MTI",
     "NAN": "NAN|News Agency of Nigeria",
-    "NTB": "NTB",
     "PA": "PA|PA Media|Press Association",
-    "PAP": "PAP",
     "PTI": "PTI|Press Trust of India",
-    "QNA": "QNA",
     "Reuters": "Reuters|REUTERS|Thomson Reuters|Reuters Staff",
     "RIA Novosti": "RIA Novosti|РИА Новости",
     "Ritzau": "Ritzau|RITZAU|/ritzau/",
-    "SANA": "SANA",
-    "SPA": "SPA",
     "TASS": "TASS|ITAR-TASS|ТАСС",
     "The Canadian Press": "CP|The Canadian Press|Canadian Press|THE CANADIAN PRESS",
-    "TT": "TT",
     "Ukrinform": "Ukrinform|Укрінформ",
-    "UNB": "UNB",
-    "UPI": "UPI",
-    "WAM": "WAM",
     "Xinhua": "Xinhua|XINHUA|Xinhua News Agency|新华社|新華社",
     "Yonhap": "Yonhap|YONHAP|연합뉴스",
 }
-CANONICAL = {alias: name for name, aliases in AGENCIES.items() for alias in aliases.split("|")}
+CANONICAL = {name: name for name in _NAMES}
+CANONICAL |= {spelling: name for name, spellings in _SPELLED.items() for spelling in spellings.split("|")}
 _SPELLINGS = "|".join(sorted((re.escape(alias) for alias in CANONICAL), key=len, reverse=True))
 AGENCY_PATTERN = rf"(?P<agency>{_SPELLINGS})(?![\w-])"
 

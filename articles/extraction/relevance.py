@@ -35,10 +35,15 @@ def relevance(text: str, wanted: Collection[str]) -> float:
 
 def coverage(part: str, whole: str) -> float:
     """Return the share of the sequences of four words of `part` that `whole` has; 0 if `part` is shorter."""
-    wanted, found = _shingles(part), _shingles(whole)
+    wanted, found = set(shingles(part.casefold())), set(shingles(whole.casefold()))
     return len(wanted & found) / len(wanted) if wanted else 0.0
 
 
-def _shingles(text: str) -> set[tuple[str, ...]]:
-    words = _WORD.findall(text.casefold())
-    return {tuple(words[start : start + SHINGLE_WORDS]) for start in range(len(words) - SHINGLE_WORDS + 1)}
+def shingles(text: str, *, least: int = SHINGLE_WORDS) -> list[tuple[str, ...]]:
+    """Return the sequences of four words; of a shorter text with `least` words or more, one sequence of all of them.
+
+    In scripts without blanks, each character is a word.
+    """
+    words = _WORD.findall(text)
+    starts = range(max(1, len(words) - SHINGLE_WORDS + 1)) if len(words) >= least else ()
+    return [tuple(words[start : start + SHINGLE_WORDS]) for start in starts]

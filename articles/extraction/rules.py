@@ -41,7 +41,6 @@ _SHOWN_CHARACTERS = 60
 # CPU seconds for all selectors of a rule on small pages, where each takes a thousandth; and seconds, on a busy machine.
 _CPU_SECONDS, _SECONDS = 1, 15
 _ROOT = Path(__file__).resolve().parents[2]
-_PROGRAM = "from articles.extraction.rules import main; main()"
 
 
 def find_selected(page: lxml.html.HtmlElement, selector: str) -> Any:
@@ -67,30 +66,43 @@ def selector_faults(selectors: tuple[tuple[str, bool], ...]) -> Sequence[str]:
     """
     if not selectors:
         return ()
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM],
-            input=json.dumps(selectors).encode(),
-            capture_output=True,
-            cwd=_ROOT,
-            timeout=_SECONDS,
-            check=False,
-        )
-        written = done.stdout
-    except subprocess.TimeoutExpired as error:
-        written = error.stdout or b""
-    faults = [json.loads(line) for line in written.splitlines(keepends=True) if line.endswith(b"\n")]
+    faults, _ = answers_of("rules", selectors, _SECONDS)
     if len(faults) < len(selectors):
         faults.append(f"{_shown(selectors[len(faults)][0])} takes too long. Put fewer conditions into each other.")
     return (*faults, *[""] * (len(selectors) - len(faults)))
 
 
 def main() -> None:
-    """Read selectors from standard input; write the fault of each, one JSON text a line."""
-    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
+    """Read selectors from standard input; write the fault of each."""
+    limit_cpu(_CPU_SECONDS)
     for selector, elements in json.load(sys.stdin):
-        sys.stdout.write(json.dumps(selector_fault(selector, elements=elements)) + "\n")
-        sys.stdout.flush()
+        say(selector_fault(selector, elements=elements))
+
+
+def answers_of(module: str, asked: Any, seconds: int) -> tuple[list[Any], bool]:
+    """Return what the `main` of a module here says of what is asked, and whether it came to its end in so many seconds.
+
+    It runs in a process of its own, reads JSON from standard input, and says something by `say`.
+    """
+    program = f"from articles.extraction.{module} import main; main()"
+    command, question = [sys.executable, "-c", program], json.dumps(asked).encode()
+    try:
+        done = subprocess.run(command, input=question, capture_output=True, cwd=_ROOT, timeout=seconds, check=False)
+        written, is_whole = done.stdout, done.returncode == 0
+    except subprocess.TimeoutExpired as error:
+        written, is_whole = error.stdout or b"", False
+    return [json.loads(line) for line in written.splitlines(keepends=True) if line.endswith(b"\n")], is_whole
+
+
+def limit_cpu(seconds: int) -> None:
+    """End this process when it has used so many seconds of CPU time."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
+def say(answer: Any) -> None:
+    """Write an answer, JSON in a line, at once: the process may be ended at any moment."""
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
 
 
 def _shown(selector: str) -> str:
@@ -112,9 +124,8 @@ def selector_fault(selector: str, *, elements: bool) -> str:
     except (lxml.etree.XPathError, ValueError) as error:
         return f"{shown} is not XPath ({error})."
     if isinstance(found, bool | float):
-        return (
-            f"{shown} gives {'true or false' if isinstance(found, bool) else 'a number'}, which nothing is read from."
-        )
+        kind = "true or false" if isinstance(found, bool) else "a number"
+        return f"{shown} gives {kind}, which nothing is read from."
     if elements and (isinstance(found, str) or any(isinstance(part, str) for part in found)):
         return f"{shown} finds attributes or texts; here it must find elements, such as //article or div.story."
     return ""
@@ -227,13 +238,14 @@ def read_by_rule(
     day = next(filter(None, (selected_day(value, page, declared, url, today) for value in days)), None)
     missed = [name for name, asked, found in (("text", rule.body, text), ("headline", rule.headline, headline))
               if asked and not found]  # fmt: skip
+    shown = f"“{days[0][:_SHOWN_CHARACTERS]}”, which gives no day" if days else "no day on the page"
     return Ruled(
         text=text,
         headline=headline,
         authors=authors,
         day=day,
         text_doubt=f"the newspaper's own rule finds no {' and no '.join(missed)} on the page" if missed else "",
-        date_doubt="" if day or not rule.day else _missing_day(days),
+        date_doubt="" if day or not rule.day else f"the newspaper's own rule finds {shown}",
     )
 
 
@@ -292,10 +304,3 @@ def _copy(element: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
     if copied.tag not in {"p", "ul", "ol", "table", "blockquote", "pre"}:
         copied.tag = "div"
     return copied
-
-
-def _missing_day(values: Sequence[str]) -> str:
-    """Return why these values of a rule give no day, as a doubt."""
-    if values:
-        return f"the newspaper's own rule finds “{values[0][:_SHOWN_CHARACTERS]}”, which gives no day"
-    return "the newspaper's own rule finds no day on the page"

@@ -8,20 +8,16 @@ where it counts a sentence as one word, each character counts as a word here.
 from __future__ import annotations
 
 import random
-import re
 import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
-from articles.extraction.relevance import UNSPACED
+from articles.extraction.relevance import shingles
 
-SHINGLE_WORDS = 4
 RESAMPLES = 1_000
 # In a normal distribution, 95 of 100 means are within this many standard deviations.
 _DEVIATIONS = 1.96
-# Each character counts as a word where no blanks are written.
-_WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,7 @@ class ExtractionScore:
 
 def score_page(expected: str, found: str) -> PageScore:
     """Compare a page's reference text with the text that was found; repeated shingles count repeatedly."""
-    wanted, got = _shingles(expected), _shingles(found)
+    wanted, got = (Counter(shingles(text, least=1)) for text in (expected, found))
     right = (wanted & got).total()
     wrong, missed = got.total() - right, wanted.total() - right
     total = right + wrong + missed or 1
@@ -78,13 +74,6 @@ def margins(pages: Sequence[PageScore], *, resamples: int = RESAMPLES, seed: int
     samples = [asdict(score_pages(dice.choices(pages, k=len(pages)))) for _ in range(resamples)]
     names = [field.name for field in fields(ExtractionScore)]
     return ExtractionScore(*(_DEVIATIONS * statistics.stdev(sample[name] for sample in samples) for name in names))
-
-
-def _shingles(text: str) -> Counter[tuple[str, ...]]:
-    """Return the sequences of four words; for a shorter text, one sequence of all its words."""
-    words = _WORD.findall(text)
-    starts = range(max(1, len(words) - SHINGLE_WORDS + 1))
-    return Counter(tuple(words[start : start + SHINGLE_WORDS]) for start in starts if words)
 
 
 def _share(part: float, rest: float, *, nothing: float) -> float:

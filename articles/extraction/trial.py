@@ -10,27 +10,32 @@ import base64
 import dataclasses
 import datetime
 import json
-import resource
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 import lxml.etree
 
 from articles.extraction.kept_pages import Extraction, KeptPage, RawPage, extract_kept
-from articles.extraction.rules import FIELDS, NO_RULE, ExtractionRule, find_selected, made_page
+from articles.extraction.rules import (
+    FIELDS,
+    NO_RULE,
+    ExtractionRule,
+    answers_of,
+    find_selected,
+    limit_cpu,
+    made_page,
+    say,
+)
 
 # Seconds that a selector may take on the made page, which is about as large as the largest pages of newspapers.
 MOST_SECONDS = 1.0
 _CHAINS, _DEPTH, _SIBLINGS = 400, 25, 1_500
 # Seconds of the whole trial, for which a thread of the pages waits.
 LONGEST = 22
-_ROOT = Path(__file__).resolve().parents[2]
-_PROGRAM = "from articles.extraction.trial import main; main()"
+_UNKNOWN = "The trial took too long, or ended unexpectedly. Try again with fewer selectors."
 
 
 class TrialError(ValueError):
@@ -79,23 +84,12 @@ def try_rule(
         "current": dataclasses.asdict(current),
         "pages": [_packed(page) for page in pages],
     }
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM],
-            input=json.dumps(asked),
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            cwd=_ROOT,
-            timeout=longest,
-            check=False,
-        )
-        written, failed = done.stdout, done.returncode != 0
-    except subprocess.TimeoutExpired as error:
-        written, failed = _decoded(error.stdout), True
-    lines = [json.loads(line) for line in written.splitlines(keepends=True) if line.endswith("\n")]
-    if fault := _fault(lines, failed=failed):
-        raise TrialError(fault)
+    lines, is_whole = answers_of("trial", asked, longest)
+    last = lines[-1] if lines else {}
+    if "fault" in last:
+        raise TrialError(last["fault"])
+    if not is_whole:
+        raise TrialError(_slow(last["measured"]) if "measured" in last else _UNKNOWN)
     return [Tried(Reading(**line["before"]), Reading(**line["after"])) for line in lines if "before" in line]
 
 
@@ -119,20 +113,6 @@ def _text_of(body: bytes) -> str:
     return base64.b64encode(body).decode()
 
 
-def _fault(lines: Sequence[dict[str, Any]], *, failed: bool) -> str:
-    """Return why there is no result, given what the process wrote; empty if there is one."""
-    last = lines[-1] if lines else {}
-    if "fault" in last:
-        return str(last["fault"])
-    if failed and "measured" in last:
-        return _slow(last["measured"])
-    return "The trial took too long, or ended unexpectedly. Try again with fewer selectors." if failed else ""
-
-
-def _decoded(output: bytes | str | None) -> str:
-    return output.decode("utf-8", "replace") if isinstance(output, bytes) else output or ""
-
-
 def _slow(selector: str) -> str:
     return (
         f"The selector “{selector}” takes too long: more than {MOST_SECONDS:.0f} second on a page of "
@@ -152,21 +132,16 @@ def _measured_fault(selector: str) -> str:
     return _slow(selector) if time.process_time() - started > MOST_SECONDS else ""
 
 
-def _say(**what: Any) -> None:
-    sys.stdout.write(json.dumps(what) + "\n")
-    sys.stdout.flush()
-
-
 def main() -> None:
-    """Read a rule and pages from standard input; write what was measured and extracted, one JSON object a line."""
+    """Read a rule and pages from standard input; write what was measured and extracted."""
     asked = json.load(sys.stdin)
     rule, current = (ExtractionRule.of(asked[name]) for name in ("rule", "current"))
-    resource.setrlimit(resource.RLIMIT_CPU, (asked["longest"], asked["longest"]))
+    limit_cpu(asked["longest"])
     for selector in dict.fromkeys(name for field in FIELDS for name in rule.selectors(field)):
-        _say(measured=selector)
+        say({"measured": selector})
         if fault := _measured_fault(selector):
-            _say(fault=fault)
+            say({"fault": fault})
             return
     for page in map(_unpacked, asked["pages"]):
         before, after = (Reading.of(extract_kept(page._replace(rule=tried))) for tried in (current, rule))
-        _say(before=dataclasses.asdict(before), after=dataclasses.asdict(after))
+        say({"before": dataclasses.asdict(before), "after": dataclasses.asdict(after)})
