@@ -12,8 +12,9 @@ from articles.boilerplate.mode import Mode
 from articles.files.uploads import ENDINGS
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from dedup.detection.clustering.policies import RULES, Policy
+from dedup.detection.runs.scope import Scope
 from dedup.forms.base import ScopeForm
-from dedup.rows.corpus.places import Asked, Part
+from dedup.rows.corpus.places import Asked
 
 _FORMATS = (("parquet", "Parquet"), ("csv.gz", "CSV"), ("jsonl.gz", "JSON lines"))
 _DEFAULTS = {"policy": Policy.KEEP_SYNDICATION.value, "boilerplate": Mode.KEEP.value, "format": "parquet"}
@@ -64,7 +65,7 @@ class CorpusForm(ScopeForm):
         ids = tuple(sorted(newspaper.pk for newspaper in chosen["newspapers"])) or None
         return Asked(
             Policy(chosen["policy"]),
-            Part(chosen["since"], chosen["until"], ids),
+            Scope(chosen["since"], chosen["until"], ids),
             Mode(chosen["boilerplate"]),
             confirmed_only=chosen["confirmed"],
         )

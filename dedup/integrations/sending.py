@@ -28,10 +28,7 @@ Sender = Callable[[str, bytes, Mapping[str, str]], int]
 logger = logging.getLogger(__name__)
 
 # How long after each failed attempt the next one follows: seven attempts in about 18 hours.
-RETRY_AFTER = [
-    datetime.timedelta(minutes=minutes)
-    for minutes in (1, 5, 30, 2 * 60, 5 * 60, 10 * 60)
-]  # fmt: skip
+RETRY_AFTER = [datetime.timedelta(minutes=minutes) for minutes in (1, 5, 30, 2 * 60, 5 * 60, 10 * 60)]
 # Longer than an attempt takes.
 LEASE = datetime.timedelta(minutes=1)
 _READ = "articles.view_article"

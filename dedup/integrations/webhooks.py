@@ -13,7 +13,7 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
@@ -60,9 +60,9 @@ def announce(clusters: dict[Webhook.Event, Sequence[Cluster]]) -> None:
         return
     Delivery.objects.filter(state=Delivery.State.DELIVERED, made_at__lt=timezone.now() - _KEPT).delete()
     for event, rows in happened.items():
-        wanting = [hook for hook in hooks if event in hook.events]
-        for body in _bodies(event, rows):
-            queue(wanting, event, body)
+        wanting, left = [hook for hook in hooks if event in hook.events], map(_cluster, rows)
+        while some := list(islice(left, AT_ONCE)):
+            _queue(wanting, event, clusters=some)
 
 
 def announce_alarms(alarms: Sequence[dict[str, Any]]) -> int:
@@ -70,21 +70,15 @@ def announce_alarms(alarms: Sequence[dict[str, Any]]) -> int:
     wanting = Webhook.objects.filter(active=True, events__contains=[Webhook.Event.ALARM]).select_related("owner")
     hooks = [hook for hook in wanting if hook.owner.has_perm(SEES_ALARMS)]
     if hooks:
-        now = timezone.now().isoformat(timespec="seconds")
-        queue(hooks, Webhook.Event.ALARM, {"type": "alarm", "timestamp": now, "data": {"alarms": list(alarms)}})
+        _queue(hooks, Webhook.Event.ALARM, alarms=list(alarms))
     return len(hooks)
 
 
-def queue(hooks: Collection[Webhook], event: str, body: dict[str, Any]) -> None:
-    """Queue one request to each of these webhooks."""
+def _queue(hooks: Collection[Webhook], event: str, **data: list[Any]) -> None:
+    """Queue one request with these data to each of these webhooks."""
+    body = {"type": str(event), "timestamp": timezone.now().isoformat(timespec="seconds"), "data": data}
     text = json.dumps(body, ensure_ascii=False)
     Delivery.objects.bulk_create(Delivery(webhook=hook, event=event, body=text) for hook in hooks)
-
-
-def _bodies(event: str, rows: Sequence[Cluster]) -> Iterator[dict[str, Any]]:
-    now, left = timezone.now().isoformat(timespec="seconds"), iter(rows)
-    while some := list(islice(left, AT_ONCE)):
-        yield {"type": str(event), "timestamp": now, "data": {"clusters": [_cluster(row) for row in some]}}
 
 
 def _cluster(row: Cluster) -> dict[str, Any]:
@@ -152,8 +146,7 @@ def delete_webhook(hook: Webhook, *, by: User) -> None:
 
 def send_test(hook: Webhook) -> None:
     """Queue a request without clusters, to see whether it arrives."""
-    body = {"type": TEST, "timestamp": timezone.now().isoformat(timespec="seconds"), "data": {"clusters": []}}
-    queue([hook], TEST, body)
+    _queue([hook], TEST, clusters=[])
 
 
 def _checked(url: str) -> str:

@@ -20,7 +20,6 @@ from dedup.reports.base import File, Report
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, drawn, listed
 from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts, facts_of
 from dedup.rows.corpus.kept import write_kept
-from dedup.rows.corpus.places import Part
 
 _MANAGE = "manage.py"
 _ANY_DAYS = 36_500  # more is no limit
@@ -106,9 +105,9 @@ class MethodsReport(Report):
         ]
 
 
-def methods_of(part: Part) -> str:
+def methods_of(part: Scope) -> str:
     """Return the paragraph for the articles of a corpus."""
-    return paragraph(facts_of(Scope(part.since, part.until, part.newspaper_ids)))
+    return paragraph(facts_of(part))
 
 
 def write_corpus_job(work: Work) -> None:

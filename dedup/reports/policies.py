@@ -17,7 +17,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, column, listed, share, share_of_all, table, tables_of
 from dedup.reports.drawing import alt, stacked
-from dedup.rows.corpus.places import Part, whole_clusters
+from dedup.rows.corpus.places import in_part, whole_clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,11 @@ class PoliciesReport(Report):
 
     def result(self, scope: Scope, options: PoliciesOptions) -> PolicyResult:
         """Count by the same rules as the export, cluster by cluster."""
-        part = Part(scope.since, scope.until, scope.newspaper_ids)
-        articles = Article.objects.in_scope(**part.bounds()).count()
+        articles = Article.objects.in_scope(**scope.bounds()).count()
         reasons: dict[Policy, Counter[Reason]] = {policy: Counter() for policy in Policy}
         in_clusters = 0
         for cluster in whole_clusters(confirmed_only=options.confirmed):
-            members = [member for member in cluster.members if part.has(member)]
+            members = in_part(scope, cluster.members)
             in_clusters += len(members)
             for policy, found in reasons.items():
                 found.update(removal.reason for removal in removals(policy, members, cluster.kept))

@@ -22,7 +22,7 @@ class ColumnType(StrEnum):
     form: str
     words: str
 
-    def __new__(cls, value: str, of_python: Any, form: str = "", words: str = "") -> Self:
+    def __new__(cls, value: str, of_python: Any = str, form: str = "", words: str = "") -> Self:
         member = str.__new__(cls, value)
         member._value_ = value
         member.of_python, member.form, member.words = of_python, form, words or value

@@ -117,23 +117,23 @@ def write_parquet(file: BinaryIO, columns: Sequence[Column], extra: Sequence[str
                 pa.array(map(_day, column) if pa.types.is_date(kind) else column, kind) for kind, column in values
             ]
             writer.write_batch(pa.record_batch(arrays, schema))
+    file.flush()
 
 
 def _type(pa: Any, kind: ColumnType) -> Any:
-    texts: dict[ColumnType, tuple[str, ...]] = {
-        ColumnType.URLS: ("url", "kind"),
-        ColumnType.HEADLINES: ("headline", "date", "url"),
-    }
-    if kind in texts:
-        return pa.list_(pa.struct([(name, pa.string()) for name in texts[kind]]))
-    simple = {
+    def objects(*names: str) -> Any:
+        return pa.list_(pa.struct([(name, pa.string()) for name in names]))
+
+    types = {
         ColumnType.INTEGER: pa.int64(),
         ColumnType.TEXT: pa.string(),
         ColumnType.DAY: pa.date32(),
         ColumnType.BOOLEAN: pa.bool_(),
         ColumnType.TEXTS: pa.list_(pa.string()),
+        ColumnType.URLS: objects("url", "kind"),
+        ColumnType.HEADLINES: objects("headline", "date", "url"),
     }
-    return simple[kind]
+    return types[kind]
 
 
 def _day(value: datetime.date | str | None) -> datetime.date | None:

@@ -13,11 +13,12 @@ from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.management.boilerplate import mark_outdated_weeks
 from articles.models import Article
 from dedup.detection.clustering.policies import RULES, Policy
+from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster
 from dedup.reports.methods import methods_of
 from dedup.rows.corpus.description import Counts
 from dedup.rows.corpus.other import OtherCorpus, OtherCorpusError, other_corpus
-from dedup.rows.corpus.places import Asked, Part
+from dedup.rows.corpus.places import Asked
 from dedup.rows.corpus.writing import CorpusFormat, Target, target_named, write_corpus
 from dedup.rows.files import check_parquet
 
@@ -76,7 +77,7 @@ class Command(LongCommand):
         other = other_corpus(options["against"]) if options["against"] else None
         asked = Asked(
             Policy(options["policy"]),
-            Part(*chosen_days(options), chosen_newspaper_ids(options)),
+            Scope(*chosen_days(options), chosen_newspaper_ids(options)),
             Mode(options["boilerplate"]),
             confirmed_only=options["clusters"] == "confirmed",
             also_in=f"also in {other.name}" if other else "",

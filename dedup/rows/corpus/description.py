@@ -68,9 +68,10 @@ class Counts:
 
 def description(asked: Asked, other: str, counts: Counts, files: list[dict[str, Any]], methods: str) -> dict[str, Any]:
     """Return all of it, for JSON. The same state of the archive gives the same description."""
+    kept = f"The corpus has {counts.kept:,} of these {counts.chosen:,} articles."
     return {
         "format": FORMAT,
-        "methods": f"{methods} {_what_became_of_copies(asked, counts)}",
+        "methods": f"{methods} {kept} Its policy for copies is {asked.policy.value}. {RULES[asked.policy]}",
         "policy": {"name": asked.policy.value, "rule": RULES[asked.policy]},
         "options": _options(asked, other),
         "counts": {
@@ -88,26 +89,17 @@ def description(asked: Asked, other: str, counts: Counts, files: list[dict[str, 
     }
 
 
-def _what_became_of_copies(asked: Asked, counts: Counts) -> str:
-    kept = f"The corpus has {counts.kept:,} of these {counts.chosen:,} articles."
-    return f"{kept} Its policy for copies is {asked.policy.value}. {RULES[asked.policy]}"
-
-
 def _options(asked: Asked, other: str) -> dict[str, Any]:
     part = asked.part
-    newspapers = None if part.newspaper_ids is None else _names(part.newspaper_ids)
+    newspapers = Newspaper.objects.filter(pk__in=part.newspaper_ids or ()).values_list("name", flat=True)
     return {
         "since": part.since and part.since.isoformat(),
         "until": part.until and part.until.isoformat(),
-        "newspapers": newspapers,
+        "newspapers": None if part.newspaper_ids is None else sorted(newspapers),
         "clusters": "confirmed" if asked.confirmed_only else "proposed and confirmed",
         "boilerplate": asked.boilerplate.value,
         "against": other or None,
     }
-
-
-def _names(newspaper_ids: Sequence[int]) -> list[str]:
-    return sorted(Newspaper.objects.filter(pk__in=newspaper_ids).values_list("name", flat=True))
 
 
 def _clusters() -> dict[str, Any]:

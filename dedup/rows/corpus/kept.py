@@ -8,11 +8,10 @@ from __future__ import annotations
 import datetime
 import io
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db import Error as DatabaseFault
@@ -33,10 +32,11 @@ from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.newspapers import current_ids
 from articles.storage.workers import database_pool
 from dedup.detection.clustering.policies import Policy
+from dedup.detection.runs.scope import Scope
 from dedup.models import CorpusExport, CorpusPart
 from dedup.models.reports import KEPT
-from dedup.rows.corpus.places import Asked, Part
-from dedup.rows.corpus.writing import Streams, Target, target_named, write_corpus
+from dedup.rows.corpus.places import Asked
+from dedup.rows.corpus.writing import Streams, target_named, write_corpus
 from dedup.rows.files import check_parquet
 
 # Bytes of a row of the table.
@@ -91,7 +91,7 @@ def pieces_of(export: CorpusExport, content: str) -> Iterator[bytes]:
         yield bytes(parts.values_list("data", flat=True).get(number=number))
 
 
-def write_kept(work: Work, methods_of: Callable[[Part], str]) -> None:
+def write_kept(work: Work, methods_of: Callable[[Scope], str]) -> None:
     """Write the corpus of a job. `methods_of` describes the run for a paper. Raises JobError."""
     try:
         _write(work, work.job.corpus, methods_of)
@@ -101,7 +101,7 @@ def write_kept(work: Work, methods_of: Callable[[Part], str]) -> None:
         raise JobError(f"{str(error).rstrip('.')}.") from error
 
 
-def _write(work: Work, export: CorpusExport, methods_of: Callable[[Part], str]) -> None:
+def _write(work: Work, export: CorpusExport, methods_of: Callable[[Scope], str]) -> None:
     asked, target = asked_of(export), target_named(f"corpus.{export.asked['format']}", None)
     bounds = asked.part.bounds()
     total = Article.objects.in_scope(**bounds).count()
@@ -111,11 +111,13 @@ def _write(work: Work, export: CorpusExport, methods_of: Callable[[Part], str]) 
             for _ in mark_weeks(outdated_weeks(**bounds), pool=pool):
                 work.advance(0, total)
     with work.from_a_transaction() as meter, transaction.atomic():
-        kept = _Kept(export)
+        files = tuple(_File(export, content) for content in ("corpus", "removed", "description"))
         written = write_corpus(
-            asked, None, target, methods=methods_of(asked.part), on_progress=meter.add, opened=kept.opened
+            asked, None, target, methods=methods_of(asked.part), on_progress=meter.add, opened=lambda _: _whole(files)
         )
-        export.files, export.description = kept.files(target), written.description
+        names = (target.path.name, target.removed.name, target.described.name)
+        export.files = [file.facts(name) for file, name in zip(files, names, strict=True)]
+        export.description = written.description
         export.save(update_fields=["files", "description"])
         work.finish(done=written.counts.chosen)  # if it was cancelled, the parts are gone
 
@@ -126,66 +128,49 @@ def asked_of(export: CorpusExport) -> Asked:
     since, until = (datetime.date.fromisoformat(asked[name]) if asked[name] else None for name in ("since", "until"))
     return Asked(
         Policy(asked["policy"]),
-        Part(since, until, tuple(current_ids(asked["newspapers"])) or None),
+        Scope(since, until, tuple(current_ids(asked["newspapers"])) or None),
         Mode(asked["boilerplate"]),
         confirmed_only=asked["confirmed"],
     )
 
 
-class _Kept:
-    """The three files of a corpus, in the database."""
-
-    def __init__(self, export: CorpusExport) -> None:
-        self._writers = {name: _Writer(export, name) for name in ("corpus", "removed", "description")}
-
-    @contextmanager
-    def opened(self, _target: Target) -> Iterator[Streams]:
-        """Give the files to write to; at the end they are whole."""
-        yield cast("Streams", tuple(cast("BinaryIO", writer) for writer in self._writers.values()))
-        for writer in self._writers.values():
-            writer.finish()
-
-    def files(self, target: Target) -> list[dict[str, Any]]:
-        """Return what they have, their names and bytes."""
-        names = (target.path.name, target.removed.name, target.described.name)
-        return [
-            {"content": writer.content, "name": Path(name).name, "bytes": writer.tell()}
-            for writer, name in zip(self._writers.values(), names, strict=True)
-        ]
+@contextmanager
+def _whole(files: Sequence[_File]) -> Iterator[Streams]:
+    """Give files of the database to write to; at the end, all of each is stored."""
+    yield cast("Streams", files)
+    for file in files:
+        file.finish()
 
 
-class _Writer(io.RawIOBase):
-    """Stores what is written in parts of PART_BYTES. Memory: one part."""
+class _File(io.RawIOBase):
+    """A file in the database, in parts of PART_BYTES. Memory: one part."""
 
     def __init__(self, export: CorpusExport, content: str) -> None:
-        self.content = content
+        self._content = content
         self._store = partial(CorpusPart.objects.create, export=export, content=content)
         self._parts = 0
         self._size = 0
         self._waiting = bytearray()
 
-    def writable(self) -> bool:
-        return True
-
     def write(self, data: Any) -> int:
-        written = memoryview(data).nbytes
         self._waiting += data
-        self._size += written
         while len(self._waiting) >= PART_BYTES:
             self._keep(PART_BYTES)
-        return written
-
-    def tell(self) -> int:
-        return self._size
+        return memoryview(data).nbytes
 
     def finish(self) -> None:
         """Store the rest."""
         if self._waiting:
             self._keep(len(self._waiting))
 
+    def facts(self, name: str) -> dict[str, Any]:
+        """Return what the whole file has, the name that it is to have, and its bytes."""
+        return {"content": self._content, "name": name, "bytes": self._size}
+
     def _keep(self, size: int) -> None:
         self._store(number=self._parts, data=bytes(self._waiting[:size]))
         self._parts += 1
+        self._size += size
         del self._waiting[:size]
 
 

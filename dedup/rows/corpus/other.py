@@ -24,8 +24,10 @@ from dedup.rows.files import check_parquet
 
 # Rows that are looked up at a time.
 _AT_ONCE = 1_000
-# What a row names its article by, the surest first; case, blanks, underscores and hyphens in a name do not matter.
-_URL, _EXTERNAL_ID, _ID = ("url", "link"), ("externalid",), ("id", "article")
+# What a row names its article by, the surest first, and the columns of each; case, blanks, underscores and hyphens in
+# the name of a column do not matter.
+_NAMES = {"url": ("url", "link"), "external id": ("externalid",), "id": ("id", "article")}
+_COLUMNS = frozenset(name for names in _NAMES.values() for name in names)
 _STORE_SQL = "INSERT INTO corpus_other SELECT unnest(%(ids)s::bigint[]) ON CONFLICT DO NOTHING"
 
 Row = dict[str, Any]
@@ -109,7 +111,7 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
             _check_names(names)
-            wanted = [name for name in names if column_form(name) in (*_URL, *_EXTERNAL_ID, *_ID)]
+            wanted = [name for name in names if column_form(name) in _COLUMNS]
             for batch in file.iter_batches(_AT_ONCE, columns=wanted):
                 yield from batch.to_pylist()
     except (ArrowException, OSError) as error:
@@ -118,7 +120,7 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
 
 def _check_names(names: Iterable[str]) -> None:
     """Raise UnreadableFileError if no column can name an article."""
-    if not {column_form(name) for name in names} & {*_URL, *_EXTERNAL_ID, *_ID}:
+    if _COLUMNS.isdisjoint(map(column_form, names)):
         raise UnreadableFileError("it has no column url, external_id or id; rename or add one")
 
 
@@ -136,12 +138,9 @@ def _articles_of(batch: list[Row]) -> list[set[int]]:
     """Return the stored articles that each row names: by its URL, else its external id, else its number here."""
     named = [_named(row) for row in batch]
     found = {
-        "url": _by_url({value for kind, value in named if kind == "url"}),
-        "external id": _by_external_id({value for kind, value in named if kind == "external id"}),
-        "id": _by_id({value for kind, value in named if kind == "id"}),
-        "": {},
+        kind: find({value for of, value in named if of == kind}) for kind, find in zip(_NAMES, _FINDERS, strict=True)
     }
-    return [found[kind].get(value, set()) for kind, value in named]
+    return [found[kind].get(value, set()) if kind else set() for kind, value in named]
 
 
 def _by_url(urls: Collection[str]) -> dict[str, set[int]]:
@@ -160,22 +159,19 @@ def _by_external_id(external_ids: Collection[str]) -> dict[str, set[int]]:
 
 
 def _by_id(numbers: Collection[str]) -> dict[str, set[int]]:
-    stored = set(
-        Article.objects.filter(pk__in=[int(number) for number in numbers]).order_by().values_list("pk", flat=True)
-    )
+    stored = set(Article.objects.filter(pk__in=map(int, numbers)).order_by().values_list("pk", flat=True))
     return {number: {int(number)} & stored for number in numbers}
+
+
+_FINDERS = (_by_url, _by_external_id, _by_id)
 
 
 def _named(row: Row) -> tuple[str, str]:
     """Return by what a row names its article, and the value."""
     values = {column_form(name): str(value).strip() for name, value in row.items() if value not in (None, "")}
-    for kind, names in (("url", _URL), ("external id", _EXTERNAL_ID), ("id", _ID)):
-        for name in names:
-            value = values.get(name, "")
-            if (
-                value
-                and not text_fault(kind, value, MAX_URL_CHARACTERS)
-                and (kind != "id" or read_number(value) is not None)
-            ):
-                return kind, value
+    for kind, name in ((kind, name) for kind, names in _NAMES.items() for name in names):
+        value = values.get(name, "")
+        is_number = kind != "id" or read_number(value) is not None
+        if value and is_number and not text_fault(kind, value, MAX_URL_CHARACTERS):
+            return kind, value
     return "", ""

@@ -6,9 +6,9 @@ The tables keep memory bounded: it holds one cluster and a batch of decisions at
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -19,8 +19,10 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 from articles.boilerplate.mode import Mode
 from articles.models import Newspaper
 from articles.normalization.times import Precision, PublicationTime
+from articles.querysets import given
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.policies import Member, Policy, in_order, removals
+from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster, Membership
 
 NOTHING_LEFT = "nothing but boilerplate"
@@ -72,26 +74,15 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The articles that a corpus is made of: those of these days and newspapers; None: no bound."""
-
-    since: datetime.date | None = None
-    until: datetime.date | None = None
-    newspaper_ids: tuple[int, ...] | None = None
-
-    def has(self, article: Member) -> bool:
-        """Return whether an article is one of them."""
-        return (
-            (self.since is None or article.date >= self.since)
-            and (self.until is None or article.date <= self.until)
-            and (self.newspaper_ids is None or article.newspaper_id in self.newspaper_ids)
-        )
-
-    def bounds(self) -> dict[str, Any]:
-        """Return the bounds by name, also as the parameters of an SQL statement."""
-        ids = None if self.newspaper_ids is None else list(self.newspaper_ids)
-        return {"since": self.since, "until": self.until, "newspaper_ids": ids}
+def in_part(part: Scope, members: Iterable[Member]) -> list[Member]:
+    """Return the articles that are of the days and newspapers of a part of the archive."""
+    return [
+        member
+        for member in members
+        if (part.since is None or member.date >= part.since)
+        and (part.until is None or member.date <= part.until)
+        and (part.newspaper_ids is None or member.newspaper_id in part.newspaper_ids)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +99,7 @@ class WholeCluster:
 
 def whole_clusters(*, confirmed_only: bool, boilerplate: Mode = Mode.KEEP) -> Iterator[WholeCluster]:
     """Yield the proposed and confirmed clusters by id, or the confirmed ones alone. Memory: one cluster."""
-    found = (
-        Membership.objects.filter(cluster__state=Cluster.State.CONFIRMED)
-        if confirmed_only
-        else Membership.objects.all()
-    )
+    found = Membership.objects.filter(given(cluster__state=Cluster.State.CONFIRMED if confirmed_only else None))
     empty = _NOTHING_LEFT.get(boilerplate, Value(value=False))
     rows = found.annotate(empty=ExpressionWrapper(empty, output_field=BooleanField()))
     ordered = rows.order_by("cluster_id", "article_id").values_list(*_COLUMNS, "empty")
@@ -140,12 +127,15 @@ def _written(date: datetime.date, at: datetime.datetime | None, offset: int | No
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a corpus is made of. `also_in` is the reason given for what is in the other corpus; empty: there is none."""
+    """What a corpus is made of: of its `part`, the days and newspapers count.
+
+    `also_in` is the reason given for what is in the other corpus; empty: there is none.
+    """
 
     policy: Policy
-    part: Part = field(default_factory=Part)
-    boilerplate: Mode = Mode.KEEP
-    confirmed_only: bool = False
+    part: Scope
+    boilerplate: Mode
+    confirmed_only: bool
     also_in: str = ""
 
 
@@ -196,8 +186,11 @@ def _batches(clusters: Iterator[WholeCluster]) -> Iterator[list[WholeCluster]]:
 
 
 def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str]) -> None:
-    others = _in_other([member.pk for cluster in clusters for member in cluster.members]) if asked.also_in else set()
+    others: set[int] = set()
     with connection.cursor() as cursor:
+        if asked.also_in:
+            cursor.execute(_OTHERS_SQL, {"ids": [member.pk for cluster in clusters for member in cluster.members]})
+            others = {article for (article,) in cursor.fetchall()}
         with cursor.copy(_COPY_CLUSTERS_SQL) as copy:
             for cluster in clusters:
                 copy.write_row(_facts(cluster, names))
@@ -205,12 +198,6 @@ def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str]
             for cluster in clusters:
                 for place in _places(cluster, asked, others):
                     copy.write_row(place)
-
-
-def _in_other(ids: list[int]) -> set[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(_OTHERS_SQL, {"ids": ids})
-        return {article for (article,) in cursor.fetchall()}
 
 
 def _facts(cluster: WholeCluster, names: dict[int, str]) -> tuple[Any, ...]:
@@ -222,13 +209,14 @@ def _facts(cluster: WholeCluster, names: dict[int, str]) -> tuple[Any, ...]:
 
 def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Iterator[_Place]:
     """Yield the place of each article of the part. What the other corpus has goes before what is empty and copies."""
-    members = [member for member in cluster.members if asked.part.has(member)]
+    members = in_part(asked.part, cluster.members)
     if in_other := [member for member in cluster.members if member.pk in others]:
         first = in_order(in_other)[0].pk
         for member in members:
             yield _Place(member.pk, cluster.pk, asked.also_in, member.pk if member.pk in others else first)
         return
-    gone = {removed.article: removed for removed in removals(asked.policy, _with_text(members, cluster), cluster.kept)}
+    with_text = [member for member in members if member.pk not in cluster.empty]
+    gone = {removed.article: removed for removed in removals(asked.policy, with_text, cluster.kept)}
     for member in members:
         if member.pk in cluster.empty:
             yield _Place(member.pk, cluster.pk, NOTHING_LEFT)
@@ -236,7 +224,3 @@ def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Ite
             yield _Place(member.pk, cluster.pk, removal.reason.value, removal.represented_by)
         else:
             yield _Place(member.pk, cluster.pk)
-
-
-def _with_text(members: Sequence[Member], cluster: WholeCluster) -> list[Member]:
-    return [member for member in members if member.pk not in cluster.empty]

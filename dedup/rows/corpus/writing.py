@@ -173,20 +173,18 @@ def _article_lines(rows: Iterable[ExportedRow], file_format: FileFormat) -> Iter
 def _write_articles(
     rows: Iterable[ExportedRow], on_written: Callable[[], object], target: Target, raw: BinaryIO
 ) -> None:
-    if target.file_format == "parquet":
-        with laid_out(rows, CORPUS_NAMES) as (extra, laid):
-            with_nulls = (chain(values, (cell or None for cell in cells)) for values, cells in laid)
-            write_parquet(raw, CORPUS, extra, _Counted(map(tuple, with_nulls), on_written))
-        raw.flush()
+    if target.file_format != "parquet":
+        with text_into(raw, target.path) as file:
+            file.writelines(_Counted(_article_lines(rows, target.file_format), on_written))
         return
-    with text_into(raw, target.path) as file:
-        file.writelines(_Counted(_article_lines(rows, target.file_format), on_written))
+    with laid_out(rows, CORPUS_NAMES) as (extra, laid):
+        with_nulls = (chain(values, (cell or None for cell in cells)) for values, cells in laid)
+        write_parquet(raw, CORPUS, extra, _Counted(map(tuple, with_nulls), on_written))
 
 
 def _write_removed(rows: Iterable[dict[str, Any]], target: Target, raw: BinaryIO) -> None:
-    if target.file_format == "parquet":
-        write_parquet(raw, REMOVED, (), (tuple(row.values()) for row in rows))
-        raw.flush()
+    if target.file_format != "parquet":
+        with text_into(raw, target.removed) as file:
+            file.writelines(FORMATS[target.file_format](REMOVED_NAMES, rows))
         return
-    with text_into(raw, target.removed) as file:
-        file.writelines(FORMATS[target.file_format](REMOVED_NAMES, rows))
+    write_parquet(raw, REMOVED, (), (tuple(row.values()) for row in rows))
