@@ -12,9 +12,10 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
 
@@ -87,13 +88,9 @@ class _Candidate:
     def articles(self) -> list[int]:
         return list(self.places)
 
-    @property
-    def mostly_alone(self) -> bool:
-        return 2 * sum(sentences[0].alone for sentences in self.places.values()) > len(self.places)
-
-    @property
-    def mostly_quoted(self) -> bool:
-        return 2 * sum(_is_quoted(sentences[0]) for sentences in self.places.values()) > len(self.places)
+    def is_mostly(self, kind: Callable[[Sentence], bool]) -> bool:
+        """Return whether its first sentence in most of the articles is of a kind."""
+        return 2 * sum(kind(sentences[0]) for sentences in self.places.values()) > len(self.places)
 
 
 def monday_of(day: datetime.date) -> datetime.date:
@@ -155,8 +152,10 @@ class _Week:
         candidate = self.candidates[digest]
         if digest in whitelisted:
             return SentenceKind.WHITELISTED
-        everywhere = len(candidate.places) >= max(MANY_ARTICLES, len(self._shared) // 2 + 1) and candidate.mostly_alone
-        return SentenceKind.QUOTATION if candidate.mostly_quoted and not everywhere else SentenceKind.BOILERPLATE
+        is_frequent = len(candidate.places) >= max(MANY_ARTICLES, len(self._shared) // 2 + 1)
+        if candidate.is_mostly(_is_quoted) and not (is_frequent and candidate.is_mostly(attrgetter("alone"))):
+            return SentenceKind.QUOTATION
+        return SentenceKind.BOILERPLATE
 
     def is_in_different_articles(self, digest: UUID) -> bool:
         """Return whether enough articles with this sentence are not copies of each other.

@@ -51,16 +51,20 @@ def detect_languages(texts: Sequence[str], declared: str = "") -> list[str]:
     languages = dict.fromkeys(range(len(texts)), "")
     left = [place for place, beginning in enumerate(beginnings) if beginning]
     for length in SAMPLES:
+        if not left:
+            break
         samples = [beginnings[place][:length] for place in left]
+        found = _identifier().classify_all(samples)
         doubtful = []
-        for place, sample, (language, probability) in zip(left, samples, _classified(samples), strict=True):
+        for place, sample, (language, probability) in zip(left, samples, found, strict=True):
             if probability >= MIN_PROBABILITY:
                 languages[place] = language
             elif len(beginnings[place]) > length < SAMPLES[-1]:
                 doubtful.append(place)
                 beginnings[place] = _joined(texts[place][:_READ])
             else:
-                languages[place] = _if_likely(declared, sample)
+                likely = dict(_identifier().rank(sample)) if declared else {}
+                languages[place] = declared if likely.get(declared, 0) >= MIN_DECLARED_PROBABILITY else ""
         left = doubtful
     return list(languages.values())
 
@@ -76,15 +80,6 @@ def _beginning(text: str) -> str:
 
 def _joined(text: str) -> str:
     return " ".join(text.split())
-
-
-def _if_likely(declared: str, sample: str) -> str:
-    likely = dict(_identifier().rank(sample)) if declared else {}
-    return declared if likely.get(declared, 0) >= MIN_DECLARED_PROBABILITY else ""
-
-
-def _classified(samples: Sequence[str]) -> list[tuple[str, float]]:
-    return _identifier().classify_all(samples) if samples else []
 
 
 class _Identifier(LanguageIdentifier):

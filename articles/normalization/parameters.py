@@ -174,12 +174,8 @@ def read_parameters(site: str, path: str, query: str, kept: Collection[str] = ()
         lower = text.lower()
         name = lower.partition("=")[0]
         if name:
-            dropped = name not in kept and (
-                is_tracker(name)
-                or dropped_here.fullmatch(name) is not None
-                or _OF_NO_STORY.fullmatch(lower) is not None
-            )
-            found.append(Parameter(text, name, dropped))
+            is_known = is_tracker(name) or dropped_here.fullmatch(name) or _OF_NO_STORY.fullmatch(lower)
+            found.append(Parameter(text, name, bool(is_known) and name not in kept))
     yield from _without_doubtful(path, found, kept)
 
 
@@ -201,12 +197,9 @@ def names_a_story(path: str) -> bool:
     of a script's name do not count.
     """
     last = path.rstrip("/").rpartition("/")[2].lower()
-    return _has_number(last) or (_has_words(last) and not _SCRIPT.search(last))
-
-
-def _has_number(last: str) -> bool:
-    found = any(not _YEAR_OR_DATE.fullmatch(number) for number in _NUMBER.findall(last)) or _MIXED_NUMBER.search(last)
-    return bool(found)
+    if any(not _YEAR_OR_DATE.fullmatch(number) for number in _NUMBER.findall(last)) or _MIXED_NUMBER.search(last):
+        return True
+    return _has_words(last) and not _SCRIPT.search(last)
 
 
 def _has_words(last: str) -> bool:
@@ -216,43 +209,34 @@ def _has_words(last: str) -> bool:
 
 def _without_doubtful(path: str, found: Sequence[Parameter], kept: Collection[str]) -> Iterator[Parameter]:
     """Yield the parameters; those that may name a story are dropped only if something else names it."""
-    doubtful = {
-        parameter.name
-        for parameter in found
-        if not parameter.dropped and parameter.name not in kept and _is_doubtful(parameter.name)
-    }
+    left = (parameter.name for parameter in found if not parameter.dropped and parameter.name not in kept)
+    doubtful = {name for name in left if _is_ambiguous(name) or _SESSION.fullmatch(name)}
     if not doubtful:
         yield from found
         return
     last = path.rstrip("/").rpartition("/")[2].lower()
+    by_path, by_words = names_a_story(path), _has_words(last)
     by_number = any(not parameter.dropped and _OF_STORY.fullmatch(parameter.name) for parameter in found)
-    named = _NamedBy(names_a_story(path), _has_words(last), by_number)
     for parameter in found:
-        yield parameter._replace(dropped=_is_decoration(parameter, named)) if parameter.name in doubtful else parameter
+        if parameter.name in doubtful:
+            dropped = _is_decoration(parameter, by_path=by_path, by_words=by_words, by_number=by_number)
+            yield parameter._replace(dropped=dropped)
+        else:
+            yield parameter
 
 
-class _NamedBy(NamedTuple):
-    """What may name the story: the path, at least the words of a script's name, a parameter for a story's number."""
+def _is_decoration(parameter: Parameter, *, by_path: bool, by_words: bool, by_number: bool) -> bool:
+    """Return whether a doubtful parameter names no story, which something else may name.
 
-    path: bool
-    words: bool
-    number: bool
-
-
-def _is_decoration(parameter: Parameter, named: _NamedBy) -> bool:
-    """Return whether a doubtful parameter names no story."""
+    That is the path, at least the words of a script's name, or a parameter for a story's number.
+    """
     value = parameter.text.partition("=")[2]
     if _SESSION.fullmatch(parameter.name) and is_random(value):
-        return named.path or named.words or named.number
+        return by_path or by_words or by_number
     if not _is_ambiguous(parameter.name):
         return False
-    is_label = _LABEL.fullmatch(value) is not None
-    is_referrer = _REFERRER.fullmatch(parameter.name) is not None
-    return named.path or (named.words and is_label) or (named.number and is_referrer)
-
-
-def _is_doubtful(name: str) -> bool:
-    return _is_ambiguous(name) or _SESSION.fullmatch(name) is not None
+    is_label, is_referrer = _LABEL.fullmatch(value), _REFERRER.fullmatch(parameter.name)
+    return by_path or bool((by_words and is_label) or (by_number and is_referrer))
 
 
 @lru_cache(maxsize=4096)

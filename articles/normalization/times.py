@@ -79,18 +79,16 @@ def parse_day(value: str, column: str = "date") -> datetime.date:
             return epoch.date()
     except ValueError as error:
         raise UnreadableDayError(f"{column} {text[:100]!r} does not exist ({error}); {DATE_FORMS}") from error
-    if _NUMBERS_ONLY_DATE.match(text):
-        fault = "is ambiguous, because the order of day and month differs between countries"
-        raise UnreadableDayError(f"{column} {text[:100]!r} {fault}; {DATE_FORMS}")
-    raise UnreadableDayError(f"{column} {text[:100]!r} cannot be read; {DATE_FORMS}")
+    ambiguous = "is ambiguous, because the order of day and month differs between countries"
+    fault = ambiguous if _NUMBERS_ONLY_DATE.match(text) else "cannot be read"
+    raise UnreadableDayError(f"{column} {text[:100]!r} {fault}; {DATE_FORMS}")
 
 
 def epoch_time(text: str) -> datetime.datetime | None:
     """Return the moment in UTC that epoch seconds or milliseconds mean; None if the text is neither."""
-    if _EPOCH_SECONDS.fullmatch(text):
-        return datetime.datetime.fromtimestamp(float(text), datetime.UTC)
-    if _EPOCH_MILLISECONDS.fullmatch(text):
-        return datetime.datetime.fromtimestamp(float(text) / 1000, datetime.UTC)
+    for pattern, of_second in ((_EPOCH_SECONDS, 1), (_EPOCH_MILLISECONDS, 1_000)):
+        if pattern.fullmatch(text):
+            return datetime.datetime.fromtimestamp(float(text) / of_second, datetime.UTC)
     return None
 
 
@@ -122,8 +120,7 @@ class PublicationTime:
     def of(cls, local: datetime.datetime, offset: int | None, precision: Precision) -> Self:
         """Return the time that a clock showed at this offset from UTC. Raises ImpossibleTimeError."""
         if offset is not None and abs(offset) > MAX_OFFSET_MINUTES:
-            bound = _offset_text(MAX_OFFSET_MINUTES)[1:]
-            raise ImpossibleTimeError(f"the offset from UTC is over {bound}")
+            raise ImpossibleTimeError(f"the offset from UTC is over {_offset_text(MAX_OFFSET_MINUTES)[1:]}")
         try:
             at = local.replace(microsecond=0, tzinfo=datetime.UTC) - datetime.timedelta(minutes=offset or 0)
         except OverflowError as error:

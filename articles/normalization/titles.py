@@ -88,7 +88,7 @@ def is_without_story(part: str, *, last: bool) -> bool:
     if KICKER.fullmatch(part) or _WITHOUT_STORY.fullmatch(part) or _STATION.fullmatch(part):
         return True
     if last:
-        return not _is_number(part)
+        return not (_NUMBER.search(part) or _ROMAN.fullmatch(part))
     return len(part.split()) > _MOST_WORDS_OF_A_TOPIC and not _NUMBERED_PART.search(part)
 
 
@@ -104,10 +104,6 @@ def with_signs(text: str) -> str:
 def with_numbered_parts(text: str) -> str:
     """Return a headline with the numbers of parts in digits: Part II and Part Two become Part 2."""
     return _NUMBERED_PART.sub(_with_digits, text)
-
-
-def _is_number(part: str) -> bool:
-    return _NUMBER.search(part) is not None or _ROMAN.fullmatch(part) is not None
 
 
 def _with_digits(found: re.Match[str]) -> str:

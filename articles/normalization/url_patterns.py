@@ -50,23 +50,18 @@ def check_pattern(pattern: str) -> None:
 
 def finds(pattern: str, url: str) -> bool:
     """Return whether a pattern finds something in a URL. Raises SlowPatternError, for a slow one again at once."""
-    return _Pattern.of(pattern).finds(url)
-
-
-class _Pattern:
-    def __init__(self, pattern: str) -> None:
-        self._compiled = regex.compile(pattern, regex.V0)
-        self._is_slow = False
-
-    @staticmethod
-    @lru_cache(maxsize=500)
-    def of(pattern: str) -> _Pattern:
-        return _Pattern(pattern)
-
-    def finds(self, url: str) -> bool:
-        if not self._is_slow:
-            try:
-                return bool(self._compiled.search(url, timeout=LONGEST))
-            except TimeoutError:
-                self._is_slow = True
+    if pattern in _SLOW:
         raise SlowPatternError
+    try:
+        return bool(_compiled(pattern).search(url, timeout=LONGEST))
+    except TimeoutError as error:
+        _SLOW.add(pattern)
+        raise SlowPatternError from error
+
+
+_SLOW: set[str] = set()
+
+
+@lru_cache(maxsize=500)
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern, regex.V0)

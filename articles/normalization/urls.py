@@ -142,15 +142,11 @@ def normalize_url(url: str, kept: Collection[str] = ()) -> str:
     one; a URL without a scheme is read as http. Idempotent.
     Source: mediacloud/metadata-lib, mcmetadata/urls.py, and mediacloud/backend, mediawords/util/url.
     """
-    return _form(url, kept) if kept else _plain_form(url)
+    return _form(url, frozenset(kept))
 
 
 @lru_cache(maxsize=2048)  # the form names the newspaper, and is then stored
-def _plain_form(url: str) -> str:
-    return _form(url, ())
-
-
-def _form(url: str, kept: Collection[str]) -> str:
+def _form(url: str, kept: frozenset[str]) -> str:
     place = _innermost(url)
     form = _lossy_form(place, kept) if place else ""
     return form if len(form) <= _MAX_CHARACTERS else ""
@@ -299,10 +295,9 @@ def _innermost(url: str) -> _Place | None:
 
 
 def _lossy_form(place: _Place, kept: Collection[str]) -> str:
-    if place.site in _YOUTUBE:
-        video = _VIDEO_PARAMETER.search(place.query) or _VIDEO_PATH.fullmatch(place.path.rstrip("/"))
-        if video:
-            return f"http://youtube.com/watch?v={video['id']}"
+    is_video = place.site in _YOUTUBE
+    if is_video and (video := _VIDEO_PARAMETER.search(place.query) or _VIDEO_PATH.fullmatch(place.path.rstrip("/"))):
+        return f"http://youtube.com/watch?v={video['id']}"
     path = _lossy_path(place.path)
     query = _lossy_query(place, path, place.query, kept)
     return f"http://{place.host}{path}{'?' if query else ''}{query}{_lossy_state(place, path, query, kept)}"

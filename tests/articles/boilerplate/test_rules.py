@@ -54,8 +54,25 @@ def test_a_sentence_of_three_different_articles_is_boilerplate() -> None:
     assert found.marks == [[(place, len(text), at == 0)] for at, (place, text) in enumerate(zip(places, texts))]  # noqa: B905 - as many
 
 
-def test_two_articles_are_not_enough() -> None:
-    assert found_in(*in_text(SUBSCRIBE, articles=2)) == {}
+FORM = "The heat index is how warm a body feels. It is made by the weather office for the next day. Drink water."
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(in_text(SUBSCRIBE, articles=2), id="only two articles"),
+        pytest.param([STORIES[0]] * 8, id="copies of an article"),
+        pytest.param(
+            [f"Edition for the {board} coast and all who live there. {' '.join(STORIES[1:])}" for board in BOARDS],
+            id="copies with another beginning",
+        ),
+        pytest.param(in_text("Read more."), id="a short sentence in a paragraph"),
+        pytest.param(with_line("***"), id="a line without letters"),
+        pytest.param([f"{FORM} Tomorrow: {degrees} degrees." for degrees in range(30, 36)], id="left to the verdicts"),
+    ],
+)
+def test_what_is_not_boilerplate(texts: list[str]) -> None:
+    assert found_in(*texts) == {}
 
 
 def test_sentences_are_the_same_in_other_typography_and_case() -> None:
@@ -72,31 +89,11 @@ def test_sentences_are_the_same_in_other_typography_and_case() -> None:
     assert texts[2][mark.start : mark.end] == "Don’t miss\u00a0a tide:\nread the Harbour Post"
 
 
-def test_copies_of_an_article_are_not_boilerplate() -> None:
-    assert found_in(*[STORIES[0]] * 8) == {}
-
-
-def test_copies_with_another_beginning_are_not_boilerplate() -> None:
-    shared = " ".join(STORIES[1:])
-    assert found_in(*(f"Edition for the {board} coast and all who live there. {shared}" for board in BOARDS)) == {}
-
-
 def test_boilerplate_in_copies_and_in_other_articles_is_distinguished_from_the_copied_text() -> None:
     copies = [f"{STORIES[0]}\n\n{SUBSCRIBE}"] * 3
     others = [f"{story}\n\n{SUBSCRIBE}" for story in STORIES[1:3]]
 
     assert found_in(*copies, *others) == {SUBSCRIBE: (SentenceKind.BOILERPLATE, (0, 1, 2, 3, 4))}
-
-
-def test_copies_of_the_first_article_keep_the_same_sentences() -> None:
-    texts = [f"{story}\n\n{SUBSCRIBE}" for story in (*STORIES[:3], STORIES[0])]
-
-    assert [[mark.first for mark in marks] for marks in find_boilerplate(texts).marks] == [
-        [True],
-        [False],
-        [False],
-        [True],
-    ]
 
 
 def test_short_articles_are_distinguished_after_long_ones_have_shown_the_boilerplate() -> None:
@@ -112,25 +109,19 @@ def test_short_articles_are_distinguished_after_long_ones_have_shown_the_boilerp
     assert [sentence.articles for sentence in found.sentences] == [tuple(range(7))] * 3
 
 
-def test_an_article_of_nothing_but_boilerplate_does_not_count() -> None:
-    texts = [SUBSCRIBE, *(f"{story}\n\n{SUBSCRIBE}" for story in STORIES[:3])]
-
+@pytest.mark.parametrize(
+    ("stories", "kept"),
+    [
+        # The first article and its copies keep the sentence.
+        ((*STORIES[:3], STORIES[0]), [True, False, False, True]),
+        # One of nothing but boilerplate does not count.
+        (("", *STORIES[:3]), [True, False, False, False]),
+    ],
+)
+def test_the_first_article_keeps_its_boilerplate(stories: tuple[str, ...], kept: list[bool]) -> None:
+    texts = [f"{story}\n\n{SUBSCRIBE}".strip() for story in stories]
     assert found_in(*texts) == {SUBSCRIBE: (SentenceKind.BOILERPLATE, (0, 1, 2, 3))}
-    assert [[mark.first for mark in marks] for marks in find_boilerplate(texts).marks] == [
-        [True],
-        [False],
-        [False],
-        [False],
-    ]
-
-
-def test_short_sentences_are_boilerplate_only_as_whole_paragraphs() -> None:
-    assert found_in(*in_text("Read more.")) == {}
-    assert found_in(*with_line("Read more.")) == {"Read more.": (SentenceKind.BOILERPLATE, (0, 1, 2))}
-
-
-def test_a_line_without_letters_is_ignored() -> None:
-    assert found_in(*with_line("***")) == {}
+    assert [[mark.first for mark in marks] for marks in find_boilerplate(texts).marks] == [[first] for first in kept]
 
 
 def test_a_sentence_that_occurs_twice_in_an_article_is_marked_twice_and_counted_once() -> None:
@@ -167,11 +158,6 @@ def test_a_quotation_of_several_sentences_and_paragraphs_is_kept() -> None:
     assert kinds == {SentenceKind.QUOTATION}
 
 
-def test_a_title_in_quotation_marks_is_not_a_quotation() -> None:
-    line = "Follow “The Harbour Post” wherever you go and be the first to know."
-    assert found_in(*with_line(line)) == {line: (SentenceKind.BOILERPLATE, (0, 1, 2))}
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -179,9 +165,11 @@ def test_a_title_in_quotation_marks_is_not_a_quotation() -> None:
         "“Read more”",
         "Read on: “We shall dredge the whole basin”, says the harbour master",
         "‘Best baker of the whole county’ is a woman from Mill Lane",
+        "Follow “The Harbour Post” wherever you go and be the first to know.",
+        "Read more.",
     ],
 )
-def test_a_button_or_a_headline_with_quotation_marks_is_not_a_quotation(line: str) -> None:
+def test_a_button_a_headline_or_a_title_with_quotation_marks_is_not_a_quotation(line: str) -> None:
     assert found_in(*with_line(line)) == {line: (SentenceKind.BOILERPLATE, (0, 1, 2))}
 
 
@@ -213,11 +201,6 @@ def test_the_fixed_sentences_of_a_form_are_boilerplate_if_the_articles_have_more
         for number in range(3, 6)
     ]
     assert found_in(*rates) == {fixed: (SentenceKind.BOILERPLATE, (0, 1, 2))}
-
-
-def test_a_form_with_little_text_of_its_own_is_left_to_the_verdicts() -> None:
-    form = "The heat index is how warm a body feels. It is made by the weather office for the next day. Drink water."
-    assert found_in(*(f"{form} Tomorrow: {degrees} degrees." for degrees in range(30, 36))) == {}
 
 
 @pytest.mark.parametrize("seed", [3, 4])

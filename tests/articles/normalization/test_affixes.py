@@ -83,13 +83,10 @@ def test_an_affix_needs_half_of_some_neighbours_not_half_of_all() -> None:
     assert learn_affixes([headline for headline in burst if headline != burst[650]]) == []
 
 
-def test_few_headlines_teach_nothing() -> None:
+def test_few_headlines_teach_nothing_and_those_that_differ_only_in_numbers_count_once() -> None:
     assert learn_affixes(headlines(LEAST_HEADLINES - 1, "Sport: {}")) == []
     assert learn_affixes([*headlines(10, "Sport: {}"), *headlines(20)[10:]]) == []
     assert learn_affixes([]) == []
-
-
-def test_headlines_that_differ_only_in_numbers_count_once() -> None:
     rates = [f"Rates of {day} May {year}: Port Selby" for day in range(1, 32) for year in (2025, 2026)]
     assert learn_affixes(rates) == []
     assert learn_affixes(headlines(1, "{} | Example Times") * 500) == []
@@ -103,9 +100,7 @@ def test_words_at_the_end_without_a_separator_need_nine_in_ten_headlines() -> No
     )
     assert learn_affixes([*headlines(89, "{} Read more »"), *headlines(100)[89:]]) == []
     assert learn_affixes(headlines(100, "{} today")) == []
-
-
-def test_words_before_the_affix_are_found_after_it_is_removed() -> None:
+    # Those before an affix are found after it is removed.
     assert learn_affixes(headlines(40, "{} by our desk | Example Times")) == ["Example Times", "… by our desk"]
 
 

@@ -10,10 +10,6 @@ import pytest
 from articles.normalization.sentences import located_sentences, sentences_of
 
 
-def quoted(text: str) -> list[int]:
-    return [sentence.quoted for sentence in located_sentences(text)]
-
-
 def test_a_sentence_is_found_at_its_position() -> None:
     text = " The ferry\n sails.  It is   late!\n\n \nRead more\n"
     found = list(located_sentences(text))
@@ -52,14 +48,11 @@ def test_located_sentences_are_the_sentences(seed: int) -> None:
         ('A 10" pipe and a 12" pipe.', [0]),
         ("‘It’s the winter’s end’, he said.", [23]),
         ("“We wait. We hope.", [9, 8]),
+        ("“We wait.\n\nNobody came.", [9, 0]),  # an open quotation ends with its paragraph
     ],
 )
 def test_characters_between_quotation_marks_are_counted(text: str, expected: list[int]) -> None:
-    assert quoted(text) == expected
-
-
-def test_an_open_quotation_ends_with_its_paragraph() -> None:
-    assert quoted("“We wait.\n\nNobody came.") == [9, 0]
+    assert [sentence.quoted for sentence in located_sentences(text)] == expected
 
 
 @pytest.mark.parametrize("unit", ["“", "”", "'a ", "'a", "‘a ", "‘a’b", '"', "„«»", "a' "])

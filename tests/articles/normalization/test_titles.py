@@ -25,19 +25,24 @@ LONG_PART = "mayor opens the long awaited bridge"  # 35 characters
         ("The US and JK Marsh", "the us and jk marsh"),
         ("Ferry self-service,rates/fares up 1.5% at 10.30", "ferry self service rates fares up 1 5 at 10 30"),
         ("‘Port’“open”", "portopen"),
+        *((missing, "") for missing in ("", "  ", "(no title)", "[No Title]", "Untitled", "—", "<p></p>", "&nbsp;")),
+        ("(no title) - Example Times", ""),
+        # A kicker of one word goes.
+        ("WATCH: Ferry sails", "ferry sails"),
+        ("Opinion - Ferry sails", "ferry sails"),
+        ("Op-Ed | Ferry sails", "ferry sails"),
+        ("Breaking: Video: Ferry sails", "ferry sails"),
+        ("Example Times: Watch: Ferry sails", "ferry sails"),
+        ("Watch: (no title)", ""),
+        ("Watch:", "watch"),
+        ("Video – ", "video"),
+        ("Watch the ferry sail", "watch the ferry sail"),
+        ("Today's letters: Ferry sails", "todays letters ferry sails"),
+        ("Ferry: watch sold", "ferry watch sold"),
     ],
 )
-def test_markup_case_and_punctuation_are_removed(title: str, normalized: str) -> None:
-    assert normalize_title(title) == normalized
-
-
-@pytest.mark.parametrize("title", ["", "  ", "(no title)", "[No Title]", "Untitled", "—", "<p></p>", "&nbsp;"])
-def test_a_missing_title_is_empty(title: str) -> None:
-    assert normalize_title(title) == ""
-
-
-def test_a_missing_title_with_the_newspaper_is_empty() -> None:
-    assert normalize_title("(no title) - Example Times", PAPER) == ""
+def test_markup_case_punctuation_and_kickers_are_removed(title: str, normalized: str) -> None:
+    assert normalize_title(title, PAPER) == normalized
 
 
 @pytest.mark.parametrize("separator", [" - ", " – ", " — ", "—", " | ", "|", ": ", " : ", " :: ", " · ", " « ", " » "])
@@ -84,30 +89,18 @@ def test_spellings_of_the_newspaper(title: str, affixes: list[str]) -> None:
         pytest.param("Example Times", ["… Example Times"], "example times", id="nothing but the ending"),
         pytest.param("Counterexample times", ["… Example Times"], "counterexample times", id="inside a word"),
         pytest.param("Council/Example Times", PAPER, "council example times", id="a stroke without blanks"),
+        ("වරායේ නව පාලම - උදාහරණ පුවත්", ["උදාහරණ පුවත්"], "වරායේ නව පාලම"),
+        ("யாழ்ப்பாணம் | செய்தி", ["செய்தி"], "யாழ்ப்பாணம்"),
+        ("الجسر مغلق | صحيفة المثال", ["صحيفة المثال"], "الجسر مغلق"),
+        ("\u200fהגשר נסגר \u200f-\u200f עיתון הדוגמה\u200e", ["עיתון הדוגמה"], "הגשר נסגר"),
+        ("港口大桥关闭_示例网", ["示例网"], "港口大桥关闭"),
+        ("港口大桥关闭-示例网", ["示例网"], "港口大桥关闭"),
+        ("【例報】港の橋が閉鎖", ["例報"], "港の橋が閉鎖"),
+        ("Новый мост — Вечерний Пример", ["вечерний пример"], "новый мост"),
     ],
 )
-def test_other_affixes_are_kept(title: str, affixes: list[str], normalized: str) -> None:
+def test_an_affix_goes_in_every_script_and_nothing_else(title: str, affixes: list[str], normalized: str) -> None:
     assert normalize_title(title, affixes) == normalized
-
-
-@pytest.mark.parametrize(
-    ("title", "normalized"),
-    [
-        ("WATCH: Ferry sails", "ferry sails"),
-        ("Opinion - Ferry sails", "ferry sails"),
-        ("Op-Ed | Ferry sails", "ferry sails"),
-        ("Breaking: Video: Ferry sails", "ferry sails"),
-        ("Example Times: Watch: Ferry sails", "ferry sails"),
-        ("Watch: (no title)", ""),
-        ("Watch:", "watch"),
-        ("Video – ", "video"),
-        ("Watch the ferry sail", "watch the ferry sail"),
-        ("Today's letters: Ferry sails", "todays letters ferry sails"),
-        ("Ferry: watch sold", "ferry watch sold"),
-    ],
-)
-def test_a_kicker_of_one_word_is_removed(title: str, normalized: str) -> None:
-    assert normalize_title(title, PAPER) == normalized
 
 
 @pytest.mark.parametrize("separator", [" - ", " – ", " — ", "—", " | ", "|", ": ", "：", "｜"])
@@ -121,12 +114,9 @@ def test_other_punctuation_does_not_split(joint: str) -> None:
     assert normalize_title(f"Meeting at 10{joint}30 on {LONG_PART}") == f"meeting at 10 30 on {LONG_PART}"
 
 
-def test_the_part_needs_32_characters() -> None:
+def test_the_part_needs_32_characters_and_is_not_the_newspapers_name() -> None:
     assert normalize_title(f"Update: {'b' * 32}") == "b" * 32
     assert normalize_title(f"Update: {'b' * 31}") == f"update {'b' * 31}"
-
-
-def test_a_newspapers_long_name_does_not_replace_the_title() -> None:
     name = "Example Times of the Lower River and the Coast"
     title = f"Council votes - {name} - Sport"
     assert normalize_title(title, [name]) == "council votes example times of the lower river and the coast sport"
@@ -134,15 +124,7 @@ def test_a_newspapers_long_name_does_not_replace_the_title() -> None:
 
 def test_kickers_and_long_prefixes_over_one_long_part_are_one_form() -> None:
     question = "what the new tax rules mean for small farmers"
-    for prefix in (
-        "Analysis",
-        "Live updates",
-        "In Bildern",
-        "Update 2",
-        "Sport",
-        "The Interview",
-        "After the budget vote",
-    ):
+    for prefix in ("Analysis", "Live updates", "In Bildern", "Update 2", "Sport", "The Interview", "After the vote"):
         assert normalize_title(f"{prefix}: {question}") == question
     for suffix in ("Minister", "KTLA 5", "a reply to our critics"):
         assert normalize_title(f"{question} – {suffix}") == question
@@ -184,53 +166,11 @@ def test_headlines_of_one_story(first: str, second: str) -> None:
     assert normalize_title(first) == normalize_title(second)
 
 
-@pytest.mark.parametrize(
-    ("title", "affixes", "normalized"),
-    [
-        ("වරායේ නව පාලම - උදාහරණ පුවත්", ["උදාහරණ පුවත්"], "වරායේ නව පාලම"),
-        ("யாழ்ப்பாணம் | செய்தி", ["செய்தி"], "யாழ்ப்பாணம்"),
-        ("الجسر مغلق | صحيفة المثال", ["صحيفة المثال"], "الجسر مغلق"),
-        ("\u200fהגשר נסגר \u200f-\u200f עיתון הדוגמה\u200e", ["עיתון הדוגמה"], "הגשר נסגר"),
-        ("港口大桥关闭_示例网", ["示例网"], "港口大桥关闭"),
-        ("港口大桥关闭-示例网", ["示例网"], "港口大桥关闭"),
-        ("【例報】港の橋が閉鎖", ["例報"], "港の橋が閉鎖"),
-        ("Новый мост — Вечерний Пример", ["вечерний пример"], "новый мост"),
-    ],
-)
-def test_other_scripts(title: str, affixes: list[str], normalized: str) -> None:
-    assert normalize_title(title, affixes) == normalized
+_MARKS = " - :Part: ii :+3%: -3%: | :—: « :watch:':.:!:(:):\u200f:<b>:</b>:&amp;:&lt;:&#8211;:no title:the "
+_PIECES = [*_MARKS.split(":"), LONG_PART, ": ", "::", "Example Times", "exampletimes.com"]
 
 
-_PIECES = [
-    " - ",
-    "Part",
-    " ii ",
-    "+3%",
-    " -3%",
-    LONG_PART,
-    ": ",
-    " | ",
-    "—",
-    " « ",
-    "::",
-    "watch",
-    "'",
-    ".",
-    "!",
-    "(",
-    ")",
-    "\u200f",
-    "<b>",
-    "</b>",
-    "&amp;",
-    "&lt;",
-    "&#8211;",
-    "no title",
-    "the ",
-]
-
-
-@given(st.lists(st.sampled_from([*_PIECES, "Example Times", "exampletimes.com"]) | st.text(max_size=4)).map("".join))
+@given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=4)).map("".join))
 def test_normalising_is_idempotent(title: str) -> None:
     once = normalize_title(title, PAPER)
     assert normalize_title(once, PAPER) == once == normalize_text(once)

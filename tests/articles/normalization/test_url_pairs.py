@@ -9,9 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.normalization.parameters import TRACKERS, is_tracker, read_parameters
-from articles.normalization.urls import comparable_url, normalize_url, page_form, page_key, unwrap_url, url_key
+from articles.normalization.urls import (
+    comparable_url,
+    dropped_parameters,
+    normalize_url,
+    page_form,
+    page_key,
+    unwrap_url,
+    url_key,
+)
 
 SITE = "https://www.example.com"
+SLUG = "example.com/2024/05/01/harbour-bridge-closes"
 STORY = f"{SITE}/2024/05/01/harbour-bridge-closes"
 
 ONE_STORY = [
@@ -73,6 +82,13 @@ _PATHS = (
     "index.php",
     "2024/",
     "noticias/20240501",
+    "story",
+    "article.php",
+    "news/2024",
+    "read-full-story",
+    "view_press_release.aspx",
+    "latest-news/",
+    "index2024.php",
 )
 TWO_STORIES = [
     *((f"{SITE}/noticia.php?{name}=10", f"{SITE}/noticia.php?{name}=11") for name in _NUMBERS.split()),
@@ -142,6 +158,8 @@ _NAMES = (
 _NAMES += (
     " ved usg sxsrf gs_lcp elq elqTrackId trkInfo lipi wpisrc wpmm shareType ftag cx_testId cx_artPos adbid "
     " adbpl sf123456 emci emdi rb_clickid ir_clickid algo_pvid msockid wprov sr_share replytocom yptr"
+    " fb_action_types fb_source fb_ref action_object_map action_type_map action_ref_map fsrc_fb_noscript PHPSESSIONID"
+    " feedType custom_click skipmobile skip_mobile altcast_code"
 )
 SHARED = _NAMES.split()
 
@@ -156,7 +174,7 @@ def test_parameters_of_shared_links_name_no_story(name: str) -> None:
 def test_each_tracker_has_a_source_and_none_is_a_word_for_a_story() -> None:
     assert all(len(source.split()) >= 1 and re.compile(names) for source, names in TRACKERS.items())
     unused = [source for source, names in TRACKERS.items() if not any(re.fullmatch(names, n.lower()) for n in SHARED)]
-    assert unused == ["Pages for phones, and the switch away from them"]  # in test_parameters.py
+    assert unused == []
     words = (
         "id p pk cid aid nid story article noticia news nota item post page s v q n a t lang section gallery reference"
     )
@@ -165,6 +183,30 @@ def test_each_tracker_has_a_source_and_none_is_a_word_for_a_story() -> None:
         False,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ito", "sort", "cid", "s_cid", "sid", "ncid", "ir", "ref", "oref", "eref", "source", "_r", "_ref", "referrer"],
+)
+def test_ambiguous_parameters_are_dropped_if_the_path_names_the_story(name: str) -> None:
+    assert normalize_url(f"http://{SLUG}?{name}=123") == f"http://{SLUG}"
+    assert normalize_url(f"http://example.com/news/48213?{name}=123") == "http://example.com/news/48213"
+    assert normalize_url(f"http://example.com/x/fdf95bf448e1f2a8?{name}=123") == "http://example.com/x/fdf95bf448e1f2a8"
+    assert normalize_url(f"http://example.com/story?{name}=123") == f"http://example.com/story?{name}=123"
+
+
+def test_kept_parameters_are_not_dropped() -> None:
+    url = f"http://{SLUG}?SID=A12&utm_source=x&amp=1"
+    assert normalize_url(url) == f"http://{SLUG}"
+    assert normalize_url(url, ["sid"]) == f"http://{SLUG}?sid=a12"
+    assert normalize_url(url, ["amp", "utm_source"]) == f"http://{SLUG}?amp=1&utm_source=x"
+    assert dropped_parameters(url) == {"sid": "a12", "utm_source": "x", "amp": "1"}
+    assert dropped_parameters(url, ["sid", "amp"]) == {"utm_source": "x"}
+    assert dropped_parameters(f"https://archive.ph/AbC/{url}") == dropped_parameters(url)
+    assert dropped_parameters("http://example.com/story?sid=5&page=2") == {}
+    assert dropped_parameters("https://youtu.be/aB3_dEf-H1j?utm_source=x") == {}
+    assert dropped_parameters("no url") == {}
 
 
 def test_one_page_has_one_form_for_fetching_and_what_may_be_another_page_has_its_own() -> None:
