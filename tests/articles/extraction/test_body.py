@@ -164,6 +164,8 @@ def test_two_line_breaks_end_a_paragraph_and_one_does_not(break_: str) -> None:
 def test_every_script_keeps_its_paragraphs(first: str, second: str) -> None:
     body = f"<article><p>{first}</p><p>{second}</p><p>{first}</p></article>"
     assert text_of(body) == f"{first}\n\n{second}\n\n{first}"
+    # One paragraph is long enough for an article.
+    assert text_of(f"<article><p>{first}{second}</p></article>") == f"{first}{second}"
 
 
 def test_an_embedded_quotation_is_text_and_a_caption_is_not() -> None:

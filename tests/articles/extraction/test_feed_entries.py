@@ -107,6 +107,5 @@ def test_what_was_not_packed_here_is_no_entry() -> None:
 
 
 def test_a_page_that_could_not_be_read_leaves_the_feeds_text() -> None:
-    article = extract_whole([RawPage(b"", "https://fjordbladet.example/quay", "")], ENTRY, DAY)
-    assert isinstance(article, ExtractedArticle)
-    assert (article.text, article.headline) == (WHOLE, "Quay closed")
+    pages = [RawPage(b"", "https://fjordbladet.example/quay", "")]
+    assert extract_whole(pages, ENTRY, DAY) == with_feed_entry("could not be read", ENTRY)

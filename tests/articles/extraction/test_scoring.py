@@ -18,37 +18,31 @@ TRUTH = "one two three four five six"  # three sequences of four words
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("truth", "found", "expected"),
     [
-        (TRUTH, PageScore(1, 0, 0)),
-        ("one, two: three\n\nfour five-six!", PageScore(1, 0, 0)),
+        (TRUTH, TRUTH, PageScore(1, 0, 0)),
+        (TRUTH, "one, two: three\n\nfour five-six!", PageScore(1, 0, 0)),
         # Two right, one wrong (three four five seven), one missed (three four five six).
-        ("one two three four five seven", PageScore(0.5, 0.25, 0.25)),
+        (TRUTH, "one two three four five seven", PageScore(0.5, 0.25, 0.25)),
         # Words in another case are other words.
-        ("One two three four five six", PageScore(0.5, 0.25, 0.25)),
-        ("", PageScore(0, 0, 1)),
+        (TRUTH, "One two three four five six", PageScore(0.5, 0.25, 0.25)),
+        (TRUTH, "", PageScore(0, 0, 1)),
         # Shorter than a sequence: the three words are the one sequence.
-        ("one two three", PageScore(0, 0.25, 0.75)),
+        (TRUTH, "one two three", PageScore(0, 0.25, 0.75)),
+        # In scripts without blanks a character is a word, and a Latin word is one.
+        ("港が再開した", "港が再開しだ", PageScore(0.5, 0.25, 0.25)),
+        ("AFP港が再", "AFP港が再", PageScore(1, 0, 0)),
+        ("항구가 다시 열렸다", "항구가 다시 열린다", PageScore(0, 0.5, 0.5)),
+        # The same sequence once and twice.
+        ("ho ho ho ho", "ho ho ho ho ho", PageScore(0.5, 0.5, 0)),
+        ("", "", PageScore(0, 0, 0)),
     ],
 )
-def test_a_page_is_scored_by_its_sequences_of_four_words(found: str, expected: PageScore) -> None:
-    assert score_page(TRUTH, found) == expected
-
-
-def test_a_character_is_a_word_in_scripts_without_blanks() -> None:
-    # Three sequences of the six characters; two of them right, one wrong, one missed. The Latin word stays one.
-    assert score_page("港が再開した", "港が再開しだ") == PageScore(0.5, 0.25, 0.25)
-    assert score_page("AFP港が再", "AFP港が再") == PageScore(1, 0, 0)
-    assert score_page("항구가 다시 열렸다", "항구가 다시 열린다") == PageScore(0, 0.5, 0.5)
-
-
-def test_repeated_sequences_count_repeatedly() -> None:
-    twice = "ho ho ho ho ho"  # the same sequence twice
-    assert score_page("ho ho ho ho", twice) == PageScore(0.5, 0.5, 0)
+def test_a_page_is_scored_by_its_sequences_of_four_words(truth: str, found: str, expected: PageScore) -> None:
+    assert score_page(truth, found) == expected
 
 
 def test_finding_no_text_on_a_page_without_text_is_right() -> None:
-    assert score_page("", "") == PageScore(0, 0, 0)
     assert (PageScore(0, 0, 0).precision, PageScore(0, 0, 0).recall) == (1, 1)
 
 
