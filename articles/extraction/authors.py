@@ -113,7 +113,8 @@ def _declared(
     yield names_of(data.get("author"))
     yield names_of(data.get("creator"))
     yield _meta_authors(page)
-    yield _labelled(metas)
+    labelled = (number for number in "12" if _LABEL_OF_AUTHOR.search(metas.get(f"twitter:label{number}", "")))
+    yield (metas.get(f"twitter:data{number}", "") for number in labelled)
     yield (element.text_content() for element in page.xpath("//*[contains(@itemprop, 'author')]//*[@itemprop='name']"))
     yield (element.text_content() for element in page.xpath("//*[@rel='author'] | //*[@itemprop='author']"))
     yield (element.text_content() for element in page.xpath("//*[contains(concat(' ', @class, ' '), ' byline ')]"))
@@ -141,12 +142,6 @@ def _meta_authors(page: lxml.html.HtmlElement) -> list[str]:
             if (name := squash(meta.get(attribute, ""))) in _META_AUTHORS:
                 contents.setdefault(name, []).append(meta.get("content"))
     return [content for name in _META_AUTHORS for content in contents.get(name, ())]
-
-
-def _labelled(metas: Mapping[str, str]) -> Iterator[str]:
-    for number in ("1", "2"):
-        if _LABEL_OF_AUTHOR.search(metas.get(f"twitter:label{number}", "")):
-            yield metas.get(f"twitter:data{number}", "")
 
 
 def _marked(

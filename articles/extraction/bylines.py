@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from articles.extraction.authors import host_names, name_letters, name_line
+from articles.extraction.html import joined_to_fit
 from articles.extraction.names import (
     AGENCY_PATTERN,
     CANONICAL,
@@ -167,11 +168,7 @@ def clean_byline(authors: Sequence[str], sites: Sequence[str] = ()) -> str:
 
 
 def _joined(names: Sequence[str]) -> str:
-    """Return the names, separated by commas, as many as can be stored."""
-    fitting = list(names)
-    while len(", ".join(fitting)) > LIMITS["byline"]:
-        fitting.pop()
-    return ", ".join(fitting)
+    return joined_to_fit(names, ", ", LIMITS["byline"])
 
 
 def _people(authors: Sequence[str], sites: Sequence[str]) -> list[str]:

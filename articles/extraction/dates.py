@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import lxml.etree
 import lxml.html
 
-from articles.extraction.html import main_headings, squeeze, url_parts
+from articles.extraction.html import joined_to_fit, main_headings, squeeze, url_parts
 from articles.extraction.metadata import Declared
 from articles.extraction.written_dates import Place, WrittenDay, place_of, proven_order, written_days
 from articles.fields import FIRST_PRINTED, LIMITS, MAX_DAYS_AHEAD
@@ -281,11 +281,7 @@ def _unlikely(source: DateSource, day: datetime.date) -> str:
 
 
 def _sentence(doubts: Sequence[str]) -> str:
-    """Return the doubts, as many as fit."""
-    distinct = list(dict.fromkeys(doubts))
-    while len("; ".join(distinct)) > LIMITS["date_doubt"]:
-        distinct.pop()
-    return "; ".join(distinct)
+    return joined_to_fit(doubts, "; ", LIMITS["date_doubt"])
 
 
 def _either(other: datetime.date | None) -> list[str]:

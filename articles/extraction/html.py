@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
@@ -342,6 +342,14 @@ def url_parts(url: str) -> SplitResult:
         return urlsplit(url)
     except ValueError:
         return urlsplit("")
+
+
+def joined_to_fit(parts: Iterable[str], separator: str, most: int) -> str:
+    """Return the parts, each once and in their order, as many as fit into so many characters."""
+    fitting = list(dict.fromkeys(parts))
+    while len(separator.join(fitting)) > most:
+        fitting.pop()
+    return separator.join(fitting)
 
 
 def elements_of(page: lxml.html.HtmlElement) -> Iterator[lxml.html.HtmlElement]:

@@ -156,22 +156,16 @@ def person_names(values: Sequence[str], sites: Sequence[str] = (), *, certain: b
     `sites` are names of the site, which nobody is called. With `certain`, a name must look like one: at least two
     words in capitals, or few characters of a script that writes names without blanks. Without it, a byline is trusted.
     """
-    names: dict[str, None] = {}
-    for name in _parts(values):
-        if _is_person(name, sites) and (not certain or looks_like_person(name)):
-            names.setdefault(name)
-    return list(names)[:MAX_AUTHORS]
+    people = (name for name in _parts(values) if _is_person(name, sites) and (not certain or looks_like_person(name)))
+    return list(dict.fromkeys(people))[:MAX_AUTHORS]
 
 
 def organisation_names(values: Sequence[str]) -> list[str]:
     """Return the organisations, desks and initials that the bylines name, as they are written."""
-    names: dict[str, None] = {}
-    for value in values:
-        for part in _BETWEEN_ORGANISATIONS.split(_BY.sub("", _cut(value))):
-            name = part.strip(" -–—•·*")
-            if 1 < len(name) <= MAX_AUTHOR_CHARACTERS and not _NOBODY.fullmatch(name) and not _NOT_A_NAME.search(name):
-                names.setdefault(name)
-    return list(names)[:MAX_AUTHORS]
+    parts = (part for value in values for part in _BETWEEN_ORGANISATIONS.split(_BY.sub("", _cut(value))))
+    names = (name for part in parts if 1 < len(name := part.strip(" -–—•·*")) <= MAX_AUTHOR_CHARACTERS)
+    named = (name for name in names if not _NOBODY.fullmatch(name) and not _NOT_A_NAME.search(name))
+    return list(dict.fromkeys(named))[:MAX_AUTHORS]
 
 
 def byline_parts(value: str) -> list[str]:

@@ -126,19 +126,14 @@ def usual_order(place: Place) -> bool:
 
 def month_number(word: str, language: str = "") -> int:
     """Return the number of the month of this name or abbreviation in this language or else in any; 0 if none has it."""
-    for name in dict.fromkeys([word, *word.split()]):
-        if number := _month(_key(name), language):
-            return number
-    return 0
-
-
-def _month(key: str, language: str) -> int:
     own = _months((_CODES.get(language, language),)) if language else {}
-    for names in (own, _months(("en",))):
-        if months := names.get(key) or _inflected(key, names):
+    for key in dict.fromkeys(map(_key, [word, *word.split()])):
+        for names in (own, _months(("en",))):
+            if months := names.get(key) or _inflected(key, names):
+                return next(iter(months))
+        if len(months := _months(LANGUAGES).get(key, frozenset())) == 1:
             return next(iter(months))
-    months = _months(LANGUAGES).get(key, frozenset())
-    return next(iter(months)) if len(months) == 1 else 0
+    return 0
 
 
 @cache

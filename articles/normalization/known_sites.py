@@ -105,17 +105,15 @@ def lower_part(part: str) -> str:
     """
     lower = part.lower()
     if lower != part:
-        lower = "".join(_lower_piece(piece) for piece in re.split("([/?&=;.,+])", part))
+        pieces = re.split("([/?&=;.,+])", part)
+        has_id = (any(map(_is_random, _BETWEEN_WORDS.split(piece))) for piece in pieces)
+        lower = "".join(piece if kept else piece.lower() for piece, kept in zip(pieces, has_id, strict=True))
     return _ESCAPED_TEXT.sub(_lower_escaped, lower) if "%" in lower else lower
 
 
 def has_cased_ids(host: str, site: str) -> bool:
     """Return whether the case distinguishes all paths of a site."""
     return site in _OF_IDS or host in _OF_IDS
-
-
-def _lower_piece(piece: str) -> str:
-    return piece if any(map(_is_random, _BETWEEN_WORDS.split(piece))) else piece.lower()
 
 
 def _is_random(word: str) -> bool:

@@ -15,7 +15,9 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from dedup.api import articles, checks, clusters, pairs, runs, webhooks
-from dedup.api.problems import CONTENT_TYPE, RENDERER, Problem, ProblemError, faults_of, invalid
+from dedup.api.problems import CONTENT_TYPE, RENDERER, Problem, ProblemError, faults_of, invalid, refused
+from dedup.integrations.webhooks import WebhookError
+from dedup.review.answers.decisions import ReviewError
 
 _DESCRIPTION = (
     "The articles, pairs, clusters, decisions and runs of this newsdedup. Send a token of the page Tokens in the "
@@ -95,6 +97,8 @@ for prefix, router in (
 _PROBLEMS: dict[type[Exception], Callable[[Any], ProblemError]] = {
     ProblemError: lambda error: error,
     ValidationError: lambda error: invalid(*faults_of(error.errors)),
+    ReviewError: lambda error: ProblemError(409, str(error)),
+    WebhookError: lambda error: refused("body", str(error)),
     Http404: lambda error: ProblemError(404, str(error)),
     HttpError: lambda error: ProblemError(error.status_code, f"{error}. Send JSON in UTF-8."),
     RequestDataTooBig: lambda _error: ProblemError(

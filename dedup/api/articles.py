@@ -112,7 +112,9 @@ def store(request: HttpRequest, body: NewArticles) -> StoredRows:
             results[position] = Stored("rejected", reason=str(error))
     valid = [position for position in range(len(body.articles)) if position not in results]
     results |= dict(zip(valid, store_articles(incoming), strict=True))
-    return StoredRows(results=[_stored_row(results[position]) for position in range(len(body.articles))])
+    in_order = (results[position] for position in range(len(body.articles)))
+    rows = [StoredRow(outcome=row.outcome, article=row.article_id, reason=row.reason) for row in in_order]
+    return StoredRows(results=rows)
 
 
 def _incoming(new: NewArticle) -> IncomingArticle:
@@ -129,7 +131,3 @@ def _incoming(new: NewArticle) -> IncomingArticle:
         kind=ArticleURL.Kind.IMPORT,
         details=details.with_time(time),
     )
-
-
-def _stored_row(stored: Stored) -> StoredRow:
-    return StoredRow(outcome=stored.outcome, article=stored.article_id, reason=stored.reason)

@@ -84,8 +84,11 @@ def page_of(
         rows = rows_after(rows, ordering, last)
     found = list(rows[: query.limit + 1])
     shown = found[: query.limit]
-    following = write_cursor([getattr(shown[-1], name) for name in names]) if len(found) > query.limit else None
-    return Page(data=[make(row) for row in shown], next=_address(request, following) if following else None)
+    following = None
+    if len(found) > query.limit:
+        asked = dict(request.GET.items()) | {"cursor": write_cursor([getattr(shown[-1], name) for name in names])}
+        following = request.build_absolute_uri(f"{request.path}?{urlencode(asked)}")
+    return Page(data=[make(row) for row in shown], next=following)
 
 
 def refuse_unknown(request: HttpRequest, names: Collection[str]) -> None:
@@ -97,9 +100,3 @@ def refuse_unknown(request: HttpRequest, names: Collection[str]) -> None:
     ]
     if faults:
         raise invalid(*faults)
-
-
-def _address(request: HttpRequest, cursor: str) -> str:
-    asked = request.GET.copy()
-    asked["cursor"] = cursor
-    return request.build_absolute_uri(f"{request.path}?{urlencode(list(asked.items()))}")

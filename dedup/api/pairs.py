@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
@@ -34,7 +33,6 @@ from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Pair
 from dedup.review.answers.decisions import (
     MAX_NOTE_CHARACTERS,
-    ReviewError,
     decide_pair,
     decisions_on,
     undo,
@@ -107,7 +105,7 @@ def decide(
         )
         if not {"*", current}.intersection(parse_etags(if_match)):
             raise ProblemError(412, f"Pair {pair_id} has changed since you read it. Read it, and decide again.")
-        made = _refusable(decide_pair, pair_id, body.kind, user=request.auth.owner, note=body.note)
+        made = decide_pair(pair_id, body.kind, user=request.auth.owner, note=body.note)
     response["Location"] = f"/api/v1/decisions/{made.pk}"
     return decision_row(made)
 
@@ -132,7 +130,7 @@ def read_decision(request: HttpRequest, decision_id: Number) -> dict[str, Any]:
 def undo_decision(request: TokenRequest, decision_id: Number, body: NewUndo, response: HttpResponse) -> dict[str, Any]:
     """Undo a decision; the one before it is in force again. The undo is a decision too."""
     get_object_or_404(Decision, pk=decision_id)
-    made = _refusable(undo, decision_id, user=request.auth.owner, note=body.note)
+    made = undo(decision_id, user=request.auth.owner, note=body.note)
     response["Location"] = f"/api/v1/decisions/{made.pk}"
     return decision_row(made)
 
@@ -144,11 +142,3 @@ def _pair(pair_id: int) -> dict[str, Any]:
 
 def _decisions() -> QuerySet[Decision]:
     return Decision.objects.select_related("decided_by", "undone_by").defer("undone_by__articles")
-
-
-def _refusable(write: Callable[..., Decision], number: int, *given: Any, **named: Any) -> Decision:
-    """Return the decision that a writer of decisions makes. Raises ProblemError, 409, if it refuses."""
-    try:
-        return write(number, *given, **named)
-    except ReviewError as error:
-        raise ProblemError(409, str(error)) from error

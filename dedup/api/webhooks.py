@@ -11,12 +11,10 @@ from pydantic import Field, StrictBool
 
 from dedup.api.auth import HOOKS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
-from dedup.api.problems import refused
 from dedup.api.shapes import DeliveryRow, MadeWebhook, WebhookRow, delivery_row, made_webhook, webhook_row
 from dedup.api.values import Body, Number, Text
 from dedup.integrations.webhooks import (
     MAX_URL_CHARACTERS,
-    WebhookError,
     change_webhook,
     delete_webhook,
     make_webhook,
@@ -53,10 +51,7 @@ def list_webhooks(request: TokenRequest, query: Query[PageQuery]) -> Page[Any]:
 @router.post("", auth=HOOKS, response={201: MadeWebhook}, summary="Make a webhook", url_name="list_webhooks")
 def make(request: TokenRequest, body: NewWebhook, response: HttpResponse) -> dict[str, Any]:
     """Make a webhook. Its requests are signed by the Standard Webhooks specification."""
-    try:
-        hook = make_webhook(request.auth.owner, body.url, body.events)
-    except WebhookError as error:
-        raise refused("body", str(error)) from error
+    hook = make_webhook(request.auth.owner, body.url, body.events)
     response["Location"] = f"/api/v1/webhooks/{hook.pk}"
     return made_webhook(hook)
 
@@ -71,10 +66,7 @@ def read_webhook(request: TokenRequest, webhook_id: Number) -> dict[str, Any]:
 def change(request: TokenRequest, webhook_id: Number, body: WebhookChange) -> dict[str, Any]:
     """Change a webhook, or switch it on or off."""
     hook = _own(request, webhook_id)
-    try:
-        change_webhook(hook, by=request.auth.owner, url=body.url, events=body.events, active=body.active)
-    except WebhookError as error:
-        raise refused("body", str(error)) from error
+    change_webhook(hook, by=request.auth.owner, url=body.url, events=body.events, active=body.active)
     return webhook_row(hook)
 
 

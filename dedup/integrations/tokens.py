@@ -103,19 +103,15 @@ def find_token(text: str) -> Token | None:
     token = working().select_related("owner").filter(digest=_digest(text), owner__is_active=True).first()
     if token is None or not token.owner.has_perm(_READ):
         return None
-    _note_use(token)
+    now = timezone.now()
+    if token.used_at is None or now - token.used_at >= _NOTED_EVERY:
+        Token.objects.filter(pk=token.pk).update(used_at=now)
     return token
 
 
 def allows(token: Token, scope: Token.Scope) -> bool:
     """Return whether a token that works has this scope, and its owner still the right for it."""
     return scope in token.scopes and token.owner.has_perms([_READ, NEEDS[scope]])
-
-
-def _note_use(token: Token) -> None:
-    now = timezone.now()
-    if token.used_at is None or now - token.used_at >= _NOTED_EVERY:
-        Token.objects.filter(pk=token.pk).update(used_at=now)
 
 
 def _digest(text: str) -> str:

@@ -21,16 +21,6 @@ PUBLISHED = (
 )
 
 
-def _published_at(article: Article) -> str | None:
-    time = article.publication_time
-    return str(time) if time else None
-
-
-def _cluster_of(article: Article) -> int | None:
-    member = getattr(article, "membership", None)
-    return member.cluster_id if member else None
-
-
 # What is found on pages and in files, as articles/fields.py declares it. Lists have the language alone.
 _LANGUAGE, *_DETAILS = (
     Column(
@@ -52,7 +42,7 @@ ARTICLE = Rows(
         Column(
             "published_at",
             help="The time of publication in ISO 8601; null if only the day is known.",
-            source=_published_at,
+            source=lambda article: (time := article.publication_time) and str(time),
             optional=True,
             places=Place.ROW,
         ),
@@ -63,7 +53,7 @@ ARTICLE = Rows(
             "cluster",
             type=ColumnType.INTEGER,
             help="The cluster that it is in.",
-            source=_cluster_of,
+            source=lambda article: getattr(getattr(article, "membership", None), "cluster_id", None),
             optional=True,
             places=Place.ROW,
         ),

@@ -223,12 +223,8 @@ def _prefix(column: Column) -> str:
 def _in_api(column: Column) -> Callable[[Any], Any] | None:
     """Return what changes a cell for the API: it nests rows, and an optional text is none instead of empty."""
     if column.of is None:
-        return _or_none if column.optional and column.type is ColumnType.TEXT else None
+        return (lambda text: text or None) if column.optional and column.type is ColumnType.TEXT else None
     values = column.of.api_values()
     if column.many:
         return lambda rows: [values(row) for row in rows]
     return lambda row: values(row) if row is not None and not isinstance(row, dict) else row
-
-
-def _or_none(text: str | None) -> str | None:
-    return text or None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from articles.models import Job
 from dedup.models import Delivery, DetectionRun, Profile, Webhook
 from dedup.rows.columns import Column, ColumnType, Place, Rows
 
@@ -19,12 +18,6 @@ RUN = Rows(
         Column("error"),
     ),
 )
-
-
-def _run_of(job: Job) -> int | None:
-    return job.runs.values_list("pk", flat=True).first()
-
-
 REQUEST = Rows(
     "A run that somebody asked for; `run` is null while it waits for a worker.",
     (
@@ -34,7 +27,12 @@ REQUEST = Rows(
         Column("until", type=ColumnType.DAY, source=lambda job: job.arguments["until"], optional=True),
         Column("new", type=ColumnType.BOOLEAN, source=lambda job: job.arguments["new"]),
         Column("requested_at", type=ColumnType.MOMENT),
-        Column("run", type=ColumnType.INTEGER, source=_run_of, optional=True),
+        Column(
+            "run",
+            type=ColumnType.INTEGER,
+            source=lambda job: job.runs.values_list("pk", flat=True).first(),
+            optional=True,
+        ),
     ),
 )
 WEBHOOK = Rows(

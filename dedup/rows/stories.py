@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import django_filters as filters
 from django.db.models import QuerySet
 
 from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, DEAR_CEILING
 from dedup.review.queries.articles import matching
-from dedup.review.queries.stories import Story, having, in_several_newspapers
+from dedup.review.queries.stories import having, in_several_newspapers
 from dedup.rows.articles import ARTICLE, PUBLISHED
 from dedup.rows.columns import Column, ColumnType, Place, Rows
 from dedup.rows.filtering import SearchedFilter, filters_of, newspaper_filter
 
 _article = ARTICLE.api_values()
-
-
-def _article_of(story: Story) -> dict[str, Any]:
-    return _article(story.article, cluster=story.cluster_id)
-
-
 STORY = Rows(
     "A cluster, or an article that is in none.",
     (
@@ -30,7 +22,12 @@ STORY = Rows(
             type=ColumnType.INTEGER,
             help="The lowest id of its articles, which stays when articles join later.",
         ),
-        Column("article", of=ARTICLE, help="The article, or the one that represents the cluster.", source=_article_of),
+        Column(
+            "article",
+            of=ARTICLE,
+            help="The article, or the one that represents the cluster.",
+            source=lambda story: _article(story.article, cluster=story.cluster_id),
+        ),
         Column("date", type=ColumnType.DAY, filters=PUBLISHED, places=Place(0)),
         Column("first_sentence"),
         Column("articles", type=ColumnType.COUNT, help="The number of its articles, 1 or more."),
