@@ -216,10 +216,8 @@ class PairFilter(ListFilter):
         super().__init__(data, Pair.objects.with_doubt())
         fields = self.form.fields
         fields["other"].widget.choices = fields["newspaper"].widget.choices = Once(fields["newspaper"].choices)
-        fields["pass_name"].choices = [
-            ("", "any pass"),
-            *((detection_pass.name, detection_pass.label) for detection_pass in PASSES.values()),
-        ]
+        passes = [(detection_pass.name, detection_pass.label) for detection_pass in PASSES.values()]
+        fields["pass_name"].choices = [("", "any pass"), *passes]
 
     @property
     def ordering(self) -> tuple[str, ...]:
@@ -289,10 +287,18 @@ class PairFilter(ListFilter):
         return self._scored(self._of_articles(queryset))
 
     def _scored(self, pairs: PairQuerySet) -> PairQuerySet:
-        """Apply every field except the verdict, the state and those about the articles."""
-        values = self._values()
-        pairs = super().filter_queryset(pairs)
-        return _scored(pairs, values.get("pass_name"), values.get("score_from"), values.get("score_to"))
+        """Apply every field except the verdict, the state and those about the articles.
+
+        The scores bound the best one or, if a pass is chosen, that of the pass.
+        """
+        pairs, values = super().filter_queryset(pairs), self._values()
+        pass_name = values.get("pass_name")
+        field = "score" if pass_name else "best_score"
+        bounds = given(**{f"{field}__gte": values.get("score_from"), f"{field}__lte": values.get("score_to")})
+        if not pass_name:
+            return pairs.filter(bounds)
+        found = Evidence.objects.filter(bounds, pair=OuterRef("pk"), pass_name=pass_name, stale=False)
+        return pairs.filter(Exists(found))
 
     def _of_articles(self, pairs: PairQuerySet, but: str = "") -> PairQuerySet:
         """Apply the fields that are about the articles; those of `but` are applied already."""
@@ -300,7 +306,11 @@ class PairFilter(ListFilter):
         if but != "newspapers":
             pairs = _between(pairs, values.get("newspaper"), values.get("other"))
         if but != "days":
-            pairs = _published(pairs, values.get("date_from"), values.get("date_to"))
+            days = [
+                given(**{f"{side}__date__gte": values.get("date_from"), f"{side}__date__lte": values.get("date_to")})
+                for side in ("left", "right")
+            ]
+            pairs = pairs.filter(days[0] | days[1])
         if but != "words" and (word := values.get("headline")):
             pairs = pairs.filter(Q(left__headline__icontains=word) | Q(right__headline__icontains=word))
         return pairs
@@ -364,22 +374,6 @@ def _has_one_of(articles: IdArray) -> Q:
     return Q(IsAnyOf("left", articles) | IsAnyOf("right", articles))
 
 
-def _scored(pairs: PairQuerySet, pass_name: str | None, low: Any, high: Any) -> PairQuerySet:
-    """Bound the best score or, if a pass is chosen, the score of that pass."""
-    field = "score" if pass_name else "best_score"
-    bounds = given(**{f"{field}__gte": low, f"{field}__lte": high})
-    if not pass_name:
-        return pairs.filter(bounds)
-    return pairs.filter(Exists(Evidence.objects.filter(bounds, pair=OuterRef("pk"), pass_name=pass_name, stale=False)))
-
-
-def _published(pairs: PairQuerySet, first: Any, last: Any) -> PairQuerySet:
-    """Return the pairs with at least one article published from `first` to `last`."""
-    return pairs.filter(
-        given(left__date__gte=first, left__date__lte=last) | given(right__date__gte=first, right__date__lte=last)
-    )
-
-
 def _with_decisions(pairs: QuerySet[Any]) -> Iterator[Pair]:
     texts = [f"{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
     full = Pair.objects.select_related("left__newspaper", "right__newspaper").defer("reasons", *texts)
@@ -408,7 +402,7 @@ def _decided(batch: Sequence[Any]) -> dict[int, tuple[Any, Any, Any]]:
         return {}
     with connection.cursor() as cursor:
         cursor.execute(_DECIDED_SQL, {"pairs": asked})
-        return {pair: (decision, editor, moment) for pair, decision, editor, moment in cursor.fetchall()}
+        return {pair: tuple(decided) for pair, *decided in cursor.fetchall()}
 
 
 PAIRS = Export("pairs", "pairs of articles with their verdicts and decisions", PAIR, _with_decisions)

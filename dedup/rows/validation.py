@@ -62,7 +62,7 @@ def rows_to_label(sample: ValidationSample, names: Names, *, blind: bool, texts:
 
 def labelled_rows(sample: ValidationSample, names: Names) -> Iterator[dict[str, Any]]:
     """Yield the labelled pairs of a sample with their label and its weight, as evaluate reads them."""
-    labels = {given_label.line: given_label for given_label in read_sample(sample).pairs}
+    labels = {label.line: label for label in read_sample(sample).pairs}
     columns = columns_of(names, blind=False)
     for pair in _pairs(sample, texts=False):
         if label := labels.get(pair.position):
@@ -70,15 +70,8 @@ def labelled_rows(sample: ValidationSample, names: Names) -> Iterator[dict[str, 
 
 
 def _pairs(sample: ValidationSample, *, texts: bool) -> Iterator[SampledPair]:
-    names = (
-        "external_id",
-        "url",
-        "date",
-        *TIME_COLUMNS,
-        "headline",
-        "newspaper__name",
-        *(("content",) if texts else ()),
-    )
+    names = ["external_id", "url", "date", *TIME_COLUMNS, "headline", "newspaper__name"]
+    names += ["content"] if texts else []
     fields = [f"{side}__{name}" for side in ("left", "right") for name in names]
     pairs = sample.pairs.select_related("left__newspaper", "right__newspaper").order_by("position")
     return pairs.only("sample", "position", "stratum", "weight", "settled_note", *fields).iterator(ROWS_AT_ONCE)
