@@ -18,25 +18,11 @@ from dedup.api.auth import DECIDES, READS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.middleware import etag_of
 from dedup.api.problems import RENDERER, ProblemError
-from dedup.api.shapes import (
-    DecisionRow,
-    PairFull,
-    PairRow,
-    decision_row,
-    filtered,
-    filtering,
-    pair_full,
-    pair_row,
-)
+from dedup.api.shapes import DecisionRow, PairFull, PairRow, decision_row, filtered, filtering, pair_full, pair_row
 from dedup.api.values import Body, Number, Text
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Pair
-from dedup.review.answers.decisions import (
-    MAX_NOTE_CHARACTERS,
-    decide_pair,
-    decisions_on,
-    undo,
-)
+from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, decide_pair, decisions_on, undo
 from dedup.rows.decisions import DECISION
 from dedup.rows.pairs import PAIR
 

@@ -13,13 +13,7 @@ from dedup.api.auth import HOOKS, TokenRequest
 from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.shapes import DeliveryRow, MadeWebhook, WebhookRow, delivery_row, made_webhook, webhook_row
 from dedup.api.values import Body, Number, Text
-from dedup.integrations.webhooks import (
-    MAX_URL_CHARACTERS,
-    change_webhook,
-    delete_webhook,
-    make_webhook,
-    send_test,
-)
+from dedup.integrations.webhooks import MAX_URL_CHARACTERS, change_webhook, delete_webhook, make_webhook, send_test
 from dedup.models import Webhook
 
 router = Router(tags=["webhooks"])
