@@ -81,9 +81,7 @@ def test_sentences_are_the_same_in_other_typography_and_case() -> None:
         f"{STORIES[1]}\n\nDON’T MISS A TIDE — READ THE HARBOUR POST",
         f"{STORIES[2]}\n\nDon’t miss\u00a0a tide:\nread the Harbour Post",
     ]
-    assert found_in(*texts) == {
-        "Don't miss a tide: read the “Harbour Post”!": (SentenceKind.BOILERPLATE, (0, 1, 2)),
-    }
+    assert found_in(*texts) == {"Don't miss a tide: read the “Harbour Post”!": (SentenceKind.BOILERPLATE, (0, 1, 2))}
     # The mark is the sentence as it is in the text, line break included.
     [mark] = find_boilerplate(texts).marks[2]
     assert texts[2][mark.start : mark.end] == "Don’t miss\u00a0a tide:\nread the Harbour Post"
@@ -215,9 +213,7 @@ def test_what_is_found_does_not_depend_on_the_order_of_the_articles(seed: int) -
         assert {text: len(articles) for text, (_, articles) in found_in(*texts).items()} == expected
 
 
-def test_thousands_of_articles_that_share_sentences_are_not_all_compared(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_thousands_of_articles_that_share_sentences_are_not_all_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = Counter[str]()
     are_copies = rules._Week._are_copies
 

@@ -29,10 +29,7 @@ def test_valid_utf_8_is_utf_8(label: str, meta: str) -> None:
         ("cp1252", "Die Fähre fährt “wieder” über den Rhein – für 3 €."),
         ("cp1250", "Ministr vnitra řekl, že policie případ vyšetřuje už od loňského roku v Praze."),
         ("iso8859_2", "Rząd przyjął w poniedziałek projekt ustawy, która zakłada wyższe świadczenia dla rodzin."),
-        (
-            "cp1257",
-            "Vyriausybė pritarė siūlymui keisti įstatymą dėl šeimų paramos ir pensijų didinimo kitais metais.",
-        ),
+        ("cp1257", "Vyriausybė pritarė siūlymui keisti įstatymą dėl šeimų paramos ir pensijų didinimo kitais metais."),
         (
             "cp1254",
             "Başbakan yaptığı açıklamada yeni köprünün gelecek yıl açılacağını ve trafiğin rahatlayacağını söyledi.",

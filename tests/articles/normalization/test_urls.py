@@ -189,10 +189,7 @@ def test_a_label_is_dropped_only_as_a_whole_and_before_the_domain(label: str) ->
         ("http://example.com/#!/Story/5", "http://example.com/#!/story/5"),
         ("https://www.google.com/search?q=http://example.com", "http://google.com/search?q=http://example.com"),
         ("https://www.google.com/url?q=bridge", "http://google.com/url?q=bridge"),
-        (
-            "https://www.youtube.com/embed/videoseries?list=PLab",
-            "http://youtube.com/embed/videoseries?list=PLab",
-        ),
+        ("https://www.youtube.com/embed/videoseries?list=PLab", "http://youtube.com/embed/videoseries?list=PLab"),
         ("https://www.youtube.com/channel/UCab?utm_source=x", "http://youtube.com/channel/UCab"),
         # Labels go while a registrable domain remains.
         ("http://press.com/a", "http://press.com/a"),

@@ -205,9 +205,7 @@ def test_lists_cost_the_same_however_long_they_are(reader: Caller, store: StoreA
     def queries() -> list[int]:
         counted = []
         for path in lists:
-            with CaptureQueriesContext(
-                connection,
-            ) as found:
+            with CaptureQueriesContext(connection) as found:
                 reader.read(path)
             counted.append(len(found))
         return counted

@@ -134,9 +134,7 @@ def test_clusters_and_decisions(store: StoreArticle, decided: list[Pair], tmp_pa
 
 def test_rows_are_read_in_batches(decided: list[Pair], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "ROWS_AT_ONCE", 2)
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         assert len(list(EXPORTS["pairs"].rows(Pair.objects.all()))) == 4
     # One for all pairs; for each of two batches, the scores, and the decisions of those that have one.
     assert len([query for query in queries if query["sql"].startswith(("SELECT", "\nSELECT", "DECLARE"))]) == 4
