@@ -68,9 +68,9 @@ class ExtractedArticle(FoundDetails):
 
     text: str
     headline: str
-    date: datetime.date | None
-    date_source: DateSource | None
-    canonical_url: str | None
+    date: datetime.date | None = None
+    date_source: DateSource | None = None
+    canonical_url: str | None = None
     amp_url: str | None = None
     time: PublicationTime | None = None
 

@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 import charset_normalizer
 import lxml.etree
@@ -342,6 +342,14 @@ def url_parts(url: str) -> SplitResult:
         return urlsplit(url)
     except ValueError:
         return urlsplit("")
+
+
+def joined_url(base: str, href: str) -> str:
+    """Return the absolute URL of a link on a page; empty if it is not valid."""
+    try:
+        return urljoin(base, href)
+    except ValueError:
+        return ""
 
 
 def joined_to_fit(parts: Iterable[str], separator: str, most: int) -> str:

@@ -147,9 +147,6 @@ def _alone(entry: FeedEntry, text: str, own_byline: str, reason: str) -> Extract
     return ExtractedArticle(
         text=text,
         headline=entry.headline,
-        date=None,
-        date_source=None,
-        canonical_url=None,
         language=detect_language(text, ""),
         byline=found.byline,
         agency=found.agency,

@@ -8,13 +8,20 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin, urlsplit
 
 import lxml.etree
 import lxml.html
 
 from articles.extraction.authors import byline_choices, host_names, names_of
-from articles.extraction.html import join_paragraphs, main_headings, paragraphs, parse_markup, squeeze
+from articles.extraction.html import (
+    join_paragraphs,
+    joined_url,
+    main_headings,
+    paragraphs,
+    parse_markup,
+    squeeze,
+    url_parts,
+)
 from articles.extraction.names import squash
 
 # JSON-LD has some thousand characters; longer scripts are not read.
@@ -223,13 +230,8 @@ def _links(page: lxml.html.HtmlElement, relation: str) -> list[str]:
 
 def _base(page: lxml.html.HtmlElement, url: str) -> str:
     """Return the URL that relative links are resolved against."""
-    for href in page.xpath("//base/@href")[:1]:
-        try:
-            base = urljoin(url, href.strip())
-            return base if urlsplit(base).hostname else url
-        except ValueError:
-            break
-    return url
+    base = next((joined_url(url, href.strip()) for href in page.xpath("//base/@href")), "")
+    return base if url_parts(base).hostname else url
 
 
 def _canonical_url(
@@ -257,10 +259,6 @@ def _article_url(candidate: str, base: str) -> str | None:
     candidate = candidate.strip()
     if not candidate.lower().startswith(("http://", "https://", "/")) or _BLANK.search(candidate):
         return None
-    try:
-        resolved = urljoin(base, candidate)
-        parts = urlsplit(resolved)
-        usable = bool(parts.hostname) and (parts.path not in {"", "/"} or bool(parts.query))
-    except ValueError:  # such as http://[undefined]/
-        return None
-    return resolved if usable else None
+    resolved = joined_url(base, candidate)
+    parts = url_parts(resolved)
+    return resolved if parts.hostname and (parts.path not in {"", "/"} or parts.query) else None

@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote
 
 import lxml.html
 
 from articles.extraction.extract import ExtractedArticle
-from articles.extraction.html import ExtractionError, names_of_element, parse_page, squeeze, url_parts
+from articles.extraction.html import ExtractionError, joined_url, names_of_element, parse_page, squeeze, url_parts
 from articles.normalization.language import detect_language
 from articles.normalization.parameters import read_parameters
 from articles.normalization.text import normalize_text
@@ -174,13 +174,14 @@ def _hrefs(body: bytes, url: str, wanted: int) -> Iterator[str]:
     by_itself = re.compile(rb"(?<!\d)%d(?!\d)" % wanted)
     for match in islice(_HREF.finditer(body), _MAX_LINKS):
         if by_itself.search(match[1]):
-            yield _absolute(url, match[1].decode("utf-8", "replace").replace("&amp;", "&"))
+            href = match[1].decode("utf-8", "replace").replace("&amp;", "&")
+            yield joined_url(url, href).partition("#")[0]
 
 
 def _links(page: lxml.html.HtmlElement, url: str) -> Iterator[_Link]:
     """Yield the links of a page but those that lead to readers' comments or other articles."""
     for link in page.xpath("//a[@href] | //link[@href]")[:_MAX_LINKS]:
-        href = _absolute(url, link.get("href").strip())
+        href = joined_url(url, link.get("href").strip()).partition("#")[0]
         is_next = "next" in link.get("rel", "").lower().split()
         if link.tag == "link":
             yield _Link(href, to_page=is_next, counts=False)
@@ -226,10 +227,3 @@ def _place(url: str) -> _Place | None:
     stem = _EXTENSION.sub("", unquote(parts.path).rstrip("/")).rstrip("/")
     kept = (parameter.text for parameter in read_parameters(host, parts.path, parts.query) if not parameter.dropped)
     return _Place(host, stem, frozenset(kept)) if host else None
-
-
-def _absolute(base: str, href: str) -> str:
-    try:
-        return urljoin(base, href).partition("#")[0]
-    except ValueError:
-        return ""

@@ -101,14 +101,14 @@ class Command(LongCommand):
             if asked.boilerplate is not Mode.KEEP:
                 mark_outdated_weeks(progress, **bounds)
             task = progress.add_task("articles", total=Article.objects.in_scope(**bounds).count())
-            written = write_corpus(
+            counts, _ = write_corpus(
                 asked,
                 other,
                 target,
                 methods=methods_of(asked.part),
                 on_progress=lambda articles: progress.update(task, advance=articles),
             )
-        return written.counts
+        return counts
 
     def _say(self, counts: Counts, target: Target) -> None:
         if rows := counts.other.get("rows_without_an_article_here"):

@@ -112,14 +112,13 @@ def _write(work: Work, export: CorpusExport, methods_of: Callable[[Scope], str])
                 work.advance(0, total)
     with work.from_a_transaction() as meter, transaction.atomic():
         files = tuple(_File(export, content) for content in ("corpus", "removed", "description"))
-        written = write_corpus(
+        counts, export.description = write_corpus(
             asked, None, target, methods=methods_of(asked.part), on_progress=meter.add, opened=lambda _: _whole(files)
         )
         names = (target.path.name, target.removed.name, target.described.name)
         export.files = [file.facts(name) for file, name in zip(files, names, strict=True)]
-        export.description = written.description
         export.save(update_fields=["files", "description"])
-        work.finish(done=written.counts.chosen)  # if it was cancelled, the parts are gone
+        work.finish(done=counts.chosen)  # if it was cancelled, the parts are gone
 
 
 def asked_of(export: CorpusExport) -> Asked:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, BinaryIO, Literal, TypeAlias, TypeVar, cast
 
 from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
 from articles.files.records import FileFormat
@@ -59,13 +59,6 @@ class Target:
         return self.path.with_name(f"{self.name}.json")
 
 
-class Written(NamedTuple):
-    """What was written: the counts, and the description."""
-
-    counts: Counts
-    description: dict[str, Any]
-
-
 def target_named(name: str, file_format: CorpusFormat | None) -> Target:
     """Return the target of a file name, whose ending may be left out if the format is given. Raises ValueError."""
     ending = _ENDING.search(name)
@@ -91,8 +84,8 @@ def write_corpus(
     methods: str,
     on_progress: Callable[[float], object] = lambda _articles: None,
     opened: Callable[[Target], AbstractContextManager[Streams]] | None = None,
-) -> Written:
-    """Write the three files and return what they have. The description names the others by their hash.
+) -> tuple[Counts, dict[str, Any]]:
+    """Write the three files; return the counts and the description, which names the other files by their hash.
 
     `methods` is what a paper says of the run; `on_progress` is told how many more articles are done: half of
     one when it is read, the rest when it is written, which some formats do after the last was read. `opened` opens the
@@ -106,12 +99,12 @@ def write_corpus(
             kept, gone = Digested(articles), Digested(removals)
             # Closed here, a writer that stops in the middle leaves no cursor open.
             with writing(target.path, target.path.parent), closing(corpus_rows(asked)) as stay:
-                rows = _Counted(stay, lambda: on_progress(0.5))
+                read = count()  # the articles so far
+                rows = _counted(stay, lambda: (next(read), on_progress(0.5)))
                 _write_articles(rows, lambda: on_progress(0.5), target, cast("BinaryIO", kept))
             with writing(target.removed, target.path.parent), closing(removed_rows()) as leave:
-                left_out = _Counted(leave, lambda: on_progress(1.0))
-                _write_removed(left_out, target, cast("BinaryIO", gone))
-            counts = Counts(rows.count, removed_by_reason(), of_other)
+                _write_removed(_counted(leave, lambda: on_progress(1.0)), target, cast("BinaryIO", gone))
+            counts = Counts(next(read), removed_by_reason(), of_other)
             files = [
                 kept.described(target.path.name, "corpus", counts.kept),
                 gone.described(target.removed.name, "removed", counts.removed.total()),
@@ -120,7 +113,7 @@ def write_corpus(
             with writing(target.described, target.path.parent):
                 described.write(f"{json.dumps(words, indent=2, ensure_ascii=False)}\n".encode())
                 described.flush()
-    return Written(counts, words)
+    return counts, words
 
 
 @contextmanager
@@ -139,19 +132,11 @@ def _whole_files(target: Target) -> Iterator[Streams]:
         target.described.unlink(missing_ok=True)
 
 
-class _Counted(Iterable[AnyRow]):
-    """Rows that are counted while they are read."""
-
-    def __init__(self, rows: Iterator[AnyRow], on_row: Callable[[], object]) -> None:
-        self._rows = rows
-        self._on_row = on_row
-        self.count = 0
-
-    def __iter__(self) -> Iterator[AnyRow]:
-        for row in self._rows:
-            self.count += 1
-            self._on_row()
-            yield row
+def _counted(rows: Iterable[AnyRow], on_row: Callable[[], object]) -> Iterator[AnyRow]:
+    """Yield rows, and call a function for each of them."""
+    for row in rows:
+        on_row()
+        yield row
 
 
 def corpus_pieces(asked: Asked, content: str, file_format: FileFormat) -> Iterator[str]:
@@ -175,11 +160,11 @@ def _write_articles(
 ) -> None:
     if target.file_format != "parquet":
         with text_into(raw, target.path) as file:
-            file.writelines(_Counted(_article_lines(rows, target.file_format), on_written))
+            file.writelines(_counted(_article_lines(rows, target.file_format), on_written))
         return
     with laid_out(rows, CORPUS_NAMES) as (extra, laid):
         with_nulls = (chain(values, (cell or None for cell in cells)) for values, cells in laid)
-        write_parquet(raw, CORPUS, extra, _Counted(map(tuple, with_nulls), on_written))
+        write_parquet(raw, CORPUS, extra, _counted(map(tuple, with_nulls), on_written))
 
 
 def _write_removed(rows: Iterable[dict[str, Any]], target: Target, raw: BinaryIO) -> None:

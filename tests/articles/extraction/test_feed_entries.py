@@ -25,8 +25,7 @@ ENTRY = FeedEntry(HTML, "Quay closed", "Ilse Corrigan").packed()
 
 
 def page(text: str, **more: object) -> ExtractedArticle:
-    values: dict[str, object] = {"headline": "Quay closed for weeks", "date": DAY, "date_source": None}
-    return ExtractedArticle(text=text, canonical_url=None, **(values | more))  # type: ignore[arg-type]
+    return ExtractedArticle(text=text, headline="Quay closed for weeks", date=DAY, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

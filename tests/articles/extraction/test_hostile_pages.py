@@ -2,13 +2,10 @@
 
 # ruff: noqa: E501 - a line is a case
 
-import contextlib
 import json
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from articles.extraction import notices
 from articles.extraction.extract import ExtractionError, extract_article
@@ -75,26 +72,6 @@ def test_json_ld_of_any_shape_raises_nothing() -> None:
         "",
         False,
     )
-
-
-PIECES = st.sampled_from([
-    "<p>", "</p>", "<div class='related'>", "</div>", "<h1>", "<table>", "<td>", "<br>", "<script>", "</script>", "<!--", "-->",
-    "<a href='", "'>", "<base href='http://['>", "<time datetime='", "<meta name=date content='", "2024-05-03", "9999-99-99",
-    "<script type='application/ld+json'>", '{"@type":"Article","datePublished":"', '"}', "&#0;", "&amp;", "<![CDATA[", "]]>",
-    "<body>", "<html lang='", "<svg>", "<form>", "<li>", "<ul>", SENTENCE, "Read more: ", "(Reuters) - ", "By Liv Dahl", "\ud83d",
-])  # fmt: skip
-
-
-@given(st.lists(PIECES | st.text(max_size=20), max_size=40).map("".join))
-def test_markup_of_any_kind_raises_nothing_else(source: str) -> None:
-    with contextlib.suppress(ExtractionError):
-        assert extract_article(source.encode("utf-8", "replace"), URL).text.strip()
-
-
-@given(st.binary(max_size=400), st.sampled_from(["", "text/html; charset=utf-16", "text/html; charset=x", "\xff;"]))
-def test_bytes_of_any_kind_raise_nothing_else(body: bytes, content_type: str) -> None:
-    with contextlib.suppress(ExtractionError):
-        extract_article(body + PARAGRAPHS.encode(), URL, content_type)
 
 
 @pytest.mark.parametrize(

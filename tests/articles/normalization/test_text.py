@@ -55,13 +55,7 @@ def test_typography_makes_no_difference(left: str, right: str) -> None:
 def test_normalising_each_character_is_idempotent() -> None:
     for code in range(sys.maxunicode + 1):
         once = normalize_text(f"a{chr(code)}b")
-        assert normalize_text(once) == once, hex(code)
-
-
-@given(st.text())
-def test_normalising_is_idempotent(text: str) -> None:
-    once = normalize_text(text)
-    assert normalize_text(once) == once == once.lower()
+        assert normalize_text(once) == once == once.lower(), hex(code)
 
 
 @given(st.text(st.one_of(st.characters(max_codepoint=255), st.sampled_from("’‘“”–—…\u0301\u200bœßıS"))))
