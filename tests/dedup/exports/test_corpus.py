@@ -11,12 +11,10 @@ import io
 import json
 import math
 import os
-import random
 import re
 import shlex
 import signal
 from collections import Counter
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +32,13 @@ from articles.files.cells import unguarded
 from articles.files.whole_files import whole_file
 from articles.models import Article, Newspaper
 from articles.storage.incoming import Details, IncomingArticle
-from articles.storage.ingest import store_article, store_articles
-from dedup.detection.clustering.policies import Policy
+from articles.storage.ingest import store_article
 from dedup.forms.base import ReportForm
-from dedup.models import Cluster, Membership
+from dedup.models import Cluster
 from dedup.reports import REPORTS
 from dedup.rows.corpus import rows as corpus_rows_module
 from dedup.rows.corpus.rows import CORPUS_NAMES, REMOVED_NAMES
 from tests.conftest import StoreArticle
-from tests.dedup.real_news import news
 from tests.factories import make_cluster, make_run
 
 pytestmark = pytest.mark.django_db
@@ -386,62 +382,6 @@ def test_a_killed_export_leaves_nothing(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.real_data
-def test_each_policy_on_real_news_equals_a_slow_count_with_pandas(tmp_path: Path) -> None:
-    articles = list(islice(news("lk_news_en"), 14_400, 14_900))
-    stored = [article.article_id for article in store_articles(articles)]
-    # Which articles are copies does not matter here: clusters of every shape do.
-    alike: dict[str, list[int]] = {}
-    for pk, article in zip(stored, articles, strict=True):
-        alike.setdefault(article.headline.split(maxsplit=1)[0], []).append(pk)
-    seed = 13
-    numbers = random.Random(seed)
-    print(f"seed {seed}")
-    for members in alike.values():
-        if len(members) > 1:
-            days = {"first_day": articles[0].date, "last_day": articles[0].date}
-            kept = numbers.choice(members)
-            cluster = Cluster.objects.create(kept_id=kept, size=len(members), lowest_score=0.9, **days)
-            Membership.objects.bulk_create(Membership(cluster=cluster, article_id=pk) for pk in members)
-    export(tmp_path / "all.csv", policy="keep-all")
-    every = pd.read_csv(tmp_path / "all.csv", keep_default_na=False)
-    clustered = every[every["copies"].astype(int) > 0]
-    assert len(clustered) > 200
-    report = counts_of_the_report()
-    for policy in Policy:
-        export(tmp_path / "c.csv", policy=policy.value)
-        left = set(pd.read_csv(tmp_path / "c.csv")["id"])
-        reasons = Counter(pd.read_csv(tmp_path / "c.removed.csv")["reason"])
-        assert set(every["id"]) - left == slow_removals(policy, clustered, reasons)
-        assert report[policy.value] == reasons
-    assert set(report["keep-syndication"]) == {
-        "same newspaper, same day", "same newspaper, later day", "same newspaper, earlier day",
-    }  # fmt: skip
-
-
-def slow_removals(policy: Policy, clustered: pd.DataFrame, reasons: Counter[str]) -> set[int]:
-    """Return what a policy removes, counted from the columns of the corpus, and check how often each reason is."""
-    others = clustered[clustered["id"] != clustered["kept_article"]]
-    if policy is Policy.KEEP_ALL:
-        return set()
-    if policy is Policy.DROP_ALL_COPIES:
-        assert reasons == {"has copies": len(clustered)}
-        return set(clustered["id"])
-    if policy is Policy.KEEP_SYNDICATION:
-        by_time = clustered.assign(first=clustered["id"] != clustered["kept_article"])
-        by_time = by_time.sort_values(["first", "date", "id"])
-        copies = by_time[by_time.duplicated(["cluster", "newspaper"])]
-        stays = by_time.drop_duplicates(["cluster", "newspaper"]).set_index(["cluster", "newspaper"])["date"]
-        same_day = sum(stays[row.cluster, row.newspaper] == row.date for row in copies.itertuples())
-        assert reasons["same newspaper, same day"] == same_day
-        assert reasons.total() == len(copies)
-        return set(copies["id"])
-    kept = clustered.set_index("id")
-    same_paper = sum(kept.loc[row.kept_article, "newspaper"] == row.newspaper for row in others.itertuples())
-    assert reasons["other newspaper"] == len(others) - same_paper
-    return set(others["id"])
 
 
 def test_the_page_gives_the_command_and_small_files(

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -54,11 +54,6 @@ class Receiver:
             raise ValueError(answer)  # noqa: TRY004 - as crawlers.posting does
         return answer
 
-    def clusters(self) -> list[tuple[str, list[int]]]:
-        """Return the events that came, with their clusters."""
-        bodies = [json.loads(body) for _, body, _ in self.got]
-        return [(body["type"], [row["id"] for row in body["data"]["clusters"]]) for body in bodies]
-
 
 RECEIVER = Receiver()
 
@@ -76,10 +71,13 @@ def mara() -> User:
 
 
 def queued() -> list[tuple[str, list[int]]]:
-    rows = Delivery.objects.order_by("pk").values_list("body", flat=True)
-    return [
-        (found_row["type"], [row["id"] for row in found_row["data"]["clusters"]]) for found_row in map(json.loads, rows)
-    ]
+    return news_of(Delivery.objects.order_by("pk").values_list("body", flat=True))
+
+
+def news_of(bodies: Iterable[str | bytes]) -> list[tuple[str, list[int]]]:
+    """Return the events of requests, with their clusters."""
+    read = map(json.loads, bodies)
+    return [(body["type"], [cluster["id"] for cluster in body["data"]["clusters"]]) for body in read]
 
 
 def test_exactly_what_happens_to_clusters_is_queued(mara: User, store: StoreArticle, monkeypatch) -> None:
@@ -126,7 +124,7 @@ def test_a_request_is_signed_and_sent_once(mara: User, receiver: Receiver, store
     cluster = make_cluster(store(), store())
     assert send_due() == 1
     assert send_due() == 0
-    assert receiver.clusters() == [("cluster.new", [cluster.pk])]
+    assert news_of(body for _, body, _ in receiver.got) == [("cluster.new", [cluster.pk])]
     [(url, body, headers)] = receiver.got
     delivery = Delivery.objects.get()
     assert (url, headers["Content-Type"], headers["webhook-id"]) == (URL, "application/json", str(delivery.message))
