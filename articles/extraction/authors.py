@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import lxml.html
@@ -173,9 +173,8 @@ def _block(element: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
     for ancestor in islice(element.iterancestors(), MAX_LEVELS):
         if ancestor.tag in {"body", "main", "article"} or len(ancestor.text_content()) > MAX_BLOCK_CHARACTERS:
             break
-        if _is_marked(ancestor) or (
-            ancestor is element.getparent() and ancestor.tag in {"p", "li", "ul", "div", "span"}
-        ):
+        is_around = ancestor is element.getparent() and ancestor.tag in {"p", "li", "ul", "div", "span"}
+        if is_around or _is_marked(ancestor):
             block = ancestor
     return block
 
@@ -196,9 +195,7 @@ def _is_card(element: lxml.html.HtmlElement) -> bool:
     """Return whether the element is small and has a heading that is a link, as the cards of other articles have."""
     parts = list(islice(elements_of(element), MAX_CARD_ELEMENTS + 1))
     headings = [part for part in parts if part.tag in {"h2", "h3", "h4"}] if len(parts) <= MAX_CARD_ELEMENTS else []
-    return any(
-        next(part.iter("a"), None) is not None or next(part.iterancestors("a"), None) is not None for part in headings
-    )
+    return any(True for heading in headings for _ in chain(heading.iter("a"), heading.iterancestors("a")))
 
 
 def _names_in(block: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:
@@ -229,7 +226,9 @@ def name_line(lines: Sequence[str], headline: str, text: str) -> list[str]:
             continue
         names = person_names([line], certain=True)
         whole = squash("".join(names)) == name_letters(line)
-        if names and whole and not any(_is_subject(name, headline, text) for name in names):
+        surnames = [name.rsplit(maxsplit=1)[-1].casefold() for name in names] if whole else []
+        spoken_of = (name in headline.casefold() or text.casefold().count(name) > 1 for name in surnames)
+        if surnames and not any(spoken_of):
             return names
     return []
 
@@ -237,8 +236,3 @@ def name_line(lines: Sequence[str], headline: str, text: str) -> list[str]:
 def name_letters(line: str) -> str:
     """Return the letters of the names in a line that may be a byline: all but "By" and "and"."""
     return squash(_HELPERS.sub("", line)) if len(line) <= MAX_BLOCK_CHARACTERS else ""
-
-
-def _is_subject(name: str, headline: str, text: str) -> bool:
-    surname = name.rsplit(maxsplit=1)[-1].casefold()
-    return surname in headline.casefold() or text.casefold().count(surname) > 1

@@ -40,6 +40,7 @@ _SCRIPT_FRAME = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//
 _SEPARATOR = re.compile(r"\s+[|\-–—•·:»]\s+|\s*[|｜]\s*")
 _LAST_COMMA = re.compile(r",(\s*[}\]])")
 _BLANK = re.compile(r"\s")
+_LOCALE = re.compile(r"([a-z]{2,3}(?:[-_][a-z]{2})?)(?:[-_,;]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def read_declared(page: lxml.html.HtmlElement, url: str) -> Declared:
     return Declared(
         data=data,
         metas=metas,
-        headlines=tuple(_without_site(list(_headlines(page, data, metas)), [*sites, *host_names(url)])),
+        headlines=_without_site(list(_headlines(page, data, metas)), [*sites, *host_names(url)]),
         authors=tuple(byline_choices(page, data, metas, [*sites, *host_names(url)])),
         sites=sites,
         language=re.split("[-_]", locale)[0],
@@ -163,11 +164,9 @@ def _metas(page: lxml.html.HtmlElement) -> dict[str, str]:
     """Return the contents of the meta elements by name; of several with one name, the first that is not empty."""
     contents: dict[str, str] = {}
     for meta in page.xpath("//meta[@content]"):
-        content = meta.get("content").strip()
-        for attribute in ("property", "name", "itemprop", "http-equiv"):
-            if content and (name := meta.get(attribute)):
-                contents.setdefault(name.strip().lower(), content)
-                break
+        name = next(filter(None, map(meta.get, ("property", "name", "itemprop", "http-equiv"))), "")
+        if name and (content := meta.get("content").strip()):
+            contents.setdefault(name.strip().lower(), content)
     return contents
 
 
@@ -181,11 +180,11 @@ def _headlines(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapp
             yield headline
 
 
-def _without_site(headlines: Sequence[str], sites: Sequence[str]) -> list[str]:
+def _without_site(headlines: Sequence[str], sites: Sequence[str]) -> tuple[str, ...]:
     """Return the headlines without the site's name, and without what only one of them has, at their ends."""
     own = {squash(site) for site in sites} - {""}
     whole = {squash(headline) for headline in headlines} - {""}
-    return [_shortened(headline, own, whole) for headline in headlines]
+    return tuple(_shortened(headline, own, whole) for headline in headlines)
 
 
 def _shortened(headline: str, own: Collection[str], whole: Collection[str]) -> str:
@@ -216,9 +215,7 @@ def _locale(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping
     """Return the ISO 639 code that the page declares, with its region if it has one; empty if it declares none."""
     found = [page.get("lang"), page.get("{http://www.w3.org/XML/1998/namespace}lang"), page.get("xml:lang")]
     for value in [data.get("inLanguage"), *found, *(metas.get(name) for name in _META_LANGUAGES)]:
-        if isinstance(value, str) and (
-            match := re.match(r"([a-z]{2,3}(?:[-_][a-z]{2})?)(?:[-_,;]|$)", value.strip().lower())
-        ):
+        if isinstance(value, str) and (match := _LOCALE.match(value.strip().lower())):
             return match[1]
     return ""
 

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import lxml.etree
 
@@ -63,8 +63,7 @@ class Reading:
         return cls(found.text, found.headline, f"{found.date or ''}{clock}", found.byline, doubts)
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(NamedTuple):
     """The same page extracted without and with the rule."""
 
     before: Reading

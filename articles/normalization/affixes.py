@@ -103,14 +103,14 @@ def _separated(pieces: _Candidates, count: int) -> list[str]:
     return [seen.spelling() for seen in sorted(whole, key=lambda seen: (-len(seen.places), seen.spelling()))]
 
 
-def _is_part(each: tuple[str, str], frequent: _Candidates) -> bool:
+def _is_part(piece: tuple[str, str], frequent: _Candidates) -> bool:
     """Return whether a piece occurs only in longer ones: "Example" if all titles end with "News | Example"."""
-    side, key = each
+    side, key = piece
     return any(
         side == other_side
         and key != other
         and (other.endswith(key) if side == SUFFIX else other.startswith(key))
-        and seen.places == frequent[each].places
+        and seen.places == frequent[piece].places
         for (other_side, other), seen in frequent.items()
     )
 

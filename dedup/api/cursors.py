@@ -53,16 +53,11 @@ def read_cursor(cursor: str, names: Sequence[str]) -> dict[str, Any]:
     written = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))
     if not isinstance(written, list) or not all(isinstance(value, str) for value in written):
         raise ValueError("a cursor is a list of texts")
-    return {name: _read(name, value) for name, value in zip(names, written, strict=True)}
-
-
-def _read(name: str, value: str) -> Any:
-    if name == "date":
-        return datetime.date.fromisoformat(value)
-    number = read_number(value)
-    if number is None:
-        raise ValueError(f"no row has the number {value[:30]}")
-    return number
+    read = {"date": datetime.date.fromisoformat}
+    values = {name: read.get(name, read_number)(value) for name, value in zip(names, written, strict=True)}
+    if None in values.values():
+        raise ValueError("no row has such a number")
+    return values
 
 
 def page_of(
