@@ -84,10 +84,6 @@ class _Candidate:
     characters: int
     places: dict[int, list[Sentence]] = field(default_factory=lambda: defaultdict(list))
 
-    @property
-    def articles(self) -> list[int]:
-        return list(self.places)
-
     def is_mostly(self, kind: Callable[[Sentence], bool]) -> bool:
         """Return whether its first sentence in most of the articles is of a kind."""
         return 2 * sum(kind(sentences[0]) for sentences in self.places.values()) > len(self.places)
@@ -164,7 +160,7 @@ class _Week:
         not count.
         """
         different: list[int] = []
-        for article in sorted(self.candidates[digest].articles, key=lambda place: -self._characters[place]):
+        for article in sorted(self.candidates[digest].places, key=lambda place: -self._characters[place]):
             if self._left(article, digest) and not any(self._are_copies(article, other, digest) for other in different):
                 different.append(article)
                 if len(different) == self._least:
@@ -176,22 +172,22 @@ class _Week:
         self._commons.clear()
         for digest in digests:
             self.boilerplate.add(digest)
-            for article in self.candidates[digest].articles:
+            for article in self.candidates[digest].places:
                 self._characters[article] -= self.candidates[digest].characters
 
     def result(self, digest: UUID, kind: SentenceKind) -> FoundSentence:
         """Return the result for a candidate."""
-        candidate = self.candidates[digest]
-        text = candidate.places[candidate.articles[0]][0].text
-        return FoundSentence(digest, text, kind, tuple(candidate.articles))
+        places = self.candidates[digest].places
+        first = next(iter(places.values()))
+        return FoundSentence(digest, first[0].text, kind, tuple(places))
 
     def marks(self) -> list[list[Mark]]:
         """Return the marks of each article, in order. Copies of the first article that has a sentence keep it too."""
         marks: list[list[Mark]] = [[] for _ in self._shared]
         for digest in self.boilerplate:
-            candidate = self.candidates[digest]
-            first = candidate.articles[0]
-            for article, sentences in candidate.places.items():
+            places = self.candidates[digest].places
+            first = next(iter(places))
+            for article, sentences in places.items():
                 kept = article == first or self._are_copies(first, article, digest)
                 marks[article] += [Mark(sentence.start, sentence.end, kept) for sentence in sentences]
         return [sorted(mark) for mark in marks]

@@ -298,7 +298,10 @@ class _Collector:
             block = self._blocks[-1] if self._blocks else None
             linked = self._linked / (letters(text) or 1)
             heading = any(block.tag in _HEADINGS for block in self._blocks[-2:])
-            self.paragraphs.append(Paragraph(text, linked, heading, _group(block)))
+            # The list or table that a line belongs to.
+            lists = _LINES.get(block.tag) if block is not None else None
+            group = next(block.iterancestors(*lists), None) if block is not None and lists else None
+            self.paragraphs.append(Paragraph(text, linked, heading, group))
         self._pieces.clear()
         self._linked = 0
 
@@ -317,13 +320,6 @@ class _Collector:
             self._pieces.append(_BLANKS.sub(" ", text))
             if self._links:
                 self._linked += letters(text)
-
-
-def _group(block: lxml.html.HtmlElement | None) -> object:
-    """Return the list or table that a line belongs to; None for any other block."""
-    if block is None or block.tag not in _LINES:
-        return None
-    return next(block.iterancestors(*_LINES[block.tag]), None)
 
 
 def main_headings(page: lxml.html.HtmlElement) -> list[lxml.html.HtmlElement]:

@@ -43,11 +43,6 @@ class Page(Schema, Generic[Item]):
     next: str | None
 
 
-def write_cursor(values: Sequence[Any]) -> str:
-    """Return these values of a row, numbers and days, as a cursor."""
-    return base64.urlsafe_b64encode(json.dumps(list(map(str, values))).encode()).decode().rstrip("=")
-
-
 def read_cursor(cursor: str, names: Sequence[str]) -> dict[str, Any]:
     """Return the values in a cursor by the names of their columns. Raises ValueError."""
     written = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))
@@ -81,8 +76,10 @@ def page_of(
     shown = found[: query.limit]
     following = None
     if len(found) > query.limit:
-        asked = dict(request.GET.items()) | {"cursor": write_cursor([getattr(shown[-1], name) for name in names])}
-        following = request.build_absolute_uri(f"{request.path}?{urlencode(asked)}")
+        values = json.dumps([str(getattr(shown[-1], name)) for name in names])
+        cursor = base64.urlsafe_b64encode(values.encode()).decode().rstrip("=")
+        asked = urlencode(dict(request.GET.items()) | {"cursor": cursor})
+        following = request.build_absolute_uri(f"{request.path}?{asked}")
     return Page(data=[make(row) for row in shown], next=following)
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import django_filters as filters
 from django import forms
 from django.db.models import QuerySet
 from django.forms.utils import flatatt
-from django.utils.choices import BaseChoiceIterator
-from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -50,20 +48,6 @@ class Choice(forms.Select):
             flatatt(self.build_attrs(self.attrs, attrs)),
             format_html_join("", '<option value="{}"{}>{}</option>', options),
         )
-
-
-class Once(BaseChoiceIterator):
-    """The choices of a field, read when they are first shown; another field can share them."""
-
-    def __init__(self, choices: Iterable[Any]) -> None:
-        self._choices = choices
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._read)
-
-    @cached_property
-    def _read(self) -> list[Any]:
-        return list(self._choices)
 
 
 class ListFilter(filters.FilterSet):

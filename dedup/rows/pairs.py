@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import django_filters as filters
@@ -24,7 +25,7 @@ from dedup.review.queries.series_and_groups import members_of
 from dedup.rows.articles import ARTICLE
 from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows, orders
 from dedup.rows.files import Export, in_batches
-from dedup.rows.filtering import DayInput, ListFilter, Once, filters_of, newspaper_filter, newspapers, read_together
+from dedup.rows.filtering import DayInput, ListFilter, filters_of, newspaper_filter, newspapers, read_together
 
 # What editors said last about these pairs themselves, from the index link_latest.
 _DECIDED_SQL = """
@@ -215,7 +216,9 @@ class PairFilter(ListFilter):
     def __init__(self, data: Any) -> None:
         super().__init__(data, Pair.objects.with_doubt())
         fields = self.form.fields
-        fields["other"].widget.choices = fields["newspaper"].widget.choices = Once(fields["newspaper"].choices)
+        # Both fields have the same choices, which are read once, when the first of them is shown.
+        papers = cache(lambda: list(fields["newspaper"].choices))
+        fields["other"].widget.choices = fields["newspaper"].widget.choices = papers
         passes = [(detection_pass.name, detection_pass.label) for detection_pass in PASSES.values()]
         fields["pass_name"].choices = [("", "any pass"), *passes]
 
