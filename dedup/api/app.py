@@ -44,10 +44,11 @@ class API(NinjaAPI):
             ref_template="#/components/schemas/{model}"
         )
         schema["components"]["schemas"] |= schema["components"]["schemas"]["Problem"].pop("$defs")
+        content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
         for path, methods in schema["paths"].items():
             for operation in methods.values():
                 for status in sorted(_statuses(path, operation)):
-                    operation["responses"][status] = _described(status)
+                    operation["responses"][status] = {"description": HTTPStatus(status).phrase, "content": content}
         return schema
 
 
@@ -64,11 +65,6 @@ def _statuses(path: str, operation: dict[str, Any]) -> set[int]:
             parameter["required"] = True
             statuses.update(_WITH_MATCH)
     return statuses
-
-
-def _described(status: int) -> dict[str, Any]:
-    content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {"description": HTTPStatus(status).phrase, "content": content}
 
 
 api = API(

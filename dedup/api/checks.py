@@ -59,7 +59,7 @@ COPY = Rows(
         ),
     ),
 )
-CopyRow = shape(COPY, "CopyRow")
+CopyRow, _ = shape(COPY, "CopyRow")
 RESULT = Rows(
     "What was found, the most probable copies first.",
     (
@@ -73,8 +73,7 @@ RESULT = Rows(
         ),
     ),
 )
-CheckResult = shape(RESULT, "CheckResult")
-_result = RESULT.api_values()
+CheckResult, _result = shape(RESULT, "CheckResult")
 
 
 @router.post("", auth=CHECKS, response=CheckResult, summary="Check a text")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, cast
 
@@ -30,13 +31,16 @@ class OneOf:
     values: tuple[str, ...]
 
 
-def shape(rows: Rows, name: str, *, full: str = "") -> Any:
-    """Return the shape of a row as its lists have it or, with what `full` says of it, as it is read by its number."""
+def shape(rows: Rows, name: str, *, full: str = "") -> tuple[Any, Callable[..., dict[str, Any]]]:
+    """Return the shape of a row, and what gives a row that shape.
+
+    It is that of its lists or, with what `full` says of it, the one in which it is read by its number.
+    """
     shown = rows.at(Place.ROW | Place.FULL if full else Place.ROW)
     fields = {column.name: (_type(column), Field(description=column.help or None)) for column in shown}
     made = create_model(name, __base__=Schema, __doc__=full or rows.help, **cast("Any", fields))
     _SHAPES.setdefault(rows, made)
-    return made
+    return made, rows.api_values(full=bool(full))
 
 
 def _type(column: Column) -> Any:
@@ -77,22 +81,16 @@ def filtered(queryset: QuerySet[Any], rows: Rows, query: Schema) -> QuerySet[Any
     return queryset
 
 
-ArticleRow = shape(ARTICLE, "ArticleRow")
-ArticleFull = shape(ARTICLE, "ArticleFull", full="An article with its text and all its URLs.")
-ClusterRow = shape(CLUSTER, "ClusterRow")
-StoryRow = shape(STORY, "StoryRow")
-EvidenceRow = shape(EVIDENCE, "EvidenceRow")
-PairRow = shape(PAIR, "PairRow")
-PairFull = shape(PAIR, "PairFull", full="A pair with the evidence and the reasons.")
-DecisionRow = shape(DECISION, "DecisionRow")
-RunRow = shape(RUN, "RunRow")
-RequestRow = shape(REQUEST, "RequestRow")
-WebhookRow = shape(WEBHOOK, "WebhookRow")
-MadeWebhook = shape(WEBHOOK, "MadeWebhook", full="A new webhook with its secret.")
-DeliveryRow = shape(DELIVERY, "DeliveryRow")
-
-article_row, article_full = ARTICLE.api_values(), ARTICLE.api_values(full=True)
-cluster_row, story_row = CLUSTER.api_values(), STORY.api_values()
-pair_row, pair_full = PAIR.api_values(), PAIR.api_values(full=True)
-decision_row, run_row, request_row = DECISION.api_values(), RUN.api_values(), REQUEST.api_values()
-webhook_row, made_webhook, delivery_row = WEBHOOK.api_values(), WEBHOOK.api_values(full=True), DELIVERY.api_values()
+ArticleRow, article_row = shape(ARTICLE, "ArticleRow")
+ArticleFull, article_full = shape(ARTICLE, "ArticleFull", full="An article with its text and all its URLs.")
+ClusterRow, cluster_row = shape(CLUSTER, "ClusterRow")
+StoryRow, story_row = shape(STORY, "StoryRow")
+EvidenceRow, _ = shape(EVIDENCE, "EvidenceRow")
+PairRow, pair_row = shape(PAIR, "PairRow")
+PairFull, pair_full = shape(PAIR, "PairFull", full="A pair with the evidence and the reasons.")
+DecisionRow, decision_row = shape(DECISION, "DecisionRow")
+RunRow, run_row = shape(RUN, "RunRow")
+RequestRow, request_row = shape(REQUEST, "RequestRow")
+WebhookRow, webhook_row = shape(WEBHOOK, "WebhookRow")
+MadeWebhook, made_webhook = shape(WEBHOOK, "MadeWebhook", full="A new webhook with its secret.")
+DeliveryRow, delivery_row = shape(DELIVERY, "DeliveryRow")

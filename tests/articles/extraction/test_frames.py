@@ -64,29 +64,19 @@ UTILITY_CLASSES = (
 )
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        in_wrappers(),
-        in_wrappers() + f"<article><h1>Baker wins prize</h1><p>{OTHER}</p><p>{OTHER}</p></article>",
-        f"<div><h1>{HEADLINE}</h1></div><div class='paywall'>{''.join(f'<p>{p}</p>' for p in SENTENCES)}</div>",
-        UTILITY_CLASSES,
-        NEXT_ARTICLE,
-        f"<h1>{HEADLINE}</h1><div><template shadowrootmode=open>{'<br><br>'.join(SENTENCES)}</template></div>",
-        CHROME,
-        f"<main><article><h1>{HEADLINE}</h1>{NUMBERED}</article></main>",
-    ],
-    ids=[
-        "wrappers",
-        "a second article",
-        "paywall",
-        "utility classes",
-        "the next article",
-        "shadow root",
-        "lines",
-        "numbered",
-    ],
-)
+BODIES = {
+    "wrappers": in_wrappers(),
+    "a second article": f"{in_wrappers()}<article><h1>Baker wins prize</h1><p>{OTHER}</p><p>{OTHER}</p></article>",
+    "paywall": f"<div><h1>{HEADLINE}</h1></div><div class='paywall'>{''.join(f'<p>{p}</p>' for p in SENTENCES)}</div>",
+    "utility classes": UTILITY_CLASSES,
+    "the next article": NEXT_ARTICLE,
+    "shadow root": f"<h1>{HEADLINE}</h1><template shadowrootmode=open>{'<br><br>'.join(SENTENCES)}</template>",
+    "lines": CHROME,
+    "numbered": f"<main><article><h1>{HEADLINE}</h1>{NUMBERED}</article></main>",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_the_whole_article_is_found(body: str) -> None:
     article = extract(body)
     assert article.text.split("\n\n") == SENTENCES
