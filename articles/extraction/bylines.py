@@ -155,16 +155,9 @@ def split_byline(text: str) -> tuple[str, str]:
     if (match := _BYLINE.fullmatch(first.strip())) and rest.strip():
         names = byline_parts(match["names"])
         if all(1 < len(name.split()) < 6 and all(map(PERSON_WORD.fullmatch, name.split())) for name in names):
-            return clean_byline([", ".join(names)]), rest.strip()
+            named = [", ".join(names)]
+            return _joined(_people(named, ()) or _organisations(named)), rest.strip()
     return "", text
-
-
-def clean_byline(authors: Sequence[str], sites: Sequence[str] = ()) -> str:
-    """Return the names of the authors of the first choice that has any, separated by commas.
-
-    If no choice names a person, they are organisations.
-    """
-    return _joined(_people(authors, sites) or _organisations(authors))
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -172,6 +165,7 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _people(authors: Sequence[str], sites: Sequence[str]) -> list[str]:
+    """Return those of the first choice that names any."""
     return next(filter(None, (person_names(choice, sites) for choice in _choices(authors))), [])
 
 

@@ -110,14 +110,9 @@ def whole_clusters(*, confirmed_only: bool, boilerplate: Mode = Mode.KEEP) -> It
 
 def _whole(rows: list[tuple[Any, ...]]) -> WholeCluster:
     pk, state, kept = rows[0][:3]
-    return WholeCluster(
-        pk,
-        state,
-        kept,
-        [Member(*row[3:7]) for row in rows],
-        frozenset(row[3] for row in rows if row[9]),
-        {row[3]: _written(*row[5:9]) for row in rows},
-    )
+    empty = frozenset(row[3] for row in rows if row[9])
+    times = {row[3]: _written(*row[5:9]) for row in rows}
+    return WholeCluster(pk, state, kept, [Member(*row[3:7]) for row in rows], empty, times)
 
 
 def _written(date: datetime.date, at: datetime.datetime | None, offset: int | None, precision: str) -> str:

@@ -90,9 +90,11 @@ def corpus_rows(asked: Asked) -> Generator[ExportedRow]:
     articles = Article.objects.in_scope(**asked.part.bounds())
     rows = exported_rows(asked.boilerplate, articles, columns=CORPUS_NAMES)
     while batch := list(islice(rows, _ARTICLES_AT_ONCE)):
-        places = _places([row.values["id"] for row in batch])
+        with connection.cursor() as cursor:
+            cursor.execute(_PLACES_SQL, {"ids": [row.values["id"] for row in batch]})
+            places = {article: place for article, *place in cursor.fetchall()}
         for row in batch:
-            stays, *facts = places.get(row.values["id"], (True, None))
+            stays, *facts = places.get(row.values["id"], [True, None])
             if stays:
                 yield ExportedRow(row.values | _cluster_values(row.values, facts), row.extra)
 
@@ -111,12 +113,6 @@ def removed_by_reason() -> Counter[str]:
     with connection.cursor() as cursor:
         cursor.execute(_REASONS_SQL)
         return Counter(dict(cursor.fetchall()))
-
-
-def _places(ids: list[int]) -> dict[int, tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(_PLACES_SQL, {"ids": ids})
-        return {article: tuple(place) for article, *place in cursor.fetchall()}
 
 
 def _cluster_values(article: dict[str, Any], facts: list[Any]) -> dict[str, Any]:

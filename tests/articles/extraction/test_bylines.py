@@ -2,7 +2,7 @@
 
 import pytest
 
-from articles.extraction.bylines import Bylines, clean_byline, page_bylines, text_bylines, without_byline
+from articles.extraction.bylines import Bylines, page_bylines, text_bylines, without_byline
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_first_line_of_authors_is_the_byline() -> None:
     ],
 )
 def test_a_byline_has_only_names(authors: list[str], byline: str) -> None:
-    assert clean_byline(authors, ["Fjordbladet"]) == byline
+    assert page_bylines("The port reopened.", authors, ["Fjordbladet"]).byline == byline
 
 
 def test_an_agency_may_be_the_author() -> None:
