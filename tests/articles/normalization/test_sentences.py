@@ -15,11 +15,8 @@ def test_a_sentence_is_found_at_its_position() -> None:
     found = list(located_sentences(text))
 
     assert [sentence.text for sentence in found] == ["The ferry sails.", "It is late!", "Read more"]
-    assert [text[sentence.start : sentence.end] for sentence in found] == [
-        "The ferry\n sails.",
-        "It is   late!",
-        "Read more",
-    ]
+    places = [text[sentence.start : sentence.end] for sentence in found]
+    assert places == ["The ferry\n sails.", "It is   late!", "Read more"]
     assert [sentence.alone for sentence in found] == [False, False, True]
 
 
@@ -31,10 +28,8 @@ def test_located_sentences_are_the_sentences(seed: int) -> None:
     for _ in range(2_000):
         text = "".join(dice.choices(signs, k=dice.randrange(60)))
         found = list(located_sentences(text))
-        assert [sentence.text for sentence in found] == sentences_of(text)
-        assert [" ".join(text[sentence.start : sentence.end].split()) for sentence in found] == [
-            sentence.text for sentence in found
-        ]
+        there = [" ".join(text[sentence.start : sentence.end].split()) for sentence in found]
+        assert there == [sentence.text for sentence in found] == sentences_of(text)
         assert all(0 <= sentence.quoted <= len(sentence.text) for sentence in found)
 
 

@@ -61,24 +61,10 @@ def test_a_time_keeps_its_zone_and_its_precision(text: str, iso: str, in_utc: st
     assert [possible_time(text, day), possible_time(text, day + datetime.timedelta(days=1))] == [time, None]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "18:30",
-        "yesterday",
-        "2024-04-03",
-        "20240403",
-        "2024-04-03T",
-        "2024-04-03T18",
-        "2024-04-03 06:30 PM",
-        "2024-04-03T18:30+02:00 or so",
-        "Wed, 03 Apr 2024",
-        "2024-04-03T18:30" + " " * 90,
-    ],
-)
-def test_what_names_no_time_has_none(text: str) -> None:
-    assert written_time(text) is None
+def test_what_names_no_time_has_none() -> None:
+    texts = ["", "18:30", "yesterday", "2024-04-03", "20240403", "2024-04-03T", "2024-04-03T18", "2024-04-03 06:30 PM"]
+    texts += ["2024-04-03T18:30+02:00 or so", "Wed, 03 Apr 2024", "2024-04-03T18:30" + " " * 90]
+    assert [text for text in texts if written_time(text) is not None] == []
 
 
 @pytest.mark.parametrize(
