@@ -9,7 +9,6 @@ import hmac
 import html
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import pytest
 import time_machine
@@ -220,10 +219,9 @@ def test_what_cannot_be_a_webhook(mara: User) -> None:
 
 def test_webhooks_in_the_browser(receiver: Receiver) -> None:
     vera, eve, ada = make_user("vera", "viewer"), make_user("eve", "editor"), make_user("ada", "admin")
-    clients: dict[Any, Client] = {}
-    for user in (vera, eve, ada):
-        clients[user] = Client()
-        clients[user].force_login(user)
+    clients = {user: Client() for user in (vera, eve, ada)}
+    for user, client in clients.items():
+        client.force_login(user)
 
     def page(user: User, path: str, status: int = 200) -> str:
         answer = clients[user].get(path)
