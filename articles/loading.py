@@ -56,14 +56,17 @@ class _WhenUsed:
 _put_off: set[str] = set()
 
 
-def when_used(name: str) -> Any:
+def when_used(name: str, *, of_extra: bool = False) -> Any:
     """Return a package that is loaded when it is first used: loading these takes most commands longer than their work.
+
+    One `of_extra` may be missing until then.
 
     Scrapy calls `inspect.stack` while it is loaded, which would load every package that importlib's LazyLoader put off.
     """
-    if importlib.util.find_spec(name) is None:
-        raise ImportError(f"{name} is not installed; install requirements.txt")
-    _put_off.add(name)
+    if not of_extra:
+        if importlib.util.find_spec(name) is None:
+            raise ImportError(f"{name} is not installed; install requirements.txt")
+        _put_off.add(name)
     return _WhenUsed(name)
 
 

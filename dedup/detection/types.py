@@ -4,30 +4,43 @@ import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
-from typing import Any
+from typing import Any, Self
 
 from articles.boilerplate.mode import Mode
 
-# The names of the phases of a run that are not passes, in its order.
-FORMS = "forms"  # after newspapers were merged
-BOILERPLATE = "boilerplate"
-SHINGLES = "shingles"
-SENTENCES = "sentences"
-STORING = "storing"  # what the passes found
-STALE = "stale"
-BEST_SCORES = "best scores"
-GROUPS = "groups"
-SERIES = "series"
-RECURRING = "recurring"  # what recurs in newspapers
-VERDICTS = "verdicts"  # the full comparison
-GROUP_CHECKS = "group checks"
-CLUSTERS = "clusters"
-QUESTIONS = "questions"
-COUNTS = "counts"
-REPORTS = "reports"
-
 # The name of the evidence of pairs of dense groups that clusters need.
 DENSE_GROUPS = "dense group"
+
+
+class Phase(StrEnum):
+    """The phases of a run that are not passes, in its order, with what pages call each.
+
+    The passes come before STORING, which goes on beside them if there are several processes.
+    """
+
+    label: str
+
+    def __new__(cls, value: str, label: str) -> Self:
+        phase = str.__new__(cls, value)
+        phase._value_, phase.label = value, label
+        return phase
+
+    FORMS = "forms", "Merged newspapers"
+    BOILERPLATE = "boilerplate", "Boilerplate"
+    SHINGLES = "shingles", "Shingle index"
+    SENTENCES = "sentences", "Sentence index"
+    STORING = "storing", "Storing pairs"
+    STALE = "stale", "Outdated evidence"
+    BEST_SCORES = "best scores", "Best scores"
+    GROUPS = "groups", "Dense groups"
+    SERIES = "series", "Series"
+    RECURRING = "recurring", "What newspapers repeat"
+    VERDICTS = "verdicts", "Full comparison"
+    GROUP_CHECKS = "group checks", "Checks in dense groups"
+    CLUSTERS = "clusters", "Clusters"
+    QUESTIONS = "questions", "Questions for editors"
+    COUNTS = "counts", "Counting"
+    REPORTS = "reports", "Reports"
 
 
 class VerdictKind(StrEnum):

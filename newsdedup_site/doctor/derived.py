@@ -16,14 +16,14 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from articles.models import Article
 from dedup.detection.comparison.differences import Differences, compare_texts
-from dedup.detection.judging.judge import JudgedPair, JudgedRow
+from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
 from dedup.detection.runs.article_cache import ArticleCache
 from dedup.detection.runs.digests import digests_around
 from dedup.detection.runs.judging import judged_rows
 from dedup.detection.runs.outdated_verdicts import is_all_judged
-from dedup.detection.runs.terms import RunTerms, terms_in_force
+from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.runs.text_indexes import SENTENCE_INDEX, SHINGLE_INDEX
-from dedup.detection.types import SENTENCES, SERIES, SHINGLES
+from dedup.detection.types import Phase
 from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, NewspaperMonth, Pair
 from dedup.review.queries.boilerplate import compared_texts
 from dedup.rows.files import in_batches
@@ -41,7 +41,11 @@ _JUDGE = (
     "Set input_digest of these pairs to NULL with SQL; then run `manage.py find_duplicates`, which judges them again."
 )
 # The table of each index of the texts, by the name of its mark: up to there, every article has its row.
-_INDEXES = {SHINGLES: "dedup_articleshingles", SENTENCES: "dedup_articlesentences", SERIES: "dedup_headlineform"}
+_INDEXES = {
+    Phase.SHINGLES: "dedup_articleshingles",
+    Phase.SENTENCES: "dedup_articlesentences",
+    Phase.SERIES: "dedup_headlineform",
+}
 _MISSING_SQL = SQL("""
 SELECT 'article ' || article.id || ' has no row of today in ' || {name}
 FROM articles_article AS article
@@ -154,7 +158,7 @@ def _sampled_pairs(sample: Sample) -> list[_Stored]:
     ]
 
 
-def _judged_otherwise(pairs: Sequence[_Stored], terms: RunTerms) -> Iterator[str]:
+def _judged_otherwise(pairs: Sequence[_Stored], terms: Terms) -> Iterator[str]:
     cache = ArticleCache()
     for month, of_month in groupby(pairs, key=lambda stored: stored.month):
         known = list(of_month)
@@ -166,7 +170,7 @@ def _judged_otherwise(pairs: Sequence[_Stored], terms: RunTerms) -> Iterator[str
                 yield _difference(rows_of[row.id], row)
 
 
-def _settled_newspapers(month: datetime.date, newspapers: Collection[int], terms: RunTerms) -> set[int]:
+def _settled_newspapers(month: datetime.date, newspapers: Collection[int], terms: Terms) -> set[int]:
     """Return those whose articles around a month are still those that verdicts rest on."""
     learnt = dict(
         NewspaperMonth.objects.filter(month=month, newspaper__in=newspapers).values_list("newspaper", "digest")

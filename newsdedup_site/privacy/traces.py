@@ -35,7 +35,7 @@ from articles.models import (
 )
 from crawlers.models import PendingLink, Trial, Visit
 from dedup.detection.clustering.constraints import lock_review
-from dedup.detection.types import SERIES
+from dedup.detection.types import Phase
 from dedup.models import (
     Batch,
     Delivery,
@@ -271,7 +271,7 @@ def _recount_series(forms: Collection[tuple[int, str]], *, for_good: bool) -> No
     with connection.cursor() as cursor:
         cursor.execute(_NO_SERIES_SQL, values)
         cursor.execute(_SERIES_SQL, values)
-    Watermark.objects.filter(name=SERIES).delete()
+    Watermark.objects.filter(name=Phase.SERIES).delete()
 
 
 def _forget_sentences(articles: Collection[int], *, for_good: bool) -> None:

@@ -17,7 +17,7 @@ from articles.storage.ingest import newest_revision
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import Rebuilt, rebuild_clusters
-from dedup.detection.types import CLUSTERS, QUESTIONS
+from dedup.detection.types import Phase
 from dedup.models import ChangedArticle, Keep, Membership, Profile, Watermark
 
 # More changed articles than these take longer one by one than all clusters together.
@@ -71,9 +71,11 @@ def update_clusters(*, only_changed: bool) -> Rebuilt:
         changed = _changed(input_digest, FEW) if only_changed else None
         rebuilt = Rebuilt(set(), []) if changed == set() else rebuild_clusters(changed)
         ChangedArticle.objects.all().delete()
-        Watermark.objects.update_or_create(name=CLUSTERS, defaults={"revision": newest, "input_digest": input_digest})
-        if rebuilt.articles != set() or not Watermark.objects.filter(name=QUESTIONS).exists():
-            renewed = Watermark.objects.filter(name=QUESTIONS).delete()[0]
+        Watermark.objects.update_or_create(
+            name=Phase.CLUSTERS, defaults={"revision": newest, "input_digest": input_digest}
+        )
+        if rebuilt.articles != set() or not Watermark.objects.filter(name=Phase.QUESTIONS).exists():
+            renewed = Watermark.objects.filter(name=Phase.QUESTIONS).delete()[0]
             rebuilt = rebuilt if renewed else rebuilt._replace(articles=None)
     return rebuilt
 
@@ -84,7 +86,7 @@ def renew_questions(rebuilt: Rebuilt) -> None:
         return
     with transaction.atomic():
         update_questions(rebuilt.articles)
-        Watermark.objects.update_or_create(name=QUESTIONS, defaults={"revision": newest_revision()})
+        Watermark.objects.update_or_create(name=Phase.QUESTIONS, defaults={"revision": newest_revision()})
 
 
 def changed_since_rebuilt() -> set[int] | None:
@@ -102,7 +104,7 @@ def contradictions() -> int:
 
 def _changed(input_digest: str, most: int | None = None) -> set[int] | None:
     """Return the articles whose clusters are to be rebuilt; None: all clusters, also if there are more than `most`."""
-    mark = Watermark.objects.filter(name=CLUSTERS, input_digest=input_digest).first()
+    mark = Watermark.objects.filter(name=Phase.CLUSTERS, input_digest=input_digest).first()
     if mark is None:
         return None
     limit = None if most is None else most + 1

@@ -112,6 +112,14 @@ class DisjointSets:
         return lower != higher
 
 
+def lowest_connected(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return for each number of these pairs the lowest one that they connect it with. Linear in the pairs."""
+    sets = DisjointSets()
+    for one, other in pairs:
+        sets.unite(one, other)
+    return {number: sets.root(number) for number in list(sets.parent)}
+
+
 class _Forest(DisjointSets):
     """Disjoint sets of articles, each with its members and its editions.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from dedup.detection.clustering.components import Apart, Edge, Rank, cluster
 from dedup.detection.judging.judge import JudgedRow
@@ -29,13 +29,14 @@ def compared_in_groups(
     groups: Mapping[int, int],
     must: Sequence[IdPair],
     cannot: Sequence[IdPair],
-    judge: Callable[[Sequence[IdPair]], Mapping[IdPair, JudgedRow]],
+    days_of: Callable[[Collection[IdPair]], Mapping[int, datetime.date]],
+    judge: Callable[[datetime.date, Sequence[IdPair]], Iterable[JudgedRow]],
 ) -> dict[IdPair, JudgedRow]:
     """Return the verdicts on the pairs that are needed apart from those proposed.
 
-    `groups` has the group of each article in one; `proposed` is ordered by its keys. `judge` returns the verdicts on
-    pairs in the order of by_month(). What is returned for some groups does not depend on others, unless links that must
-    be kept connect them.
+    `groups` has the group of each article in one; `proposed` is ordered by its keys. `days_of` returns the days of the
+    articles of pairs, and `judge` the verdicts on pairs of a month, in their order. What is returned for some groups
+    does not depend on others, unless links that must be kept connect them.
     """
     checked: dict[IdPair, JudgedRow] = {}
     for _ in range(_MOST_ROUNDS if proposed else 0):
@@ -49,7 +50,8 @@ def compared_in_groups(
         asked = set(cluster(edges, must, cannot, apart, groups).unchecked) - rows.keys()
         if not asked:
             break
-        checked |= judge(sorted(asked))
+        for month, pairs in by_month(sorted(asked), days_of(asked)):
+            checked |= zip(pairs, judge(month, pairs), strict=True)
     return checked
 
 

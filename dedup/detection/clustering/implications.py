@@ -8,7 +8,7 @@ from typing import LiteralString, NamedTuple
 from django.db import connection, transaction
 
 from dedup.answers import LINKS_BY_PROFILE
-from dedup.detection.clustering.components import DisjointSets
+from dedup.detection.clustering.components import lowest_connected
 from dedup.detection.clustering.constraints import KnownConstraints, constraints_in_force, lock_review, with_pair_state
 from dedup.models import ConfirmedArticle, Link, SeparateArticles
 
@@ -52,7 +52,7 @@ def update_implications(articles: Collection[int], known: KnownConstraints | Non
     known = known or KnownConstraints()
     reached, before = _tied_to(articles, known)
     constraints = known.on(reached)
-    firsts = _firsts(constraints.must)
+    firsts = lowest_connected(constraints.must)
     gone = [article for article, first in before.items() if firsts.get(article) != first]
     if gone:
         ConfirmedArticle.objects.filter(article__in=gone).delete()
@@ -75,7 +75,7 @@ class Implied(NamedTuple):
 def expected_implications() -> Implied:
     """Return what should be stored as ConfirmedArticle and SeparateArticles now; nothing is stored."""
     constraints = constraints_in_force()
-    firsts = _firsts(constraints.must)
+    firsts = lowest_connected(constraints.must)
     return Implied(firsts, _separate(firsts, constraints.cannot))
 
 
@@ -105,14 +105,6 @@ def _tied_to(articles: Collection[int], known: KnownConstraints) -> tuple[set[in
                 stored |= dict(cursor.fetchall())
         frontier = (ends | stored.keys()) - reached
     return reached, stored
-
-
-def _firsts(must: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return the first article of the group of each article that these must-links tie to others."""
-    sets = DisjointSets()
-    for left, right in must:
-        sets.unite(left, right)
-    return {article: sets.root(article) for article in list(sets.parent)}
 
 
 def _separate(firsts: Mapping[int, int], cannot: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:

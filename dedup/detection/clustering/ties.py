@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dedup.detection.clustering.components import DisjointSets
+from dedup.detection.clustering.components import DisjointSets, lowest_connected
 
 
 class Tie(NamedTuple):
@@ -54,10 +54,8 @@ def parts_of(nodes: Collection[int], ties: Iterable[Tie], *, at_most: int) -> li
 
 
 def _joined(nodes: Collection[int], ties: Iterable[Tie]) -> list[tuple[int, ...]]:
-    sets = DisjointSets()
-    for tie in ties:
-        sets.unite(tie.left, tie.right)
+    firsts = lowest_connected((tie.left, tie.right) for tie in ties)
     parts: dict[int, list[int]] = {}
     for node in sorted(nodes):
-        parts.setdefault(sets.root(node), []).append(node)
+        parts.setdefault(firsts.get(node, node), []).append(node)
     return sorted(tuple(part) for part in parts.values())

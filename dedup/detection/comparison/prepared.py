@@ -37,8 +37,9 @@ MONTH: Final = 4  # a month in lower case, which may also be another word: may, 
 
 _IS_NUMBER: Final = bytes(kind == NUMBER for kind in range(256))
 
-# Contents whose words are remembered.
+# Contents whose words are remembered; and words, after which it starts over.
 _KEPT_TEXTS = 64
+_KNOWN_WORDS = 400_000
 
 # Characters that are words by themselves, and marks, which Python's \w does not match; a slower pattern handles them.
 _SOLO = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -141,16 +142,11 @@ class PreparedArticle:
 
 
 class Preparer:
-    """Prepares articles. It remembers every word, so make a new one for each block."""
+    """Prepares articles. It remembers words, of which articles have many in common."""
 
     def __init__(self) -> None:
         self._key_of, self._kind_of = cache(_word_key), cache(word_kind)
         self._texts: dict[str, dict[str, Any]] = {}  # the least recently used first
-
-    @property
-    def known_words(self) -> int:
-        """The number of words that it remembers."""
-        return self._key_of.cache_info().currsize
 
     def prepare(self, article: ArticleText) -> PreparedArticle:
         """Return the article ready to be compared."""
@@ -203,6 +199,9 @@ class Preparer:
         month if capitalised or next to a number. A name is capitalised and does not begin the sentence; scripts without
         capitals have no names.
         """
+        if self._key_of.cache_info().currsize > _KNOWN_WORDS:
+            self._key_of.cache_clear()
+            self._kind_of.cache_clear()
         keys, kinds = list(map(self._key_of, found)), bytearray(map(self._kind_of, found))
         starts = starts or [0, len(found)]
         for start in starts[:-1] if found else ():

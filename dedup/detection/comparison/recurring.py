@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median_low
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +77,16 @@ class RecurringText:
     def known(self) -> bool:
         """Return whether the newspaper has enough articles to show what recurs."""
         return self.articles >= LEAST_KNOWN
+
+    @classmethod
+    def of_stored(cls, phrases: bytes, common: str, articles: int) -> RecurringText:
+        """Return what is stored as these columns."""
+        return cls(np.frombuffer(phrases, dtype="<u4"), frozenset(common.split()), articles)
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as the columns `phrases`, `common` (words with a blank between them) and `articles`."""
+        phrases = self.phrases.astype("<u4").tobytes()
+        return {"phrases": phrases, "common": " ".join(sorted(self.common)), "articles": self.articles}
 
 
 NO_RECURRING_TEXT = RecurringText()
@@ -183,18 +193,10 @@ def usual_gap(days: list[datetime.date]) -> int:
     return usual if regular >= _REGULAR * len(gaps) else 0
 
 
-def recurring_phrases(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Hashes:
-    """Return those of the phrases asked for, ascending, that recur in articles of one newspaper; None: of all.
-
-    `asked` is ascending. `days` are the articles' days as ordinal numbers, one for each set of `phrases`.
-    """
-    found = _recurring(printings(asked, days, phrases))[0]
-    return found if asked is None else found[among(found, asked)]
-
-
 def printings(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Printings:
-    """Return when one newspaper prints the phrases that recur in any of its articles, or more; parameters as above.
+    """Return when one newspaper prints those of the phrases asked for, or more, that recur in any of its articles.
 
+    `asked` is ascending; None: all. `days` are the articles' days as ordinal numbers, one for each set of `phrases`.
     Most phrases are printed once, so this is a small part of them, from which recurring_between is quick.
     """
     hashes, printed = phrases.values, np.repeat(days.astype(np.int32), phrases.sizes)

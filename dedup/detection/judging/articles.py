@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 import gc
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ from articles.normalization.times import PublicationTime
 from articles.normalization.titles import plain_title
 from dedup.detection.comparison.prepared import ArticleText, PreparedArticle, Preparer
 from dedup.detection.kernels.masked_shingles import Hashes
+
+# An article takes about 40 kB.
+_KEPT_ARTICLES = 4_000
 
 
 class StoredArticle(NamedTuple):
@@ -43,14 +47,35 @@ class JudgedArticle(NamedTuple):
     form: str
 
 
-def prepared(stored: StoredArticle, preparer: Preparer, boilerplate: Mode) -> JudgedArticle:
-    """Return an article prepared for comparison, with or without its boilerplate."""
-    headline = plain_title(stored.headline, stored.affixes)
-    content = without_boilerplate(stored.content, stored.boilerplate, boilerplate)
-    masked = stored.masked if content == stored.content else None
-    text = ArticleText(stored.newspaper, stored.date, headline, content, masked, stored.time)
-    form = preparer.headline_form(headline) if stored.form is None else stored.form
-    return JudgedArticle(preparer.prepare(text), form)
+class PreparedArticles:
+    """Prepared articles by any keys, because an article is in many pairs; the least recently used are dropped first."""
+
+    def __init__(self) -> None:
+        self._preparer = Preparer()
+        self._articles: OrderedDict[Hashable, JudgedArticle] = OrderedDict()
+
+    def find(self, key: Hashable) -> JudgedArticle | None:
+        """Return the article that was prepared under a key; None if there is none any more."""
+        article = self._articles.get(key)
+        if article is not None:
+            self._articles.move_to_end(key)
+        return article
+
+    def prepare(self, key: Hashable, stored: StoredArticle, boilerplate: Mode) -> JudgedArticle:
+        """Return an article prepared for comparison, with or without its boilerplate, and keep it under a key."""
+        headline = plain_title(stored.headline, stored.affixes)
+        content = without_boilerplate(stored.content, stored.boilerplate, boilerplate)
+        masked = stored.masked if content == stored.content else None
+        text = ArticleText(stored.newspaper, stored.date, headline, content, masked, stored.time)
+        form = self._preparer.headline_form(headline) if stored.form is None else stored.form
+        self._articles[key] = article = JudgedArticle(self._preparer.prepare(text), form)
+        if len(self._articles) > _KEPT_ARTICLES:
+            self._articles.popitem(last=False)
+        return article
+
+    def clear(self) -> None:
+        """Forget all articles."""
+        self._articles.clear()
 
 
 @contextmanager

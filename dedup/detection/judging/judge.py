@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from articles.boilerplate.mode import Mode
@@ -13,7 +14,7 @@ from dedup.detection.comparison.compare import Comparison, compare
 from dedup.detection.comparison.recurring import NO_RECURRING_TEXT, HeadlineSeries, Recurrence, RecurringText
 from dedup.detection.judging.articles import JudgedArticle
 from dedup.detection.types import VerdictKind
-from dedup.detection.verdicts.model import VerdictModel
+from dedup.detection.verdicts.model import VerdictModel, load_model
 from dedup.detection.verdicts.reasons import DOUBTFUL, GROUP_RULE_REASON, NOTHING_LEFT, RULE_REASON, leftover
 from dedup.detection.verdicts.verdict import Judgement, is_certain, judgement_of
 
@@ -42,11 +43,19 @@ class JudgedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What all verdicts of a run rest on."""
+    """What all verdicts of a run rest on, as any process can read it: the model as dump_model writes it."""
 
-    model: VerdictModel
+    dumped_model: str
     versions_join: bool = False
     boilerplate: Mode = Mode.KEEP
+
+    @property
+    def model(self) -> VerdictModel:
+        """The model, ready for use."""
+        return _loaded(self.dumped_model)
+
+
+_loaded = lru_cache(maxsize=2)(load_model)
 
 
 @dataclass(frozen=True, slots=True)

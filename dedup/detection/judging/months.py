@@ -6,7 +6,7 @@ A pair belongs to the month of its later article. A month is named by its first 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,10 +18,12 @@ from dedup.detection.comparison.recurring import (
     SERIES_DAYS,
     RecurringText,
     common_words,
-    recurring_phrases,
+    printings,
+    recurring_between,
 )
-from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, words_of
+from dedup.detection.kernels.masked_shingles import Hashes, words_of
 from dedup.detection.kernels.tokens import IntArray
+from dedup.detection.passes.reading import ArticleShingles
 
 
 class Days(NamedTuple):
@@ -67,28 +69,54 @@ def _around(month: datetime.date, days: int) -> Days:
 _SAMPLED_ARTICLES = 300
 
 
-def sampled(articles: int) -> IntArray:
-    """Return which of so many articles of a newspaper common words are learnt from: places in order of day and id."""
-    return np.linspace(0, articles - 1, min(articles, _SAMPLED_ARTICLES)).astype(np.int64)
+def _sampled(articles: IntArray) -> list[int]:
+    """Return the articles, given in order of day and id, that common words are learnt from; none of too few."""
+    if len(articles) < LEAST_LEARNT:
+        return []
+    places = np.linspace(0, len(articles) - 1, min(len(articles), _SAMPLED_ARTICLES)).astype(np.int64)
+    found: list[int] = articles[places].tolist()
+    return found
 
 
-def recurring_text(asked: Hashes | None, days: IntArray, phrases: ShingleSets, texts: Iterable[str]) -> RecurringText:
-    """Return what recurs in a newspaper around a month; nothing if it has too few articles.
+class Learning:
+    """What recurs in a newspaper around some months is learnt of its phrases, and then of some of its texts.
 
-    `days` are the ordinal numbers of its articles' days, and `phrases` their masked word shingles, article by article.
-    Of the phrases, only those asked for (ascending, distinct) are returned, if any are: those of the articles to judge
-    are enough, and all are many more. `texts` are the normalised texts of the sampled() articles, in any order; they
-    are not read if there are too few articles. All texts are without boilerplate where pairs are compared without it.
+    `parts` have all its articles around these months, each with a part of its phrases. Of the phrases, those `asked`
+    for (ascending, distinct) are found at least, if any are: those of the articles to judge are enough, and all are
+    many more. All texts are without boilerplate where pairs are compared without it.
     """
-    if len(days) < LEAST_LEARNT:
-        return NO_RECURRING_TEXT
-    return RecurringText(
-        phrases=recurring_phrases(asked, days, phrases),
-        common=common_words_of(texts),
-        articles=len(days),
-    )
+
+    def __init__(
+        self, months: Sequence[datetime.date], parts: Iterable[ArticleShingles], asked: Hashes | None = None
+    ) -> None:
+        phrases: dict[datetime.date, list[Hashes]] = {month: [] for month in months}
+        self._articles: dict[datetime.date, IntArray] = {}
+        for part in parts:
+            printed = printings(asked, part.days, part.sets)
+            for month, found in phrases.items():
+                first, last = text_days(month).ordinals
+                found.append(recurring_between(printed, first, last))
+                begin, end = np.searchsorted(part.days, [first, last + 1])
+                self._articles[month] = part.ids[begin:end]
+        self._phrases = {month: np.sort(np.concatenate(found)) for month, found in phrases.items()}
+        self._samples = {month: _sampled(articles) for month, articles in self._articles.items()}
+
+    @property
+    def sampled(self) -> set[int]:
+        """The articles whose texts are to be read."""
+        return {article for sample in self._samples.values() for article in sample}
+
+    def learnt(self, texts: Mapping[int, str]) -> dict[datetime.date, RecurringText]:
+        """Return what recurs around each month, given the normalised texts of the sampled articles."""
+        return {
+            month: RecurringText(
+                self._phrases[month], _common_words([texts[article] for article in sample]), len(self._articles[month])
+            )
+            if sample
+            else NO_RECURRING_TEXT
+            for month, sample in self._samples.items()
+        }
 
 
-def common_words_of(texts: Iterable[str]) -> frozenset[str]:
-    """Return the words that are common among the sampled() articles of a newspaper, from their normalised texts."""
+def _common_words(texts: Sequence[str]) -> frozenset[str]:
     return common_words([text if text.isascii() else " ".join(words_of(text)) for text in texts])

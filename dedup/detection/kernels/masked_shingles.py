@@ -22,6 +22,8 @@ from dedup.detection.kernels.word_hashes import WordHashes
 Hashes = npt.NDArray[np.uint32]
 ShingleSets = Ragged  # of such hashes
 
+# As it is stored.
+_HASH = np.dtype("<u4")
 # Words per shingle: as many as the full comparison counts.
 SHINGLE_WORDS = 4
 _MASK = "#"
@@ -54,6 +56,18 @@ def masked_shingle_sets(texts: Sequence[str]) -> ShingleSets:
     starts = range(0, len(texts), _TEXTS_AT_ONCE)
     parts = [_shingle_sets(texts[start : start + _TEXTS_AT_ONCE]) for start in starts]
     return joined([ShingleSets.of([], np.uint32), *parts])
+
+
+def from_stored(sets: Sequence[bytes]) -> ShingleSets:
+    """Return the sets that are stored as these bytes."""
+    offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64) // _HASH.itemsize
+    return ShingleSets(np.frombuffer(b"".join(sets), dtype=_HASH), offsets)
+
+
+def as_stored(sets: ShingleSets) -> list[bytes]:
+    """Return the bytes of each set, as it is stored."""
+    values, ends = sets.values.astype(_HASH).tobytes(), (_HASH.itemsize * sets.offsets).tolist()
+    return [values[begin:end] for begin, end in pairwise(ends)]
 
 
 def samples_of(sets: ShingleSets) -> ShingleSets:

@@ -203,6 +203,14 @@ def jaccard_of(first: IntArray, second: IntArray) -> float:
     return shared / (len(both) - shared) if len(both) else 0.0
 
 
+def jaccard_from(threshold: float, first: IntArray, second: IntArray) -> float:
+    """Return jaccard_of two sets, or 0 if their sizes alone show that it is below the threshold."""
+    # At most the smaller set is shared, and the union has at least the larger.
+    if min(len(first), len(second)) / max(len(first), len(second), 1) < threshold:
+        return 0.0
+    return jaccard_of(first, second)
+
+
 def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | np.uint64]) -> Ragged:
     # Texts too short for a shingle are padded with zeros, which no text contains.
     padded = [text if len(text) >= size or not text else text + "\0" * (size - len(text)) for text in texts]

@@ -37,7 +37,7 @@ from dedup.detection.passes.reading import (
     read_shingles,
     read_shingles_of,
 )
-from dedup.detection.types import SHINGLES, Mark, Tally, Window
+from dedup.detection.types import Mark, Phase, Tally, Window
 
 # Each part reads all articles and keeps the shingles of one range: so many articles' worth are half a gigabyte.
 _ARTICLES_PER_PART = 250_000
@@ -89,7 +89,7 @@ class ContainmentPass(MemberPass):
     mark: ClassVar[Mark] = Mark.PHRASES
     marked_note: ClassVar[str] = "phrases of four words that both have; all numbers are equal."
     cites: ClassVar[tuple[str, ...]] = (BRODER_1997,)
-    index: ClassVar[str] = SHINGLES
+    index: ClassVar[str] = Phase.SHINGLES
     seconds_an_article: ClassVar[float] = 0.00015
     members: ClassVar[str] = "shingles"
     stored_as: ClassVar[str] = "<u4"

@@ -26,6 +26,7 @@ from dedup.detection.kernels.tokens import (
     character_shingles,
     concatenated,
     distinct,
+    jaccard_from,
     jaccard_of,
     keep_freed_memory,
 )
@@ -264,11 +265,7 @@ class _Verifier:
         """Yield the pairs of article ids that reach the threshold, with their score."""
         self._keep(np.unique(pairs).tolist())
         for first, second in pairs.T.tolist():
-            one, other = self._sets[first], self._sets[second]
-            # The sizes bound the similarity: at most the smaller set is shared, and the union has at least the larger.
-            if min(len(one), len(other)) / max(len(one), len(other), 1) < self._config.threshold:
-                continue
-            score = jaccard_of(one, other)
+            score = jaccard_from(self._config.threshold, self._sets[first], self._sets[second])
             if score >= self._config.threshold:
                 yield first, second, score
 

@@ -48,7 +48,7 @@ from dedup.detection.passes.reading import (
     read_holders,
     read_sentences,
 )
-from dedup.detection.types import SENTENCES, Mark, Tally, Window
+from dedup.detection.types import Mark, Phase, Tally, Window
 
 # Each part reads all articles and counts the sentences of one range of hashes.
 _ARTICLES_PER_PART = 2_000_000
@@ -114,7 +114,7 @@ class SentencePass(MemberPass):
     config_class: ClassVar[type[PassConfig]] = SentenceConfig
     mark: ClassVar[Mark] = Mark.SENTENCES
     marked_note: ClassVar[str] = "sentences of at least {minimum_characters} characters that both have."
-    index: ClassVar[str] = SENTENCES
+    index: ClassVar[str] = Phase.SENTENCES
     seconds_an_article: ClassVar[float] = 0.0006
     members: ClassVar[str] = "sentences"
     stored_as: ClassVar[str] = "<i8"

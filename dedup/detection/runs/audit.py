@@ -18,8 +18,8 @@ from articles.models import Article
 from dedup.detection.bounds import widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig
+from dedup.detection.runs.blocks import allowed
 from dedup.detection.runs.earlier_runs import earlier_runs
-from dedup.detection.runs.preparing import allowed
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import Candidate
 from dedup.models import CrowdedArticle, Evidence
@@ -112,16 +112,8 @@ def _widened(config: NearConfig, scope: Scope) -> Any:
 
 def _plain_join(day: datetime.date, config: NearConfig, scope: Scope) -> Pairs:
     """Return the pairs of the plain join at the loosest bounds that the rules of the scope allow."""
-    loosest = _widened(config, scope)
-    newspaper_ids = None if scope.newspaper_ids is None else list(scope.newspaper_ids)
-    parameters: dict[str, Any] = {
-        "day": day,
-        "day_window": loosest.day_window,
-        "prefix": loosest.prefix,
-        "threshold": loosest.threshold,
-        "newspaper_ids": newspaper_ids,
-        "boilerplate": scope.boilerplate.value,
-    }
+    bounds = {name: getattr(_widened(config, scope), name) for name in ("day_window", "prefix", "threshold")}
+    parameters = {"day": day, **bounds, **scope.bounds(), "boilerplate": scope.boilerplate.value}
     with connection.cursor() as cursor:
         cursor.execute(AUDITED.plain_join, parameters)
         found = [Candidate(left, right, AUDITED.name, score) for left, right, score in cursor]

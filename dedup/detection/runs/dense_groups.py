@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection, transaction
 
 from articles.models import Article
 from articles.storage.fingerprints import fingerprint
-from dedup.detection.clustering.components import DisjointSets
+from dedup.detection.clustering.components import lowest_connected
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import DenseGroup, DetectionRun, GroupMember
 
@@ -31,13 +32,8 @@ GROUP BY pair.left_id, pair.right_id
 _COPY_SQL = "COPY dedup_groupmember (article_id, group_id) FROM STDIN"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptPair:
-    """Two hubs, and the passes that kept this pair of theirs; none if a rule alone holds them together."""
-
-    left: int
-    right: int
-    passes: Sequence[str]
+# Two hubs, and the passes that kept this pair of theirs; none if a rule alone holds them together.
+KeptPair = tuple[int, int, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +47,17 @@ class Part:
 
 def connected(kept: Iterable[KeptPair]) -> list[Part]:
     """Return the parts that these pairs connect, in the order of their first articles. Linear in the pairs."""
-    sets = DisjointSets()
+    kept = list(kept)
+    firsts = lowest_connected((left, right) for left, right, _ in kept)
+    members: defaultdict[int, list[int]] = defaultdict(list)
+    for article in sorted(firsts):
+        members[firsts[article]].append(article)
     pairs: Counter[int] = Counter()
     passes: defaultdict[int, set[str]] = defaultdict(set)
-    for pair in kept:
-        sets.unite(pair.left, pair.right)
-        pairs[pair.left] += bool(pair.passes)
-        passes[pair.left].update(pair.passes)
-    members: defaultdict[int, list[int]] = defaultdict(list)
-    for article in sorted(sets.parent):
-        members[sets.root(article)].append(article)
-    return [
-        Part(
-            tuple(articles),
-            sum(pairs[article] for article in articles),
-            tuple(sorted({name for article in articles for name in passes.get(article, ())})),
-        )
-        for articles in members.values()
-    ]
+    for left, _, kept_by in kept:
+        pairs[firsts[left]] += bool(kept_by)
+        passes[firsts[left]].update(kept_by)
+    return [Part(tuple(articles), pairs[first], tuple(sorted(passes[first]))) for first, articles in members.items()]
 
 
 def update_groups() -> None:
@@ -82,7 +71,8 @@ def update_groups() -> None:
         groups = DenseGroup.objects.in_bulk()
         before = dict(GroupMember.objects.values_list("article", "group"))
         parts = connected([*_kept_pairs(), *_held_by_rules(groups, before)])
-        articles = _articles({article for part in parts for article in part.articles})
+        wanted = Article.objects.filter(pk__in={article for part in parts for article in part.articles}).order_by()
+        articles = {pk: (day, newspaper) for pk, day, newspaper in wanted.values_list("pk", "date", "newspaper")}
         numbers = _numbers(parts, groups, before)
         after: dict[int, int] = {}
         for part, number in zip(parts, numbers, strict=True):
@@ -96,15 +86,14 @@ def _kept_pairs() -> Iterator[KeptPair]:
     with connection.cursor() as cursor:
         cursor.execute(_ANALYZE_SQL)
         cursor.execute(_KEPT_PAIRS_SQL)
-        for row in cursor:
-            yield KeptPair(*row)
+        yield from cursor
 
 
 def _held_by_rules(groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> Iterator[KeptPair]:
     """Yield a pair of each article of a group with a rule and its first one."""
     for article, number in before.items():
         if groups[number].ruled_at:
-            yield KeptPair(groups[number].first_id, article, ())
+            yield groups[number].first_id, article, ()
 
 
 def _numbers(parts: Sequence[Part], groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> list[int | None]:
@@ -123,24 +112,18 @@ def _numbers(parts: Sequence[Part], groups: Mapping[int, DenseGroup], before: Ma
     return numbers
 
 
-Facts = dict[int, tuple[datetime.date, int]]
-
-
-def _articles(wanted: Collection[int]) -> Facts:
-    """Return the day and the newspaper of each article."""
-    rows = Article.objects.filter(pk__in=wanted).order_by().values_list("pk", "date", "newspaper")
-    return {pk: (day, newspaper) for pk, day, newspaper in rows}
+Facts = Mapping[int, tuple[datetime.date, int]]
 
 
 def _stored(part: Part, row: DenseGroup | None, articles: Facts) -> DenseGroup:
-    """Write the group of a part, if it is new or has changed; return it."""
-    days = {article: articles[article][0] for article in part.articles}
+    """Write the group of a part, if it is new or has changed; return it. `articles` has their days and newspapers."""
+    days, newspapers = zip(*(articles[article] for article in part.articles), strict=True)
     values = {
-        "first_id": min(part.articles, key=lambda article: (days[article], article)),
+        "first_id": min(part.articles, key=lambda article: (articles[article][0], article)),
         "size": len(part.articles),
-        "newspapers": len({articles[article][1] for article in part.articles}),
-        "first_day": min(days.values()),
-        "last_day": max(days.values()),
+        "newspapers": len(set(newspapers)),
+        "first_day": min(days),
+        "last_day": max(days),
         "pairs": part.pairs,
         "passes": list(part.passes),
         "fingerprint": fingerprint(part.articles),
@@ -158,8 +141,13 @@ def _move(before: Mapping[int, int], after: Mapping[int, int]) -> None:
     moved = {article: number for article, number in after.items() if before.get(article) != number}
     gone = [article for article in before if article not in after or article in moved]
     GroupMember.objects.filter(article__in=gone).delete()
-    with connection.cursor() as cursor, cursor.copy(_COPY_SQL) as copy:
-        for row in moved.items():
+    with connection.cursor() as cursor:
+        _copy(cursor, _COPY_SQL, moved.items())
+
+
+def _copy(cursor: Any, statement: str, rows: Iterable[tuple[int, int]]) -> None:
+    with cursor.copy(statement) as copy:
+        for row in rows:
             copy.write_row(row)
 
 
@@ -205,9 +193,7 @@ def store_hubs(run_id: int, pass_name: str, neighbours: Mapping[int, int], *, on
     lock_review()
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_HUBS_SQL)
-        with cursor.copy(_COPY_HUBS_SQL) as copy:
-            for row in neighbours.items():
-                copy.write_row(row)
+        _copy(cursor, _COPY_HUBS_SQL, neighbours.items())
         cursor.execute(_UPSERT_SQL, {"run_id": run_id, "pass_name": pass_name, "only_new": only_new})
         cursor.execute("DROP TABLE found_hubs")
 

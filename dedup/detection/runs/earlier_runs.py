@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Exists, OuterRef
 
 from articles.boilerplate.mode import Mode
+from articles.models import Newspaper
 from dedup.declarations import SettingEffect, settings_of
-from dedup.detection.bounds import general_bounds
+from dedup.detection.bounds import Bounds, Rules, bounds_of, general_bounds
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.runs.preparing import own_bounds
 from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, Evidence
 
@@ -65,7 +65,7 @@ def judged_by(pass_name: str, config: PassConfig, scope: Scope) -> dict[str, Any
     """
     runs = earlier_runs(pass_name, config, scope)
     general = general_bounds(config)
-    own = list(own_bounds(pass_name, config, scope.rules))
+    own = list(_own_bounds(pass_name, config, scope.rules))
     return {
         "same_runs": runs.same,
         "comparable_runs": runs.comparable,
@@ -79,3 +79,15 @@ def judged_by(pass_name: str, config: PassConfig, scope: Scope) -> dict[str, Any
         "most_days": [bounds.most_days for _, _, bounds in own],
         "hiding": [bounds.retired for _, _, bounds in own],
     }
+
+
+def _own_bounds(pass_name: str, config: PassConfig, rules: Rules) -> Iterator[tuple[int, int, Bounds]]:
+    """Yield the bounds of every two newspapers that a rule is about, by their ids, the smaller one first."""
+    newspapers = list(Newspaper.objects.values_list("pk", flat=True)) if rules else []
+    pairs = {
+        (min(rule.newspaper_id, other), max(rule.newspaper_id, other))
+        for rule in rules
+        for other in ([rule.other_id] if rule.other_id else newspapers)
+    }
+    for first, second in sorted(pairs):
+        yield first, second, bounds_of(pass_name, config, rules, first, second)

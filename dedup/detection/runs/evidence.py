@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.changes import NOTE_PROPOSED_SQL
 from dedup.detection.clustering.constraints import lock_review, with_pair_state
 from dedup.detection.runs.dense_groups import store_hubs
+from dedup.detection.runs.text_indexes import watermark_of
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun, RunBlock, Watermark
 
@@ -191,6 +192,13 @@ WHERE facts.id = pair.id
 _ARTICLE_FACTS = "article facts"
 
 
+_NUMBERS_SQL = """
+SELECT pair.left_id, pair.right_id, pair.id
+FROM unnest(%(lefts)s::bigint[], %(rights)s::bigint[]) AS asked (left_id, right_id)
+JOIN dedup_pair AS pair ON pair.left_id = asked.left_id AND pair.right_id = asked.right_id
+"""
+
+
 class WrittenBlock(NamedTuple):
     """The number of pairs of a block of days, and how long it took to find and to store them."""
 
@@ -209,12 +217,13 @@ def write_block(
     """
     began = found = time.monotonic()
 
-    def all_found() -> None:
+    def until_all_are_found() -> Iterator[Candidate]:
         nonlocal found
+        yield from candidates
         found = time.monotonic()
 
     with transaction.atomic():
-        pairs = store_candidates(run_id, candidates, all_found)
+        pairs = store_candidates(run_id, until_all_are_found())
         store_hubs(run_id, pass_name, tally.hubs, only_new=window.newer_than is not None)
         RunBlock.objects.create(
             run_id=run_id,
@@ -262,29 +271,31 @@ def update_article_facts() -> None:
     newest = newest_revision()
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        done = Watermark.objects.filter(name=_ARTICLE_FACTS).values_list("revision", flat=True).first() or 0
-        cursor.execute(_ARTICLE_FACTS_SQL, {"revision": done})
+        cursor.execute(_ARTICLE_FACTS_SQL, {"revision": watermark_of(_ARTICLE_FACTS)})
         Watermark.objects.update_or_create(name=_ARTICLE_FACTS, defaults={"revision": newest})
 
 
-def store_candidates(
-    run_id: int, candidates: Iterable[Candidate], on_all_found: Callable[[], None] = lambda: None
-) -> int:
-    """Store pairs with their evidence; return how many. Call it in a transaction.
+def numbers_of(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Return the numbers of those of these pairs that are stored."""
+    asked = {"lefts": [left for left, _ in ends], "rights": [right for _, right in ends]}
+    with connection.cursor() as cursor:
+        cursor.execute(_NUMBERS_SQL, asked)
+        return {(left, right): number for left, right, number in cursor}
 
-    `on_all_found` is called once the last candidate has been read.
-    """
-    found = iter(candidates)
+
+def store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:
+    """Store pairs with their evidence; return how many. Call it in a transaction."""
+    left = iter(candidates)
     pairs = 0
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SQL)
         # In batches, because the pass runs queries on the same connection between them.
-        while batch := list(islice(found, _COPIED_AT_ONCE)):
+        while batch := list(islice(left, _COPIED_AT_ONCE)):
             pairs += len(batch)
             with cursor.copy(_COPY_SQL) as copy:
-                for candidate in batch:
-                    copy.write_row(_row(candidate))
-        on_all_found()
+                for proposed in batch:
+                    details = json.dumps(proposed.evidence, ensure_ascii=False)
+                    copy.write_row((proposed.left, proposed.right, proposed.pass_name, proposed.score, details))
         if pairs:
             cursor.execute("ANALYZE found_candidate")
             lock_review()
@@ -294,8 +305,3 @@ def store_candidates(
             cursor.execute(_RAISE_SCORES_SQL)
         cursor.execute("DROP TABLE found_candidate")
     return pairs
-
-
-def _row(each: Candidate) -> tuple[Any, ...]:
-    details = json.dumps(each.evidence, ensure_ascii=False)
-    return (each.left, each.right, each.pass_name, each.score, details)

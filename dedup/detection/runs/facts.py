@@ -17,7 +17,7 @@ from dedup.detection.clustering.changes import contradictions
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.phases import STEPS, all_phases
 from dedup.detection.runs.scope import Scope
-from dedup.detection.types import BOILERPLATE, RECURRING, REPORTS, VERDICTS, VerdictKind
+from dedup.detection.types import Phase, VerdictKind
 from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership, Pair, Verdict
 
 # Labels for the verdicts that a run counts over all proposed pairs.
@@ -36,8 +36,8 @@ _COUNTS = (
 )  # fmt: skip
 
 # What a step counts that does not count articles, and the steps that also find something.
-_UNITS = {VERDICTS: "pairs", RECURRING: "months of newspapers", REPORTS: "reports"}
-_FINDING = {BOILERPLATE, *PASSES}
+_UNITS: Mapping[str, str] = {Phase.VERDICTS: "pairs", Phase.RECURRING: "months of newspapers", Phase.REPORTS: "reports"}
+_FINDING = {Phase.BOILERPLATE, *PASSES}
 
 _PASS_COUNTS = ("candidates", "verified", "pairs", "seconds")
 
@@ -85,20 +85,20 @@ def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
         ("outdated", "Articles normalised with outdated rules"),
     )
     facts += [(words, f"{counts[name]:,}") for name, words in seldom if counts.get(name)]
-    return facts + [(words, text) for words, text in [dense_fact(run)] if text]
+    return [*facts, *dense_facts(run)]
 
 
 def unit(step: str, found: int) -> str:
     """Return what a step of a run counts, and how many pairs or sentences it has found: articles, 1,234 pairs."""
     if step in _FINDING:
-        return f"articles, {found:,} {'sentences' if step == BOILERPLATE else 'pairs'}"
+        return f"articles, {found:,} {'sentences' if step == Phase.BOILERPLATE else 'pairs'}"
     return _UNITS.get(step, "articles")
 
 
-def dense_fact(run: DetectionRun) -> tuple[str, str]:
-    """Return the number of dense groups after a run, as a label and a text; the text is empty if there are none."""
+def dense_facts(run: DetectionRun) -> list[tuple[str, str]]:
+    """Return the number of dense groups after a run, as a label and a text, if there are any."""
     groups, articles = run.counts.get("dense_groups", 0), run.counts.get("dense_articles", 0)
-    return "Dense groups", f"{groups:,} with {articles:,} articles" if groups else ""
+    return [("Dense groups", f"{groups:,} with {articles:,} articles")] if groups else []
 
 
 def phase_seconds(run: DetectionRun) -> list[tuple[str, float]]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from django.db import connection, transaction
 
 from articles.models import Article
 from dedup.detection.clustering.constraints import constraints_in_force
-from dedup.detection.clustering.group_pairs import IdPair, by_month, compared_in_groups
-from dedup.detection.judging.judge import JudgedPair, JudgedRow
-from dedup.detection.runs.evidence import store_candidates, update_best_scores
+from dedup.detection.clustering.group_pairs import IdPair, compared_in_groups
+from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
+from dedup.detection.runs.evidence import numbers_of, store_candidates, update_best_scores
 from dedup.detection.runs.judging import judged_rows, store_rows
 from dedup.detection.runs.outdated_verdicts import note_input_digests
-from dedup.detection.runs.terms import RunTerms
 from dedup.detection.types import DENSE_GROUPS, Candidate
-from dedup.models import DetectionRun, Evidence, GroupMember, Pair
+from dedup.models import DetectionRun, Evidence, GroupMember
 
 # The members are new rows, of which PostgreSQL would expect only a few.
 _ANALYZE_SQL = "ANALYZE dedup_groupmember, dedup_pair, dedup_evidence"
@@ -43,7 +43,7 @@ class _Known(NamedTuple):
     checked: dict[IdPair, JudgedRow]
 
 
-def check_groups(run: DetectionRun, terms: RunTerms) -> int:
+def check_groups(run: DetectionRun, terms: Terms) -> int:
     """Compare the pairs that clusters of dense groups need, and store them; return how many there are.
 
     Call it when all proposed pairs are judged. What it stores depends on them alone, not on what earlier runs compared.
@@ -51,7 +51,8 @@ def check_groups(run: DetectionRun, terms: RunTerms) -> int:
     groups = dict(GroupMember.objects.values_list("article", "group"))
     known = _known() if groups else _Known({}, {})
     must, cannot, _ = constraints_in_force(groups)
-    checked = compared_in_groups(known.proposed, groups, must, cannot, _Judge(terms, known.checked).rows)
+    judge = partial(_judged, terms, known.checked)
+    checked = compared_in_groups(known.proposed, groups, must, cannot, _days_of, judge)
     stale = Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False)
     if checked or stale.exists():
         with transaction.atomic():
@@ -70,35 +71,25 @@ def _known() -> _Known:
     return known
 
 
-class _Judge:
-    """Returns the verdicts on pairs of any months: those known, and of the others those that it makes."""
-
-    def __init__(self, terms: RunTerms, known: Mapping[IdPair, JudgedRow]) -> None:
-        self._terms, self._known = terms, known
-
-    def rows(self, asked: Sequence[IdPair]) -> dict[IdPair, JudgedRow]:
-        """Return the verdicts on these pairs, by month; those that are new have no numbers yet."""
-        days = dict(Article.objects.filter(pk__in={end for ends in asked for end in ends}).values_list("pk", "date"))
-        found: dict[IdPair, JudgedRow] = {}
-        for month, pairs in by_month(asked, days):
-            unknown = [ends for ends in pairs if ends not in self._known]
-            made = self._made(month, unknown) if unknown else {}
-            found |= {ends: made.get(ends) or self._known[ends] for ends in pairs}
-        return found
-
-    def _made(self, month: datetime.date, pairs: Sequence[IdPair]) -> dict[IdPair, JudgedRow]:
-        judged = judged_rows(month, [JudgedPair(0, *ends, leftover=0) for ends in pairs], self._terms)
-        return dict(zip(pairs, judged, strict=True))
+def _days_of(pairs: Collection[IdPair]) -> dict[int, datetime.date]:
+    return dict(Article.objects.filter(pk__in={end for ends in pairs for end in ends}).values_list("pk", "date"))
 
 
-def _store(run: DetectionRun, checked: Mapping[IdPair, JudgedRow], terms: RunTerms) -> list[int]:
+def _judged(
+    terms: Terms, known: Mapping[IdPair, JudgedRow], month: datetime.date, pairs: Sequence[IdPair]
+) -> Iterator[JudgedRow]:
+    """Yield the verdicts on pairs of a month: those known, and the others as they are made, without numbers."""
+    unknown = [JudgedPair(0, *ends, leftover=0) for ends in pairs if ends not in known]
+    made = judged_rows(month, unknown, terms) if unknown else iter(())
+    for ends in pairs:
+        yield known[ends] if ends in known else next(made)
+
+
+def _store(run: DetectionRun, checked: Mapping[IdPair, JudgedRow], terms: Terms) -> list[int]:
     """Store these pairs; return their numbers."""
-    store_candidates(run.pk, (Candidate(*ends, DENSE_GROUPS, _score(row)) for ends, row in checked.items()))
-    lefts = {left for left, _ in checked}
-    numbers = {
-        (left, right): number
-        for number, left, right in Pair.objects.filter(left__in=lefts).values_list("pk", "left", "right").iterator()
-    }
+    pairs = (group_check(*ends, row.left_matched, row.right_matched) for ends, row in checked.items())
+    store_candidates(run.pk, pairs)
+    numbers = numbers_of(checked)
     store_rows((row._replace(id=numbers[ends]) for ends, row in checked.items()), {})
     stored = [numbers[ends] for ends in checked]
     if stored:
@@ -106,6 +97,7 @@ def _store(run: DetectionRun, checked: Mapping[IdPair, JudgedRow], terms: RunTer
     return stored
 
 
-def _score(row: JudgedRow) -> float:
-    """Return how much of the shorter article matches; more than nothing, which would mean that no pass proposes it."""
-    return max(row.left_matched, row.right_matched, 0.001)
+def group_check(left: int, right: int, left_matched: float, right_matched: float) -> Candidate:
+    """Return a pair that was compared for its group; its score is how much of the shorter article matches."""
+    # More than nothing, which would mean that no pass proposes the pair.
+    return Candidate(left, right, DENSE_GROUPS, max(left_matched, right_matched, 0.001))

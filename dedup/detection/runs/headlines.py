@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any
 
 from django.db import connection, transaction
@@ -17,7 +16,7 @@ from dedup.detection.comparison.prepared import Preparer
 from dedup.detection.judging.articles import without_collector
 from dedup.detection.runs.phases import NO_PROGRESS, Progress
 from dedup.detection.runs.text_indexes import TextIndex, watermark_of, write_outdated
-from dedup.detection.types import SERIES
+from dedup.detection.types import Phase
 from dedup.models import HeadlineForm, Watermark
 
 # A series has been published on at least this many days.
@@ -115,30 +114,28 @@ WHERE latest.newspaper_id = series.newspaper_id AND latest.form = series.form
 )
 
 
+# The words of headlines are few.
+_PREPARER = Preparer()
+
+
 def _headline_forms(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield the row of each article; the last of what is read is its headline."""
     newspapers = Newspaper.objects.in_bulk({row[1] for row in rows})
     affixes = {newspaper: row.affixes for newspaper, row in newspapers.items()}
     with without_collector():
         for *columns, headline in rows:
-            yield *columns, _preparer().headline_form(plain_title(headline, affixes[columns[1]]))
-
-
-@cache
-def _preparer() -> Preparer:
-    """Return the preparer of this process: the words of headlines are few."""
-    return Preparer()
+            yield *columns, _PREPARER.headline_form(plain_title(headline, affixes[columns[1]]))
 
 
 def _note_moved(rows: Sequence[tuple[Any, ...]]) -> None:
     """An article that had another form, or was in another newspaper, leaves a series: all series are counted again."""
     known = HeadlineForm.objects.filter(pk__in=[row[0] for row in rows]).values_list("pk", "newspaper", "date", "form")
     if set(known) - {(article, newspaper, day, form) for article, newspaper, day, *_, form in rows}:
-        Watermark.objects.filter(name=SERIES).delete()
+        Watermark.objects.filter(name=Phase.SERIES).delete()
 
 
 HEADLINE_FORMS = TextIndex(
-    name=SERIES,
+    name=Phase.SERIES,
     table="dedup_headlineform",
     read=(
         *("article.id", "article.newspaper_id", "article.date", "article.revision"),
@@ -165,8 +162,8 @@ def update_series(progress: Progress = NO_PROGRESS, pool: Pool = THIS_PROCESS) -
     newest = newest_revision()
     write_outdated(HEADLINE_FORMS, progress, pool)
     with transaction.atomic(), connection.cursor() as cursor:
-        _count_series(cursor, 0 if _move_rules(cursor) else watermark_of(SERIES))
-        Watermark.objects.update_or_create(name=SERIES, defaults={"revision": newest})
+        _count_series(cursor, 0 if _move_rules(cursor) else watermark_of(Phase.SERIES))
+        Watermark.objects.update_or_create(name=Phase.SERIES, defaults={"revision": newest})
 
 
 def _move_rules(cursor: Any) -> int:

@@ -8,7 +8,6 @@ together, nor by which process.
 from __future__ import annotations
 
 import datetime
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -22,17 +21,27 @@ from articles.models import Article
 from articles.processes import Pool
 from dedup.detection.clustering.changes import NOTE_JUDGED_SQL
 from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.clustering.group_pairs import by_month
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
 from dedup.detection.judging.articles import JudgedArticle, without_collector
-from dedup.detection.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, compared, judged, judgement_on
+from dedup.detection.judging.judge import (
+    JudgedPair,
+    JudgedRow,
+    MonthFacts,
+    Rulings,
+    Terms,
+    compared,
+    judged,
+    judgement_on,
+)
 from dedup.detection.judging.months import month_of, series_days
 from dedup.detection.kernels.tokens import distinct, keep_freed_memory
 from dedup.detection.runs.article_cache import ARTICLES, ArticleCache
 from dedup.detection.runs.outdated_verdicts import Outdated, PairsToJudge, note_judged
 from dedup.detection.runs.phases import Progress
 from dedup.detection.runs.recurring_text import MonthsToLearn, learn_months, stored_texts, texts_around
-from dedup.detection.runs.terms import RunTerms, terms_in_force
-from dedup.detection.types import RECURRING, VERDICTS
+from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.types import Phase
 from dedup.detection.verdicts.features import features_of
 from dedup.detection.verdicts.model import VerdictModel
 from dedup.detection.verdicts.verdict import Judgement
@@ -68,18 +77,18 @@ SELECT DISTINCT known.newspaper_id, known.date, known.form
 FROM unnest(%(newspapers)s::bigint[], %(forms)s::text[]) AS asked (newspaper_id, form)
 JOIN dedup_headlineform AS known
     ON known.newspaper_id = asked.newspaper_id AND md5(known.form) = md5(asked.form) AND known.form = asked.form
-WHERE known.date BETWEEN %(first_day)s AND %(last_day)s
+WHERE known.date BETWEEN %(first)s AND %(last)s
 """
 
 # What recurs in these newspapers around a month, as far as these articles have it.
-TextsAround = Callable[[datetime.date, Collection[JudgedArticle]], Mapping[int, RecurringText]]
+TextsAround = Callable[[datetime.date, Collection[JudgedArticle], Mode], Mapping[int, RecurringText]]
 
 
 def learn_recurring(outdated: Outdated, progress: Progress, pool: Pool) -> None:
     """Learn what recurs in newspapers around the months of these pairs: of all, before any of them is judged."""
-    progress.start(RECURRING, sum(len(task.months) for task in outdated.months))
+    progress.start(Phase.RECURRING, sum(len(task.months) for task in outdated.months))
     for place, _ in pool.results(outdated.months, learn, at_most=_processes_for(outdated), on_idle=progress.look):
-        progress.advance(RECURRING, len(outdated.months[place].months), 0)
+        progress.advance(Phase.RECURRING, len(outdated.months[place].months), 0)
 
 
 def judge_outdated(outdated: Outdated, progress: Progress, pool: Pool) -> None:
@@ -87,16 +96,16 @@ def judge_outdated(outdated: Outdated, progress: Progress, pool: Pool) -> None:
 
     A process that is killed loses the pairs it was at, and the next call judges the rest.
     """
-    progress.start(VERDICTS, outdated.pairs)
+    progress.start(Phase.VERDICTS, outdated.pairs)
     judged_parts = pool.results(
         outdated.parts,
         judge,
         at_most=_processes_for(outdated),
-        on_progress=lambda _, pairs: progress.read(VERDICTS, pairs),
+        on_progress=lambda _, pairs: progress.read(Phase.VERDICTS, pairs),
         on_idle=progress.look,
     )
     for _, pairs in judged_parts:
-        progress.advance(VERDICTS, pairs, pairs)
+        progress.advance(Phase.VERDICTS, pairs, pairs)
     note_judged(outdated)
 
 
@@ -130,24 +139,26 @@ def _verdicts(task: PairsToJudge, on_judged: Callable[[int], None]) -> Iterator[
 def judged_rows(
     month: datetime.date,
     pairs: Sequence[JudgedPair],
-    terms: RunTerms,
+    terms: Terms,
     on_judged: Callable[[int], None] = lambda _pairs: None,
     *,
     texts: TextsAround | None = None,
     cache: ArticleCache = ARTICLES,
 ) -> Iterator[JudgedRow]:
     """Yield the verdicts of pairs of a month."""
-    loaded, rulings = terms.loaded(), _rulings(pairs)
-    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        batch = _Batch(month, pairs[start : start + _PAIRS_AT_ONCE], terms.boilerplate, texts, cache)
+    rulings = _rulings(pairs)
+    for batch in _batches(month, pairs, terms.boilerplate, texts, cache):
         for pair in batch.pairs:
-            yield judged(pair, *batch.articles_of(pair), batch.facts, loaded, rulings)
+            yield judged(pair, *batch.articles_of(pair), batch.facts, terms, rulings)
         on_judged(len(batch.pairs))
 
 
-def store_rows(rows: Iterable[JudgedRow], input_digest: Mapping[int, int]) -> None:
-    """Store verdicts, with a digest of what each rests on, by the number of the pair. Call it in a transaction."""
-    verdicts = iter(rows)
+def store_rows(rows: Iterable[JudgedRow], input_digest: Mapping[int, int]) -> list[int]:
+    """Store verdicts, with a digest of what each rests on, by the number of the pair. Call it in a transaction.
+
+    Return the numbers of the pairs.
+    """
+    verdicts, stored = iter(rows), []
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SQL)
         # In batches, because pairs are read between them.
@@ -155,10 +166,12 @@ def store_rows(rows: Iterable[JudgedRow], input_digest: Mapping[int, int]) -> No
             with cursor.copy(_COPY_SQL) as copy:
                 for row in batch:
                     copy.write_row((*row, input_digest.get(row.id)))
+            stored += [row.id for row in batch]
         lock_review()
         cursor.execute(NOTE_JUDGED_SQL)
         cursor.execute(_STORE_SQL)
         cursor.execute("DROP TABLE judged_pair")
+    return stored
 
 
 def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[float, ...]]:
@@ -169,18 +182,13 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     """
     seen = HeadlineForm.objects.filter(pk__in={end for pair in ends for end in pair})
     days = dict(seen.values_list("pk", "date"))
-    months: defaultdict[datetime.date, list[JudgedPair]] = defaultdict(list)
-    for left, right in sorted(pair for pair in ends if days.keys() >= set(pair)):
-        months[month_of(max(days[left], days[right]))].append(JudgedPair(0, left, right, 0))
     boilerplate = boilerplate_of_last_run()
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     with without_collector():
-        for month, pairs in sorted(months.items()):
-            for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-                batch = _Batch(month, pairs[start : start + _PAIRS_AT_ONCE], boilerplate)
+        for month, known in by_month(sorted(pair for pair in ends if days.keys() >= set(pair)), days):
+            for batch in _batches(month, [JudgedPair(0, *pair, leftover=0) for pair in known], boilerplate):
                 for pair in batch.pairs:
-                    comparison = compared(*batch.articles_of(pair), batch.facts)
-                    found[pair.left, pair.right] = features_of(comparison)
+                    found[pair.left, pair.right] = features_of(compared(*batch.articles_of(pair), batch.facts))
     return found
 
 
@@ -213,8 +221,8 @@ def judge_now(left: int, right: int, *, leftover: int = 0) -> JudgedNow | None:
     if len(days) < 2:
         return None
     pair = JudgedPair(0, left, right, leftover)
-    terms = terms_in_force(versions_join=False, boilerplate=boilerplate_of_last_run()).loaded()
-    batch = _Batch(month_of(max(days.values())), [pair], terms.boilerplate, cache=ArticleCache())
+    terms = terms_in_force(versions_join=False, boilerplate=boilerplate_of_last_run())
+    [batch] = _batches(month_of(max(days.values())), [pair], terms.boilerplate, cache=ArticleCache())
     articles = batch.articles_of(pair)
     comparison = compared(*articles, batch.facts)
     judgement = judgement_on(pair, *articles, comparison, terms, _rulings([pair]))
@@ -227,57 +235,55 @@ def boilerplate_of_last_run() -> Mode:
     return last.boilerplate if last else Mode.KEEP
 
 
-class _Batch:
+class _Batch(NamedTuple):
     """Some pairs of a month, with their articles and what recurs in the newspapers of these."""
 
-    def __init__(
-        self,
-        month: datetime.date,
-        pairs: Sequence[JudgedPair],
-        boilerplate: Mode,
-        texts: TextsAround | None = None,
-        cache: ArticleCache = ARTICLES,
-    ) -> None:
-        self.pairs = pairs
-        self._articles = cache.fetch({article for pair in pairs for article in (pair.left, pair.right)}, boilerplate)
-        found = self._articles.values()
-        texts = texts or (lambda month, articles: _learnt(month, articles, boilerplate))
-        self.facts = MonthFacts(HeadlineSeries(_forms_around(month, found)), texts(month, found))
+    pairs: Sequence[JudgedPair]
+    articles: Mapping[int, JudgedArticle]
+    facts: MonthFacts
 
     def articles_of(self, pair: JudgedPair) -> tuple[JudgedArticle, JudgedArticle]:
         """Return the two articles of a pair."""
-        return self._articles[pair.left], self._articles[pair.right]
+        return self.articles[pair.left], self.articles[pair.right]
+
+
+def _batches(
+    month: datetime.date,
+    pairs: Sequence[JudgedPair],
+    boilerplate: Mode,
+    texts: TextsAround | None = None,
+    cache: ArticleCache = ARTICLES,
+) -> Iterator[_Batch]:
+    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+        some = pairs[start : start + _PAIRS_AT_ONCE]
+        articles = cache.fetch({article for pair in some for article in (pair.left, pair.right)}, boilerplate)
+        found = articles.values()
+        facts = MonthFacts(HeadlineSeries(_forms_around(month, found)), (texts or _learnt)(month, found, boilerplate))
+        yield _Batch(some, articles, facts)
 
 
 def _forms_around(month: datetime.date, articles: Iterable[JudgedArticle]) -> list[tuple[int, datetime.date, str]]:
     """Return on which days the newspapers of these articles printed headlines of their forms."""
-    asked = sorted(
-        {(judged_article.article.newspaper, judged_article.form) for judged_article in articles if judged_article.form}
-    )
-    days = series_days(month)
+    asked = sorted({(known.article.newspaper, known.form) for known in articles if known.form})
+    newspapers, forms = [newspaper for newspaper, _ in asked], [form for _, form in asked]
+    bounds = series_days(month)._asdict()
     with connection.cursor() as cursor:
-        cursor.execute(
-            _FORMS_SQL,
-            {
-                "newspapers": [newspaper for newspaper, _ in asked],
-                "forms": [form for _, form in asked],
-                "first_day": days.first,
-                "last_day": days.last,
-            },
-        )
+        cursor.execute(_FORMS_SQL, {"newspapers": newspapers, "forms": forms, **bounds})
         return cursor.fetchall()
 
 
 def _learnt(
     month: datetime.date, articles: Collection[JudgedArticle], boilerplate: Mode
 ) -> Mapping[int, RecurringText]:
-    asked = distinct(np.concatenate([judged_article.article.masked for judged_article in articles]))
-    return texts_around(month, {judged_article.article.newspaper for judged_article in articles}, asked, boilerplate)
+    asked = distinct(np.concatenate([known.article.masked for known in articles]))
+    return texts_around(month, {known.article.newspaper for known in articles}, asked, boilerplate)
 
 
-def _stored(month: datetime.date, articles: Collection[JudgedArticle]) -> Mapping[int, RecurringText]:
+def _stored(
+    month: datetime.date, articles: Collection[JudgedArticle], _boilerplate: Mode
+) -> Mapping[int, RecurringText]:
     """Return what recurs around a month, which this run has brought up to date. It is kept in memory for that month."""
-    asked = {judged_article.article.newspaper for judged_article in articles}
+    asked = {known.article.newspaper for known in articles}
     digests = NewspaperMonth.objects.filter(month=month, newspaper__in=asked).values_list("newspaper", "digest")
     keys = {newspaper: (newspaper, month, digest) for newspaper, digest in digests}
     known = ARTICLES.texts

@@ -17,11 +17,13 @@ from django.db import connection, transaction
 
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import newest_revision
+from dedup.detection.clustering.components import lowest_connected
+from dedup.detection.judging.judge import Terms
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.runs.digests import newspaper_months, number_of
 from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn
-from dedup.detection.runs.terms import RunTerms
-from dedup.detection.types import SERIES, VERDICTS
+from dedup.detection.runs.text_indexes import watermark_of
+from dedup.detection.types import Phase
 from dedup.models import DenseGroup, Series, Watermark
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
@@ -29,9 +31,8 @@ COMPARISON_VERSION = 6
 # Their articles take about 80 MB.
 PAIRS_AT_ONCE = 1_000
 _FETCHED_AT_ONCE = 10_000
-# Pairs that share articles are put next to each other; a chain of articles longer than two to the power of this may
-# be torn apart, which only costs time.
-_MOST_STEPS = 12
+# Of the ordinal number of a month, next to an article's number.
+_MONTH_BITS = 22
 
 # Uses the index pair_unproposed.
 _FORGET_SQL = "UPDATE dedup_pair SET input_digest = NULL WHERE best_score = 0 AND input_digest IS NOT NULL"
@@ -119,7 +120,7 @@ class PairsToJudge:
     """
 
     rows: IntArray
-    terms: RunTerms
+    terms: Terms
 
     def by_month(self) -> Iterator[tuple[datetime.date, list[list[int]]]]:
         """Yield the rows of each month, without the month."""
@@ -141,12 +142,12 @@ class Outdated:
         return sum(len(part.rows) for part in self.parts)
 
 
-def outdated_verdicts(terms: RunTerms) -> Outdated:
+def outdated_verdicts(terms: Terms) -> Outdated:
     """Return the pairs to judge on these terms. Call it when the headline forms are up to date."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_FORGET_SQL)
         mark = _mark(cursor, terms)
-        every = (VERDICTS, *mark) not in Watermark.objects.values_list("name", "revision", "input_digest")
+        every = not _is_marked(mark)
         if not every and not _is_any_new(cursor):
             return Outdated([], [], mark)
     with newspaper_months(terms.boilerplate) as cursor:
@@ -165,42 +166,44 @@ def outdated_verdicts(terms: RunTerms) -> Outdated:
     )
 
 
-def is_all_judged(terms: RunTerms) -> bool:
+def is_all_judged(terms: Terms) -> bool:
     """Return whether nothing that verdicts rest on has changed on these terms, as far as marks show it."""
     with connection.cursor() as cursor:
         mark = _mark(cursor, terms)
-        is_marked = (VERDICTS, *mark) in Watermark.objects.values_list("name", "revision", "input_digest")
-        return is_marked and newest_revision() <= mark[0] and not _is_any_new(cursor)
+        return _is_marked(mark) and newest_revision() <= mark[0] and not _is_any_new(cursor)
 
 
 def note_judged(outdated: Outdated) -> None:
     """Note that all these pairs are judged, so that the next run looks only at new ones if nothing else changes."""
-    revision, input_digest = outdated.mark
-    Watermark.objects.update_or_create(name=VERDICTS, defaults={"revision": revision, "input_digest": input_digest})
+    marked = dict(zip(("revision", "input_digest"), outdated.mark, strict=True))
+    Watermark.objects.update_or_create(name=Phase.VERDICTS, defaults=marked)
 
 
-def note_input_digests(pairs: Collection[int], terms: RunTerms) -> None:
+def note_input_digests(pairs: Collection[int], terms: Terms) -> None:
     """Note what the verdicts of these pairs rest on, if they were given on these terms."""
     with newspaper_months(terms.boilerplate) as cursor:
         cursor.execute(_NOTE_SQL, _parameters(terms, every=True, pairs=pairs))
 
 
-def _parameters(terms: RunTerms, *, every: bool, pairs: Collection[int] | None = None) -> dict[str, Any]:
+def _parameters(terms: Terms, *, every: bool, pairs: Collection[int] | None = None) -> dict[str, Any]:
     return {"every": every, "pairs": None if pairs is None else list(pairs), "terms": _number(terms)}
 
 
-def _number(terms: RunTerms) -> int:
-    return number_of(COMPARISON_VERSION, terms.model, terms.versions_join, terms.boilerplate)
+def _number(terms: Terms) -> int:
+    return number_of(COMPARISON_VERSION, terms.dumped_model, terms.versions_join, terms.boilerplate)
 
 
-def _mark(cursor: Any, terms: RunTerms) -> tuple[int, str]:
+def _mark(cursor: Any, terms: Terms) -> tuple[int, str]:
     """Return the revision up to which the forms are up to date, and a fingerprint of all else that verdicts rest on."""
-    revision = Watermark.objects.filter(name=SERIES).values_list("revision", flat=True).first() or 0
     cursor.execute(_LEFTOVER_SQL)
     series = Series.objects.filter(ruled_at__isnull=False).order_by("newspaper_id", "form")
     groups = DenseGroup.objects.filter(ruled_at__isnull=False).order_by("fingerprint")
     rules = [*series.values_list("newspaper_id", "form")], [*groups.values_list("fingerprint", flat=True)]
-    return revision, fingerprint(_number(terms), cursor.fetchone(), rules)
+    return watermark_of(Phase.SERIES), fingerprint(_number(terms), cursor.fetchone(), rules)
+
+
+def _is_marked(mark: tuple[int, str]) -> bool:
+    return (Phase.VERDICTS, *mark) in Watermark.objects.values_list("name", "revision", "input_digest")
 
 
 def _is_any_new(cursor: Any) -> bool:
@@ -216,26 +219,8 @@ def _batches(cursor: Any) -> Iterator[IntArray]:
 def _in_order(rows: IntArray) -> IntArray:
     """Return the pairs by month; within it those next to each other that hang together by articles."""
     left, right, month = rows[:, 1], rows[:, 2], rows[:, 5]
-    return rows[np.lexsort((right, left, _lowest_connected(left, right, month), month))]
-
-
-def _lowest_connected(left: IntArray, right: IntArray, month: IntArray) -> IntArray:
-    """Return the lowest article, as a number, that hangs together with each pair by pairs of its month."""
-    ends = np.concatenate([left, right])
-    months = np.concatenate([month, month])
-    order = np.lexsort((ends, months))
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = (np.diff(ends[order]) != 0) | (np.diff(months[order]) != 0)
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.cumsum(first) - 1
-    one, other = places[: len(left)], places[len(left) :]
-    lowest = np.arange(int(first.sum()))
-    for _ in range(_MOST_STEPS):
-        before = lowest.copy()
-        near = np.minimum(lowest[one], lowest[other])
-        np.minimum.at(lowest, one, near)
-        np.minimum.at(lowest, other, near)
-        lowest = lowest[lowest]
-        if np.array_equal(lowest, before):
-            break
-    return lowest[one]
+    # Pairs of one month alone hang together.
+    one, other = ((ends << _MONTH_BITS | month).tolist() for ends in (left, right))
+    firsts = lowest_connected(zip(one, other, strict=True))
+    lowest = np.array([firsts[article] for article in one], dtype=np.int64)
+    return rows[np.lexsort((right, left, lowest, month))]

@@ -16,49 +16,11 @@ from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from dedup.detection.passes import PASSES
-from dedup.detection.types import (
-    BEST_SCORES,
-    BOILERPLATE,
-    CLUSTERS,
-    COUNTS,
-    DENSE_GROUPS,
-    FORMS,
-    GROUP_CHECKS,
-    GROUPS,
-    QUESTIONS,
-    RECURRING,
-    REPORTS,
-    SENTENCES,
-    SERIES,
-    SHINGLES,
-    STALE,
-    STORING,
-    VERDICTS,
-)
+from dedup.detection.types import DENSE_GROUPS, Phase
 from dedup.models import DetectionRun, RunPhase
 
-# What pages call the phases, before the passes and after them; with several processes, storing goes on beside these.
-_BEFORE_PASSES = {
-    FORMS: "Merged newspapers",
-    BOILERPLATE: "Boilerplate",
-    SHINGLES: "Shingle index",
-    SENTENCES: "Sentence index",
-}
-_AFTER_PASSES = {
-    STORING: "Storing pairs",
-    STALE: "Outdated evidence",
-    BEST_SCORES: "Best scores",
-    GROUPS: "Dense groups",
-    SERIES: "Series",
-    RECURRING: "What newspapers repeat",
-    VERDICTS: "Full comparison",
-    GROUP_CHECKS: "Checks in dense groups",
-    CLUSTERS: "Clusters",
-    QUESTIONS: "Questions for editors",
-    COUNTS: "Counting",
-    REPORTS: "Reports",
-}
-STEPS = {**_BEFORE_PASSES, **_AFTER_PASSES, DENSE_GROUPS: "Dense group", "audit": "Audit"}
+# What pages call what is shown like a phase.
+STEPS = {**{phase.value: phase.label for phase in Phase}, DENSE_GROUPS: "Dense group", "audit": "Audit"}
 # Inside a phase, what is done is stored and the cancellation is looked up this often.
 _EVERY_SECONDS = 1.0
 # A block that is not finished moves its bar at most to this share of the total.
@@ -73,7 +35,9 @@ _CANCELLED_SQL = "SELECT FROM dedup_detectionrun WHERE id = %(id)s AND cancelled
 
 def all_phases() -> list[str]:
     """Return the phases in the order of a run."""
-    return [*_BEFORE_PASSES, *PASSES, *_AFTER_PASSES]
+    phases = [phase.value for phase in Phase]
+    storing = phases.index(Phase.STORING)
+    return [*phases[:storing], *PASSES, *phases[storing:]]
 
 
 class RunCancelledError(RuntimeError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
@@ -21,7 +21,6 @@ from articles.storage.workers import database_pool
 from dedup.detection.clustering.changes import renew_questions, update_clusters
 from dedup.detection.clustering.implications import update_version_implications
 from dedup.detection.passes import PASSES
-from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.blocks import find_in_blocks
 from dedup.detection.runs.dense_groups import forget_hubs, update_groups
 from dedup.detection.runs.earlier_runs import judged_by
@@ -36,43 +35,19 @@ from dedup.detection.runs.profiles import Configs, enabled, ran_or_retired
 from dedup.detection.runs.scope import Scope, state_of_articles
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.runs.text_indexes import SENTENCE_INDEX, update_index, update_shingles
-from dedup.detection.types import (
-    BEST_SCORES,
-    BOILERPLATE,
-    CLUSTERS,
-    COUNTS,
-    FORMS,
-    GROUP_CHECKS,
-    GROUPS,
-    QUESTIONS,
-    RECURRING,
-    REPORTS,
-    SENTENCES,
-    SERIES,
-    SHINGLES,
-    STALE,
-    STORING,
-    VERDICTS,
-)
+from dedup.detection.types import Phase
 from dedup.models import DetectionRun, Pair
 
-
-class Results(Protocol):
-    """What was found elsewhere, by a run that is only to be stored: what it writes is what a run here would write."""
-
-    def store_pairs(self, run: DetectionRun, clock: RunClock) -> None:
-        """Store the evidence and the hubs of every enabled pass, in blocks that are not repeated."""
-
-    def store_verdicts(self, run: DetectionRun, clock: RunClock) -> None:
-        """Store the verdicts on these pairs. What is not marked as judged then is judged here."""
+if TYPE_CHECKING:
+    from dedup.detection.runs.cluster.importing import StoredResults
 
 
 def _prepare(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool) -> None:
     """Bring up to date what the passes read, and note which articles the run compares."""
-    with clock.phase(FORMS):
+    with clock.phase(Phase.FORMS):
         update_forms(clock)
     if scope.boilerplate is not Mode.KEEP:
-        with clock.phase(BOILERPLATE):
+        with clock.phase(Phase.BOILERPLATE):
             mark_boilerplate(scope, clock, pool)
     if "fingerprint" not in run.counts:
         run.counts = {"fingerprint": state_of_articles(scope), "newest": newest_revision()}
@@ -82,17 +57,17 @@ def _prepare(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool) -> No
 def update_forms(progress: Progress) -> None:
     """Bring the forms of merged newspapers' articles up to date; show a bar only if there is anything to do."""
     if newspapers := newspapers_to_renormalize():
-        progress.start(FORMS, outdated_forms(newspapers).count())
+        progress.start(Phase.FORMS, outdated_forms(newspapers).count())
         for batch in renormalize(newspapers):
-            progress.advance(FORMS, batch.articles, 0)
+            progress.advance(Phase.FORMS, batch.articles, 0)
 
 
 def mark_boilerplate(scope: Scope, progress: Progress, pool: Pool = THIS_PROCESS) -> None:
     """Mark the boilerplate of the weeks that have changed, up to the scope's end: some passes compare all days."""
     weeks = outdated_weeks(scope.newspaper_ids, until=scope.until)
-    progress.start(BOILERPLATE, sum(weeks.values()))
+    progress.start(Phase.BOILERPLATE, sum(weeks.values()))
     for marked in mark_weeks(weeks, pool=pool):
-        progress.advance(BOILERPLATE, marked.articles, marked.sentences)
+        progress.advance(Phase.BOILERPLATE, marked.articles, marked.sentences)
 
 
 def run_detection(
@@ -103,7 +78,7 @@ def run_detection(
     progress: Progress,
     workers: int = 1,
     verdicts: bool = True,
-    results: Results | None = None,
+    results: StoredResults | None = None,
 ) -> None:
     """Execute a run: every pass over every block, what is stale, groups, verdicts, clusters. Call it in `run_lock`.
 
@@ -126,18 +101,18 @@ def run_detection(
                 _prepare(run, scope, clock, pool)
                 _find_pairs(run, configs, scope, clock, pool)
             else:
-                with clock.phase(*enabled(configs), STORING, shared=True):
+                with clock.phase(*enabled(configs), Phase.STORING, shared=True):
                     results.store_pairs(run, clock)
             _update_pairs(run, configs, scope, clock, only_found=only_found)
             if verdicts:
                 _judge_pairs(run, scope, clock, pool, results)
             pool.prepare(import_string(settings.BEFORE_END_OF_RUN), None)
-            with clock.phase(CLUSTERS):
+            with clock.phase(Phase.CLUSTERS):
                 update_version_implications()
                 rebuilt = update_clusters(only_changed=scope.newer_than is not None)
-            with clock.phase(QUESTIONS):
+            with clock.phase(Phase.QUESTIONS):
                 renew_questions(rebuilt)
-            with clock.phase(COUNTS):
+            with clock.phase(Phase.COUNTS):
                 counts = counts_of(run, scope)
             _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})
         except (KeyboardInterrupt, SystemExit):
@@ -168,12 +143,12 @@ def run_detection(
 
 def _count_reports(run: DetectionRun, clock: RunClock, pool: Pool, **changed: bool) -> None:
     """Bring up to date the reports that are counted after each run, which is done already: they read it as the last."""
-    with clock.phase(REPORTS):
+    with clock.phase(Phase.REPORTS):
         import_string(settings.AFTER_RUN)(
             pool=pool,
             **changed,
-            on_start=partial(clock.start, REPORTS),
-            on_done=lambda reports: clock.advance(REPORTS, reports, 0),
+            on_start=partial(clock.start, Phase.REPORTS),
+            on_done=lambda reports: clock.advance(Phase.REPORTS, reports, 0),
         )
     run.counts = run.counts | {"phases": clock.seconds()}
     run.save(update_fields=["counts"])
@@ -183,14 +158,14 @@ def _phases(configs: Configs, scope: Scope, *, verdicts: bool, stored: bool) -> 
     """Return the phases of such a run; those that prepare or search are left out if results are only `stored`."""
     left_out = set(PASSES) - set(enabled(configs))
     if stored:
-        left_out |= {FORMS, BOILERPLATE, SHINGLES}
+        left_out |= {Phase.FORMS, Phase.BOILERPLATE, Phase.SHINGLES}
     if scope.boilerplate is Mode.KEEP:
-        left_out.add(BOILERPLATE)
+        left_out.add(Phase.BOILERPLATE)
     if not verdicts:
-        left_out |= {SERIES, RECURRING, VERDICTS, GROUP_CHECKS}
+        left_out |= {Phase.SERIES, Phase.RECURRING, Phase.VERDICTS, Phase.GROUP_CHECKS}
     # Verdicts read shingles, too.
-    read = {PASSES[name].index for name in enabled(configs)} | ({SHINGLES} if verdicts else set())
-    return set(all_phases()) - left_out - ({SHINGLES, SENTENCES} - read)
+    read = {PASSES[name].index for name in enabled(configs)} | ({Phase.SHINGLES} if verdicts else set())
+    return set(all_phases()) - left_out - ({Phase.SHINGLES, Phase.SENTENCES} - read)
 
 
 def _follows_a_finished_run(run: DetectionRun) -> bool:
@@ -200,13 +175,13 @@ def _follows_a_finished_run(run: DetectionRun) -> bool:
 
 def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool) -> None:
     """Bring up to date what the passes look up, and do every block of every pass."""
-    if SHINGLES in clock:
-        with clock.phase(SHINGLES):
+    if Phase.SHINGLES in clock:
+        with clock.phase(Phase.SHINGLES):
             update_shingles(clock, pool)
-    if SENTENCES in clock:
-        with clock.phase(SENTENCES):
+    if Phase.SENTENCES in clock:
+        with clock.phase(Phase.SENTENCES):
             update_index(SENTENCE_INDEX, clock, pool)
-    with clock.phase(*enabled(configs), STORING, shared=True):
+    with clock.phase(*enabled(configs), Phase.STORING, shared=True):
         find_in_blocks(run, configs, scope, clock, pool)
 
 
@@ -216,51 +191,44 @@ def _update_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunC
     `only_found`: the scores of the pairs that the run neither finds nor misses are right.
     """
     stale: list[int] = []
-    with clock.phase(STALE):
+    # Results that came from elsewhere say nothing of articles that were stored since.
+    seen = {"up_to": run.counts["newest"] if run.results else None}
+    with clock.phase(Phase.STALE):
         for name, config in ran_or_retired(configs, scope.passes).items():
-            stale += _mark_stale(run, name, config, scope)
-    with clock.phase(BEST_SCORES):
+            covered = scope.covered(name)
+            stale += mark_stale(run, name, covered | seen | judged_by(name, config, scope))
+            forget_hubs(run, name, only_new=covered["newer_than"] is not None)
+    with clock.phase(Phase.BEST_SCORES):
         update_best_scores(run if only_found else None, stale)
         update_article_facts()
-    with clock.phase(GROUPS):
+    with clock.phase(Phase.GROUPS):
         update_groups()
 
 
-def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool, results: Results | None = None) -> None:
+def _judge_pairs(
+    run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool, results: StoredResults | None = None
+) -> None:
     """Give the pairs their verdicts, and compare more pairs of dense groups where clusters need them."""
-    with clock.phase(SERIES):
+    with clock.phase(Phase.SERIES):
         update_series(clock, pool)
     if results is not None:
-        with clock.phase(VERDICTS):
+        with clock.phase(Phase.VERDICTS):
             results.store_verdicts(run, clock)
     # Where no pass finds anything, there may be no model yet: when one is fitted.
     joins = run.profile is not None and run.profile.versions_join
     proposed = Pair.objects.proposed().exists()
     terms = terms_in_force(versions_join=joins, boilerplate=scope.boilerplate) if proposed else None
     outdated = None
-    with clock.phase(RECURRING):
+    with clock.phase(Phase.RECURRING):
         if terms:
             outdated = outdated_verdicts(terms)
             learn_recurring(outdated, clock, pool)
-    with clock.phase(VERDICTS):
+    with clock.phase(Phase.VERDICTS):
         if outdated:
             judge_outdated(outdated, clock, pool)
-    with clock.phase(GROUP_CHECKS):
+    with clock.phase(Phase.GROUP_CHECKS):
         if terms:
             check_groups(run, terms)
-
-
-def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Scope) -> list[int]:
-    """Mark or remove what the run covered in a pass, and would have found, and did not find again.
-
-    Returns the ids of the pairs that lost the evidence of this pass.
-    """
-    covered = scope.covered(pass_name)
-    # Results that came from elsewhere say nothing of articles that were stored since.
-    seen = {"up_to": run.counts["newest"] if run.results else None}
-    pairs = mark_stale(run, pass_name, covered | seen | judged_by(pass_name, config, scope))
-    forget_hubs(run, pass_name, only_new=covered["newer_than"] is not None)
-    return pairs
 
 
 def _finish(

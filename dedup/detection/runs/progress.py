@@ -30,7 +30,7 @@ from dedup.detection.runs.audit import AuditedDay
 from dedup.detection.runs.dry_run import Scores
 from dedup.detection.runs.facts import (
     PassCount,
-    dense_fact,
+    dense_facts,
     label,
     pass_counts,
     phase_seconds,
@@ -121,7 +121,7 @@ def print_run(
     else:
         title = "Dry run, nothing stored" if scores is not None else f"Run {run.pk}"
         _print_passes(title, pass_counts(run), run.counts["pairs"], stream, detailed=detailed)
-        facts = run_facts(run) if scores is None else [(words, text) for words, text in [dense_fact(run)] if text]
+        facts = run_facts(run) if scores is None else dense_facts(run)
         if facts:
             _print_table(stream, ["", ""], facts)
         if scores is None:

@@ -6,7 +6,7 @@ The shingle index has the phrases of every article, so nothing has to be propose
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
@@ -16,16 +16,10 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from dedup.detection.article_sql import article_sql
-from dedup.detection.comparison.recurring import (
-    LEAST_LEARNT,
-    NO_RECURRING_TEXT,
-    RecurringText,
-    printings,
-    recurring_between,
-)
-from dedup.detection.judging.months import common_words_of, sampled, text_days
+from dedup.detection.comparison.recurring import RecurringText
+from dedup.detection.judging.months import Learning, text_days
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
-from dedup.detection.kernels.tokens import IntArray, concatenated
+from dedup.detection.kernels.tokens import concatenated
 from dedup.detection.passes.reading import ArticleShingles, shingles_of_rows
 from dedup.detection.runs.digests import digests_around
 from dedup.models import NewspaperMonth
@@ -103,14 +97,7 @@ def learn_months(task: MonthsToLearn) -> None:
     learnt = _learnt(task.newspaper, [month for month, _ in task.months], None, task.boilerplate)
     NewspaperMonth.objects.bulk_create(
         [
-            NewspaperMonth(
-                newspaper_id=task.newspaper,
-                month=month,
-                digest=digest,
-                articles=learnt[month].articles,
-                phrases=learnt[month].phrases.astype("<u4").tobytes(),
-                common=" ".join(sorted(learnt[month].common)),
-            )
+            NewspaperMonth(newspaper_id=task.newspaper, month=month, digest=digest, **learnt[month].stored())
             for month, digest in task.months
         ],
         update_conflicts=True,
@@ -139,9 +126,7 @@ def stored_texts(
     """Return what is stored of what recurs in these newspapers around a month; only with these digests, if given."""
     rows = NewspaperMonth.objects.filter(month=month, newspaper__in=list(newspapers))
     return {
-        row.newspaper_id: RecurringText(
-            np.frombuffer(row.phrases, dtype="<u4"), frozenset(row.common.split()), row.articles
-        )
+        row.newspaper_id: RecurringText.of_stored(bytes(row.phrases), row.common, row.articles)
         for row in rows
         if digests is None or digests.get(row.newspaper_id) == row.digest
     }
@@ -154,36 +139,28 @@ def _learnt(
 
     All its articles around these months are read once, and their phrases are sorted once for all months.
     """
-    first, last = text_days(months[0]).first, text_days(months[-1]).last
     scope: dict[str, Any] = {
         "newspaper": newspaper,
-        "first_day": first,
-        "last_day": last,
+        "first_day": text_days(months[0]).first,
+        "last_day": text_days(months[-1]).last,
         "boilerplate": boilerplate.value,
     }
+    learning = Learning(months, _parts(scope), asked)
+    with connection.cursor() as cursor:
+        cursor.execute(_TEXTS_SQL, {"ids": list(learning.sampled), "boilerplate": boilerplate.value})
+        return learning.learnt(dict(cursor.fetchall()))
+
+
+def _parts(scope: Mapping[str, Any]) -> Iterator[ArticleShingles]:
+    """Yield a newspaper's articles of some days, by day and id, each time with another part of their phrases."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_SQL, scope)
         parts = max(1, -(-cursor.fetchone()[0] // _ARTICLES_AT_ONCE))
-    phrases: dict[datetime.date, list[Hashes]] = {month: [] for month in months}
     for part in range(parts):
-        read = _articles(scope, part, parts)
-        printed = printings(asked, read.days, read.sets)
-        for month, found in phrases.items():
-            found.append(recurring_between(printed, *text_days(month).ordinals))
-    ids_of = {month: read.ids[_places(read.days, month)] for month in months}
-    samples = [ids[sampled(len(ids))].tolist() for ids in ids_of.values()]
-    texts = _texts({article for sample in samples for article in sample}, boilerplate)
-    common = (common_words_of(texts[article] for article in sample) for sample in samples)
-    return {
-        month: RecurringText(np.sort(np.concatenate(phrases[month])), words, len(ids))
-        if len(ids) >= LEAST_LEARNT
-        else NO_RECURRING_TEXT
-        for (month, ids), words in zip(ids_of.items(), common, strict=True)
-    }
+        yield _articles(scope, part, parts)
 
 
 def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingles:
-    """Return a newspaper's articles of some days, by day and id, with this part of their phrases."""
     batches = [shingles_of_rows([])]
     # The driver's own cursor: the one of Django that logs queries, with DEBUG, copies without parameters only.
     with connection.cursor() as cursor, cursor.cursor.copy(_SHINGLES_SQL, scope) as copy:
@@ -197,16 +174,3 @@ def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingle
 
 def _part_of(phrases: ShingleSets, part: int, parts: int) -> ShingleSets:
     return phrases if parts == 1 else phrases.only(phrases.values % np.uint32(parts) == part)
-
-
-def _places(days: IntArray, month: datetime.date) -> slice:
-    """Return which articles are of text_days(month), given their days, ascending."""
-    first, last = text_days(month).ordinals
-    return slice(int(np.searchsorted(days, first)), int(np.searchsorted(days, last, side="right")))
-
-
-def _texts(ids: Collection[int], boilerplate: Mode) -> dict[int, str]:
-    """Return the texts of these articles, as they are compared."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TEXTS_SQL, {"ids": list(ids), "boilerplate": boilerplate.value})
-        return dict(cursor.fetchall())

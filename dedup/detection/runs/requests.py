@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -32,6 +33,10 @@ class Wanted:
     newspapers: Sequence[Newspaper] = ()
     new: bool = False
 
+    def days(self) -> dict[str, Any]:
+        """Return the days as they are stored."""
+        return {"since": self.since and self.since.isoformat(), "until": self.until and self.until.isoformat()}
+
 
 def request_run(wanted: Wanted, *, user: User) -> tuple[Job | DetectionRun, bool]:
     """Queue a run for a worker, unless the same run already waits or goes on.
@@ -40,8 +45,7 @@ def request_run(wanted: Wanted, *, user: User) -> tuple[Job | DetectionRun, bool
     """
     arguments = {
         "profile": wanted.profile.pk,
-        "since": wanted.since and wanted.since.isoformat(),
-        "until": wanted.until and wanted.until.isoformat(),
+        **wanted.days(),
         "newspapers": sorted(newspaper.pk for newspaper in wanted.newspapers),
         "new": wanted.new,
     }
@@ -69,8 +73,7 @@ def _going_on(wanted: Wanted) -> DetectionRun | None:
     if run is None or not is_at_work():
         return None
     asked = {
-        "since": wanted.since and wanted.since.isoformat(),
-        "until": wanted.until and wanted.until.isoformat(),
+        **wanted.days(),
         "newspapers": sorted(newspaper.name for newspaper in wanted.newspapers) or None,
         "passes": None,
     }

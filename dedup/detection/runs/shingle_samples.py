@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -87,9 +87,3 @@ def _found(hashes: Hashes) -> Iterator[tuple[IntArray, Hashes]]:
             places = np.repeat(firsts - behind, counts) + np.arange(counts.sum())
             ids = np.frombuffer(articles, dtype="<i8")[np.frombuffer(owners, dtype="<u2")[places]]
             yield ids, values[places]
-
-
-def sets_of_rows(shingles: Sequence[bytes]) -> ShingleSets:
-    """Return the sets of shingles as they are stored."""
-    offsets = np.cumsum([0, *map(len, shingles)], dtype=np.int64) // np.dtype("<u4").itemsize
-    return ShingleSets(np.frombuffer(b"".join(shingles), dtype="<u4"), offsets)

@@ -17,11 +17,11 @@ from django.db import connection, transaction
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
-from dedup.detection.kernels.masked_shingles import masked_shingle_sets
+from dedup.detection.kernels.masked_shingles import as_stored, from_stored, masked_shingle_sets
 from dedup.detection.kernels.sentences import marked_sentences
 from dedup.detection.runs.phases import NO_PROGRESS, Progress
-from dedup.detection.runs.shingle_samples import complete_samples, sets_of_rows, store_samples
-from dedup.detection.types import SENTENCES, SHINGLES
+from dedup.detection.runs.shingle_samples import complete_samples, store_samples
+from dedup.detection.types import Phase
 from dedup.models import Watermark
 
 # Articles per transaction.
@@ -51,10 +51,6 @@ _DELETE_SQL = "DELETE FROM $table WHERE article_id = ANY (%(ids)s)"
 _COPY_SQL = "COPY $table ($columns) FROM STDIN (FORMAT binary)"
 
 
-def _no_more(_rows: Sequence[tuple[Any, ...]]) -> None:
-    """Do nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class TextIndex:
     """A table with one row for each article, and how its rows are made.
@@ -69,7 +65,7 @@ class TextIndex:
     read: Sequence[str]
     columns: Mapping[str, str]
     made: Callable[[Sequence[Any]], Iterator[tuple[Any, ...]]]
-    on_made: Callable[[Sequence[tuple[Any, ...]]], None] = _no_more
+    on_made: Callable[[Sequence[tuple[Any, ...]]], None] | None = None
     outdated: str = "known.revision IS DISTINCT FROM article.revision"
     articles_per_worker: int = 5_000
 
@@ -96,7 +92,8 @@ def write_part(task: IndexTask, _on_written: Callable[[int], None]) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(index.sql(_READ_SQL), bounds)
         made = list(index.made(cursor.fetchall()))
-        index.on_made(made)
+        if index.on_made:
+            index.on_made(made)
         cursor.execute(index.sql(_DELETE_SQL), {"ids": [row[0] for row in made]})
         with cursor.copy(index.sql(_COPY_SQL)) as copy:
             copy.set_types(list(index.columns.values()))
@@ -141,14 +138,13 @@ def update_index(index: TextIndex, progress: Progress = NO_PROGRESS, pool: Pool 
 
 
 def _masked_shingles(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    made = masked_shingle_sets([text for *_, text in rows])
-    stored, begins = made.values.astype("<u4").tobytes(), (4 * made.offsets).tolist()
-    for place, row in enumerate(rows):
-        yield (*row[:-1], stored[begins[place] : begins[place + 1]])
+    made = as_stored(masked_shingle_sets([text for *_, text in rows]))
+    for row, shingles in zip(rows, made, strict=True):
+        yield (*row[:-1], shingles)
 
 
 def _sample(rows: Sequence[tuple[Any, ...]]) -> None:
-    store_samples(np.array([row[0] for row in rows], dtype=np.int64), sets_of_rows([row[-1] for row in rows]))
+    store_samples(np.array([row[0] for row in rows], dtype=np.int64), from_stored([row[-1] for row in rows]))
 
 
 def _marked_sentences(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -159,7 +155,7 @@ def _marked_sentences(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 SHINGLE_INDEX = TextIndex(
-    name=SHINGLES,
+    name=Phase.SHINGLES,
     table="dedup_articleshingles",
     read=("article.id", "article.newspaper_id", "article.date", "article.revision", "article.normalized_text"),
     columns={"article_id": "int8", "newspaper_id": "int8", "date": "date", "revision": "int8", "shingles": "bytea"},
@@ -167,17 +163,12 @@ SHINGLE_INDEX = TextIndex(
     on_made=_sample,
 )
 SENTENCE_INDEX = TextIndex(
-    name=SENTENCES,
+    name=Phase.SENTENCES,
     table="dedup_articlesentences",
     read=("article.id", "article.revision", "article.content"),
     columns={"article_id": "int8", "revision": "int8", "hashes": "bytea", "marks": "bytea"},
     made=_marked_sentences,
 )
-
-
-def outdated_shingles() -> int:
-    """Return the number of articles whose shingles are missing or outdated."""
-    return sum(part.articles for part in outdated_parts(SHINGLE_INDEX))
 
 
 def update_shingles(progress: Progress = NO_PROGRESS, pool: Pool = THIS_PROCESS) -> None:

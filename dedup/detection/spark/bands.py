@@ -12,15 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dedup.detection.kernels import minhash
-from dedup.detection.kernels.tokens import IntArray, character_shingle_sets, jaccard_of
+from dedup.detection.kernels.tokens import character_shingle_sets, jaccard_from
 from dedup.detection.passes.base import Pass
 from dedup.detection.passes.minhash import MinhashConfig, signatures_of, similar_in_groups
-from dedup.detection.spark.keyed import mapped, written
-from dedup.detection.spark.pairs import PAIRS, no_pairs, pair_table
-from dedup.detection.spark.parts import KEYS, Keys, read_part, write
-from dedup.detection.spark.schema import HUBS, ddl, needed
-from dedup.detection.spark.stages import Done, perform_all
-from dedup.detection.spark.work import Work
+from dedup.detection.spark.pairs import PAIRS, pair_table, write_hubs
+from dedup.detection.spark.parts import KEYS, Keys, Work, read_part, write
+from dedup.detection.spark.schema import ddl, needed
+from dedup.detection.spark.stages import Done, f, kept, mapped, perform_all
 from dedup.detection.types import Tally
 
 
@@ -32,35 +30,31 @@ def find_similar(
     The later article of a pair is of `first_day` or later. Texts of pairs that meet go through a shuffle: the two may
     be of any days. The texts of all articles that may be in dense groups are compared in one task.
     """
-    from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
-
     first_read = max(1, first_day - config.day_window)
     parts = [place for place, part in enumerate(work.parts) if part.overlaps(first_read, work.last_day)]
     perform_all(spark, parts, partial(_sign, work, config, folder), folder / "tallies")
-    articles = spark.read.parquet(str(folder / "signed")).where(f.col("day") >= first_read)
+    articles = spark.read.parquet(str(folder / "signed")).select(*SIGNED.names).where(f.col("day") >= first_read)
     banded = mapped(articles.drop("text"), lambda table: in_bands(table, config), ddl(IN_BAND))
     groups = banded.groupBy("key").agg(f.collect_list(f.struct("id", "newspaper", "day")).alias("members"))
-    groups.where(f.size("members") > 1).write.mode("overwrite").parquet(str(folder / "groups"))
-    groups = spark.read.parquet(str(folder / "groups"))
+    groups = kept(groups.where(f.size("members") > 1), folder / "groups")
     large = f.size("members") > config.dense_from + 1
     possible_hubs = groups.where(large).select(f.explode("members.id").alias("id")).distinct()
-    possible_hubs.write.mode("overwrite").parquet(str(folder / "large"))
-    possible_hubs = spark.read.parquet(str(folder / "large"))
+    possible_hubs = kept(possible_hubs, folder / "large")
     pairs = mapped(groups.where(~large), lambda table: met(table, config), ddl(MET)).distinct()
     later = f.greatest("one_day", "other_day")
-    asked = _without_both(pairs.where(later >= first_day), possible_hubs)
-    asked.write.mode("overwrite").parquet(str(folder / "met"))
-    asked = spark.read.parquet(str(folder / "met")).select("one", "other")
-    both = asked.join(_side(articles, "one"), "one").join(_side(articles, "other"), "other")
-    columns = [f"{side}_{name}" for side in ("one", "other") for name in ("newspaper", "day", "signature", "text")]
-    both = both.select(f.col("one").alias("one_id"), f.col("other").alias("other_id"), *columns)
+    asked = kept(_without_both(pairs.where(later >= first_day), possible_hubs), folder / "met").select("one", "other")
+    both = asked
+    for side in ("one", "other"):
+        held = articles.toDF(*(f"{side}_{name}" for name in SIGNED.names))
+        both = both.join(held, f.col(side) == f.col(f"{side}_id"))
+    both = both.select(*(f"{side}_{name}" for side in ("one", "other") for name in SIGNED.names))
     apart = mapped(both, lambda table: verified(table, config), ddl(PAIRS))
-    in_groups = articles.join(possible_hubs, "id", "left_semi").select("id", "newspaper", "day", "signature", "text")
+    in_groups = articles.join(possible_hubs, "id", "left_semi")
     together = in_groups.withColumn("task", f.lit(0)).groupBy("task")
     grouped = together.applyInArrow(_of_groups(config, folder / "crowded"), ddl(PAIRS))
-    found = written(apart.union(grouped.where(f.greatest("left_day", "right_day") >= first_day)), folder / "pairs")
+    found = kept(apart.union(grouped.where(f.greatest("left_day", "right_day") >= first_day)), folder / "pairs")
     candidates = asked.count()
-    return {"candidates": candidates, "verified": candidates, "pairs": found, "days": []}
+    return {"candidates": candidates, "verified": candidates, "pairs": found.count(), "days": []}
 
 
 def _sign(work: Work, config: MinhashConfig, folder: Path, part: int) -> Done:
@@ -69,17 +63,8 @@ def _sign(work: Work, config: MinhashConfig, folder: Path, part: int) -> Done:
     return Done()
 
 
-def _side(articles: Any, side: str) -> Any:
-    from pyspark.sql import functions as f  # noqa: PLC0415
-
-    named = [f.col(name).alias(f"{side}_{name}") for name in ("newspaper", "day", "signature", "text")]
-    return articles.select(f.col("id").alias(side), *named)
-
-
 def _without_both(pairs: Any, possible_hubs: Any) -> Any:
     """Return the pairs of which one article at least may not be in a dense group."""
-    from pyspark.sql import functions as f  # noqa: PLC0415
-
     for side in ("one", "other"):
         known = possible_hubs.select(f.col("id").alias(side), f.lit(True).alias(f"{side}_is_hub"))
         pairs = pairs.join(known, side, "left")
@@ -90,8 +75,7 @@ def _of_groups(config: MinhashConfig, folder: Path) -> Callable[[pa.Table], pa.T
     def find(articles: pa.Table) -> pa.Table:
         tally = Tally()
         pairs = of_groups(articles, config, tally)
-        found = {"article": list(tally.hubs), "near": list(tally.hubs.values())}
-        write(pa.table(found, schema=HUBS), folder / "crowded.parquet")
+        write_hubs(tally.hubs, folder / "crowded.parquet")
         return pairs
 
     return find
@@ -160,22 +144,15 @@ def verified(pairs: pa.Table, config: MinhashConfig) -> pa.Table:
     ]
     agreed = np.flatnonzero(np.count_nonzero(sides[0] == sides[1], axis=1) >= least)
     if not len(agreed):
-        return no_pairs()
+        return PAIRS.empty_table()
     rows = pairs.take(agreed)
     first, second = (
         character_shingle_sets(rows[f"{side}_text"].to_pylist(), config.shingle) for side in ("one", "other")
     )
-    scores = np.array([_score(one, other, config) for one, other in zip(first, second, strict=True)])
+    scores = np.array([jaccard_from(config.threshold, *sets) for sets in zip(first, second, strict=True)])
     reached = np.flatnonzero(scores >= config.threshold)
     keys = [Keys(*(rows[f"{side}_{name}"].to_numpy() for name in KEYS)) for side in ("one", "other")]
     return pair_table(keys[0].at(reached), keys[1].at(reached), scores[reached])
-
-
-def _score(one: IntArray, other: IntArray, config: MinhashConfig) -> float:
-    # The sizes bound the similarity: at most the smaller set is shared, and the union has at least the larger.
-    if min(len(one), len(other)) / max(len(one), len(other), 1) < config.threshold:
-        return 0.0
-    return jaccard_of(one, other)
 
 
 def of_groups(articles: pa.Table, config: MinhashConfig, tally: Tally) -> pa.Table:

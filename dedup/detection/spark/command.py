@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from articles.loading import missing_package, when_used
 from dedup.declarations import ConfigError, make_config, settings_of
 from dedup.detection.passes import PASSES
-from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, VersionsError
+from dedup.detection.spark.manifest import BundleError, Configs, Manifest, VersionsError
 from dedup.detection.spark.session import SparkMissingError, spark_session
 
 if TYPE_CHECKING:
@@ -55,13 +55,16 @@ def _parser() -> argparse.ArgumentParser:
         prog="newsdedup-spark", description="Finds duplicates on a cluster, in what manage.py export_detection wrote."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    planning = commands.add_parser("plan", help="print what a run will cost: CPU hours, shuffle, tiles; needs no Spark")
-    planning.set_defaults(perform=_plan)
-    checking = commands.add_parser("check", help="check the export, and the versions and the disks of all executors")
-    checking.set_defaults(perform=_check)
-    run = commands.add_parser("run", help="find, judge and cluster the pairs; manage.py import_detection stores them")
-    run.set_defaults(perform=_run)
-    for command in (planning, checking, run):
+    planning, checking, run = (
+        commands.add_parser(name, help=words)
+        for name, words in (
+            ("plan", "print what a run will cost: CPU hours, shuffle, tiles; needs no Spark"),
+            ("check", "check the export, and the versions and the disks of all executors"),
+            ("run", "find, judge and cluster the pairs; manage.py import_detection stores them"),
+        )
+    )
+    for command, perform in ((planning, _plan), (checking, _check), (run, _run)):
+        command.set_defaults(perform=perform)
         command.add_argument(
             "folder", metavar="DIR", type=Path, help="the folder of the export, as every executor sees it"
         )
@@ -128,7 +131,7 @@ def _run(options: argparse.Namespace) -> None:
     with spark_session(options.master, _settings(options)) as spark:
         for line in running.check_executors(spark, bundle, manifest):
             print(line, file=sys.stderr)
-        result = running.run_stages(
+        run = running.ClusterRun(
             spark,
             bundle=bundle,
             manifest=manifest,
@@ -136,7 +139,8 @@ def _run(options: argparse.Namespace) -> None:
             tile_pairs=options.tile_pairs,
             resume=options.resume,
         )
-    _print(result, bundle)
+        result = run.result()
+    print(*result.described(), f"Store them: manage.py import_detection {bundle.root}", sep="\n")
 
 
 def _settings(options: argparse.Namespace) -> dict[str, str]:
@@ -147,14 +151,6 @@ def _settings(options: argparse.Namespace) -> dict[str, str]:
             raise OptionError(f"--conf {text!r} is not NAME=VALUE, such as spark.executor.memory=4g")
         settings[name] = value
     return settings
-
-
-def _print(result: Result, bundle: schema.Bundle) -> None:
-    for name, counts in result.passes.items():
-        print(f"{name}: {counts['pairs']:,.0f} pairs")
-    print(f"Verdicts: {', '.join(f'{kind} {count:,}' for kind, count in result.counts['verdicts'].items())}.")
-    print(f"Clusters: {result.counts['clusters']:,} of {result.counts['clustered_articles']:,} articles.")
-    print(f"Store them: manage.py import_detection {bundle.root}")
 
 
 class OptionError(ValueError):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dedup.detection.judging.judge import Terms
 from dedup.detection.judging.months import month_of, text_days
-from dedup.detection.spark.group_checks import Groups, check, deal_groups, write_groups
+from dedup.detection.spark.group_checks import check, deal_groups, write_groups
 from dedup.detection.spark.manifest import Manifest
-from dedup.detection.spark.schema import VERDICTS, Bundle, ddl
+from dedup.detection.spark.parts import Work
+from dedup.detection.spark.schema import VERDICTS, Bundle, ddl, of_month
 from dedup.detection.spark.schema import month_of as month_name
-from dedup.detection.spark.stages import Counts, Stage, Stages, files_of, perform_all
-from dedup.detection.spark.work import ToJudge, ToLearn, Work, judge, learn
+from dedup.detection.spark.stages import Counts, Stages, f, files_of, kept, perform_all, united
+from dedup.detection.spark.verdicts import Basis, ToJudge, ToLearn, judge, learn
 
 # Articles around a month that one task learns from.
 _LEARNT_FROM = 100_000
@@ -38,88 +40,67 @@ class Judging:
         `evidence` has the folder of each pass with the pairs that are allowed.
         """
         pairs, _ = self.stages.perform("pairs", partial(self._write_pairs, evidence))
-        groups, found = self.stages.perform(
-            "groups", lambda stage: write_groups(self.spark, self.bundle, stage.folder, self.stages.fingerprint)
-        )
+        groups, found = self.stages.perform("groups", lambda folder: write_groups(self.spark, self.bundle, folder))
         learnt, _ = self.stages.perform("recurring", partial(self._learn, pairs))
-        terms = self._terms(groups)
-        _, verdicts = self.stages.perform("verdicts", partial(self._judge, terms, pairs, learnt))
+        rules = self.bundle.read("series_rules").to_pylist()
+        series = frozenset((rule["newspaper"], rule["form"]) for rule in rules)
+        terms = Terms(self.manifest.model, self.manifest.versions_join, self.manifest.mode)
+        basis = Basis(terms, series, groups / "ruled")
+        _, verdicts = self.stages.perform("verdicts", partial(self._judge, basis, pairs, learnt))
         if not found["members"]:
             return verdicts | {"group_checks": 0}
-        _, checks = self.stages.perform("group-checks", partial(self._check, terms, groups))
+        _, checks = self.stages.perform("group-checks", partial(self._check, basis, groups))
         return verdicts | {"group_checks": checks["pairs"]}
 
-    def _write_pairs(self, evidence: Mapping[str, Path], stage: Stage) -> Counts:
+    def _write_pairs(self, evidence: Mapping[str, Path], folder: Path) -> Counts:
         """Write every pair once, those of a unit in one folder."""
-        from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
-
         days = ("left_day", "right_day", "left_newspaper", "right_newspaper")
         noted = f.get_json_object("details", "$.leftover").cast("bigint")
         leftover = f.coalesce(noted, f.lit(0)).cast("bigint").alias("leftover")
         frames = [
-            self.spark.read.parquet(str(folder)).select("left", "right", *days, leftover)
-            for folder in evidence.values()
+            self.spark.read.parquet(str(allowed)).select("left", "right", *days, leftover)
+            for allowed in evidence.values()
         ]
-        every = reduce(lambda one, other: one.union(other), frames)
         first = [f.first(day).alias(day) for day in days]
-        once = every.groupBy("left", "right").agg(*first, f.max("leftover").alias("leftover"))
+        once = united(frames).groupBy("left", "right").agg(*first, f.max("leftover").alias("leftover"))
         units_of_days = [(day.toordinal(), *units) for day, *units in _dealt(self.manifest.days, self.most_articles)]
         units = self.spark.createDataFrame(units_of_days, "day bigint, unit bigint, units bigint")
         placed = once.join(f.broadcast(units), f.greatest("left_day", "right_day") == f.col("day"))
         placed = placed.withColumn("unit", f.col("unit") + f.pmod("left", "units")).drop("day", "units")
-        placed.repartition("unit").write.mode("overwrite").partitionBy("unit").parquet(str(stage.folder / "units"))
-        return {"pairs": self.spark.read.parquet(str(stage.folder / "units")).count()}
+        return {"pairs": kept(placed.repartition("unit"), folder / "units", by="unit").count()}
 
-    def _learn(self, pairs: Stage, stage: Stage) -> Counts:
+    def _learn(self, pairs: Path, folder: Path) -> Counts:
         """Learn what the newspapers of each month's pairs print repeatedly."""
         tasks = [
             ToLearn(month, (bucket, len(files)), _files(pairs, units), file)
             for month, units in self._units_of_months(pairs).items()
-            for files in [self._learnt_files(stage, month)]
+            for files in [self._learnt_files(folder, month)]
             for bucket, file in enumerate(files)
             if not file.exists()
         ]
-        return perform_all(self.spark, tasks, partial(learn, self.work), stage.folder / "tallies")
+        return perform_all(self.spark, tasks, partial(learn, self.work), folder / "tallies")
 
-    def _terms(self, groups: Stage) -> dict[str, Any]:
-        """Return what all verdicts rest on, apart from the articles: see work.verdicts."""
-        rules = self.bundle.read("series_rules").to_pylist()
-        return {
-            "model": self.manifest.model,
-            "versions_join": self.manifest.versions_join,
-            "series": [(rule["newspaper"], rule["form"]) for rule in rules],
-            "ruled": groups.folder / "ruled",
-        }
-
-    def _judge(self, terms: dict[str, Any], pairs: Stage, learnt: Stage, stage: Stage) -> Counts:
+    def _judge(self, basis: Basis, pairs: Path, learnt: Path, folder: Path) -> Counts:
         """Judge every unit of pairs."""
         to = self.bundle.verdicts
         tasks = [
             ToJudge(_files(pairs, [unit]), self._learnt_files(learnt, month), file)
             for month, units in self._units_of_months(pairs).items()
             for unit in units
-            for file in [to / f"month={month_name(month)}" / f"{unit:06}.parquet"]
+            for file in [of_month(to, month_name(month)) / f"{unit:06}.parquet"]
             if not file.exists()
         ]
-        perform_all(self.spark, tasks, partial(judge, self.work, terms), stage.folder / "tallies")
+        perform_all(self.spark, tasks, partial(judge, self.work, basis), folder / "tallies")
         kinds = self.spark.read.schema(ddl(VERDICTS)).parquet(str(to)).groupBy("verdict").count().collect()
         return {"verdicts": {row["verdict"]: row["count"] for row in kinds}}
 
-    def _check(self, terms: dict[str, Any], groups: Stage, stage: Stage) -> Counts:
+    def _check(self, basis: Basis, groups: Path, folder: Path) -> Counts:
         """Compare the pairs that clusters of dense groups need."""
-        numbers = deal_groups(self.spark, self.bundle, groups.folder, stage.folder, self.stages.fingerprint)
-        tasks = [
-            Groups(
-                number,
-                stage.folder / f"members/task={number}",
-                stage.folder / f"judged/task={number}",
-                self.bundle.group_checks,
-            )
-            for number in numbers
-        ]
-        return perform_all(self.spark, tasks, partial(check, self.work, terms), stage.folder / "tallies")
+        tasks = deal_groups(self.spark, self.bundle, groups, folder)
+        perform = partial(check, self.work, basis, folder, self.bundle.group_checks)
+        return perform_all(self.spark, tasks, perform, folder / "tallies")
 
-    def _units_of_months(self, pairs: Stage) -> dict[datetime.date, list[int]]:
+    def _units_of_months(self, pairs: Path) -> dict[datetime.date, list[int]]:
         """Return the units with pairs of each month that has any."""
         found: dict[datetime.date, list[int]] = {}
         for day, first, count in _dealt(self.manifest.days, self.most_articles):
@@ -127,16 +108,16 @@ class Judging:
             units += [unit for unit in range(first, first + count) if unit not in units and _files(pairs, [unit])]
         return {month: units for month, units in found.items() if units}
 
-    def _learnt_files(self, stage: Stage, month: datetime.date) -> list[Path]:
+    def _learnt_files(self, folder: Path, month: datetime.date) -> list[Path]:
         """Return the files of the tasks to which the newspapers of a month are dealt."""
         first, last = text_days(month)
         around = [count for day, count in self.manifest.days if first <= datetime.date.fromisoformat(day) <= last]
         buckets = -(-sum(around) // _LEARNT_FROM) or 1
-        return [stage.folder / "newspapers" / f"{month_name(month)}-{bucket:04}.parquet" for bucket in range(buckets)]
+        return [folder / "newspapers" / f"{month_name(month)}-{bucket:04}.parquet" for bucket in range(buckets)]
 
 
-def _files(pairs: Stage, units: Iterable[int]) -> list[Path]:
-    return [file for unit in units for file in files_of(pairs.folder / "units" / f"unit={unit}")]
+def _files(pairs: Path, units: Iterable[int]) -> list[Path]:
+    return [file for unit in units for file in files_of(pairs / "units" / f"unit={unit}")]
 
 
 def _dealt(days: Sequence[tuple[str, int]], most: int) -> Iterator[tuple[datetime.date, int, int]]:

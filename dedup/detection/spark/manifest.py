@@ -44,6 +44,14 @@ class ChangedArticlesError(RuntimeError):
     """Articles are not as they were exported; the message names some, and the remedy."""
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a file at once: it is there whole, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
+
+
 @dataclass(frozen=True, slots=True)
 class _Stored:
     """What is kept as a JSON file. `remedy`: what to do if there is none."""
@@ -62,11 +70,8 @@ class _Stored:
             raise BundleError(f"{path} cannot be read ({error}); {cls.remedy}") from error
 
     def write(self, path: Path) -> None:
-        """Write the file at once: it is there whole, or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        unfinished.write_text(json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1), encoding="utf-8")
-        unfinished.replace(path)
+        """Write the file."""
+        write_whole(path, json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ class Manifest(_Stored):
     profile: str
     config: dict[str, dict[str, Any]]  # every setting of every pass, the passes of a run marked as enabled
     passes: list[str] | None  # those that --passes asked for; None: the profile's own
-    rules: list[dict[str, Any]]  # newspaper, other (or null), names, settings, left_out, retired; see runs/preparing.py
+    rules: list[dict[str, Any]]  # newspaper, other (or null), names, settings, left_out, retired; see bounds.py
     newspaper_ids: list[int] | None  # the newspapers of the scope; None: all
     versions_join: bool
     model: str  # for load_model
@@ -120,15 +125,9 @@ class Manifest(_Stored):
 
     def bounds(self) -> Rules:
         """Return the rules of the profile."""
+        rest = ("settings", "left_out", "retired")
         return tuple(
-            Rule(
-                rule["newspaper"],
-                rule["other"],
-                tuple(rule["names"]),
-                rule["settings"],
-                rule["left_out"],
-                rule["retired"],
-            )
+            Rule(rule["newspaper"], rule["other"], tuple(rule["names"]), **{name: rule[name] for name in rest})
             for rule in self.rules
         )
 
@@ -157,6 +156,13 @@ class Result(_Stored):
     counts: dict[str, Any]  # crowded, verdicts (by kind), group_checks, clusters, clustered_articles, contradictions
     seconds: dict[str, float]  # of each stage
     finished_at: str
+
+    def described(self) -> Iterator[str]:
+        """Yield what was found as lines of text."""
+        for name, counted in self.passes.items():
+            yield f"{name}: {counted['pairs']:,.0f} pairs"
+        yield f"Verdicts: {', '.join(f'{kind} {count:,}' for kind, count in self.counts['verdicts'].items())}."
+        yield f"Clusters: {self.counts['clusters']:,} of {self.counts['clustered_articles']:,} articles."
 
     def key(self) -> str:
         """Return what the results are of: the same export and settings give the same."""

@@ -19,12 +19,11 @@ from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import distinct
 from dedup.detection.passes.base import Pass
 from dedup.detection.passes.members import MemberPass
-from dedup.detection.spark.pairs import no_pairs, pair_table
-from dedup.detection.spark.parts import KEYS, Keys, compared_contents, read_part, write
+from dedup.detection.spark.pairs import PAIRS, pair_table
+from dedup.detection.spark.parts import KEYS, Keys, Work, compared_contents, near_parts, read_part, write
 from dedup.detection.spark.schema import ddl, needed
-from dedup.detection.spark.stages import Done, files_of, perform_all
-from dedup.detection.spark.work import Work
-from dedup.detection.types import SHINGLES
+from dedup.detection.spark.stages import Done, files_of, kept, perform_all
+from dedup.detection.types import Phase
 
 # Members in one range of hashes, of all parts: 100 MB.
 MEMBERS_A_RANGE = 8_000_000
@@ -69,15 +68,16 @@ def find_by_members(
 
     sent = spark.range(0, len(work.parts), 1, len(work.parts)).mapInArrow(send, ddl(HELD))
     counted = sent.groupBy("range").applyInArrow(lambda table: counted_in_range(table, width, least), ddl(HELD))
-    counted.write.mode("overwrite").partitionBy("part").parquet(str(folder / "counted"))
-    tasks = list(_tiles(work, config.day_window))
+    kept(counted, folder / "counted", by="part")
+    near = near_parts(work.parts, config.day_window)
+    tasks = [(one, other) for one, other in near if work.parts[other].first_day <= work.last_day]
     return perform_all(spark, tasks, partial(_pairs_of_tile, work, compared), folder / "tallies")
 
 
 def sets_of(work: Work, part: int, compared: Compared) -> pa.Table:
     """Return the SETS of a part, by day and id: its shingles as they are stored, or sentences, which are made once."""
-    if compared.by.index == SHINGLES:
-        rows = work.read_prepared([part], [*KEYS, "shingles"], (1, work.last_day))
+    if compared.by.index == Phase.SHINGLES:
+        rows = work.read_prepared(part, [*KEYS, "shingles"], (1, work.last_day))
         none = pa.array([b""] * rows.num_rows, pa.binary())
         return rows.rename_columns([*KEYS, "members"]).append_column("weights", none)
     file = compared.folder / "sets" / f"{part:06}.parquet"
@@ -93,16 +93,6 @@ def sets_of(work: Work, part: int, compared: Compared) -> pa.Table:
 def members_in(sets: pa.Table, kind: np.dtype[Any]) -> Unsigned:
     """Return the members of SETS, set by set, as unsigned numbers."""
     return np.frombuffer(b"".join(sets["members"].to_pylist()), dtype=f"<u{kind.itemsize}")
-
-
-def _tiles(work: Work, day_window: int) -> Iterator[tuple[int, int]]:
-    for one, part in enumerate(work.parts):
-        if part.first_day > work.last_day:
-            return
-        for other in range(one, len(work.parts)):
-            if work.parts[other].first_day > min(part.last_day + day_window, work.last_day):
-                break
-            yield one, other
 
 
 def _pairs_of_tile(work: Work, compared: Compared, tile: tuple[int, int]) -> Done:
@@ -145,7 +135,7 @@ def shared_pairs(sets: Sequence[pa.Table], counted: Sequence[Counted], compared:
     weights = np.frombuffer(b"".join(texts["weights"].to_pylist()), dtype="<f4")
     members, places = np.unique(np.concatenate([part.members for part in counted]), return_index=True)
     counts = np.concatenate([part.counts for part in counted])[places].astype(np.int64)
-    tables, candidates = [no_pairs()], 0
+    tables, candidates = [PAIRS.empty_table()], 0
     for part in by.shared(
         by.sets(members_in(texts, compared.kind).view(compared.kind), offsets, weights),
         DayRange(keys.days, 0, config.day_window),

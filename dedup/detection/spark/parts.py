@@ -1,10 +1,15 @@
-"""The articles of an export in parts that fit into a worker's memory, whatever files they came in."""
+"""The articles of an export in parts that fit into a worker's memory, whatever files they came in.
+
+A task reads some parts and writes a file, and knows no Spark. It may be done twice, on two machines at a time: its
+file is the same.
+"""
 
 from __future__ import annotations
 
-import datetime
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,13 +22,13 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.normalization.titles import plain_title
 from dedup.detection.comparison.prepared import Preparer
-from dedup.detection.kernels.masked_shingles import ShingleSets, masked_shingle_sets
-from dedup.detection.kernels.tokens import IntArray
-from dedup.detection.spark.schema import needed
+from dedup.detection.kernels.masked_shingles import as_stored, masked_shingle_sets
+from dedup.detection.kernels.tokens import Alphabet, IntArray
+from dedup.detection.spark.schema import EPOCH, Bundle, alphabet_of, needed
+from dedup.detection.spark.stages import Done
 
 # What identifies and orders an article; every table of articles here has these columns, with days as ordinal numbers.
 KEYS = ("id", "newspaper", "day")
-_EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
 class Part(NamedTuple):
@@ -64,6 +69,18 @@ def parts_of(folder: Path, most: int) -> list[Part]:
     A single row group may have more. Only the footers of the files are read.
     """
     return sorted(part for path in sorted(folder.glob("*.parquet")) for part in _parts_of_file(path, most))
+
+
+def near_parts(parts: Sequence[Part], day_window: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts, by their numbers, that may have articles within the window of each other; each with itself too.
+
+    They are in order of their first days: what begins after the window of a part's last day meets none of it.
+    """
+    for one, part in enumerate(parts):
+        for other in range(one, len(parts)):
+            if parts[other].first_day > part.last_day + day_window:
+                break
+            yield one, other
 
 
 def _parts_of_file(path: Path, most: int) -> Iterator[Part]:
@@ -117,12 +134,29 @@ def read_part(
 
 def ordinals(days: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return dates as ordinal numbers."""
-    return pc.add(days.cast(pa.int32()), pa.scalar(_EPOCH, pa.int32())).cast(pa.int64())
+    return pc.add(days.cast(pa.int32()), pa.scalar(EPOCH, pa.int32())).cast(pa.int64())
 
 
 def rows_with(articles: pa.Table, ids: IntArray) -> pa.Table:
     """Return the articles with these ids, in the same order as in the table."""
     return articles.filter(pa.array(np.isin(articles["id"].to_numpy(), ids)))
+
+
+def of_days(articles: pa.Table, first_day: int, last_day: int) -> pa.Table:
+    """Return the articles of these days, both included."""
+    day = articles["day"]
+    return articles.filter(pc.and_(pc.greater_equal(day, first_day), pc.less_equal(day, last_day)))
+
+
+def read_file(file: Path, columns: Sequence[str]) -> pa.Table:
+    """Return columns of a file."""
+    return parquet.read_table(file, columns=list(columns), use_threads=False)
+
+
+def read_all(files: Iterable[Path], schema: pa.Schema) -> pa.Table:
+    """Return the rows of some files; none if there are no files."""
+    tables = [read_file(file, schema.names).cast(schema) for file in files]
+    return pa.concat_tables([schema.empty_table(), *tables])
 
 
 def write(table: pa.Table, path: Path) -> None:
@@ -133,42 +167,54 @@ def write(table: pa.Table, path: Path) -> None:
     unfinished.replace(path)
 
 
-# What `prepared` reads of a part, and what it returns. `shingles` are those of the text that is compared, as they are
-# stored in a database (masked_shingles.py).
-READ: Final = ("headline", "text")
+# A prepared article. `shingles` are those of the text that is compared, as they are stored in a database
+# (masked_shingles.py).
 PREPARED: Final = needed(id=pa.int64(), newspaper=pa.int64(), day=pa.int64(), form=pa.string(), shingles=pa.binary())
-# With more known words than this, the preparer starts over.
-_KNOWN_WORDS = 400_000
 
 
-def prepared(articles: pa.Table, affixes: Mapping[int, Sequence[str]]) -> pa.Table:
-    """Return the PREPARED rows of articles (KEYS, READ), in their order."""
-    texts = articles["text"].to_pylist()
-    sets = masked_shingle_sets(texts)
-    blobs = [members.astype("<u4").tobytes() for members in np.split(sets.values, sets.offsets[1:-1])] if texts else []
-    columns = {name: articles[name] for name in KEYS}
-    columns |= {
-        "form": pa.array(_forms(articles, affixes), pa.string()),
-        "shingles": pa.array(blobs, pa.binary()),
-    }
-    return pa.table([columns[name] for name in PREPARED.names], schema=PREPARED)
+@dataclass(frozen=True)
+class Work:
+    """What every task needs: the export in parts, and the folder of the articles that are prepared."""
+
+    root: Path
+    parts: Sequence[Part]
+    last_day: int
+    mode: Mode
+    prepared: Path
+
+    @cached_property
+    def affixes(self) -> dict[int, list[str]]:
+        """What each newspaper adds to headlines."""
+        rows = Bundle(self.root).read("newspapers").select(["id", "affixes"]).to_pylist()
+        return {row["id"]: row["affixes"] for row in rows}
+
+    @cached_property
+    def alphabet(self) -> Alphabet:
+        """How the database's pg_trgm sees single characters."""
+        return alphabet_of(Bundle(self.root).read("alphabet"))
+
+    def file_of(self, part: int) -> Path:
+        """Return the file of the prepared articles of a part."""
+        return self.prepared / f"{part:06}.parquet"
+
+    def parts_with(self, first_day: int, last_day: int) -> list[int]:
+        """Return the parts that may have articles of these days."""
+        return [number for number, part in enumerate(self.parts) if part.overlaps(first_day, last_day)]
+
+    def read_prepared(self, part: int, columns: Sequence[str], days: tuple[int, int]) -> pa.Table:
+        """Return the prepared articles of a part that are of some days."""
+        return of_days(read_file(self.file_of(part), columns), *days)
 
 
-def _forms(articles: pa.Table, affixes: Mapping[int, Sequence[str]]) -> list[str]:
-    preparer = Preparer()
-    forms = []
-    for newspaper, headline in zip(articles["newspaper"].to_pylist(), articles["headline"].to_pylist(), strict=True):
-        if preparer.known_words > _KNOWN_WORDS:
-            preparer = Preparer()
-        forms.append(preparer.headline_form(plain_title(headline, affixes[newspaper])))
-    return forms
-
-
-def shingle_sets(rows: pa.Table) -> ShingleSets:
-    """Return the shingles of PREPARED rows."""
-    blobs = rows["shingles"].to_pylist()
-    offsets = np.cumsum([0, *(len(blob) // 4 for blob in blobs)], dtype=np.int64)
-    return ShingleSets(np.frombuffer(b"".join(blobs), dtype="<u4"), offsets)
+def prepare(work: Work, part: int) -> Done:
+    """Write the prepared articles of a part, those after the last day too."""
+    articles, affixes, preparer = read_part(work.parts[part], ["headline", "text"]), work.affixes, Preparer()
+    headlines = zip(articles["newspaper"].to_pylist(), articles["headline"].to_pylist(), strict=True)
+    forms = [preparer.headline_form(plain_title(headline, affixes[newspaper])) for newspaper, headline in headlines]
+    shingles = as_stored(masked_shingle_sets(articles["text"].to_pylist()))
+    made = [pa.array(forms, pa.string()), pa.array(shingles, pa.binary())]
+    write(pa.table([*articles.select(KEYS).columns, *made], schema=PREPARED), work.file_of(part))
+    return Done()
 
 
 def compared_contents(articles: pa.Table, mode: Mode) -> list[str]:

@@ -1,7 +1,7 @@
 """A run on a cluster, stage by stage.
 
 Spark deals out the tasks and repeats those of a lost machine, and brings together what has the same key. The tasks read
-and write the files of the export themselves (work.py), so that texts never go through a shuffle.
+and write the files of the export themselves (parts.py), so that texts never go through a shuffle.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import dataclasses
 import datetime
 import shutil
 import socket
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -25,14 +24,14 @@ from dedup.detection.passes.near import NearPass
 from dedup.detection.spark.bands import find_similar
 from dedup.detection.spark.clustering import write_clusters
 from dedup.detection.spark.judging import Judging
-from dedup.detection.spark.keyed import find_keyed, mapped
+from dedup.detection.spark.keyed import find_keyed
 from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, check_versions, fingerprint, versions
 from dedup.detection.spark.members import find_by_members
 from dedup.detection.spark.pairs import PAIRS, allowed
-from dedup.detection.spark.parts import parts_of
-from dedup.detection.spark.schema import Bundle, ddl
-from dedup.detection.spark.stages import Counts, Stage, Stages, files_of, perform_all
-from dedup.detection.spark.work import Work, find_in_tile, find_on_day, prepare, tiles_of
+from dedup.detection.spark.parts import Work, parts_of, prepare
+from dedup.detection.spark.schema import EVIDENCE, Bundle, ddl, of_pass
+from dedup.detection.spark.stages import Counts, Stages, f, files_of, kept, mapped, month_of_pair, perform_all
+from dedup.detection.spark.tiles import find_in_tile, find_on_day, tiles_of
 from dedup.detection.types import VerdictKind
 
 # A part has at most so many articles, and at least so many if there are enough workers for more parts.
@@ -40,23 +39,15 @@ MOST_ARTICLES, LEAST_ARTICLES = 20_000, 2_000
 _ARTICLES_A_PARTITION = 100_000
 
 
-def run_stages(
-    spark: Any, *, bundle: Bundle, manifest: Manifest, configs: Configs, tile_pairs: int, resume: bool
-) -> Result:
-    """Find, judge and cluster the pairs of an export; write `results/`, result.json last; return what is in that.
+class ClusterRun:
+    """A run that finds, judges and clusters the pairs of an export.
 
     `configs` are those of the manifest with the options of the run; only enabled passes run. A tile compares at most
-    `tile_pairs` pairs of articles at a time. With `resume`, stages that an earlier run finished are kept. Raises
-    BundleError.
+    `tile_pairs` pairs of articles at a time. With `resume`, stages that an earlier run finished are kept.
     """
-    return _Run(spark, bundle, manifest, configs, tile_pairs, resume=resume).result()
-
-
-class _Run:
-    """The stages of a run, in order."""
 
     def __init__(
-        self, spark: Any, bundle: Bundle, manifest: Manifest, configs: Configs, tile_pairs: int, *, resume: bool
+        self, spark: Any, *, bundle: Bundle, manifest: Manifest, configs: Configs, tile_pairs: int, resume: bool
     ) -> None:
         self._spark, self._bundle, self._manifest, self._configs = spark, bundle, manifest, configs
         self._config = {name: dataclasses.asdict(config) for name, config in configs.items()}
@@ -67,7 +58,7 @@ class _Run:
         # The numbers of parts and units are names in the files of stages.
         cut = [(Path(part.path).name, *part[3:]) for part in parts]
         input_digest = fingerprint([manifest.fingerprint(), self._config, versions(), tile_pairs, self._most, cut])
-        self._stages = Stages(bundle.stages, input_digest[:12], _report)
+        self._stages = Stages(bundle.stages, input_digest[:12])
         self._keep_or_forget(resume=resume)
         # A shuffle moves some hundred bytes an article; each of its partitions costs a fifth of a second.
         partitions = max(spark.sparkContext.defaultParallelism, manifest.articles // _ARTICLES_A_PARTITION)
@@ -77,22 +68,21 @@ class _Run:
             parts,
             manifest.last_day.toordinal(),
             manifest.mode,
-            self._stages.stage("prepared").folder / "articles",
+            self._stages.folder("prepared") / "articles",
         )
         self._judging = Judging(spark, bundle, manifest, self._work, self._stages, self._most)
         self._rules = manifest.bounds()
         self._counts: dict[str, Counts] = {}
 
     def result(self) -> Result:
+        """Do every stage; write `results/`, result.json last; return what is in that. Raises BundleError."""
         self._stages.perform("prepared", self._prepare)
         enabled = {name: config for name, config in self._configs.items() if config.enabled}
         for name, config in enabled.items():
             self._counts[name] = self._find(name, config)
-        evidence = {name: self._stages.stage(f"evidence-{name}").folder / "allowed" for name in enabled}
+        evidence = {name: self._stages.folder(f"evidence-{name}") / "allowed" for name in enabled}
         verdicts = self._judging.verdicts(evidence)
-        _, clusters = self._stages.perform(
-            "clusters", lambda stage: write_clusters(self._spark, self._bundle, stage.folder, self._stages.fingerprint)
-        )
+        _, clusters = self._stages.perform("clusters", lambda folder: write_clusters(self._spark, self._bundle, folder))
         result = Result(
             manifest=self._manifest.fingerprint(),
             versions=versions(),
@@ -115,17 +105,17 @@ class _Run:
             of_stages.write_text(self._stages.fingerprint)
         self._bundle.result.unlink(missing_ok=True)
 
-    def _prepare(self, stage: Stage) -> Counts:
+    def _prepare(self, folder: Path) -> Counts:
         tasks = [part for part in range(len(self._work.parts)) if not self._work.file_of(part).exists()]
-        return perform_all(self._spark, tasks, partial(prepare, self._work), stage.folder / "tallies")
+        return perform_all(self._spark, tasks, partial(prepare, self._work), folder / "tallies")
 
     def _find(self, name: str, config: PassConfig) -> Counts:
         wide = widened(name, config, self._rules)
-        _, counts = self._stages.perform(name, lambda stage: self._found_by(name, wide, stage))
+        _, counts = self._stages.perform(name, partial(self._found_by, name, wide))
         _, allowed_ = self._stages.perform(f"evidence-{name}", partial(self._allow, name, config, counts["days"]))
         return counts | allowed_
 
-    def _found_by(self, name: str, config: Any, stage: Stage) -> Counts:
+    def _found_by(self, name: str, config: Any, folder: Path) -> Counts:
         """Write the pairs of a pass into the folder `pairs` of its stage; return what it did. Raises BundleError."""
         found, first_day = PASSES[name], self._manifest.first_day.toordinal()
         if found.spread is None:
@@ -133,7 +123,7 @@ class _Run:
                 f"the pass {name!r} does not declare how it is spread over a cluster; leave it out with --passes"
             )
         find = {Spread.TILES: self._in_tiles, **_FINDERS}[found.spread]
-        counts: Counts = find(self._spark, self._work, found, config, first_day, stage.folder)
+        counts: Counts = find(self._spark, self._work, found, config, first_day, folder)
         return counts
 
     def _in_tiles(
@@ -154,8 +144,6 @@ class _Run:
 
     def _dense_days(self, pairs: Path, dense_from: int) -> list[int]:
         """Return the days of articles that have too many pairs that end on their day: the tiles know only some."""
-        from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
-
         found = self._spark.read.schema(ddl(PAIRS)).parquet(str(pairs))
         later = f.greatest("left_day", "right_day")
         sides = [
@@ -165,11 +153,9 @@ class _Run:
         ending = sides[0].union(sides[1]).groupBy("article", "day").count().where(f.col("count") > dense_from)
         return [row["day"] for row in ending.select("day").distinct().collect()]
 
-    def _allow(self, name: str, config: PassConfig, dense_days: Sequence[int], stage: Stage) -> Counts:
+    def _allow(self, name: str, config: PassConfig, dense_days: Sequence[int], to: Path) -> Counts:
         """Write the evidence of a pass: what the scope and the rules of the profile allow of its pairs."""
-        from pyspark.sql import functions as f  # noqa: PLC0415
-
-        folder = self._stages.stage(name).folder
+        folder = self._stages.folder(name)
         later = f.greatest("left_day", "right_day")
         found = self._spark.read.schema(ddl(PAIRS)).parquet(str(folder / "pairs"))
         if dense_days:
@@ -181,22 +167,16 @@ class _Run:
         found = found.where(later >= first_day)
         if rules:
             found = mapped(found, lambda table: allowed(table, name, config, rules), ddl(PAIRS))
-        found.write.mode("overwrite").parquet(str(stage.folder / "allowed"))
-        kept = self._spark.read.parquet(str(stage.folder / "allowed"))
-        _by_month(kept, later).select("left", "right", "score", "details", "month").write.mode("overwrite").partitionBy(
-            "month"
-        ).parquet(str(self._bundle.evidence / f"pass_name={name}"))
-        return {"pairs": kept.count(), "crowded": self._write_hubs(name, folder)}
+        evidence = kept(found, to / "allowed")
+        placed = evidence.withColumn("month", month_of_pair()).select(*EVIDENCE.names, "month").repartition("month")
+        kept(placed, of_pass(self._bundle.evidence, name), by="month")
+        return {"pairs": evidence.count(), "crowded": self._write_hubs(name, folder)}
 
     def _write_hubs(self, name: str, folder: Path) -> int:
-        from pyspark.sql import functions as f  # noqa: PLC0415
-
         if not any(files_of(folder / "crowded")):
             return 0
         hubs = self._spark.read.parquet(str(folder / "crowded")).groupBy("article").agg(f.max("near").alias("near"))
-        to = self._bundle.hubs / f"pass_name={name}"
-        hubs.write.mode("overwrite").parquet(str(to))
-        count: int = self._spark.read.parquet(str(to)).count()
+        count: int = kept(hubs, of_pass(self._bundle.hubs, name)).count()
         return count
 
     def _summary(self, name: str) -> dict[str, float]:
@@ -216,17 +196,6 @@ _FINDERS: Mapping[Spread, Callable[..., Counts]] = {
     Spread.MEMBERS: find_by_members,
     Spread.BANDS: find_similar,
 }
-
-
-def _by_month(found: Any, later: Any) -> Any:
-    from pyspark.sql import functions as f  # noqa: PLC0415
-
-    day = f.date_add(f.lit("1970-01-01").cast("date"), (later - 719_163).cast("int"))
-    return found.withColumn("month", f.date_format(day, "yyyy-MM")).repartition("month")
-
-
-def _report(name: str, seconds: float) -> None:
-    sys.stderr.write(f"{name}: {seconds:,.1f} s\n")
 
 
 # Tasks per core, so that every executor gets some.

@@ -26,8 +26,9 @@ nowhere by a locale. The month is that of the later article's day.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -46,8 +47,18 @@ def needed(**kinds: pa.DataType) -> pa.Schema:
     return pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds.items()])
 
 
+def table_of(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.Table:
+    """Return rows as a table."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(values, kind) for kind, values in zip(schema.types, columns, strict=True)]
+    return pa.table(arrays, schema=schema)
+
+
 # How Spark names the types of columns.
-_DDL = {"int64": "long", "int32": "int", "double": "double", "string": "string", "bool": "boolean", "binary": "binary"}
+_DDL = {
+    "int64": "long", "int32": "int", "double": "double", "string": "string", "bool": "boolean", "binary": "binary",
+    "list<item: int64>": "array<long>",
+}  # fmt: skip
 
 
 def ddl(schema: pa.Schema) -> str:
@@ -132,18 +143,33 @@ class Bundle:
         """Return the file of a small table: newspapers, links, series_rules, group_rules or alphabet."""
         return self.root / f"{name}.parquet"
 
-    def keys_of(self, pass_name: str) -> Path:
-        """Return the folder of the keys of a pass."""
-        return self.keys / f"pass_name={pass_name}"
-
     def read(self, name: str) -> pa.Table:
         """Return a small table."""
         return parquet.read_table(self.table(name))
 
 
+# The first day as Spark and Arrow number days, as an ordinal number.
+EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
+
+
 def month_of(day: datetime.date) -> str:
     """Return the month of a day as the names of folders have it: 2026-03."""
     return day.isoformat()[:7]
+
+
+def months_in(folder: Path) -> list[str]:
+    """Return the months that a folder of results has, in order."""
+    return sorted(path.name.removeprefix("month=") for path in folder.glob("month=*"))
+
+
+def of_month(folder: Path, month: str) -> Path:
+    """Return the folder of a month."""
+    return folder / f"month={month}"
+
+
+def of_pass(folder: Path, name: str) -> Path:
+    """Return the folder of a pass."""
+    return folder / f"pass_name={name}"
 
 
 def alphabet_of(table: pa.Table) -> Alphabet:

@@ -7,20 +7,25 @@ tasks are not repeated either: a file is there whole or not at all, and made twi
 from __future__ import annotations
 
 import json
-import os
 import resource
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 
+from articles.loading import when_used
+from dedup.detection.spark.manifest import write_whole
+from dedup.detection.spark.schema import EPOCH, ddl
+
+# pyspark.sql.functions: `newsdedup-spark plan` needs no Spark.
+f = when_used("pyspark.sql.functions", of_extra=True)
 Counts = dict[str, Any]
-_FINISHED = "finished.json"
 
 
 class Done(NamedTuple):
@@ -32,56 +37,33 @@ class Done(NamedTuple):
     days: Sequence[int] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """The folder of a stage."""
-
-    folder: Path
-
-    @property
-    def finished(self) -> Counts | None:
-        """What the stage counted, once it is finished."""
-        try:
-            counts: Counts = json.loads((self.folder / _FINISHED).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        return counts
-
-    def finish(self, counts: Counts) -> None:
-        """Mark the stage as finished."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        unfinished = self.folder / f".{_FINISHED}.{os.getpid()}"
-        unfinished.write_text(json.dumps(counts), encoding="utf-8")
-        unfinished.replace(self.folder / _FINISHED)
-
-
 @dataclass(slots=True)
 class Stages:
     """All stages of a run. `fingerprint` is of everything that they rest on."""
 
     root: Path
     fingerprint: str
-    on_stage: Callable[[str, float], None] = lambda _name, _seconds: None
     seconds: dict[str, float] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Remove what earlier runs left."""
         shutil.rmtree(self.root, ignore_errors=True)
 
-    def stage(self, name: str) -> Stage:
-        """Return the stage with this name."""
-        return Stage(self.root / f"{name}-{self.fingerprint}")
+    def folder(self, name: str) -> Path:
+        """Return the folder of the stage with this name."""
+        return self.root / f"{name}-{self.fingerprint}"
 
-    def perform(self, name: str, make: Callable[[Stage], Counts]) -> tuple[Stage, Counts]:
-        """Return a stage and its counts; make it unless it is finished."""
-        stage, began = self.stage(name), time.monotonic()
-        counts = stage.finished
-        if counts is None:
-            counts = make(stage)
-            stage.finish(counts | {"stage_seconds": round(time.monotonic() - began, 3)})
-        self.seconds[name] = stage.finished["stage_seconds"] if stage.finished else 0.0
-        self.on_stage(name, time.monotonic() - began)
-        return stage, counts
+    def perform(self, name: str, make: Callable[[Path], Counts]) -> tuple[Path, Counts]:
+        """Return the folder of a stage and its counts; make it unless it is finished; say how long it took."""
+        folder, began = self.folder(name), time.monotonic()
+        mark = folder / "finished.json"
+        if not mark.exists():
+            counts = make(folder)
+            write_whole(mark, json.dumps(counts | {"stage_seconds": round(time.monotonic() - began, 3)}))
+        finished: Counts = json.loads(mark.read_text(encoding="utf-8"))
+        self.seconds[name] = finished.pop("stage_seconds")
+        sys.stderr.write(f"{name}: {time.monotonic() - began:,.1f} s\n")
+        return folder, finished
 
 
 def files_of(folder: Path) -> Iterator[Path]:
@@ -89,19 +71,44 @@ def files_of(folder: Path) -> Iterator[Path]:
     yield from sorted(path for path in folder.rglob("*.parquet") if not path.name.startswith((".", "_")))
 
 
+def kept(frame: Any, folder: Path, by: str = "") -> Any:
+    """Store the rows of a frame in a folder, or in folders of it `by` a column; return them as they are stored."""
+    writer = frame.write.mode("overwrite")
+    (writer.partitionBy(by) if by else writer).parquet(str(folder))
+    return frame.sparkSession.read.parquet(str(folder))
+
+
+def united(frames: Sequence[Any]) -> Any:
+    """Return the rows of all frames, whose columns have the same order."""
+    return reduce(lambda one, other: one.union(other), frames)
+
+
+def day_number() -> Any:
+    """Return the column `day`, a date, as an ordinal number."""
+    return (f.datediff("day", f.lit("1970-01-01")) + f.lit(EPOCH)).cast("long").alias("day")
+
+
+def month_of_pair() -> Any:
+    """Return the month of a pair's later article, as the names of folders have it, given left_day and right_day."""
+    later = f.greatest("left_day", "right_day")
+    day = f.date_add(f.lit("1970-01-01").cast("date"), (later - EPOCH).cast("int"))
+    return f.date_format(day, "yyyy-MM")
+
+
+def mapped(frame: Any, convert: Callable[[pa.Table], pa.Table], schema: str) -> Any:
+    """Return the rows of a frame, converted a batch at a time."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from convert(pa.Table.from_batches([batch])).to_batches()
+
+    return frame.mapInArrow(run, schema)
+
+
 Task = TypeVar("Task")
 
-_DONE: Final = pa.schema(
-    [
-        ("candidates", pa.int64()),
-        ("verified", pa.int64()),
-        ("pairs", pa.int64()),
-        ("days", pa.list_(pa.int64())),
-        ("seconds", pa.float64()),
-        ("peak", pa.int64()),
-    ]
-)
-_DDL: Final = "candidates long, verified long, pairs long, days array<long>, seconds double, peak long"
+_COUNTS: Final = dict.fromkeys(("candidates", "verified", "pairs", "peak"), pa.int64())
+_DONE: Final = pa.schema({**_COUNTS, "days": pa.list_(pa.int64()), "seconds": pa.float64()})
 
 
 def perform_all(spark: Any, tasks: Sequence[Task], perform: Callable[[Task], Done], tallies: Path) -> Counts:
@@ -120,8 +127,7 @@ def perform_all(spark: Any, tasks: Sequence[Task], perform: Callable[[Task], Don
             for number in batch.column(0).to_pylist():
                 yield _performed(perform, sent.value[number])
 
-    numbers.mapInArrow(run, _DDL).write.mode("overwrite").parquet(str(tallies))
-    counts = added_up(spark, tallies)
+    counts = _added_up(kept(numbers.mapInArrow(run, ddl(_DONE)), tallies))
     sent.destroy()
     return counts
 
@@ -129,22 +135,19 @@ def perform_all(spark: Any, tasks: Sequence[Task], perform: Callable[[Task], Don
 def _performed(perform: Callable[[Task], Done], task: Task) -> pa.RecordBatch:
     began = time.process_time()
     done = perform(task)
-    row = done._asdict() | {"days": list(done.days), "seconds": time.process_time() - began, "peak": peak_memory()}
+    row = done._asdict() | {"days": list(done.days), "seconds": time.process_time() - began, "peak": _peak_memory()}
     return pa.RecordBatch.from_pylist([row], schema=_DONE)
 
 
-def added_up(spark: Any, tallies: Path) -> Counts:
+def _added_up(rows: Any) -> Counts:
     """Return the sums of what tasks did, the highest memory of a worker, and all days that they name, ascending."""
-    from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
-
-    rows = spark.read.parquet(str(tallies))
     sums = (f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in ("candidates", "verified", "pairs", "seconds"))
     [total] = rows.agg(*sums, f.coalesce(f.max("peak"), f.lit(0)).alias("peak")).collect()
     days = rows.select(f.explode("days").alias("day")).distinct().collect()
     return total.asDict() | {"days": sorted(row["day"] for row in days)}
 
 
-def peak_memory() -> int:
+def _peak_memory() -> int:
     """Return the most bytes that this process has had in memory."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak

@@ -3,13 +3,14 @@
 A tile finds every pair of its articles. Whether articles belong to a dense group shows when all tiles are counted:
 a pair is left out only if the later of its articles has more neighbours up to its own day than a group begins with. So
 the days of such articles are compared again, a whole window at a time (passes/near.py), and replace what the tiles
-found on these days.
+found on these days. The tasks know no Spark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,15 +27,39 @@ from dedup.detection.kernels.parity_join import (
     sketched,
 )
 from dedup.detection.kernels.tokens import IntArray
-from dedup.detection.passes.base import NearConfig
 from dedup.detection.passes.near import NearPass, NearSets, note, pairs_of_groups
-from dedup.detection.spark.pairs import Scores, pair_table
-from dedup.detection.spark.parts import Keys
+from dedup.detection.passes.reading import ArticleBatch
+from dedup.detection.spark.pairs import PAIRS, Scores, pair_table, write_hubs
+from dedup.detection.spark.parts import Keys, Part, Work, near_parts, of_days, read_part, write
+from dedup.detection.spark.stages import Done
 from dedup.detection.types import Tally
 
 # Articles of the second side that are compared with the whole first side at a time: of their pairs with each other,
 # which are not asked for, there are few.
 _STRIP = 4096
+
+
+class Tile(NamedTuple):
+    """Some articles of a part with some of another: the parts and, of each, the first row and the row to stop at."""
+
+    one: int
+    other: int
+    rows_of_one: tuple[int, int]
+    rows_of_other: tuple[int, int]
+
+
+def tiles_of(parts: Sequence[Part], day_window: int, most_articles: int) -> Iterator[Tile]:
+    """Yield the tiles that have all pairs within the window, of at most so many articles on each side."""
+    for one, other in near_parts(parts, day_window):
+        for rows in _slices(parts[one].articles, most_articles):
+            for others in _slices(parts[other].articles, most_articles):
+                if one != other or rows <= others:
+                    yield Tile(one, other, rows, others)
+
+
+def _slices(articles: int, most: int) -> list[tuple[int, int]]:
+    count = -(-articles // most)
+    return [(articles * place // count, articles * (place + 1) // count) for place in range(count)]
 
 
 class TilePairs(NamedTuple):
@@ -43,33 +68,28 @@ class TilePairs(NamedTuple):
     Pairs whose later article is of one of the `dense_days` are left out.
     """
 
-    one: IntArray
-    other: IntArray
+    left: IntArray
+    right: IntArray
     scores: Scores
     candidates: int
     dense_days: IntArray
 
 
-def similar_in_tile(articles: NearSets, split: int, config: NearConfig, threshold: float) -> TilePairs:
+def similar_in_tile(articles: NearSets, split: int, config: Any) -> TilePairs:
     """Return the pairs of a tile whose similarity reaches the threshold, at most `config.day_window` days apart.
 
     The rows before `split` and those from it on are each ordered by day; a pair has one of each. With `split` 0, all
     rows are compared with each other.
     """
-    days = articles.days
-    tiles = (
-        _within(articles, config.day_window, threshold)
-        if not split
-        else _between(articles, split, config.day_window, threshold)
-    )
-    counter = _Counter(days, config.dense_from)
+    tiles = _between(articles, split, config) if split else _within(articles, config)
+    counter = _Counter(articles.days, config.dense_from)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     found += (counter.open(one, other) for one, other in tiles)
     one, other = counter.open(*(np.concatenate(side) for side in zip(*found, strict=True)), count=False)
     order = np.lexsort((other, one))
     one, other = one[order], other[order]
     scores = jaccard(articles.sets, one, other, articles.universe)
-    reached = scores >= threshold - TOLERANCE
+    reached = scores >= config.threshold - TOLERANCE
     return TilePairs(one[reached], other[reached], scores[reached], len(one), counter.dense_days)
 
 
@@ -102,15 +122,15 @@ class _Counter:
         return one, other
 
 
-def _within(articles: NearSets, day_window: int, threshold: float) -> Iterator[Pairs]:
-    reach = PairRange(DayRange(articles.days, 0, day_window).earliest, 0)
-    yield from candidate_tiles(sketched(articles.sets, threshold), reach, threshold)
+def _within(articles: NearSets, config: Any) -> Iterator[Pairs]:
+    reach = PairRange(DayRange(articles.days, 0, config.day_window).earliest, 0)
+    yield from candidate_tiles(sketched(articles.sets, config.threshold), reach, config.threshold)
 
 
-def _between(articles: NearSets, split: int, day_window: int, threshold: float) -> Iterator[Pairs]:
+def _between(articles: NearSets, split: int, config: Any) -> Iterator[Pairs]:
     """Yield the candidates of one side with the other, strip by strip."""
-    days = articles.days
-    sketches = sketched(articles.sets, threshold)
+    days, day_window = articles.days, config.day_window
+    sketches = sketched(articles.sets, config.threshold)
     for start in range(split, len(days), _STRIP):
         strip = np.arange(start, min(start + _STRIP, len(days)))
         begin = int(np.searchsorted(days[:split], days[strip[0]] - day_window))
@@ -119,29 +139,74 @@ def _between(articles: NearSets, split: int, day_window: int, threshold: float) 
         earliest = np.arange(len(rows))
         earliest[end - begin :] = np.searchsorted(days[begin:end], days[strip] - day_window)
         part = Sketches(np.ascontiguousarray(sketches.words[:, rows]), sketches.sizes[rows])
-        for left, right in candidate_tiles(part, PairRange(earliest, end - begin), threshold):
+        for left, right in candidate_tiles(part, PairRange(earliest, end - begin), config.threshold):
             asked = left < end - begin
             one, other = rows[left[asked]], rows[right[asked]]
             near = np.abs(days[one] - days[other]) <= day_window
             yield one[near], other[near]
 
 
-def similar_of_day(articles: NearSets, day: int, config: NearConfig, tally: Tally) -> SimilarPairs:
-    """Return the pairs whose later article is of `day`; note the hubs in the tally.
+def find_in_tile(work: Work, by: NearPass, config: Any, folder: Path, tile: Tile) -> Done:
+    """Write the pairs of a tile of a pass that compares sets into the folder `pairs`."""
+    (begin, _), (other_begin, _) = tile.rows_of_one, tile.rows_of_other
+    file = folder / "pairs" / f"{tile.one:06}-{tile.other:06}-{begin:06}-{other_begin:06}.parquet"
+    one = _rows_of(work, tile.one, tile.rows_of_one)
+    sides = [one]
+    if (tile.one, tile.rows_of_one) != (tile.other, tile.rows_of_other):
+        other = _rows_of(work, tile.other, tile.rows_of_other)
+        sides = [_near(one, other, config.day_window), _near(other, one, config.day_window)]
+    first = _sets_of(sides[:1], by, config, work)
+    both, split = (_sets_of(sides, by, config, work), len(first.ids)) if len(sides) > 1 else (first, 0)
+    if not len(both.ids) or (len(sides) > 1 and split in (0, len(both.ids))):
+        write(PAIRS.empty_table(), file)
+        return Done()
+    found = similar_in_tile(both, split, config)
+    pairs = scored_pairs(by, both, Keys.of(pa.concat_tables(sides)), found, config.threshold)
+    write(pairs, file)
+    return Done(found.candidates, len(found.scores), pairs.num_rows, found.dense_days.tolist())
 
-    `articles` are those of twice the window's days before and of the day, ordered by day and id.
+
+def _rows_of(work: Work, part: int, rows: tuple[int, int]) -> pa.Table:
+    return read_part(work.parts[part], ["text"], last_day=work.last_day).slice(rows[0], rows[1] - rows[0])
+
+
+def _near(articles: pa.Table, others: pa.Table, day_window: int) -> pa.Table:
+    """Return the articles that are within the window of any day of the others."""
+    if not others.num_rows:
+        return articles.slice(0, 0)
+    days = others["day"].to_numpy()
+    return of_days(articles, int(days.min()) - day_window, int(days.max()) + day_window)
+
+
+def _sets_of(sides: Sequence[pa.Table], by: NearPass, config: Any, work: Work) -> NearSets:
+    articles = pa.concat_tables(sides)
+    keys, texts = Keys.of(articles), [text[: config.prefix] for text in articles["text"].to_pylist()]
+    return by.sets_of(ArticleBatch(keys.ids, keys.days, None, texts), config, work.alphabet)
+
+
+def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -> Done:
+    """Write the pairs whose later article is of a day with dense groups into the folder `dense`; and its hubs
+    into `crowded`.
     """
-    asked = DayRange(articles.days, int(np.searchsorted(articles.days, day)), config.day_window)
-    found = pairs_of_groups(articles, asked, config)
-    note(found, articles.ids, tally)
-    return found
+    first = max(1, day - 2 * config.day_window)
+    read = (read_part(work.parts[part], ["text"], last_day=day) for part in work.parts_with(first, day))
+    articles = pa.concat_tables(of_days(table, first, day) for table in read)
+    articles = articles.sort_by([("day", "ascending"), ("id", "ascending")])
+    sets, tally = _sets_of([articles], by, config, work), Tally()
+    asked = DayRange(sets.days, int(np.searchsorted(sets.days, day)), config.day_window)
+    found = pairs_of_groups(sets, asked, config)
+    note(found, sets.ids, tally)
+    pairs = scored_pairs(by, sets, Keys.of(articles), found, config.threshold)
+    write_hubs(tally.hubs, folder / "crowded" / f"{day}.parquet")
+    write(pairs, folder / "dense" / f"{day}.parquet")
+    return Done(found.candidates, len(found.scores), pairs.num_rows)
 
 
 def scored_pairs(
-    by: NearPass, articles: NearSets, keys: Keys, one: IntArray, other: IntArray, scores: Scores, threshold: float
+    by: NearPass, articles: NearSets, keys: Keys, found: TilePairs | SimilarPairs, threshold: float
 ) -> pa.Table:
     """Return pairs of the articles by their places as a table, with the scores that the pass writes."""
-    reached, written = by.reached(scores, threshold)
+    reached, written = by.reached(found.scores, threshold)
     order = np.argsort(keys.ids)
     rows = order[np.searchsorted(keys.ids, articles.ids, sorter=order)]
-    return pair_table(keys.at(rows[one[reached]]), keys.at(rows[other[reached]]), written)
+    return pair_table(keys.at(rows[found.left[reached]]), keys.at(rows[found.right[reached]]), written)

@@ -1,26 +1,29 @@
-"""The verdicts on some pairs of a month, and what they rest on, as tables. Pure (see dedup/detection/judging)."""
+"""The tasks that judge the pairs of a month, and that learn what their verdicts rest on. They know no Spark."""
 
 from __future__ import annotations
 
 import datetime
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from articles.normalization.times import Precision, PublicationTime
-from dedup.detection.comparison.prepared import Preparer
-from dedup.detection.comparison.recurring import LEAST_LEARNT, HeadlineSeries, RecurringText
-from dedup.detection.judging.articles import JudgedArticle, StoredArticle, prepared, without_collector
+from dedup.detection.clustering.group_pairs import IdPair
+from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
+from dedup.detection.judging.articles import JudgedArticle, PreparedArticles, StoredArticle, without_collector
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, Terms, judged
-from dedup.detection.judging.months import recurring_text, sampled
-from dedup.detection.kernels.masked_shingles import Hashes
+from dedup.detection.judging.months import Learning, series_days, text_days
+from dedup.detection.kernels.masked_shingles import Hashes, from_stored
 from dedup.detection.kernels.tokens import IntArray, distinct
-from dedup.detection.spark.parts import shingle_sets
+from dedup.detection.passes.reading import ArticleShingles
+from dedup.detection.spark.parts import PREPARED, Keys, Work, read_all, read_file, read_part, rows_with, write
 from dedup.detection.spark.schema import VERDICTS, needed
+from dedup.detection.spark.stages import Done, files_of
 
 # What the verdicts on an article rest on, apart from KEYS and what PREPARED has.
 JUDGED: Final = ("headline", "content", "boilerplate", "published_at", "published_offset", "published_precision")
@@ -29,56 +32,194 @@ TO_JUDGE: Final = needed(
     left=pa.int64(), right=pa.int64(), left_day=pa.int64(), right_day=pa.int64(), left_newspaper=pa.int64(),
     right_newspaper=pa.int64(), leftover=pa.int64(),
 )  # fmt: skip
-# An article takes about 40 kB. With more known words than this, the preparer starts over.
-_KEPT_ARTICLES = 4_000
-_KNOWN_WORDS = 400_000
+# What recurs in the texts of a newspaper, as RecurringText is stored.
+RECURRING: Final = needed(newspaper=pa.int64(), phrases=pa.binary(), common=pa.string(), articles=pa.int64())
+FORMS: Final = needed(newspaper=pa.int64(), day=pa.int64(), form=pa.string())
+# The articles of dense groups, each with the lowest one of its group.
+GROUPED: Final = needed(article=pa.int64(), group=pa.int64())
 
 
-def verdicts_on(
-    pairs: pa.Table,
-    articles: pa.Table,
-    affixes: Mapping[int, Sequence[str]],
-    facts: MonthFacts,
-    terms: Terms,
-    rulings: Rulings,
+class ToLearn(NamedTuple):
+    """The newspapers of a month's pairs that one task learns from: those whose number divided by `bucket[1]` leaves
+    `bucket[0]`. `month` is its first day; `file` gets RECURRING, and forms_file() of it FORMS.
+    """
+
+    month: datetime.date
+    bucket: tuple[int, int]
+    pairs: Sequence[Path]
+    file: Path
+
+
+def learn(work: Work, task: ToLearn) -> Done:
+    """Write what recurs in some newspapers."""
+    found = learnt_from(work, task.month, task.bucket, read_all(task.pairs, TO_JUDGE))
+    write(found.forms, forms_file(task.file))
+    write(found.recurring, task.file)
+    return Done()
+
+
+class Learnt(NamedTuple):
+    """What the newspapers of a month print repeatedly, as RECURRING and FORMS."""
+
+    recurring: pa.Table
+    forms: pa.Table
+
+    def facts(self) -> MonthFacts:
+        """Return it as verdicts rest on it."""
+        texts = {row.pop("newspaper"): RecurringText.of_stored(**row) for row in self.recurring.to_pylist()}
+        printed = zip(*(self.forms[name].to_pylist() for name in FORMS.names), strict=True)
+        series = ((newspaper, datetime.date.fromordinal(day), form) for newspaper, day, form in printed)
+        return MonthFacts(HeadlineSeries(series), texts)
+
+
+def learnt_from(work: Work, month: datetime.date, bucket: tuple[int, int], pairs: pa.Table) -> Learnt:
+    """Return what recurs in the newspapers of a month's pairs (TO_JUDGE); `bucket` is as in ToLearn."""
+    newspapers = np.stack([pairs[f"{side}_newspaper"].to_numpy() for side in ("left", "right")])
+    dealt = newspapers % bucket[1] == bucket[0]
+    wanted = distinct(newspapers[dealt])
+    # A newspaper's phrases are looked for in both articles of its pairs.
+    asked = _shingles_of(work, pairs.filter(pa.array(dealt.any(axis=0), pa.bool_())))
+    around = text_days(month).ordinals
+    parts = work.parts_with(*around)
+    rows = _of_newspapers(work, parts, ["id", "newspaper", "day", "shingles"], around, wanted)
+    of_rows = rows["newspaper"].to_numpy()
+    learning = {
+        newspaper: Learning([month], [_shingles(rows.filter(pa.array(of_rows == newspaper)))], asked)
+        for newspaper in distinct(of_rows).tolist()
+    }
+    sampled = np.array([article for found in learning.values() for article in found.sampled], dtype=np.int64)
+    texts: dict[int, str] = {}
+    for part in parts:
+        table = read_part(work.parts[part], ["text"], ids=sampled)
+        texts |= dict(zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True))
+    recurring = [
+        {"newspaper": newspaper, **found.learnt(texts)[month].stored()} for newspaper, found in learning.items()
+    ]
+    return Learnt(pa.Table.from_pylist(recurring, schema=RECURRING), _forms(work, month, wanted))
+
+
+def _shingles(rows: pa.Table) -> ArticleShingles:
+    return ArticleShingles(*Keys.of(rows), from_stored(rows["shingles"].to_pylist()))
+
+
+def _shingles_of(work: Work, pairs: pa.Table) -> Hashes:
+    """Return the distinct shingles of the articles of these pairs, ascending."""
+    found = [np.empty(0, dtype=np.uint32)]
+    for number, ids in _places(work, pairs):
+        rows = rows_with(read_file(work.file_of(number), ["id", "shingles"]), ids)
+        found.append(distinct(from_stored(rows["shingles"].to_pylist()).values))
+    return distinct(np.concatenate(found))
+
+
+def _places(work: Work, pairs: pa.Table) -> Iterator[tuple[int, IntArray]]:
+    """Yield the parts that may have articles of these pairs, with the ids to look for in each."""
+    ids = np.concatenate([pairs[side].to_numpy() for side in ("left", "right")])
+    days = np.concatenate([pairs[f"{side}_day"].to_numpy() for side in ("left", "right")])
+    for number, part in enumerate(work.parts):
+        own = distinct(ids[(days >= part.first_day) & (days <= part.last_day)])
+        if len(own):
+            yield number, own
+
+
+def _forms(work: Work, month: datetime.date, newspapers: IntArray) -> pa.Table:
+    """Return the headline forms that these newspapers print more than once around the month."""
+    around = series_days(month).ordinals
+    rows = _of_newspapers(work, work.parts_with(*around), ["id", *FORMS.names], around, newspapers)
+    printed = rows.group_by(["newspaper", "form"]).aggregate([([], "count_all")])
+    again = printed.filter(pc.greater(printed["count_all"], 1)).select(["newspaper", "form"])
+    return rows.join(again, ["newspaper", "form"], join_type="inner", use_threads=False).select(FORMS.names).cast(FORMS)
+
+
+def forms_file(file: Path) -> Path:
+    """Return the file of headline forms next to that of recurring texts."""
+    return file.with_name(f"forms-{file.name}")
+
+
+def _of_newspapers(
+    work: Work, parts: Iterable[int], columns: Sequence[str], days: tuple[int, int], newspapers: IntArray
 ) -> pa.Table:
-    """Return the VERDICTS on pairs (TO_JUDGE). Their articles have KEYS, JUDGED, and form and shingles of PREPARED."""
-    known = _Articles(articles, affixes, terms)
+    tables = [PREPARED.empty_table().select(columns)]
+    for part in parts:
+        table = work.read_prepared(part, columns, days)
+        tables.append(table.filter(pa.array(np.isin(table["newspaper"].to_numpy(), newspapers))))
+    return pa.concat_tables(tables).sort_by([("day", "ascending"), ("id", "ascending")])
+
+
+class Basis(NamedTuple):
+    """What all verdicts rest on, apart from the articles: terms, the series with a rule, as in Rulings, and a folder
+    with the articles of dense groups that have a rule (GROUPED), if there are any.
+    """
+
+    terms: Terms
+    series: frozenset[tuple[int, str]]
+    ruled: Path
+
+
+class ToJudge(NamedTuple):
+    """The files of the pairs of a month that one task judges, and of what was learnt for them; `file` gets VERDICTS."""
+
+    pairs: Sequence[Path]
+    learnt: Sequence[Path]
+    file: Path
+
+
+def judge(work: Work, basis: Basis, task: ToJudge) -> Done:
+    """Write the verdicts on some pairs."""
+    learnt = Learnt(read_all(task.learnt, RECURRING), read_all([forms_file(path) for path in task.learnt], FORMS))
+    found = judged_pairs(work, read_all(task.pairs, TO_JUDGE), learnt, basis)
+    write(verdict_table(found), task.file)
+    return Done(pairs=len(found))
+
+
+def judged_pairs(work: Work, pairs: pa.Table, learnt: Learnt, basis: Basis) -> dict[IdPair, JudgedRow]:
+    """Return the verdicts on pairs (TO_JUDGE) of a month, those of one day together."""
+    ruled = read_all(files_of(basis.ruled), GROUPED)
+    groups = dict(zip(ruled["article"].to_pylist(), ruled["group"].to_pylist(), strict=True))
+    rulings, facts = Rulings(basis.series, groups), learnt.facts()
+    known = _Articles(_articles_of(work, pairs), work.affixes, basis.terms)
     ordered = sorted(
         zip(*(pairs[name].to_pylist() for name in ("left_day", "right_day", "left", "right", "leftover")), strict=True),
         key=lambda row: (max(row[0], row[1]), row[2], row[3]),
     )
-    rows: list[JudgedRow] = []
-    ends: list[tuple[int, int]] = []
     with without_collector():
-        for _, _, left, right, leftover in ordered:
-            pair = JudgedPair(0, left, right, leftover)
-            rows.append(judged(pair, known[left], known[right], facts, terms, rulings))
-            ends.append((left, right))
-    columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in JudgedRow._fields[1:]}
-    columns |= {"left": [left for left, _ in ends], "right": [right for _, right in ends]}
-    columns["verdict"] = [str(verdict) for verdict in columns["verdict"]]
-    return pa.table({name: columns[name] for name in VERDICTS.names}, schema=VERDICTS)
+        return {
+            (left, right): judged(
+                JudgedPair(0, left, right, leftover), known[left], known[right], facts, basis.terms, rulings
+            )
+            for _, _, left, right, leftover in ordered
+        }
+
+
+def verdict_table(rows: Mapping[IdPair, JudgedRow]) -> pa.Table:
+    """Return verdicts as VERDICTS."""
+    values = ({"left": left, "right": right, **row._asdict()} for (left, right), row in rows.items())
+    kept = [{name: value[name] for name in VERDICTS.names} | {"verdict": str(value["verdict"])} for value in values]
+    return pa.Table.from_pylist(kept, schema=VERDICTS)
+
+
+def _articles_of(work: Work, pairs: pa.Table) -> pa.Table:
+    """Return the articles of pairs, with KEYS, JUDGED, and form and shingles of PREPARED."""
+    tables = []
+    for number, ids in _places(work, pairs):
+        stored = read_part(work.parts[number], JUDGED, ids=ids)
+        if stored.num_rows:
+            made = rows_with(read_file(work.file_of(number), ["id", "form", "shingles"]), ids)
+            # Both are in the order of the part.
+            tables.append(stored.append_column("form", made["form"]).append_column("shingles", made["shingles"]))
+    return pa.concat_tables(tables)
 
 
 class _Articles:
-    """Articles prepared for comparison when they are first asked for; the least recently used are dropped first."""
+    """Articles prepared for comparison when they are first asked for."""
 
     def __init__(self, articles: pa.Table, affixes: Mapping[int, Sequence[str]], terms: Terms) -> None:
         self._rows = {article: row for row, article in enumerate(articles["id"].to_pylist())}
         self._articles, self._affixes, self._mode = articles, affixes, terms.boilerplate
-        self._preparer = Preparer()
-        self._known: OrderedDict[int, JudgedArticle] = OrderedDict()
+        self._prepared = PreparedArticles()
 
     def __getitem__(self, article: int) -> JudgedArticle:
-        if article not in self._known:
-            if self._preparer.known_words > _KNOWN_WORDS:
-                self._preparer = Preparer()
-            self._known[article] = prepared(self._stored(article), self._preparer, self._mode)
-            if len(self._known) > _KEPT_ARTICLES:
-                self._known.popitem(last=False)
-        self._known.move_to_end(article)
-        return self._known[article]
+        known = self._prepared.find(article)
+        return known or self._prepared.prepare(article, self._stored(article), self._mode)
 
     def _stored(self, article: int) -> StoredArticle:
         [row] = self._articles.slice(self._rows[article], 1).to_pylist()
@@ -99,60 +240,6 @@ class _Articles:
         )
 
 
-# What recurs in the texts of a newspaper; `common` are words with a blank between them.
-RECURRING: Final = needed(newspaper=pa.int64(), phrases=pa.binary(), common=pa.string(), articles=pa.int64())
-
-
-def recurring_rows(rows: pa.Table, asked: Hashes, texts: Callable[[IntArray], dict[int, str]]) -> pa.Table:
-    """Return what recurs in newspapers (RECURRING), given the PREPARED rows of text_days(month), by day and id.
-
-    Of phrases, only those `asked` for are returned: the shingles, ascending, of the articles of the month's pairs.
-    `texts` returns the texts that are compared of articles by id.
-    """
-    newspapers, ids, days = (rows[name].to_numpy() for name in ("newspaper", "id", "day"))
-    sets = shingle_sets(rows)
-    found = []
-    for newspaper in distinct(newspapers).tolist():
-        own = np.flatnonzero(newspapers == newspaper)
-        if len(own) < LEAST_LEARNT:
-            continue
-        found.append((newspaper, own, ids[own[sampled(len(own))]]))
-    known = texts(np.concatenate([np.empty(0, dtype=np.int64), *(sample for *_, sample in found)]))
-    learnt = [
-        (
-            newspaper,
-            recurring_text(
-                asked,
-                days[own],
-                sets.at(own),
-                (known[member] for member in sample.tolist()),
-            ),
-        )
-        for newspaper, own, sample in found
-    ]
-    return pa.table(
-        {
-            "newspaper": [newspaper for newspaper, _ in learnt],
-            "phrases": [text.phrases.astype("<u4").tobytes() for _, text in learnt],
-            "common": [" ".join(sorted(text.common)) for _, text in learnt],
-            "articles": [text.articles for _, text in learnt],
-        },
-        schema=RECURRING,
-    )
-
-
-def facts_of(recurring: pa.Table, forms: pa.Table) -> MonthFacts:
-    """Return the facts of a month, given RECURRING rows and the headline forms (newspaper, day, form) of
-    series_days(month).
-    """
-    texts = {
-        row["newspaper"]: RecurringText(
-            phrases=np.frombuffer(row["phrases"], dtype="<u4"),
-            common=frozenset(row["common"].split(" ")) if row["common"] else frozenset(),
-            articles=row["articles"],
-        )
-        for row in recurring.to_pylist()
-    }
-    columns = (forms[name].to_pylist() for name in ("newspaper", "day", "form"))
-    printed = ((newspaper, datetime.date.fromordinal(day), form) for newspaper, day, form in zip(*columns, strict=True))
-    return MonthFacts(HeadlineSeries(printed), texts)
+def judged_row(row: Mapping[str, Any]) -> JudgedRow:
+    """Return a row of VERDICTS as a verdict on a pair without a number."""
+    return JudgedRow(0, *(row[name] for name in JudgedRow._fields[1:]))

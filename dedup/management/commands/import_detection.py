@@ -58,7 +58,7 @@ class Command(LongCommand):
             if changed := importing.terms_have_changed(finished):
                 self.stderr.write(f"Changed since the export: {', '.join(changed)}. All pairs are judged again here.")
             if options["dry_run"]:
-                self._describe(finished)
+                self.stdout.write("\n".join([*finished.result.described(), "Nothing was stored."]))
                 return
             self._store(finished, options)
 
@@ -81,12 +81,3 @@ class Command(LongCommand):
             self.stderr.write(f"The clusters are not those of {options['folder']}: {why}.")
         if options["audit"]:
             audit_run(finished.configs, finished.scope, options, self.stdout, self.stderr)
-
-    def _describe(self, finished: importing.Finished) -> None:
-        counts = finished.result.counts
-        for name, of_pass in finished.result.passes.items():
-            self.stdout.write(f"{name}: {of_pass['pairs']:,.0f} pairs")
-        verdicts = ", ".join(f"{kind} {count:,}" for kind, count in counts["verdicts"].items())
-        self.stdout.write(f"Verdicts: {verdicts}.")
-        self.stdout.write(f"Clusters: {counts['clusters']:,} of {counts['clustered_articles']:,} articles.")
-        self.stdout.write("Nothing was stored.")

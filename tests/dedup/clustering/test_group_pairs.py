@@ -25,12 +25,13 @@ def asked_with(
     """Return the pairs that each round asks for, if all of them get this verdict."""
     rounds: list[list[IdPair]] = []
 
-    def judge(pairs: Sequence[IdPair]) -> dict[IdPair, JudgedRow]:
+    def judge(_month: datetime.date, pairs: Sequence[IdPair]) -> list[JudgedRow]:
         rounds.append(list(pairs))
-        return {ends: row(ends, joins=joins) for ends in pairs}
+        return [row(ends, joins=joins) for ends in pairs]
 
     groups = dict.fromkeys({end for ends in proposed for end in ends}, 1)
-    found = compared_in_groups(proposed, groups, must, cannot, judge)
+    days = dict.fromkeys(groups, datetime.date(2026, 3, 2))
+    found = compared_in_groups(proposed, groups, must, cannot, lambda _pairs: days, judge)
     assert list(found) == [ends for asked in rounds for ends in asked]
     assert all(found[ends].joins == joins for ends in found)
     return rounds

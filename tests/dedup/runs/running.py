@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management import call_command
@@ -26,6 +28,10 @@ WIRE = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
     "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
 )
+# The scope of a run of everything.
+EVERYTHING = {
+    **dict.fromkeys(("since", "until", "newspapers", "passes", "newer_than")), "boilerplate": "keep", "rules": []
+}  # fmt: skip
 _OF_RUNS = (CrowdedArticle, DenseGroup, Membership, Cluster, Evidence, Pair, RunBlock, DetectionRun, NewspaperMonth)
 
 
@@ -36,10 +42,23 @@ def command(name: str, *options: str) -> tuple[str, str]:
     return output.getvalue(), errors.getvalue()
 
 
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds, for a minute at most."""
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert condition()
+
+
 def find_duplicates(*options: str) -> dict[str, Any]:
     """Run the detection in this process; return its JSON, and what it said besides as `said`."""
     printed, said = command("find_duplicates", *options, "--format=json", "--workers=1")
     return {**json.loads(printed), "said": said}
+
+
+def pairs_by_pass(summary: dict[str, Any]) -> dict[str, int]:
+    """Return how many pairs each pass of a run found."""
+    return {name: counted["pairs"] for name, counted in summary["passes"].items()}
 
 
 def live_rows() -> dict[str, Any]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.contrib.auth.models import User
 
 from articles.boilerplate.mode import Mode
-from articles.jobs.work import do_job
 from articles.models import Article, BoilerplateWeek
 from articles.storage.boilerplate_marks import outdated_weeks
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.judging import features_of_pairs
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
-from dedup.detection.runs.requests import Wanted, request_run
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import NOTHING_LEFT
 from dedup.models import DetectionRun, Pair, Profile
@@ -101,14 +98,6 @@ def test_a_dry_run_marks_nothing_and_says_so(furnished: list[Article]) -> None:
     _, said = command("find_duplicates", "--dry-run", "--boilerplate=topic")
     assert re.fullmatch(r"Weeks .*: 1\. .*manage\.py find_boilerplate\.\n", said)
     assert not BoilerplateWeek.objects.exists()
-
-
-def test_a_worker_compares_as_the_profile_says(furnished: list[Article]) -> None:
-    Profile.objects.update(boilerplate="story")
-    asked, _ = request_run(Wanted(Profile.objects.get()), user=User.objects.create_user("anna"))
-    do_job(asked.pk)
-
-    assert DetectionRun.objects.get().boilerplate is Mode.STORY
 
 
 def test_a_pair_of_which_nothing_is_left_is_no_duplicate(furnished: list[Article], store: StoreArticle) -> None:

@@ -19,7 +19,7 @@ from dedup.answers import Answer
 from dedup.detection.kernels.tokens import trigram_sets
 from dedup.detection.passes.trigram import TrigramPass
 from dedup.detection.spark.manifest import Manifest
-from dedup.detection.spark.schema import ARTICLES, KEYS, Bundle, alphabet_of
+from dedup.detection.spark.schema import ARTICLES, KEYS, Bundle, alphabet_of, of_pass
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import FittedModel, Profile, ProfileRule
 from dedup.review.answers.decisions import decide_pair
@@ -103,7 +103,7 @@ def test_an_export_has_everything_that_is_compared(store: StoreArticle, tmp_path
     }
     assert {folder.name for folder in bundle.keys.iterdir()} == {f"pass_name={name}" for name in expected}
     for name, key_of in expected.items():
-        keys = {row["article"]: row for row in rows_of(bundle.keys_of(name), "article")}
+        keys = {row["article"]: row for row in rows_of(of_pass(bundle.keys, name), "article")}
         assert second.pk in keys
         assert list(keys[second.pk]) == KEYS.names
         for article in Article.objects.filter(pk__in=keys):

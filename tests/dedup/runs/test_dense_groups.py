@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from articles.models import Article
-from dedup.detection.runs.dense_groups import KeptPair, Part, connected, update_groups
+from dedup.detection.runs.dense_groups import Part, connected, update_groups
 from dedup.detection.runs.facts import run_facts
 from dedup.models import CrowdedArticle, DenseGroup
 from tests.conftest import StoreArticle
@@ -50,10 +50,10 @@ def numbers(*articles: Article) -> list[int]:
 
 def test_parts_are_connected_articles_with_their_pairs_and_passes() -> None:
     kept = [
-        KeptPair(5, 9, ("trigram",)),
-        KeptPair(1, 2, ("minhash", "trigram")),
-        KeptPair(2, 3, ("stopword",)),
-        KeptPair(7, 9, ()),
+        (5, 9, ("trigram",)),
+        (1, 2, ("minhash", "trigram")),
+        (2, 3, ("stopword",)),
+        (7, 9, ()),
     ]
     assert connected(kept) == [
         Part((1, 2, 3), 2, ("minhash", "stopword", "trigram")),
@@ -74,35 +74,13 @@ def test_parts_are_those_of_a_search_from_every_article() -> None:
                 reached |= frontier
             if len(reached) > 1:
                 expected.add(tuple(sorted(reached)))
-        found = connected(KeptPair(left, right, ("trigram",)) for left, right in dice.sample(sorted(pairs), len(pairs)))
+        found = connected((left, right, ("trigram",)) for left, right in dice.sample(sorted(pairs), len(pairs)))
         assert {part.articles for part in found} == expected, seed
         assert [part.articles for part in found] == sorted(expected), seed
         assert sum(part.pairs for part in found) == len(pairs), seed
 
 
 # ---- what a run stores ----
-
-
-def test_a_block_stores_its_hubs_with_the_most_neighbours(articles: list[Article]) -> None:
-    run = write_hubs([(articles[0], articles[1])], articles[:2], neighbours=60)
-    write_hubs([], articles[1:3], run=run, day="2026-03-03", neighbours=55)
-    write_hubs([], articles[1:2], run=run, by="minhash", neighbours=70)
-
-    first, second, third = (article.pk for article in articles[:3])
-    assert hubs() == {
-        ("trigram", first): 60,
-        ("trigram", second): 60,
-        ("trigram", third): 55,
-        ("minhash", second): 70,
-    }
-
-
-def test_a_later_run_counts_again_and_one_of_new_articles_only_raises(articles: list[Article]) -> None:
-    write_hubs([], articles[:2], neighbours=60)
-    write_hubs([], articles[:1], neighbours=52, newer_than=0)
-    assert hubs()["trigram", articles[0].pk] == 60
-    write_hubs([], articles[:1], neighbours=52)
-    assert hubs()["trigram", articles[0].pk] == 52
 
 
 def test_a_run_forgets_what_it_did_not_find_again(articles: list[Article]) -> None:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -45,6 +44,8 @@ from newsdedup_site.privacy.removal import begin_articles, request_removal
 from tests.conftest import StoreArticle
 from tests.crash.ready import ReadyCommands
 from tests.databases import child_environment, database_url
+from tests.dedup.runs.running import EVERYTHING, wait_until
+from tests.dedup.runs.test_profiles import form_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 State = Job.State
@@ -176,13 +177,6 @@ def worker(workers: ReadyCommands, job: Job, signal_number: int) -> Iterator[Non
     assert [command.status for command in ended] == [-signal.SIGKILL if signal_number == signal.SIGKILL else 0]
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition() and time.monotonic() < deadline:
-        threading.Event().wait(0.02)
-    assert condition()
-
-
 def do(job: Job, workers: ReadyCommands) -> None:
     with worker(workers, job, signal.SIGTERM):
         wait_until(lambda: not Job.objects.get(pk=job.pk).is_active)
@@ -295,6 +289,7 @@ def ask_for(profile: Profile, **bounds: datetime.date) -> Job:
 def test_a_worker_runs_the_detection_for_the_user_who_asked(store: StoreArticle, workers: ReadyCommands) -> None:
     for paper in ("Harbour Post", "Inland Courier"):
         store("The ferry sails at noon on weekdays until the end of May.", newspaper=paper)
+    Profile.objects.update(boilerplate="story")
     profile = Profile.objects.get()
     job = ask_for(profile, since=datetime.date(2026, 3, 1))
     do(job, workers)
@@ -302,15 +297,7 @@ def test_a_worker_runs_the_detection_for_the_user_who_asked(store: StoreArticle,
     run = DetectionRun.objects.get()
     assert (job.state, job.result, job.page) == ("done", run.pk, f"/runs/{run.pk}/")
     assert (run.state, run.requested_by, run.profile, run.job) == ("done", job.requested_by, profile, job)
-    assert run.scope == {
-        "since": "2026-03-01",
-        "until": None,
-        "newspapers": None,
-        "passes": None,
-        "newer_than": None,
-        "boilerplate": "keep",
-        "rules": [],
-    }
+    assert run.scope == EVERYTHING | {"since": "2026-03-01", "boilerplate": "story"}
     assert run.counts["clusters"] == 1
     # The worker has ended, and leaves no sign of life behind.
     assert not is_worker_alive()
@@ -324,9 +311,7 @@ def test_a_worker_gives_signs_of_life_until_it_ends() -> None:
     with psycopg.connect(database_url()) as other, connection.cursor() as cursor:
         other.execute("SELECT FROM dedup_worker FOR UPDATE")
         with subprocess.Popen(command, env=os.environ | child_environment(), stderr=subprocess.PIPE) as process:
-            deadline = time.monotonic() + 60
-            while not cursor.execute(waiting).fetchone()[0] and time.monotonic() < deadline:
-                time.sleep(0.05)
+            wait_until(lambda: cursor.execute(waiting).fetchone()[0])
             alive = is_worker_alive()
             process.terminate()
             process.wait(timeout=30)
@@ -362,10 +347,7 @@ def set_nightly(at: datetime.time | None) -> Profile:
     client = Client()
     client.force_login(User.objects.get_or_create(username="root", is_staff=True, is_superuser=True)[0])
     address = reverse("admin:dedup_profile_change", args=[profile.pk])
-    form = client.get(address).context["adminform"].form
-    values = {name: form[name].value() for name in form.fields}
-    values = {name: value for name, value in values.items() if value is not False and value is not None}
-    answer = client.post(address, values | {"nightly_at": at or ""})
+    answer = client.post(address, form_of(client, profile) | {"nightly_at": at or ""})
     assert answer.status_code == 302
     profile.refresh_from_db()
     return profile

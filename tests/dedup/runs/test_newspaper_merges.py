@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import json
 import random
 from collections.abc import Callable
@@ -20,58 +19,23 @@ from articles.storage.title_affixes import update_affixes_and_forms
 from dedup.models import ArticleShingles, Cluster, Evidence, HeadlineForm, Pair, Profile, Series
 from tests.conftest import StoreArticle
 from tests.databases import undone
+from tests.dedup.runs.made_up_news import made_up_news
 from tests.dedup.runs.running import find_duplicates
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 
 MAIN, OLD = "Harbour Post", "harbour-prod-2"
-FIRST_DAY = datetime.date(2026, 2, 1)
-_TEXT = (
-    "breakwater ferry council tramway depot lighthouse customs pilot quay mooring cannery orchard reservoir ballot "
-    "auction verdict harvest turbine museum archive bakery clinic stadium viaduct meadow granary workshop signal "
-    "channel vessel captain warden mayor tenant surgeon teacher farmer builder painter singer lawyer sailor"
-)
-WORDS = _TEXT.split()
-SUBSCRIBE = "Readers who subscribe before the end of the month get every edition at half the usual price."
-
-
-def story(dice: random.Random, words: int = 60) -> str:
-    sentences = [" ".join(dice.choices(WORDS, k=12)).capitalize() + "." for _ in range(words // 12)]
-    return " ".join(sentences)
 
 
 def corpus(seed: int) -> list[tuple[str, IncomingArticle]]:
-    """Return articles, each with the newspaper it comes under first: copies, versions, a series, shared URLs."""
+    """Return made-up news of one newspaper, each article with the name that it comes under first."""
     dice = random.Random(seed)
-    made: list[tuple[str, IncomingArticle]] = []
-
-    def add(paper: str, day: int, headline: str, text: str, url: str = "") -> None:
-        url = url or f"https://{'a' if paper == MAIN else 'b'}.example/{len(made)}/page"
+    made = []
+    for article in [article for article in made_up_news(seed) if article.newspaper == MAIN][:130]:
+        paper = dice.choice([MAIN, OLD])
         suffix = " | World Desk" if paper == OLD or dice.random() < 0.2 else ""
-        when = FIRST_DAY + datetime.timedelta(days=day)
-        made.append(
-            (paper, IncomingArticle(date=when, headline=headline + suffix, url=url, content=text, kind="import"))
-        )
-
-    for number in range(60):
-        paper, day = dice.choice([MAIN, OLD]), dice.randrange(45)
-        headline, text = f"The {' '.join(dice.choices(WORDS, k=5))} of {number}", story(dice)
-        add(paper, day, headline, text)
-        if number % 3 == 0:
-            other, later = dice.choice([MAIN, OLD]), day + dice.randrange(3)
-            words = text.split()
-            words[dice.randrange(len(words))] = "yesterday"
-            add(other, later, dice.choice([headline, f"Update: {headline}"]), " ".join(words))
-        if number % 10 == 0:  # the same headline over another text, on the same day, in the other newspaper
-            add(OLD if paper == MAIN else MAIN, day, headline, story(dice))
-        if number % 15 == 0:  # the same address once trackers are removed
-            add(OLD, day, f"Ferry {number}", text, f"https://b.example/{number}/ferry?utm_source=feed")
-            add(MAIN, day + 9, f"Ferries {number}", story(dice), f"https://b.example/{number}/ferry?utm_source=mail")
-    for day in range(0, 45, 3):  # one series, by turns under the two names
-        add([MAIN, OLD][day % 2], day, f"Tides of {day + 1} March", f"High water at {day % 12}:10. " + story(dice, 36))
-    for day, paper in ((8, MAIN), (9, OLD), (10, OLD), (22, MAIN), (23, OLD)):  # boilerplate only if taken together
-        add(paper, day, f"Notice {day} {paper}", f"{story(dice)}\n\n{SUBSCRIBE}")
+        made.append((paper, dataclasses.replace(article, headline=article.headline + suffix)))
     return made
 
 

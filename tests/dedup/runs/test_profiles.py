@@ -85,41 +85,32 @@ def test_the_form_has_every_setting_with_its_range_and_help(admin) -> None:
     assert reverse("profile", args=[default_profile().pk]) in html
 
 
-def test_saving_stores_only_what_differs_from_the_defaults(admin) -> None:
+def test_saving_stores_only_what_differs_from_the_defaults_and_refuses_the_rest(admin) -> None:
     profile = default_profile()
-    form = form_of(admin, profile) | {"trigram__threshold": "0.7", "trigram__day_window": "5", "versions_join": "on"}
-    del form["exact__enabled"]
-    response = admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form)
-    assert response.status_code == 302
-    profile.refresh_from_db()
-    wanted = PROPOSING | {"exact": {"enabled": False}, "trigram": {"threshold": 0.7, "day_window": 5}}
-    assert profile.versions_join
-    assert profile.settings == wanted
-    admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form_of(admin, profile))
-    profile.refresh_from_db()
-    assert profile.settings == wanted
-
-
-def test_a_value_out_of_range_is_refused_on_the_page(admin) -> None:
-    profile = default_profile()
-    form = form_of(admin, profile) | {"trigram__threshold": "1.4"}
-    html = admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form).content.decode()
+    address = reverse("admin:dedup_profile_change", args=[profile.pk])
+    form = form_of(admin, profile)
+    faults = {"trigram__threshold": "1.4", "is_default": ""}
+    html = admin.post(address, form | faults).content.decode()
     assert "Ensure this value is less than or equal to 1.0." in html
+    assert "One profile must be the default." in html
     profile.refresh_from_db()
     assert profile.settings == PROPOSING
 
+    changed = form | {"trigram__threshold": "0.7", "trigram__day_window": "5", "versions_join": "on"}
+    del changed["exact__enabled"]
+    assert admin.post(address, changed).status_code == 302
+    profile.refresh_from_db()
+    wanted = PROPOSING | {"exact": {"enabled": False}, "trigram": {"threshold": 0.7, "day_window": 5}}
+    assert (profile.versions_join, profile.settings) == (True, wanted)
+    admin.post(address, form_of(admin, profile))
+    profile.refresh_from_db()
+    assert profile.settings == wanted
 
-def test_a_new_default_takes_the_place_of_the_old_one(admin) -> None:
-    form = form_of(admin, default_profile()) | {"name": "strict", "is_default": "on", "trigram__threshold": "0.9"}
+
+def test_a_new_default_takes_the_place_of_the_old_one_which_is_not_deleted_before(admin) -> None:
+    profile = default_profile()
+    assert admin.post(reverse("admin:dedup_profile_delete", args=[profile.pk]), {"post": "yes"}).status_code == 403
+    form = form_of(admin, profile) | {"name": "strict", "is_default": "on", "trigram__threshold": "0.9"}
     assert admin.post(reverse("admin:dedup_profile_add"), form).status_code == 302
     assert default_profile().name == "strict"
     assert Profile.objects.filter(is_default=True).count() == 1
-
-
-def test_the_default_profile_is_neither_unticked_nor_deleted(admin) -> None:
-    profile = default_profile()
-    form = form_of(admin, profile)
-    del form["is_default"]
-    html = admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form).content.decode()
-    assert "One profile must be the default." in html
-    assert admin.post(reverse("admin:dedup_profile_delete", args=[profile.pk]), {"post": "yes"}).status_code == 403

@@ -24,13 +24,13 @@ from dedup.detection.runs.scope import Scope, blocks_for, blocks_of
 from dedup.detection.runs.starting import start_run
 from dedup.detection.runs.text_indexes import (
     SENTENCE_INDEX,
+    SHINGLE_INDEX,
     outdated_parts,
-    outdated_shingles,
     update_index,
     update_shingles,
 )
-from dedup.detection.types import SHINGLES, Tally, Window
-from dedup.models import ArticleSentences, ArticleShingles, Watermark
+from dedup.detection.types import Phase, Tally, Window
+from dedup.models import ArticleSentences, ArticleShingles
 from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
 from tests.dedup.runs.running import command
 
@@ -47,6 +47,10 @@ def read(window: Window = MARCH, **options) -> dict[int, list[int]]:
 
 def made_of(text: str) -> list[int]:
     return masked_shingle_sets([text]).values.tolist()
+
+
+def outdated() -> int:
+    return sum(part.articles for part in outdated_parts(SHINGLE_INDEX))
 
 
 def stored() -> dict[int, list[int]]:
@@ -71,13 +75,13 @@ class Steps(Progress):
 def test_each_article_has_the_shingles_of_its_text(store, batch, monkeypatch) -> None:
     monkeypatch.setattr(text_indexes, "_WRITTEN_AT_ONCE", batch)
     articles = [store(text, date="2026-03-05") for text in (*STORIES, "Fire", "…")]
-    assert outdated_shingles() == 5
+    assert outdated() == 5
 
     steps = Steps()
     update_shingles(steps)
 
     assert [done for _, done, _ in steps.seen] == ([5, 2, 2, 1] if batch == 2 else [5, 5])
-    assert outdated_shingles() == 0
+    assert outdated() == 0
     assert stored() == {article.pk: made_of(article.normalized_text) for article in articles}
     row = ArticleShingles.objects.select_related("article").earliest("pk")
     assert (row.newspaper, row.date, row.revision) == (row.article.newspaper, row.article.date, row.article.revision)
@@ -94,7 +98,7 @@ def test_only_articles_that_are_new_or_have_changed_are_written(store) -> None:
     steps = Steps()
     update_shingles(steps)
 
-    assert steps.seen == [(SHINGLES, 2, 0), (SHINGLES, 2, 0)]
+    assert steps.seen == [(Phase.SHINGLES, 2, 0), (Phase.SHINGLES, 2, 0)]
     assert stored()[changed.pk] == made_of("another text with five words")
     assert ArticleShingles.objects.get(pk=changed.pk).date == datetime.date(2026, 3, 9)
     assert stored().keys() == {changed.pk, same.pk, added.pk}
@@ -111,10 +115,10 @@ def test_batches_written_before_an_error_stay_and_the_rest_follows(store, monkey
 
     with pytest.raises(KeyboardInterrupt):
         update_shingles(Stop())
-    assert (len(stored()), outdated_shingles()) == (2, 2)
+    assert (len(stored()), outdated()) == (2, 2)
 
     update_shingles()
-    assert (len(stored()), outdated_shingles()) == (4, 0)
+    assert (len(stored()), outdated()) == (4, 0)
 
 
 @pytest.mark.parametrize("page", [1, 2_000])
@@ -129,13 +133,9 @@ def test_what_is_read_is_the_same_with_and_without_the_index(store, page, monkey
     Article.objects.filter(pk=changed.pk).update(normalized_text="one two three four five")
 
     assert read() == without | {changed.pk: made_of("one two three four five")}
-
-
-def test_up_to_date_rows_are_read_instead_of_texts(store) -> None:
-    article = store(STORIES[0])
-    update_shingles()
+    # Up-to-date rows are read instead of texts.
     ArticleShingles.objects.update(shingles=np.array([3, 4], dtype="<u4").tobytes())
-    assert read() == {article.pk: [3, 4]}
+    assert read() == {article: [3, 4] for article in without} | {changed.pk: made_of("one two three four five")}
 
 
 def test_articles_are_read_by_day_and_newspaper(store) -> None:
@@ -191,8 +191,8 @@ def test_the_step_is_shown_if_there_is_anything_to_do(store) -> None:
         steps, configs, everything = Steps(), configs_of({}), Scope()
         run = start_run(configs, everything)
         run_detection(run, configs, everything, progress=steps)
-        shown.append([step for step in steps.seen if step[0] == SHINGLES])
-    assert shown == [[(SHINGLES, 3, 0), (SHINGLES, 3, 0)], []]
+        shown.append([step for step in steps.seen if step[0] == Phase.SHINGLES])
+    assert shown == [[(Phase.SHINGLES, 3, 0), (Phase.SHINGLES, 3, 0)], []]
 
 
 # ---- sentences, and blocks of days with what all of them need ----
@@ -241,21 +241,9 @@ def test_blocks_give_together_what_one_block_gives(articles, weighted, monkeypat
         by_blocks = sorted(find_with(name, config, Scope(), Tally()))
         assert [(block, block.evidence) for block in by_blocks] == [(pair, pair.evidence) for pair in whole]
         assert whole, name
-    update_index(SENTENCE_INDEX)
+    assert (update_index(SENTENCE_INDEX), outdated_parts(SENTENCE_INDEX)) == (60, [])
     ArticleSentences.objects.filter(article=Article.objects.latest("pk")).delete()
     config = sentence.SentenceConfig(weighted=weighted, most_articles=9, threshold=0.1, day_window=5)
     kept = sorted(find_with("sentence", config, Scope(), Tally()))
     ArticleSentences.objects.all().delete()
     assert kept == sorted(find_with("sentence", config, Scope(), Tally()))
-
-
-def test_only_what_is_new_or_has_changed_is_divided_into_sentences(articles) -> None:
-    assert sum(part.articles for part in outdated_parts(SENTENCE_INDEX)) == 60
-    assert update_index(SENTENCE_INDEX) == 60
-    assert (outdated_parts(SENTENCE_INDEX), Watermark.objects.get().name) == ([], "sentences")
-    changed = Article.objects.earliest("pk")
-    changed.content = "One sentence. Another sentence."
-    changed.save()
-    assert update_index(SENTENCE_INDEX) == 1
-    row = ArticleSentences.objects.get(article=changed)
-    assert (len(row.hashes), len(row.marks), row.revision) == (16, 4, Article.objects.get(pk=changed.pk).revision)

@@ -25,7 +25,7 @@ from dedup.detection.runs.profiles import choose_passes, configs_of
 from dedup.detection.runs.requests import cancel_run
 from dedup.models import DetectionRun, Pair, RunPhase
 from tests.databases import child_environment
-from tests.dedup.runs.running import WIRE, command, find_duplicates, live_rows
+from tests.dedup.runs.running import WIRE, command, find_duplicates, live_rows, wait_until
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -112,7 +112,7 @@ def stalled(store, folder: Path) -> Iterator[subprocess.Popen[str]]:
     script = folder / "stalling.py"
     script.write_text(STALLING)
     with subprocess.Popen([sys.executable, str(script)], env=environment, text=True, stderr=subprocess.PIPE) as process:
-        wait_for(lambda: [*folder.glob("begun-*")], 2)
+        wait_until(lambda: len([*folder.glob("begun-*")]) == 2)
         yield process
 
 
@@ -146,11 +146,11 @@ def test_workers_end_with_their_parent_and_the_next_run_goes_on(store, tmp_path,
         errors = process.communicate(timeout=60)[1]
     assert refused.value.returncode == 3
     pids = [int(path.name.removeprefix("begun-")) for path in tmp_path.glob("begun-*")]
-    wait_for(lambda: [pid for pid in pids if not is_alive(pid)], len(pids))
+    wait_until(lambda: not any(map(is_alive, pids)))
     assert process.returncode == status
     assert said in errors
     assert how != "a lost database" or "run the same command again" in errors
-    wait_for(lambda: [lock_is_free()] * lock_is_free(), 1)
+    wait_until(lock_is_free)
     command("find_duplicates", "--passes=trigram")
     assert DetectionRun.objects.get().state == "done"
     assert Pair.objects.count() == 19 + 18 + 17
@@ -266,13 +266,3 @@ def test_no_second_is_lost_between_phases_or_sittings(monkeypatch) -> None:
 
 def is_alive(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-
-
-def wait_for(found, count: int) -> list:
-    """Return what is found once it is so many."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if len(seen := found()) >= count:
-            return seen
-        time.sleep(0.02)
-    pytest.fail(f"waited a minute for {count}, saw {len(found())}")

@@ -15,14 +15,13 @@ from pyarrow import parquet
 from articles.boilerplate.mode import Mode
 from dedup.detection.kernels.parity_join import DayRange, similar_pairs
 from dedup.detection.kernels.tokens import Alphabet
-from dedup.detection.passes.near import NearPass
+from dedup.detection.passes.near import NearPass, note, pairs_of_groups
 from dedup.detection.passes.reading import ArticleBatch
 from dedup.detection.passes.stopword import StopwordConfig, StopwordPass
 from dedup.detection.passes.trigram import TrigramConfig, TrigramPass
-from dedup.detection.spark.parts import Keys, parts_of
+from dedup.detection.spark.parts import Keys, Work, parts_of
 from dedup.detection.spark.schema import ALPHABET, ARTICLES, Bundle
-from dedup.detection.spark.tiles import scored_pairs, similar_of_day
-from dedup.detection.spark.work import Work, find_in_tile, find_on_day, tiles_of
+from dedup.detection.spark.tiles import find_in_tile, find_on_day, scored_pairs, tiles_of
 from dedup.detection.types import Tally
 
 FIRST = datetime.date(2024, 2, 26)
@@ -112,7 +111,7 @@ def at_once(rows: list[dict[str, Any]], by: NearPass, config: Any) -> tuple[set[
         sets.sets, asked, threshold=config.threshold, universe=sets.universe, most_neighbours=config.dense_from
     )
     if found is not None:
-        return _of(scored_pairs(by, sets, keys, found.left, found.right, found.scores, config.threshold)), set()
+        return _of(scored_pairs(by, sets, keys, found, config.threshold)), set()
     every: set[Row] = set()
     hubs: set[int] = set()
     for day in sorted(set(sets.days.tolist())):
@@ -121,8 +120,10 @@ def at_once(rows: list[dict[str, Any]], by: NearPass, config: Any) -> tuple[set[
         first = int(np.searchsorted(sets.days, day - 2 * config.day_window))
         some = {"ids": sets.ids[first:upto], "days": sets.days[first:upto], "sets": sets.sets.part(first, upto)}
         part = sets._replace(**some)
-        dense = similar_of_day(part, day, config, tally)
-        every |= _of(scored_pairs(by, part, keys, dense.left, dense.right, dense.scores, config.threshold))
+        asked = DayRange(part.days, int(np.searchsorted(part.days, day)), config.day_window)
+        dense = pairs_of_groups(part, asked, config)
+        note(dense, part.ids, tally)
+        every |= _of(scored_pairs(by, part, keys, dense, config.threshold))
         hubs |= set(tally.hubs)
     return every, hubs
 

@@ -35,6 +35,7 @@ from dedup.detection.spark.schema import (
     KEYS,
     Bundle,
     month_of,
+    of_pass,
 )
 from dedup.detection.types import Window
 from dedup.detection.verdicts.model import dump_model
@@ -138,28 +139,21 @@ def last_day_read(until: datetime.date | None) -> datetime.date:
 def _settings(asked: Asked) -> dict[str, Any]:
     scope = asked.scope
     return {
-        "since": scope.since and scope.since.isoformat(),
-        "until": scope.until and scope.until.isoformat(),
-        "boilerplate": scope.boilerplate.value,
+        **{name: scope.stored()[name] for name in ("since", "until", "boilerplate", "passes")},
         "profile": asked.profile.name,
         "config": snapshot(asked.configs),
-        "passes": None if scope.passes is None else list(scope.passes),
         "rules": [
             {"newspaper": rule.newspaper_id, "other": rule.other_id, **rule.stored(), "names": list(rule.names)}
             for rule in scope.rules
         ],
-        "newspaper_ids": None if scope.newspaper_ids is None else list(scope.newspaper_ids),
+        "newspaper_ids": scope.bounds()["newspaper_ids"],
         "versions_join": asked.profile.versions_join,
     }
 
 
 def _parameters(scope: Scope, newest: int) -> dict[str, Any]:
-    return {
-        "newest": newest,
-        "last_day": last_day_read(scope.until),
-        "newspaper_ids": None if scope.newspaper_ids is None else list(scope.newspaper_ids),
-        "boilerplate": scope.boilerplate.value,
-    }
+    last_day = last_day_read(scope.until)
+    return {**scope.bounds(), "newest": newest, "last_day": last_day, "boilerplate": scope.boilerplate.value}
 
 
 def _make_room(bundle: Bundle) -> None:
@@ -170,7 +164,7 @@ def _make_room(bundle: Bundle) -> None:
     if others := sorted(path.name for path in bundle.root.iterdir() if path not in ours):
         raise BundleError(f"{bundle.root} holds {others[0]}, which is not of an export; name a new or an empty folder")
     _remove(bundle)
-    for folder in (bundle.articles, *map(bundle.keys_of, _keyed())):
+    for folder in (bundle.articles, *(of_pass(bundle.keys, name) for name in _keyed())):
         folder.mkdir(parents=True)
 
 
@@ -199,7 +193,7 @@ def _write_articles(
     window = Window(datetime.date.min, parameters["last_day"], boilerplate=asked.scope.boilerplate)
     with ExitStack() as stack:
         articles = stack.enter_context(_Files(bundle.articles, ARTICLES))
-        keys = {name: stack.enter_context(_Files(bundle.keys_of(name), KEYS)) for name in _keyed()}
+        keys = {name: stack.enter_context(_Files(of_pass(bundle.keys, name), KEYS)) for name in _keyed()}
         for rows in _batches(parameters):
             counted.add(rows)
             articles.write([row[:-1] for row in rows])

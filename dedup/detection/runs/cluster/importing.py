@@ -11,21 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.dataset
-from django.db import connection, transaction
+from django.db import transaction
 
 from articles.models import Article
-from dedup.detection.judging.judge import JudgedRow
+from dedup.detection.judging.judge import JudgedRow, Terms
 from dedup.detection.judging.months import days_of
 from dedup.detection.runs.cluster.exporting import last_day_read
 from dedup.detection.runs.cluster.tables import changed, changed_tables, months_of
-from dedup.detection.runs.evidence import store_candidates, write_block
+from dedup.detection.runs.evidence import numbers_of, store_candidates, write_block
+from dedup.detection.runs.group_checks import group_check
 from dedup.detection.runs.judging import store_rows
 from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION, note_input_digests
 from dedup.detection.runs.phases import RunClock
 from dedup.detection.runs.profiles import Configs, enabled, snapshot
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import end_killed_runs, resumed
-from dedup.detection.runs.terms import RunTerms, model_in_use
+from dedup.detection.runs.terms import model_in_use
 from dedup.detection.spark.manifest import (
     CONTEXT_DAYS,
     BundleError,
@@ -36,8 +37,8 @@ from dedup.detection.spark.manifest import (
     configs_of,
     versions,
 )
-from dedup.detection.spark.schema import Bundle, month_of
-from dedup.detection.types import DENSE_GROUPS, STORING, VERDICTS, Candidate, Tally, Window
+from dedup.detection.spark.schema import Bundle, month_of, months_in, of_month, of_pass
+from dedup.detection.types import Candidate, Phase, Tally, Window
 from dedup.detection.verdicts.model import dump_model
 from dedup.models import DetectionRun, Evidence, Membership, Profile
 
@@ -106,13 +107,8 @@ def read_results(root: Path) -> Finished:
 def check_articles(finished: Finished) -> None:
     """Raise ChangedArticlesError if exported articles have changed or are gone. Reads the months that differ."""
     manifest = finished.manifest
-    now = months_of(
-        {
-            "newest": manifest.newest,
-            "last_day": last_day_read(finished.scope.until),
-            "newspaper_ids": manifest.newspaper_ids,
-        }
-    )
+    scope = finished.scope
+    now = months_of({**scope.bounds(), "newest": manifest.newest, "last_day": last_day_read(scope.until)})
     different = {month for month, state in manifest.months.items() if now.get(month) != state}
     found = [change for part in _exported(finished.bundle, different) for change in changed(*part)]
     if found:
@@ -170,13 +166,6 @@ def start_import(finished: Finished) -> DetectionRun:
     )
 
 
-def _noted(rows: Iterable[JudgedRow], pairs: list[int]) -> Iterator[JudgedRow]:
-    """Yield the rows, and note the numbers of their pairs."""
-    for row in rows:
-        pairs.append(row.id)
-        yield row
-
-
 class StoredResults:
     """The results in a folder, as `run_detection` stores them: a month of a pass is one transaction."""
 
@@ -204,17 +193,18 @@ class StoredResults:
                     self._store_month(run, clock, name, month, is_first=month == months[0])
 
     def _store_month(self, run: DetectionRun, clock: RunClock, name: str, month: str, *, is_first: bool) -> None:
-        first_day = datetime.date.fromisoformat(f"{month}-01")
-        last_day = (first_day + datetime.timedelta(days=31)).replace(day=1) - datetime.timedelta(days=1)
         tally = Tally()
         if is_first:
             counts = self._result.passes[name]
             tally.candidates, tally.verified = int(counts["candidates"]), int(counts["verified"])
-            tally.hubs = read_hubs(of_pass(self._bundle.hubs, name))
-        found = read_candidates(of_month(of_pass(self._bundle.evidence, name), month), name)
-        written = write_block(run.pk, name, found, Window(first_day, last_day), tally)
+            tally.hubs = {row["article"]: row["near"] for row in _rows(of_pass(self._bundle.hubs, name))}
+        found = (
+            Candidate(row["left"], row["right"], name, row["score"], json.loads(row["details"]))
+            for row in _rows(of_month(of_pass(self._bundle.evidence, name), month))
+        )
+        written = write_block(run.pk, name, found, Window(*days_of(_first_day(month))), tally)
         clock.worked(name, written.finding_seconds)
-        clock.worked(STORING, written.storing_seconds)
+        clock.worked(Phase.STORING, written.storing_seconds)
         clock.advance(name, self._articles(month), written.pairs)
 
     def _articles(self, month: str) -> int:
@@ -223,35 +213,38 @@ class StoredResults:
     def store_verdicts(self, run: DetectionRun, clock: RunClock) -> None:
         """Store verdicts, and what each rests on, unless that may have changed since the export."""
         months = sorted({month for folder in self._folders for month in months_in(folder)})
-        clock.start(VERDICTS, sum(rows_in(of_month(folder, month)) for folder in self._folders for month in months))
+        parts = [of_month(folder, month) for folder in self._folders for month in months]
+        clock.start(Phase.VERDICTS, sum(dataset.count_rows() for part in parts for dataset in _datasets(part)))
         stored = {month: self._store_verdicts(clock, run, month) for month in months}
         if self._judged_here or _leftovers(run):
             return
         fresh = _days_since(self._manifest)
-        terms = RunTerms(self._manifest.model, self._manifest.versions_join, self._manifest.mode)
-        unchanged = [month for month in months if not _are_near(fresh, datetime.date.fromisoformat(f"{month}-01"))]
+        terms = Terms(self._manifest.model, self._manifest.versions_join, self._manifest.mode)
+        unchanged = [month for month in months if not _are_near(fresh, month)]
         note_input_digests([pair for month in unchanged for pair in stored[month]], terms)
 
     def _store_verdicts(self, clock: RunClock, run: DetectionRun, month: str) -> list[int]:
         """Store the verdicts of a month in one transaction; return the numbers of the pairs."""
-        pairs: list[int] = []
         checked = (
-            # More than nothing, which would mean that no pass proposes the pair.
-            Candidate(*ends, DENSE_GROUPS, max(share, 0.001))
+            group_check(row["left"], row["right"], row["left_matched"], row["right_matched"])
             for folder in self._folders[1:]
-            for ends, share in read_checked(of_month(folder, month))
+            for row in _rows(of_month(folder, month), ["left", "right", "left_matched", "right_matched"])
         )
         with transaction.atomic():
             store_candidates(run.pk, checked)
-            rows = chain.from_iterable(read_verdicts(of_month(folder, month)) for folder in self._folders)
-            store_rows(_noted(rows, pairs), {})
-        clock.advance(VERDICTS, len(pairs), len(pairs))
+            rows = chain.from_iterable(_verdicts(of_month(folder, month)) for folder in self._folders)
+            pairs = store_rows(rows, {})
+        clock.advance(Phase.VERDICTS, len(pairs), len(pairs))
         return pairs
 
 
-def _are_near(days: Iterable[datetime.date], month: datetime.date) -> bool:
+def _first_day(month: str) -> datetime.date:
+    return datetime.date.fromisoformat(f"{month}-01")
+
+
+def _are_near(days: Iterable[datetime.date], month: str) -> bool:
     """Return whether any of these days has a say in the verdicts of a month."""
-    first, last = days_of(month)
+    first, last = days_of(_first_day(month))
     return any(first - _AROUND <= day <= last + _AROUND for day in days)
 
 
@@ -269,7 +262,7 @@ def _days_since(manifest: Manifest) -> list[datetime.date]:
 
 def clusters_differ(finished: Finished) -> str:
     """Return why clusters are not those of the cluster run, as far as anything is known of it; empty: they are."""
-    theirs = clusters_in(finished.bundle)
+    theirs = {row["article"]: row["cluster"] for row in _rows(finished.bundle.clusters, ["article", "cluster"])}
     ours = dict(Membership.objects.order_by().values_list("article", "cluster"))
     lowest: dict[int, int] = {}
     for article, cluster in ours.items():
@@ -283,80 +276,25 @@ def clusters_differ(finished: Finished) -> str:
 
 _LOOKED_UP_AT_ONCE = 5_000
 
-_IDS_SQL = """
-SELECT pair.left_id, pair.right_id, pair.id
-FROM unnest(%(lefts)s::bigint[], %(rights)s::bigint[]) AS asked (left_id, right_id)
-JOIN dedup_pair AS pair ON pair.left_id = asked.left_id AND pair.right_id = asked.right_id
-"""
 
-
-def months_in(folder: Path) -> list[str]:
-    """Return the months that a folder of results has, in order: 2026-03."""
-    return sorted(path.name.removeprefix("month=") for path in folder.glob("month=*"))
-
-
-def of_month(folder: Path, month: str) -> Path:
-    """Return the folder of a month."""
-    return folder / f"month={month}"
-
-
-def of_pass(folder: Path, name: str) -> Path:
-    """Return the folder of a pass."""
-    return folder / f"pass_name={name}"
-
-
-def read_candidates(folder: Path, pass_name: str) -> Iterator[Candidate]:
-    """Yield the candidates in a folder of EVIDENCE."""
-    for row in _rows(folder):
-        yield Candidate(row["left"], row["right"], pass_name, row["score"], json.loads(row["details"]))
-
-
-def read_hubs(folder: Path) -> dict[int, int]:
-    """Return the hubs of a pass, each with the number of its neighbours."""
-    return {row["article"]: row["near"] for row in _rows(folder)}
-
-
-def read_verdicts(folder: Path) -> Iterator[JudgedRow]:
+def _verdicts(folder: Path) -> Iterator[JudgedRow]:
     """Yield the rows of a folder of VERDICTS whose pairs are stored, with the numbers of these pairs."""
     rows = _rows(folder)
     while batch := list(islice(rows, _LOOKED_UP_AT_ONCE)):
-        ids = _ids([(row["left"], row["right"]) for row in batch])
+        numbers = numbers_of([(row["left"], row["right"]) for row in batch])
         for row in batch:
             ends = row.pop("left"), row.pop("right")
-            if ends in ids:
-                yield JudgedRow(ids[ends], **row)
-
-
-def read_checked(folder: Path) -> Iterator[tuple[tuple[int, int], float]]:
-    """Yield the pairs of a folder of VERDICTS, each with how much of the shorter article matches."""
-    for row in _rows(folder, ["left", "right", "left_matched", "right_matched"]):
-        yield (row["left"], row["right"]), max(row["left_matched"], row["right_matched"])
-
-
-def clusters_in(bundle: Bundle) -> dict[int, int]:
-    """Return the cluster of each article that is in one, named by its lowest id."""
-    return {row["article"]: row["cluster"] for row in _rows(bundle.clusters, ["article", "cluster"])}
-
-
-def rows_in(folder: Path) -> int:
-    """Return the number of rows in a folder, which may be missing."""
-    return _dataset(folder).count_rows() if folder.exists() else 0
+            if ends in numbers:
+                yield JudgedRow(numbers[ends], **row)
 
 
 def _rows(folder: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    if not folder.exists():
-        return
-    for batch in _dataset(folder).to_batches(columns=columns, batch_size=_LOOKED_UP_AT_ONCE):
-        yield from batch.to_pylist()
+    for dataset in _datasets(folder):
+        for batch in dataset.to_batches(columns=columns, batch_size=_LOOKED_UP_AT_ONCE):
+            yield from batch.to_pylist()
 
 
-def _dataset(folder: Path) -> Any:
+def _datasets(folder: Path) -> list[Any]:
+    """Return what a folder holds, which may be missing."""
     # Without partitions, or the names of folders above would become columns.
-    return pyarrow.dataset.dataset(folder, format="parquet", partitioning=None)
-
-
-def _ids(ends: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    lefts, rights = zip(*ends, strict=True)
-    with connection.cursor() as cursor:
-        cursor.execute(_IDS_SQL, {"lefts": list(lefts), "rights": list(rights)})
-        return {(left, right): number for left, right, number in cursor}
+    return [pyarrow.dataset.dataset(folder, format="parquet", partitioning=None)] if folder.exists() else []

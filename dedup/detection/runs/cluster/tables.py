@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -25,37 +25,9 @@ from dedup.detection.spark.schema import (
     NEWSPAPERS,
     SERIES_RULES,
     Bundle,
+    table_of,
 )
 from dedup.models import GroupMember, Series
-
-TABLES = ("newspapers", "links", "series_rules", "group_rules", "alphabet")
-
-
-def write_tables(bundle: Bundle) -> dict[str, str]:
-    """Write the small tables; return a hash of the rows of each, by name. Raises AlphabetError."""
-    tables: dict[str, tuple[pa.Schema, list[tuple[Any, ...]]]] = {
-        "newspapers": (NEWSPAPERS, _newspapers()),
-        "links": (LINKS, _links()),
-        "series_rules": (SERIES_RULES, _series_rules()),
-        "group_rules": (GROUP_RULES, _group_rules()),
-        "alphabet": (ALPHABET, _alphabet(connection.settings_dict["NAME"])),
-    }
-    for name, (schema, rows) in tables.items():
-        columns = zip(*rows, strict=True) if rows else [()] * len(schema)
-        arrays = [pa.array(values, kind) for kind, values in zip(schema.types, columns, strict=True)]
-        parquet.write_table(pa.table(arrays, schema=schema), bundle.table(name), compression=COMPRESSION)
-    return {name: _hash(rows) for name, (_, rows) in tables.items()}
-
-
-def changed_tables(known: Mapping[str, str]) -> list[str]:
-    """Return which of the tables that editors change have other rows now than when these hashes were made."""
-    now = {
-        "newspapers": _newspapers(),
-        "links": _links(),
-        "series_rules": _series_rules(),
-        "group_rules": _group_rules(),
-    }
-    return [name for name, rows in now.items() if known.get(name) != _hash(rows)]
 
 
 def _newspapers() -> list[tuple[Any, ...]]:
@@ -84,6 +56,30 @@ def _alphabet(_database: str) -> list[tuple[Any, ...]]:
         return sorted((ord(character), ord(lowered)) for character, lowered in whole_alphabet(connection))
     except ValueError as error:
         raise AlphabetError(str(error)) from error
+
+
+# Each small table: its columns, and what returns its rows.
+_MADE: dict[str, tuple[pa.Schema, Callable[[], list[tuple[Any, ...]]]]] = {
+    "newspapers": (NEWSPAPERS, _newspapers),
+    "links": (LINKS, _links),
+    "series_rules": (SERIES_RULES, _series_rules),
+    "group_rules": (GROUP_RULES, _group_rules),
+    "alphabet": (ALPHABET, lambda: _alphabet(connection.settings_dict["NAME"])),
+}
+TABLES = tuple(_MADE)
+
+
+def write_tables(bundle: Bundle) -> dict[str, str]:
+    """Write the small tables; return a hash of the rows of each, by name. Raises AlphabetError."""
+    tables = {name: make() for name, (_, make) in _MADE.items()}
+    for name, rows in tables.items():
+        parquet.write_table(table_of(rows, _MADE[name][0]), bundle.table(name), compression=COMPRESSION)
+    return {name: _hash(rows) for name, rows in tables.items()}
+
+
+def changed_tables(known: Mapping[str, str]) -> list[str]:
+    """Return which of the tables that editors change have other rows now than when these hashes were made."""
+    return [name for name, (_, make) in _MADE.items() if name != "alphabet" and known.get(name) != _hash(make())]
 
 
 def _hash(rows: Iterable[tuple[Any, ...]]) -> str:
