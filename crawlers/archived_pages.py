@@ -86,7 +86,7 @@ def _extracted(page: ArchivedPage, rules: dict[str, ExtractionRule]) -> Incoming
     if isinstance(found, str):
         raise ExtractionError(found)
     kind = ArticleURL.Kind.PAGE if story_url(page.url) == page.url else ArticleURL.Kind.REDIRECT
-    link = ArticleLink(_NO_SOURCE, page.url, kind)
+    link = ArticleLink(url=page.url, source=_NO_SOURCE, kind=kind)
     fetched = FetchedPage(link, page.url, (), page.content_type, page.body, tuple(following))
     incoming = incoming_article(fetched, found, rule.number)
     check_article(incoming)

@@ -164,9 +164,15 @@ def _row(key: UUID, link: ArticleLink) -> PendingLink:
 
 
 def _link(source: Source, row: PendingLink) -> ArticleLink:
-    kind = ArticleURL.Kind(row.kind)
     return ArticleLink(
-        source, row.url, kind, _listed(row), row.key, row.headline, row.language, feed_entry=bytes(row.feed_entry)
+        url=row.url,
+        published=_listed(row),
+        headline=row.headline,
+        language=row.language,
+        feed_entry=bytes(row.feed_entry),
+        source=source,
+        kind=ArticleURL.Kind(row.kind),
+        written_key=row.key,
     )
 
 

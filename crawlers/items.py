@@ -1,5 +1,7 @@
 """The items that pass from a source to the store: what a source lists, a link to an article, then its page."""
 
+from __future__ import annotations
+
 import datetime
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -37,24 +39,40 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class ArticleLink:
-    """A link to an article, the kind of its URL, and the date, headline and language that its source gives.
+class Entry:
+    """What a feed, sitemap or list names: an absolute URL, which may be invalid or empty, and what is said of it there.
 
-    `changed` is the day of the last change, `changed_at` its time, as far as a source gives them; neither is saved.
-    `feed_entry` is what its feed carries of the article, packed (see articles/extraction/kept_pages.py). A saved link
-    keeps the key it was saved under, because the rules for keys may change.
+    The day of publication is not later than that of the last change, `changed`; `changed_at` is the time of that
+    change. Headline and summary are plain texts of one line. `feed_entry` is what its feed carries of the article,
+    packed (see articles/extraction/kept_pages.py).
     """
 
-    source: Source
     url: str
-    kind: ArticleURL.Kind
     published: ListedDate | None = None
-    written_key: UUID | None = None
     headline: str = ""
     language: str = ""
     changed: datetime.date | None = None
     changed_at: datetime.datetime | None = None
+    summary: str = ""
     feed_entry: bytes = field(default=b"", repr=False)
+
+    def link(self, source: Source, kind: ArticleURL.Kind) -> ArticleLink:
+        """Return the link that it is in this source."""
+        said = {name: getattr(self, name) for name in Entry.__slots__}
+        return ArticleLink(**said, source=source, kind=kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArticleLink(Entry):
+    """A link to an article: an entry of a source, and the kind of its URL.
+
+    Neither its summary nor its change is saved. A saved link keeps the key it was saved under, because the rules for
+    keys may change.
+    """
+
+    source: Source
+    kind: ArticleURL.Kind
+    written_key: UUID | None = None
 
     def __post_init__(self) -> None:
         # A user name can imitate another host, and a password is nobody's business.
@@ -64,38 +82,6 @@ class ArticleLink:
     def key(self) -> UUID:
         """The same for all URLs of one page: a tracker, a session or the last slash makes no difference."""
         return self.written_key or page_key(self.url, self.source.kept_parameters)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What a feed or sitemap lists: an absolute URL, which may be invalid or empty, and what is said of it there.
-
-    The day of publication is not later than that of the last change, `changed`. Title and summary are plain texts of
-    one line.
-    """
-
-    url: str
-    published: ListedDate | None = None
-    changed: datetime.date | None = None
-    changed_at: datetime.datetime | None = None
-    title: str = ""
-    language: str = ""
-    summary: str = ""
-    feed_entry: bytes = b""
-
-    def link(self, source: Source, kind: ArticleURL.Kind) -> ArticleLink:
-        """Return the link that it is in this source."""
-        return ArticleLink(
-            source,
-            self.url,
-            kind,
-            self.published,
-            headline=self.title,
-            language=self.language,
-            changed=self.changed,
-            changed_at=self.changed_at,
-            feed_entry=self.feed_entry,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,13 +111,13 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | N
     )
 
 
-def teaser_article(link: ArticleLink, description: str, today: datetime.date) -> IncomingArticle:
+def teaser_article(link: ArticleLink, today: datetime.date) -> IncomingArticle:
     """Return the article of a feed's entry: its description, or its headline if it has none.
 
     An entry of a feed of alerts belongs to the newspaper that its host names. Raises ExtractionError if there is no
     possible day or no text.
     """
-    text = description or link.headline
+    text = link.summary or link.headline
     if not text:
         raise ExtractionError("no article text")
     day, doubt = judge_day(None, link.published, today)

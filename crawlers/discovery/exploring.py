@@ -81,9 +81,8 @@ class Explorer(BareSpider):
         self.page = urljoin(response.url, urlsplit(response.url).path or "/")
         if not isinstance(response, HtmlResponse):
             for kind in ("feed", "sitemap"):
-                source = await self._source(kind, response, Link(response.url, ""), "the address that you gave")
-                if not source.problem:
-                    self.sources.append(source)
+                source = FoundSource(kind, response.url, "", "the address that you gave")
+                if await self._keep_if_good(source, response):
                     break
             self.page = urljoin(response.url, "/")
             response = await self._ask(self.page)
@@ -112,12 +111,12 @@ class Explorer(BareSpider):
         for link in links:
             if any(source.url == link.url for source in self.sources):
                 continue
+            source = FoundSource(kind, link.url, link.text, found_in)
             response = await self._ask(link.url)
             if isinstance(response, str):
-                problem = f"{find_reason(response).meaning} ({response})"
-                self.sources.append(FoundSource(kind, link.url, link.text, found_in, problem=problem))
+                self.sources.append(replace(source, problem=f"{find_reason(response).meaning} ({response})"))
             else:
-                self.sources.append(await self._source(kind, response, link, found_in))
+                self.sources.append(await self._filled(source, response))
             self._report()
 
     async def _guess(self, kind: SourceKind, paths: Sequence[str]) -> None:
@@ -126,26 +125,29 @@ class Explorer(BareSpider):
             response = await self._ask(urljoin(self.page, path))
             if isinstance(response, str):
                 continue
-            source = await self._source(kind, response, Link(response.url, ""), "a usual address")
-            if not source.problem:
-                self.sources.append(source)
+            if await self._keep_if_good(FoundSource(kind, response.url, "", "a usual address"), response):
                 self._report()
                 return
 
-    async def _source(self, kind: SourceKind, response: Response, link: Link, found_in: str) -> FoundSource:
-        """Return what a response would bring as a source of this kind; its articles are remembered."""
-        if kind == "section":
+    async def _keep_if_good(self, source: FoundSource, response: Response) -> bool:
+        filled = await self._filled(source, response)
+        self.sources += [] if filled.problem else [filled]
+        return not filled.problem
+
+    async def _filled(self, source: FoundSource, response: Response) -> FoundSource:
+        """Return a source with what its response would bring; its articles are remembered."""
+        if source.kind == "section":
             page = _home_page(response) if isinstance(response, HtmlResponse) else HomePage()
-            return section_source(page, link, found_in, self._pattern())
-        if kind == "feed":
+            return with_links(source, page, self._pattern())
+        if source.kind == "feed":
             feed = await asyncio.to_thread(read_feed, response.body, response.url, content_type(response))
             self.articles += [entry.url for entry in feed.entries if entry.url]
-            return feed_source(feed, link, found_in)
+            return with_feed(source, feed)
         document = _document(response)
-        source = sitemap_source(document, link, found_in)
-        if document.kind != "sitemapindex" or source.problem:
+        problem = sitemap_problem(document)
+        if document.kind != "sitemapindex" or problem:
             self.articles += [entry.url for entry in document.entries if entry.published]
-            return source
+            return replace(source, problem=problem) if problem else with_entries(source, document.entries)
         read: list[Entry] = []
         for url in newest_named(document, MAX_NAMED):
             part = await self._ask(url)
@@ -193,42 +195,36 @@ def _document(response: Response) -> Document:
 # -- What a source would bring, from its response; and which of them a crawl should read. Pure. ----------------------
 
 
-def feed_source(feed: Feed, link: Link, found_in: str) -> FoundSource:
-    """Return what a feed would bring."""
+def with_feed(source: FoundSource, feed: Feed) -> FoundSource:
+    """Return a feed with what it brings."""
     entries = [entry for entry in feed.entries if entry.url]
-    source = FoundSource("feed", link.url, feed.title or link.text, found_in)
-    if not feed.readable:
-        return replace(source, problem="This is not a feed.")
+    source = replace(source, title=feed.title or source.title)
     if not entries:
-        return replace(source, problem="It is empty.")
+        return replace(source, problem="It is empty." if feed.readable else "This is not a feed.")
     return with_entries(source, entries, at_least=bool(feed.next_url))
 
 
-def sitemap_source(document: Document, link: Link, found_in: str) -> FoundSource:
-    """Return what a sitemap would bring; of an index, nothing yet."""
-    source = FoundSource("sitemap", link.url, link.text, found_in)
+def sitemap_problem(document: Document) -> str:
+    """Return why a sitemap, or an index of sitemaps, brings nothing; empty if it may bring something."""
     if document.kind not in {"urlset", "sitemapindex"}:
-        return replace(source, problem="This is not a sitemap.")
-    if not document.entries:
-        return replace(source, problem="It is empty.")
-    return source if document.kind == "sitemapindex" else with_entries(source, document.entries, at_least=False)
+        return "This is not a sitemap."
+    return "" if document.entries else "It is empty."
 
 
-def with_entries(source: FoundSource, entries: Sequence[Entry], *, at_least: bool) -> FoundSource:
+def with_entries(source: FoundSource, entries: Sequence[Entry], *, at_least: bool = False) -> FoundSource:
     """Return a feed or sitemap with the entries that it brings."""
     listed = [
-        (entry.published.day if entry.published else entry.changed, entry.title or entry.url) for entry in entries
+        (entry.published.day if entry.published else entry.changed, entry.headline or entry.url) for entry in entries
     ]
     return _with(source, listed, at_least=at_least)
 
 
-def section_source(page: HomePage, link: Link, found_in: str, pattern: str) -> FoundSource:
-    """Return what a section page would bring: the links that match the pattern, or look like articles."""
-    source = FoundSource("section", link.url, link.text, found_in)
+def with_links(source: FoundSource, page: HomePage, pattern: str) -> FoundSource:
+    """Return a section page with what it brings: the links that match the pattern, or look like articles."""
     articles = [linked for linked in page.links if hints.is_article(linked.url, pattern)]
     if len(articles) < LEAST_LINKED:
         return replace(source, problem="It links to no articles.")
-    return _with(source, [(None, article.text or article.url) for article in articles], at_least=False)
+    return _with(source, [(None, article.text or article.url) for article in articles])
 
 
 def newest_named(index: Document, number: int) -> list[str]:
@@ -259,7 +255,9 @@ def recommended(sources: Iterable[FoundSource]) -> tuple[FoundSource, ...]:
     )
 
 
-def _with(source: FoundSource, listed: Sequence[tuple[datetime.date | None, str]], *, at_least: bool) -> FoundSource:
+def _with(
+    source: FoundSource, listed: Sequence[tuple[datetime.date | None, str]], *, at_least: bool = False
+) -> FoundSource:
     """Return a source with the number, the newest day and samples of what it lists."""
     newest_first = sorted(listed, key=lambda entry: entry[0] or datetime.date.min, reverse=True)
     samples = tuple(dict.fromkeys(text for _, text in newest_first))[:MAX_SAMPLES]

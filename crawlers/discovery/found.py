@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
-
-from pydantic import TypeAdapter
 
 from crawlers.fetching.elsewhere import ask_spider
 from crawlers.fetching.sites import is_visitable
@@ -42,6 +41,12 @@ class FoundSource:
     problem: str = ""
     recommended: bool = False
 
+    @classmethod
+    def of_json(cls, found: dict[str, Any]) -> Self:
+        """Return what as_json of its newspaper made an object of."""
+        newest = found["newest"] and datetime.date.fromisoformat(found["newest"])
+        return cls(**found | {"newest": newest, "samples": tuple(found["samples"])})
+
 
 @dataclass(frozen=True, slots=True)
 class FoundNewspaper:
@@ -67,12 +72,14 @@ class FoundNewspaper:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as objects that JSON has."""
-        return TypeAdapter(FoundNewspaper).dump_python(self, mode="json")
+        found: dict[str, Any] = json.loads(json.dumps(asdict(self), default=str))
+        return found
 
     @classmethod
     def of_json(cls, found: dict[str, Any]) -> Self:
         """Return what as_json made objects of."""
-        return TypeAdapter(cls).validate_python(found)
+        sources = tuple(FoundSource.of_json(source) for source in found["sources"])
+        return cls(**found | {"sources": sources, "notes": tuple(found["notes"])})
 
 
 # Seconds, for which a thread of the pages waits.

@@ -81,9 +81,8 @@ def _entry(entry: Any, url: str, language: str) -> Entry:
     title, text = (str(entry.get(name) or "") for name in ("title", "summary"))
     changed_at = changed_moment(str(entry["updated"])) if "updated" in entry else None
     date = next(filter(None, dates), None)
-    return Entry(
-        absolute(url, link), date, None, changed_at, headline(title), language, summary(text), carried_text(entry)
-    )
+    text = summary(text)
+    return Entry(absolute(url, link), date, headline(title), language, None, changed_at, text, carried_text(entry))
 
 
 def _older(links: Iterable[Any], url: str) -> str:
@@ -114,7 +113,7 @@ def _json_entry(item: dict[str, Any], url: str, language: str) -> Entry:
     title = headline(_text(item, "title"))
     changed_at = changed_moment(_text(item, "date_modified"))
     date = next(filter(None, dates), None)
-    return Entry(absolute(url, link), date, None, changed_at, title, language, summary(text), json_carried_text(item))
+    return Entry(absolute(url, link), date, title, language, None, changed_at, summary(text), json_carried_text(item))
 
 
 def _text(values: dict[str, Any], name: str) -> str:

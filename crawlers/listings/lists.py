@@ -17,12 +17,11 @@ from uuid import UUID
 from articles.files.records import FileFormat, Record, UnreadableFileError, read_records
 from articles.models import ArticleURL, Newspaper
 from articles.normalization.logins import without_login
-from articles.storage.incoming import ListedDate
 from articles.storage.newspapers import Naming, Paper, newspapers_for
 from crawlers import frontier
 from crawlers.fetching.gzipped import GZIP
 from crawlers.fetching.sites import is_visitable
-from crawlers.items import ArticleLink, Source
+from crawlers.items import ArticleLink, Entry, Source
 from crawlers.listings.dates import headline, language_code, listed_date
 
 # The accepted names of columns, the preferred one first. Case, blanks, underscores and hyphens make no difference.
@@ -40,15 +39,12 @@ _DAMAGE = (OSError, EOFError, zlib.error)
 _ADDRESS = re.compile(r"\s*<?\s*(?:https?|ftp)://", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class ListedURL:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedURL(Entry):
     """A row of a list, with the number of its line; `fault` says why it is no URL, and is empty if it is one."""
 
     line: int
     url: str = ""
-    published: ListedDate | None = None
-    headline: str = ""
-    language: str = ""
     fault: str = ""
 
 
@@ -108,7 +104,7 @@ def _lines(stream: io.BufferedReader[Any]) -> Iterator[ListedURL]:
 
 def _listed(record: Record) -> ListedURL:
     if record.fault:
-        return ListedURL(record.line, fault=record.fault)
+        return ListedURL(line=record.line, fault=record.fault)
     values = {_plain(name): value for name, value in record.values.items()}
     url, date, title, language = (_first(values, names) for names in COLUMNS.values())
     return _checked(record.line, url, date, headline(title), language_code(language))
@@ -122,8 +118,8 @@ def _first(values: Mapping[str, object], names: Sequence[str]) -> str:
 def _checked(line: int, url: str, date: str, title: str = "", language: str = "") -> ListedURL:
     url = without_login(url)
     if not is_visitable(url):
-        return ListedURL(line, fault=f"{json.dumps(url[:100], ensure_ascii=False)} is not a web address")
-    return ListedURL(line, url, listed_date(date), title, language)
+        return ListedURL(line=line, fault=f"{json.dumps(url[:100], ensure_ascii=False)} is not a web address")
+    return ListedURL(line=line, url=url, published=listed_date(date), headline=title, language=language)
 
 
 def _plain(name: str) -> str:
@@ -197,8 +193,6 @@ def _by_newspaper(rows: Iterable[ListedURL]) -> list[tuple[Newspaper, list[Artic
     links: defaultdict[int, list[ArticleLink]] = defaultdict(list)
     for row, newspaper in zip(rows, newspapers, strict=True):
         source = Source(newspaper.pk, newspaper.name, newspaper.article_url_pattern, Paper.of(newspaper))
-        kind = ArticleURL.Kind.IMPORT
-        link = ArticleLink(source, row.url, kind, row.published, headline=row.headline, language=row.language)
-        links[newspaper.pk].append(link)
+        links[newspaper.pk].append(row.link(source, ArticleURL.Kind.IMPORT))
     by_id = {newspaper.pk: newspaper for newspaper in newspapers}
     return [(by_id[pk], own_links) for pk, own_links in links.items()]

@@ -83,7 +83,7 @@ def _of_another_format(body: bytes, url: str) -> list[Entry]:
 
 def _of_feed(entry: Entry) -> Entry:
     published = entry.published and replace(entry.published, in_sitemap=True)
-    return Entry(entry.url, published, title=entry.title, language=entry.language)
+    return Entry(entry.url, published, entry.headline, entry.language)
 
 
 def last_days(entries: Sequence[Entry]) -> dict[str, datetime.date]:
@@ -105,6 +105,6 @@ def _entry(base: str, entry: dict[str, Any]) -> Entry:
         changed=changed_day(entry.get("lastmod", "")),
         changed_at=changed_moment(entry.get("lastmod", "")),
         published=listed_date(entry["published"], in_sitemap=True),
-        title=headline(entry["title"]),
+        headline=headline(entry["title"]),
         language=language_code(entry["language"]),
     )

@@ -50,7 +50,6 @@ class TrialSpider(BareSpider):
         self.until = time.monotonic() + _PATIENCE
         self.source = Source(0, self.draft["name"], self.draft["article_url_pattern"])
         self.found.update(sources=[], articles=[])
-        self.descriptions: dict[str, str] = {}
         kinds: list[SourceKind] = ["feed"] if self.draft["teasers"] else list(FIELDS)
         lists = [newest_first(await self._links(kind, url)) for kind in kinds for url in self.draft[FIELDS[kind]]]
         for link in list(_in_turn(lists))[:ARTICLES]:
@@ -76,7 +75,6 @@ class TrialSpider(BareSpider):
     async def _listed(self, kind: str, response: Response) -> list[ArticleLink] | str:
         if kind == "feed":
             feed = read_feed(response.body, response.url, content_type(response))
-            self.descriptions |= {entry.url: entry.summary for entry in feed.entries}
             return self._of(feed.entries, ArticleURL.Kind.FEED) if feed.readable else "unreadable feed"
         if kind == "section":
             if not isinstance(response, HtmlResponse):
@@ -130,8 +128,7 @@ class TrialSpider(BareSpider):
     async def _incoming(self, link: ArticleLink) -> IncomingArticle | str:
         """Return the article of a link, or the reason why its page cannot be read. Raises ExtractionError."""
         if self.draft["teasers"]:
-            today = datetime.datetime.now(datetime.UTC).date()
-            return teaser_article(link, self.descriptions[link.url], today)
+            return teaser_article(link, datetime.datetime.now(datetime.UTC).date())
         page = _page(await self.ask(story_url(link.url)), link)
         if isinstance(page, str):
             return page

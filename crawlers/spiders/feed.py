@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from scrapy import Request
 from scrapy.http import Response
@@ -50,7 +50,7 @@ class FeedSpider(NewspaperSpider):
             self.count_failure(response.url, "entry without a link", empty)
         links = [entry.link(source, ArticleURL.Kind.FEED) for entry in entries if entry.url]
         if source.teasers:
-            await self._store_teasers(source, links, {entry.url: entry.summary for entry in entries})
+            await self._store_teasers(source, links)
         else:
             async for request in self.article_requests(source, links):
                 yield request
@@ -62,16 +62,14 @@ class FeedSpider(NewspaperSpider):
         elif not left_out:
             await self.store_states(source, read)
 
-    async def _store_teasers(
-        self, source: Source, links: Sequence[ArticleLink], descriptions: Mapping[str, str]
-    ) -> None:
+    async def _store_teasers(self, source: Source, links: Sequence[ArticleLink]) -> None:
         """Store the entries themselves. Every link gets an outcome; an entry that cannot be stored is counted again."""
         new = self._within_limit(await self.new_links(source, links, self.since))
         today = datetime.datetime.now(datetime.UTC).date()
         articles: list[IncomingArticle] = []
         for link in new.values():
             try:
-                articles.append(teaser_article(link, descriptions[link.url], today))
+                articles.append(teaser_article(link, today))
             except ExtractionError as error:
                 self.count_failure(link.url, error.reason)
         for start in range(0, len(articles), TEASERS_AT_ONCE):

@@ -36,7 +36,7 @@ class SectionSpider(NewspaperSpider):
         href = response.css(NEXT_PAGE).get(default="").strip()
         next_url = absolute(get_base_url(response), href).partition("#")[0]
         links = [
-            ArticleLink(source, url, ArticleURL.Kind.PAGE)
+            ArticleLink(url=url, source=source, kind=ArticleURL.Kind.PAGE)
             for url in article_urls(response, source.article_url_pattern)
             if url not in {response.url, next_url}
         ]

@@ -20,13 +20,14 @@ from articles.storage.newspapers import Paper
 from articles.storage.preparing import Prepared
 from crawlers import article_store
 from crawlers.frontier import save_links, sort_links
-from crawlers.items import ArticleLink, FetchedPage, Source
+from crawlers.items import Entry, FetchedPage, Source
 from crawlers.models import PendingLink
 from crawlers.page_articles import PageTask, incoming_article, ready_article
 from tests.crawlers.pages import FERRY, article_page
 
 URL = "https://fjordbladet.example/2024/05/ferry"
-LINK = ArticleLink(Source(1, "Fjordbladet", ""), URL, ArticleURL.Kind.FEED, ListedDate(datetime.date(2024, 5, 20)))
+LISTED = Entry(URL, ListedDate(datetime.date(2024, 5, 20)))
+LINK = LISTED.link(Source(1, "Fjordbladet", ""), ArticleURL.Kind.FEED)
 PAGE = FetchedPage(LINK, URL, (), "text/html", b"")
 
 
@@ -86,7 +87,7 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     paper = Newspaper.objects.create(name="Fjordbladet", host="fjordbladet.example", kept_url_parameters=["nr"])
     outdated = Paper(paper.name, paper.host, (), ())
     source = Source(paper.pk, paper.name, "", outdated)
-    links = [ArticleLink(source, f"{URL}{number}", ArticleURL.Kind.FEED) for number in (1, 2, 3)]
+    links = [Entry(f"{URL}{number}").link(source, ArticleURL.Kind.FEED) for number in (1, 2, 3)]
     save_links(sort_links(source, links).new)
     waiting = []
     for link in links:
