@@ -86,11 +86,17 @@ class ArticleLink(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Validator:
-    """The state that a source declared in its response; see SourceValidator."""
+    """The state that a source or a page declared in its response; see SourceValidator."""
 
     url: str
-    etag: str
-    last_modified: str
+    etag: str = ""
+    last_modified: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What asks for it only if it is no longer in this state."""
+        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in headers.items() if value}
 
 
 @dataclass(frozen=True, slots=True)

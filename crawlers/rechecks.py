@@ -17,6 +17,7 @@ from django.db import connection
 from django.utils import timezone
 
 from articles.models import ArticlePage, ArticleURL, Newspaper
+from crawlers.items import Validator
 from crawlers.models import Recheck
 
 MIN_GAP = datetime.timedelta(hours=1)
@@ -38,14 +39,11 @@ LIMIT %(limit)s
 """
 
 
-@dataclass(frozen=True, slots=True)
-class DueArticle:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueArticle(Validator):
     """A stored article whose page is to be fetched again, and the state that the page declared last time."""
 
     article_id: int
-    url: str
-    etag: str = ""
-    last_modified: str = ""
     updated_at: datetime.datetime | None = None
 
 
@@ -68,7 +66,10 @@ def due_articles(newspaper_id: int, days: int, after: int = 0) -> list[DueArticl
     with connection.cursor() as cursor:
         cursor.execute(_DUE_SQL, values)
         rows = cursor.fetchall()
-    return [DueArticle(pk, url, etag or "", modified or "", listed) for pk, url, etag, modified, listed in rows]
+    return [
+        DueArticle(url, etag or "", modified or "", article_id=pk, updated_at=listed)
+        for pk, url, etag, modified, listed in rows
+    ]
 
 
 def next_due(now: datetime.datetime, last_change: datetime.datetime) -> datetime.datetime:
@@ -76,16 +77,14 @@ def next_due(now: datetime.datetime, last_change: datetime.datetime) -> datetime
     return now + max(MIN_GAP, now - last_change)
 
 
-def record_check(
-    article_id: int, seen_at: datetime.datetime, *, changed: bool, etag: str = "", last_modified: str = ""
-) -> None:
-    """Record that a page was fetched again."""
+def record_check(article_id: int, seen_at: datetime.datetime, state: Validator, *, changed: bool) -> None:
+    """Record that a page was fetched again, and the state that it declares."""
     stored_at = ArticlePage.objects.values_list("fetched_at", flat=True).get(pk=article_id)
     row = Recheck.objects.filter(pk=article_id).first() or Recheck(pk=article_id)
     row.changed_at = seen_at if changed else row.changed_at
     row.checked_at = seen_at
     row.due_at = next_due(seen_at, row.changed_at or stored_at)
-    row.etag, row.last_modified = etag, last_modified
+    row.etag, row.last_modified = state.etag, state.last_modified
     row.save()
 
 

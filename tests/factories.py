@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.test import Client
 from django.utils import timezone
 
 from articles.models import Article, Job, Newspaper
@@ -33,6 +34,13 @@ def make_user(name: str, *groups: str, **fields: Any) -> User:
     user = User.objects.create_user(name, password=PASSWORD, **fields)
     user.groups.add(*Group.objects.filter(name__in=groups))
     return user
+
+
+def client_of(user: User) -> Client:
+    """Return the browser of a user who is logged in."""
+    client = Client()
+    client.force_login(user)
+    return client
 
 
 def make_run(**fields: Any) -> DetectionRun:

@@ -4,7 +4,7 @@ import argparse
 import signal
 import socketserver
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -15,8 +15,6 @@ from crawlers.demo.site import Response, Site
 HOST = "127.0.0.1"
 FIRST_PORT = 8701
 LAST_FIRST_PORT = 65_535 - len(PAPERS) + 1
-
-OnRequest = Callable[[str, str], None]  # the newspaper's key, and the requested path
 
 
 class PortError(RuntimeError):
@@ -29,7 +27,7 @@ def ports_from(first_port: int) -> dict[str, int]:
 
 
 @contextmanager
-def serving(ports: Mapping[str, int] | None = None, on_request: OnRequest | None = None) -> Iterator[dict[str, str]]:
+def serving(ports: Mapping[str, int] | None = None) -> Iterator[dict[str, str]]:
     """Serve the newspapers while the block runs; yield the address of each by its key, without a trailing slash.
 
     Each uses its port in `ports`, or any free one if that is 0 or there are none. Raises PortError.
@@ -37,7 +35,7 @@ def serving(ports: Mapping[str, int] | None = None, on_request: OnRequest | None
     with ExitStack() as stack:
         base_urls = {}
         for key, port in (ports or ports_from(0)).items():
-            server = stack.enter_context(_listening(key, port, on_request))
+            server = stack.enter_context(_listening(key, port))
             base_urls[key] = server.site.base_url
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
             thread.start()
@@ -49,10 +47,9 @@ def serving(ports: Mapping[str, int] | None = None, on_request: OnRequest | None
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, key: str, port: int, on_request: OnRequest | None) -> None:
+    def __init__(self, key: str, port: int) -> None:
         super().__init__((HOST, port), _Handler)
         self.site = Site(key, f"http://{HOST}:{self.server_port}")
-        self.on_request = on_request
 
     def server_bind(self) -> None:
         # HTTPServer looks up the host's name, which can take long if there is no resolver.
@@ -71,8 +68,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> Response:
         """Send status and headers; return the response, whose body the caller sends."""
-        if self.server.on_request:
-            self.server.on_request(self.server.site.paper.key, self.path)
         response = self.server.site.respond(self.path, self.headers["Cookie"] or "")
         self.send_response(response.status)
         self.send_header("Content-Type", response.content_type)
@@ -85,12 +80,12 @@ class _Handler(BaseHTTPRequestHandler):
         return response
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
-        """Log nothing: callers that want to know pass `on_request`."""
+        """Log nothing."""
 
 
-def _listening(key: str, port: int, on_request: OnRequest | None) -> _Server:
+def _listening(key: str, port: int) -> _Server:
     try:
-        return _Server(key, port, on_request)
+        return _Server(key, port)
     except OSError as error:
         raise PortError(
             f"{PAPERS[key].name} cannot be served at {HOST}:{port}: {error.strerror}; "
@@ -118,13 +113,13 @@ def port_number(text: str) -> int:
 
 
 @contextmanager
-def serving_somewhere(on_request: OnRequest | None = None) -> Iterator[dict[str, str]]:
+def serving_somewhere() -> Iterator[dict[str, str]]:
     """Serve the newspapers at the usual ports or, if one of them is taken, at any free ones."""
     with ExitStack() as stack:
         try:
-            base_urls = stack.enter_context(serving(ports_from(FIRST_PORT), on_request))
+            base_urls = stack.enter_context(serving(ports_from(FIRST_PORT)))
         except PortError:
-            base_urls = stack.enter_context(serving(None, on_request))
+            base_urls = stack.enter_context(serving())
         yield base_urls
 
 

@@ -15,7 +15,7 @@ from articles.normalization.url_patterns import pattern_fault
 from crawlers.discovery.found import FIELDS, TRIED, FoundNewspaper, FoundSource
 from crawlers.fetching.sites import is_visitable
 from crawlers.models import CrawlSchedule
-from crawlers.requested.schedules import set_schedule
+from crawlers.requested.queue import set_schedule
 
 MAX_URL_CHARACTERS = 2_000
 MAX_SOURCES = 50  # of each kind

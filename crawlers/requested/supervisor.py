@@ -18,7 +18,6 @@ from articles.models import Job
 from articles.storage.locks import Lock, session_lock
 from crawlers.requested import queue, trials
 from crawlers.requested.process import CrawlProcess
-from crawlers.requested.schedules import queue_due
 from crawlers.visits import KEPT_DAYS
 
 # Seconds between two looks at the queue.
@@ -48,7 +47,7 @@ def _crawl_newspapers(ended: threading.Event) -> None:
     """Do the crawls, unless another worker does; the others take over when it ends."""
     with session_lock(Lock.CRAWL, lambda _holder: None) as held:
         while held and not ended.is_set():
-            queue_due()
+            queue.queue_due()
             do_waiting([queue.KIND], ended)
             ended.wait(PAUSE)
 
@@ -76,7 +75,7 @@ def _watch(work: Work, process: CrawlProcess) -> bool:
     must_stop = makes_way = False
     deadline = math.inf
     while process.status is None and not work.worker_ends.wait(PAUSE):
-        queue_due()
+        queue.queue_due()
         if must_stop:
             if time.monotonic() > deadline:
                 process.kill()

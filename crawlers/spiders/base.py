@@ -145,12 +145,12 @@ class NewspaperSpider(PagedArticles):
         It asks whether the source has changed since all its links were saved.
         """
         # Another crawl may have left out what was published since an earlier day.
-        validator = self._validators[source.newspaper_id].get(url) if self.since is None else None
+        known = self._validators[source.newspaper_id].get(url) if self.since is None else None
         return Request(
             url,
             callback=self.parse_source,
             errback=self.source_failed,
-            headers=if_changed(validator.etag, validator.last_modified) if validator else {},
+            headers=known.headers if known else {},
             cb_kwargs={"source": source, **more},
             meta={"source_url": url},
         )
@@ -175,8 +175,8 @@ class NewspaperSpider(PagedArticles):
     def validator_of(self, response: Response) -> Validator:
         """Return the state that the response declares; empty after a redirect that may lead elsewhere next time."""
         if not set(response.meta.get("redirect_reasons", [])) <= _PERMANENT_REDIRECTS:
-            return Validator(response.meta["source_url"], "", "")
-        return Validator(response.meta["source_url"], header(response, "ETag"), header(response, "Last-Modified"))
+            return Validator(response.meta["source_url"])
+        return declared(response, response.meta["source_url"])
 
     async def store_states(self, source: Source, validators: Sequence[Validator]) -> None:
         """Store the states of sources whose links are all saved; not if this crawl left out what another one takes."""
@@ -366,13 +366,12 @@ class NewspaperSpider(PagedArticles):
         self.count_failure(getattr(response, "url", ""), reason)
 
 
-def if_changed(etag: str, last_modified: str) -> dict[str, str]:
-    """Return the headers that ask for a page only if it is no longer in this state."""
-    headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
-    return {name: value for name, value in headers.items() if value}
+def declared(response: Response, url: str) -> Validator:
+    """Return the state of a source or page that its response declares."""
+    return Validator(url, _header(response, "ETag"), _header(response, "Last-Modified"))
 
 
-def header(response: Response, name: str) -> str:
+def _header(response: Response, name: str) -> str:
     """Return a header that is to be sent again; empty if there is none, or one that cannot be."""
     value: str = (response.headers.get(name) or b"").decode("latin-1")
     return value if value.isprintable() and len(value) <= MAX_VALIDATOR else ""

@@ -19,9 +19,10 @@ from crawlers import rechecks
 from crawlers.database import in_database
 from crawlers.faults import reason_of
 from crawlers.fetching.sites import content_type, is_front_page, is_visitable
+from crawlers.items import Validator
 from crawlers.reasons import UNCHANGED
 from crawlers.rechecks import DueArticle
-from crawlers.spiders.base import NewspaperSpider, header, if_changed
+from crawlers.spiders.base import NewspaperSpider, declared
 
 GONE = frozenset({404, 410})
 
@@ -57,7 +58,7 @@ class RevisionSpider(NewspaperSpider):
             due.url,
             callback=self.parse_again,
             errback=self.again_failed,
-            headers=if_changed(due.etag, due.last_modified),
+            headers=due.headers,
             cb_kwargs={"due": due},
             dont_filter=True,
         )
@@ -73,7 +74,7 @@ class RevisionSpider(NewspaperSpider):
         else:
             before = await in_database(revisions.newest_version, due.article_id)
             finding = await asyncio.to_thread(revisions.compare_page, before, seen)
-            await self._store(before, seen, finding, header(response, "ETag"), header(response, "Last-Modified"))
+            await self._store(before, seen, finding, declared(response, due.url))
 
     async def again_failed(self, failure: Any) -> None:  # a Failure to which Scrapy adds the request
         due: DueArticle = failure.request.cb_kwargs["due"]
@@ -81,8 +82,7 @@ class RevisionSpider(NewspaperSpider):
         status = failure.value.response.status if isinstance(failure.value, HttpError) else 0
         if status == UNCHANGED:
             self.count("rechecked")
-            states = {"etag": due.etag, "last_modified": due.last_modified}
-            await in_database(rechecks.record_check, due.article_id, now, changed=False, **states)
+            await in_database(rechecks.record_check, due.article_id, now, due, changed=False)
         elif status in GONE:
             await self._gone(due, SeenAgain(now, due.updated_at, due.url), f"HTTP {status}")
         else:
@@ -91,17 +91,14 @@ class RevisionSpider(NewspaperSpider):
 
     async def _gone(self, due: DueArticle, seen: SeenAgain, note: str) -> None:
         before = await in_database(revisions.newest_version, due.article_id)
-        await self._store(before, seen, revisions.gone(before, note))
+        await self._store(before, seen, revisions.gone(before, note), Validator(due.url))
 
-    async def _store(
-        self, before: Version, seen: SeenAgain, finding: ArticleRevision | None, etag: str = "", last_modified: str = ""
-    ) -> None:
+    async def _store(self, before: Version, seen: SeenAgain, finding: ArticleRevision | None, state: Validator) -> None:
         self.count("rechecked")
         is_stored = finding is not None and await in_database(revisions.store_revision, before, seen, finding)
         if finding and is_stored:
             self.count("gone" if finding.kind == ArticleRevision.Kind.GONE else "changed")
-        states = {"etag": etag, "last_modified": last_modified}
-        await in_database(rechecks.record_check, before.article_id, seen.seen_at, changed=bool(finding), **states)
+        await in_database(rechecks.record_check, before.article_id, seen.seen_at, state, changed=bool(finding))
 
 
 class WaitingSpider(NewspaperSpider):

@@ -5,20 +5,24 @@ from __future__ import annotations
 import gzip
 import math
 import os
+import re
+import socketserver
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from email.message import Message
+from http.client import parse_headers
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pytest_django import DjangoDbBlocker
 
+from tests.crawlers.hostile.answers import Answer, Connection, response
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, rss, sitemap
 from tests.crawlers.ready_crawls import ReadyCrawls
 from tests.databases import child_environment
@@ -37,16 +41,28 @@ class Page:
     etag: str = ""
     last_modified: str = ""
 
+    def answer(self, asked: Message) -> bytes:
+        """Return what is sent to a request with these headers."""
+        states = (asked["If-None-Match"], asked["If-Modified-Since"])
+        unchanged = any(states) and states == (self.etag or None, self.last_modified or None)
+        named = {"ETag": self.etag, "Last-Modified": self.last_modified, "Location": self.location}
+        headers = [f"{name}: {value}" for name, value in ({"Content-Type": self.content_type} | named).items() if value]
+        return response(b"" if unchanged else self.body, *headers, status=f"{304 if unchanged else self.status} So")
+
 
 @dataclass
 class Site:
-    """Pages by path; all others are `missing`. `requests` counts every path that was asked for; what is held waits
-    for `release`. `busiest` is the largest number of requests that were answered at one time.
+    """Pages by path, or any bytes; all others are `missing`. `requests` counts every path that was asked for, and
+    `received` has what came with it; what is held waits for `release`. `busiest` is the largest number of requests that
+    were answered at one time.
     """
 
     pages: dict[str, Page] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
     missing: Page = field(default_factory=lambda: Page(b"gone", "text/plain", 404))
     requests: Counter[str] = field(default_factory=Counter)
+    received: list[tuple[str, Message, bytes]] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)  # of all requests
     held: set[str] = field(default_factory=set)
     held_after: float = math.inf  # so many requests for articles, every further one is held
     arrived: threading.Event = field(default_factory=threading.Event)
@@ -58,9 +74,11 @@ class Site:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
-    def answering(self, path: str) -> Iterator[None]:
+    def answering(self, path: str, headers: Message, sent: bytes) -> Iterator[None]:
         with self._lock:
             self.requests[path] += 1
+            self.received.append((path, headers, sent))
+            self.times.append(time.monotonic())
             self._busy += 1
             self.busiest = max(self.busiest, self._busy)
         try:
@@ -86,48 +104,45 @@ class Site:
         return {path: number for path, number in self.requests.items() if path.startswith("/2024/")}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(socketserver.StreamRequestHandler):
     site: Site
 
-    def do_GET(self) -> None:
-        with self.site.answering(self.path):
-            self._answer()
+    def handle(self) -> None:
+        try:
+            if asked := re.fullmatch(rb"[A-Z]+ (\S+) HTTP/1\.1\r\n", self.rfile.readline()):
+                headers = parse_headers(self.rfile)
+                sent = self.rfile.read(int(headers["Content-Length"] or 0))
+                with self.site.answering(asked[1].decode(), headers, sent):
+                    self._answer(asked[1].decode(), headers)
+        except OSError:
+            pass  # the other side hung up, as it should, or was killed
 
-    def do_POST(self) -> None:
-        self.do_GET()
-
-    def _answer(self) -> None:
+    def _answer(self, path: str, headers: Message) -> None:
         asked = sum(self.site.article_requests().values())
-        if self.path in self.site.held or (asked > self.site.held_after and self.path.startswith("/2024/")):
+        if path in self.site.held or (asked > self.site.held_after and path.startswith("/2024/")):
             self.site.arrived.set()
             self.site.release.wait(60)
-        page = self.site.pages.get(self.path, self.site.missing)
-        headers = {"ETag": page.etag, "Last-Modified": page.last_modified, "Location": page.location}
-        asked = (self.headers["If-None-Match"], self.headers["If-Modified-Since"])
-        unchanged = any(asked) and asked == (page.etag or None, page.last_modified or None)
-        try:
-            self.send_response(304 if unchanged else page.status)
-            self.send_header("Content-Type", page.content_type)
-            for name, value in headers.items():
-                if value:
-                    self.send_header(name, value)
-            self.send_header("Content-Length", "0" if unchanged else str(len(page.body)))
-            self.end_headers()
-            self.wfile.write(b"" if unchanged else page.body)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # the crawl that asked was killed
+        page = self.site.pages.get(path, self.site.missing)
+        found = self.site.answers.get(path, page.answer(headers))
+        if callable(found):
+            found(Connection(self.connection, self.site.release, headers["Cookie"] or ""))
+        else:
+            self.wfile.write(found.replace(b"{url}", self.site.url.encode()))
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
-        pass
+
+class _Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    block_on_close = False
 
 
 @contextmanager
 def served(address: str = "127.0.0.1", port: int = 0) -> Iterator[Site]:
     """Serve a site without pages on loopback."""
     site = Site()
-    server = ThreadingHTTPServer((address, port), type("Handler", (_Handler,), {"site": site}))
-    site.port, site.url = server.server_port, f"http://{address}:{server.server_port}"
-    with running(server):
+    with running(_Server((address, port), type("Handler", (_Handler,), {"site": site}))) as server:
+        site.port = server.server_address[1]
+        site.url = f"http://{address}:{site.port}"
         try:
             yield site
         finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack
 from html import escape
 
@@ -12,9 +11,9 @@ import pytest
 from articles.models import Article, ArticleURL, Newspaper
 from crawlers.models import PendingLink, Visit
 from crawlers.reasons import find_reason
-from tests.crawlers.conftest import CrawlCommand
+from tests.crawlers.conftest import CrawlCommand, Site, served
+from tests.crawlers.hostile.answers import html
 from tests.crawlers.hostile.pages import PAGES, STORED, TARGETS, Kind, page
-from tests.crawlers.hostile.server import HostileSite, html, serving
 from tests.crawlers.hostile.sources import FEEDS, ROBOTS, SECTIONS, SITEMAPS, SourceKind, rss
 from tests.crawlers.pages import PATTERN
 
@@ -23,12 +22,6 @@ BOUNDS = [
     for bound in ("DOWNLOAD_TIMEOUT=1", "DOWNLOAD_MAXSIZE=2000000", "SITEMAP_MAXSIZE=4000000", "FEED_MAX_ENTRIES=100")
     for part in ("--set", bound)
 ]
-
-
-@pytest.fixture
-def hostile() -> Iterator[HostileSite]:
-    with serving() as site:
-        yield site
 
 
 def feed_of(kinds: list[Kind]) -> str:
@@ -40,11 +33,11 @@ def feed_of(kinds: list[Kind]) -> str:
 
 
 def test_every_bad_page_is_counted_with_its_reason_and_the_good_ones_are_stored(
-    hostile: HostileSite, crawl: CrawlCommand
+    site: Site, crawl: CrawlCommand
 ) -> None:
-    hostile.answers = {f"/2024/05/{kind.name}": kind.answer for kind in PAGES} | TARGETS
-    hostile.answers["/feed"] = html(feed_of(PAGES), content_type="application/rss+xml")
-    Newspaper.objects.create(name="Fjordbladet", feed_urls=[f"{hostile.url}/feed"], article_url_pattern=PATTERN)
+    site.answers = {f"/2024/05/{kind.name}": kind.answer for kind in PAGES} | TARGETS
+    site.answers["/feed"] = html(feed_of(PAGES), content_type="application/rss+xml")
+    Newspaper.objects.create(name="Fjordbladet", feed_urls=[f"{site.url}/feed"], article_url_pattern=PATTERN)
 
     crawled = crawl(*BOUNDS)
 
@@ -70,7 +63,7 @@ def test_every_bad_page_is_counted_with_its_reason_and_the_good_ones_are_stored(
     assert {reason for reason in counted if find_reason(reason).name == "no article"} == set()
 
     # Days that cannot be, or differ, are noted.
-    dated = [f"{hostile.url}/2024/05/{kind.name}" for kind in PAGES if kind.day]
+    dated = [f"{site.url}/2024/05/{kind.name}" for kind in PAGES if kind.day]
     rows = Article.objects.filter(url__in=dated).values_list("url", "date", "date_source", "date_doubt")
     assert {url.rpartition("/")[2]: (str(day), source, doubt) for url, day, source, doubt in rows} == {
         "day-from-the-feed": ("2024-05-09", "feed", ""),
@@ -84,13 +77,13 @@ def test_every_bad_page_is_counted_with_its_reason_and_the_good_ones_are_stored(
     ("field", "kinds"), [("feed_urls", FEEDS), ("sitemap_urls", SITEMAPS), ("section_urls", SECTIONS)]
 )
 def test_every_bad_source_is_counted_and_what_it_names_is_stored(
-    hostile: HostileSite, crawl: CrawlCommand, field: str, kinds: list[SourceKind]
+    site: Site, crawl: CrawlCommand, field: str, kinds: list[SourceKind]
 ) -> None:
     """One newspaper for each source, so that each has counts of its own."""
     for kind in kinds:
-        hostile.answers[f"/{kind.name}"] = kind.answer
-        hostile.answers[f"/2024/05/{kind.name}"] = html(page(kind.name))
-        Newspaper.objects.create(name=kind.name, article_url_pattern=PATTERN, **{field: [f"{hostile.url}/{kind.name}"]})
+        site.answers[f"/{kind.name}"] = kind.answer
+        site.answers[f"/2024/05/{kind.name}"] = html(page(kind.name))
+        Newspaper.objects.create(name=kind.name, article_url_pattern=PATTERN, **{field: [f"{site.url}/{kind.name}"]})
 
     crawled = crawl(*BOUNDS)
 
@@ -103,7 +96,7 @@ def test_every_bad_source_is_counted_and_what_it_names_is_stored(
     expected = {kind.name: (int(kind.finds), kind.counted) for kind in kinds}
     assert {name: (counted[name], expected[name]) for name in expected if counted[name] != expected[name]} == {}
     assert set(ArticleURL.objects.values_list("url", flat=True)) == {
-        f"{hostile.url}/2024/05/{kind.name}" for kind in kinds if kind.finds
+        f"{site.url}/2024/05/{kind.name}" for kind in kinds if kind.finds
     }
     assert not Article.objects.filter(content__contains="root:").exists()
 
@@ -114,7 +107,7 @@ def test_a_robots_txt_stops_a_crawl_by_forbidding_and_for_now_if_it_cannot_be_ha
     stopped = {"fault": "HTTP 500", "silent": "no answer in time", "no-http": "not HTTP"}
     with ExitStack() as stack:
         for name, answer in ROBOTS.items():
-            site = stack.enter_context(serving())
+            site = stack.enter_context(served())
             site.answers = {
                 "/robots.txt": answer,
                 "/feed": html(rss(name), content_type="application/rss+xml"),

@@ -10,9 +10,9 @@ import pytest
 
 from articles.models import Article, ArticleURL, Newspaper
 from crawlers.models import PendingLink, SitePace, Visit
-from tests.crawlers.conftest import CrawlCommand
+from tests.crawlers.conftest import CrawlCommand, Site, served
+from tests.crawlers.hostile.answers import Answer, Connection, html, response
 from tests.crawlers.hostile.pages import page
-from tests.crawlers.hostile.server import Answer, Connection, HostileSite, html, response, serving
 
 SITES = ("busy", "hasty", "slow", "closed", "reserved", "consent")
 RESERVED = {
@@ -29,12 +29,12 @@ RULES = '[{"location": "/2024/05/mining-site$", "tdm-reservation": 1}, {"locatio
 
 
 @pytest.fixture
-def sites() -> Iterator[dict[str, HostileSite]]:
+def sites() -> Iterator[dict[str, Site]]:
     with ExitStack() as stack:
-        yield {name: stack.enter_context(serving()) for name in SITES}
+        yield {name: stack.enter_context(served()) for name in SITES}
 
 
-def add(site: HostileSite, name: str, answers: dict[str, Answer]) -> None:
+def add(site: Site, name: str, answers: dict[str, Answer]) -> None:
     """Serve articles, and a feed that lists them, for a newspaper of this name."""
     site.answers |= {f"/2024/05/{path}": answer for path, answer in answers.items()}
     items = "".join(f"<item><link>{{url}}/2024/05/{path}</link></item>" for path in answers)
@@ -62,7 +62,7 @@ def wall(back: str, then: bytes) -> Callable[[Connection], None]:
 
 
 @pytest.mark.slow
-def test_what_sites_ask_for_is_done_and_said(sites: dict[str, HostileSite], crawl: CrawlCommand) -> None:
+def test_what_sites_ask_for_is_done_and_said(sites: dict[str, Site], crawl: CrawlCommand) -> None:
     busy = later("Retry-After: 3600", status="503 Later")
     add(sites["busy"], "busy", {f"busy-{number}": busy for number in range(4)})
     add(sites["hasty"], "hasty", {"hasty": once(later("Retry-After: 1", status="429 No"), html(page("hasty")))})

@@ -23,10 +23,10 @@ from crawlers import visits
 from crawlers.models import Crawl, CrawlSchedule, PendingLink, Visit
 from crawlers.requested import queue, supervisor
 from crawlers.requested.process import CrawlProcess
-from crawlers.requested.schedules import next_due, queue_due, set_schedule
+from crawlers.requested.queue import next_due, queue_due, set_schedule
 from tests.crawlers.conftest import Site, in_a_hurry
 from tests.databases import child_environment
-from tests.factories import make_user
+from tests.factories import client_of, make_user
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime.datetime(2026, 3, 2, 12, 0, tzinfo=datetime.UTC)
@@ -34,9 +34,7 @@ NOON = datetime.datetime(2026, 3, 2, 12, 0, tzinfo=datetime.UTC)
 
 @pytest.fixture
 def admin_client(db: None) -> Client:
-    client = Client()
-    client.force_login(make_user("ada", "admin"))
-    return client
+    return client_of(make_user("ada", "admin"))
 
 
 def paper(name: str = "Fjordbladet", **fields: object) -> Newspaper:
@@ -223,8 +221,7 @@ def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only
     for number in range(3):
         paper(f"Other {number}")
     address = f"/crawls/{one.pk}/"
-    editor = Client()
-    editor.force_login(make_user("mara", "editor"))
+    editor = client_of(make_user("mara", "editor"))
     for path in ("/crawls/start/", f"{address}schedule/", f"{address}take-back/"):
         assert editor.post(path).status_code == 403
     assert not Job.objects.exists()
@@ -295,8 +292,7 @@ def test_a_worker_does_a_crawl_in_a_process_that_stops_when_asked_to(
 
     monkeypatch.setattr(supervisor, "CrawlProcess", start)
     monkeypatch.setattr(supervisor, "PAUSE", 0.05)
-    client = Client()
-    client.force_login(make_user("ada", "admin"))
+    client = client_of(make_user("ada", "admin"))
     with _supervising():
         client.post("/crawls/start/", {"newspaper": Newspaper.objects.get().pk})
         assert held_page.arrived.wait(60)

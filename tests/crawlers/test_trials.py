@@ -7,7 +7,6 @@ import threading
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from articles.jobs import work
@@ -17,7 +16,7 @@ from crawlers.models import CrawlSchedule, PendingLink, Trial
 from crawlers.requested import trials
 from tests.crawlers.conftest import Site
 from tests.crawlers.pages import BRIDGE, FERRY, article_page
-from tests.factories import make_user
+from tests.factories import client_of, make_user
 
 FEED, SITEMAP = "https://fjordbladet.example/feed", "https://fjordbladet.example/sitemap.xml"
 FOUND = FoundNewspaper(
@@ -118,9 +117,7 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
 
     monkeypatch.setattr(trials, "discover", answer)
     monkeypatch.setattr(trials, "try_newspaper", answer)
-    client, editor = Client(), Client()
-    client.force_login(make_user("ada", "admin"))
-    editor.force_login(make_user("mara", "editor"))
+    client, editor = client_of(make_user("ada", "admin")), client_of(make_user("mara", "editor"))
     assert [editor.get(path).status_code for path in ("/crawls/add/", "/crawls/trials/1/")] == [403, 403]
     assert "not a valid web address" in client.post("/crawls/add/", {"url": "ftp://x"}).content.decode()
     address = client.post("/crawls/add/", {"url": "fjordbladet.example"})["Location"]
@@ -181,8 +178,7 @@ def test_a_trial_that_fails_says_why_and_is_forgotten_after_a_week(monkeypatch: 
 
     monkeypatch.setattr(trials, "discover", nothing)
     user = make_user("ada", "admin")
-    client = Client()
-    client.force_login(user)
+    client = client_of(user)
     failed = trials.look_for_sources("https://fjordbladet.example", user=user)
     do_next()
     page = client.get(f"/crawls/trials/{failed.pk}/").content.decode()

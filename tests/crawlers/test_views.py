@@ -14,16 +14,14 @@ from articles.models import Newspaper
 from crawlers import visits
 from crawlers.models import PendingLink, Visit
 from crawlers.reasons import REASONS
-from tests.factories import make_user
+from tests.factories import client_of, make_user
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def editor_client(db: None) -> Client:
-    client = Client()
-    client.force_login(make_user("mara", "editor"))
-    return client
+    return client_of(make_user("mara", "editor"))
 
 
 def visit(
@@ -45,8 +43,7 @@ def fjordbladet(name: str = "Fjordbladet") -> Newspaper:
 
 def test_without_newspapers_the_page_says_what_to_do(editor_client: Client) -> None:
     assert "Ask an admin to add one." in editor_client.get("/crawls/").content.decode()
-    admin = Client()
-    admin.force_login(make_user("ada", "admin"))
+    admin = client_of(make_user("ada", "admin"))
     assert (
         '<a href="/crawls/add/">Add a newspaper</a>: its home page is enough.' in admin.get("/crawls/").content.decode()
     )

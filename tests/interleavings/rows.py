@@ -30,7 +30,7 @@ from articles.storage.newspaper_merges import MergeError, merge_newspapers, undo
 from articles.storage.revisions import SeenAgain, Version, store_revision
 from crawlers.models import CrawlSchedule, Trial
 from crawlers.requested import queue as crawl_queue
-from crawlers.requested.schedules import queue_due, set_schedule
+from crawlers.requested.queue import queue_due, set_schedule
 from crawlers.requested.trials import save_newspaper
 from dedup.declarations import make_config
 from dedup.detection.runs.requests import Wanted, request_run

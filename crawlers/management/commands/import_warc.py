@@ -71,10 +71,8 @@ class Command(LongCommand):
 
     def _report(self, tally: _Tally) -> None:
         counts = tally.outcomes
-        refused = counts["rejected"] + tally.unread
-        read = counts.total() + tally.unread
-        known = f"{counts['known']:,} already known"
-        self.stdout.write(f"{read:,} pages read: {counts['created']:,} stored, {known}, {refused:,} refused.")
+        known, refused = f"{counts['known']:,} already known", f"{counts['rejected']:,} refused"
+        self.stdout.write(f"{counts.total():,} pages read: {counts['created']:,} stored, {known}, {refused}.")
         for title, reasons in (("Refused pages by reason:", tally.refused), ("Other records:", tally.others)):
             if reasons:
                 self.stdout.write(title)
@@ -89,7 +87,6 @@ class _Tally:
         self.outcomes: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self.others: Counter[str] = Counter()
-        self.unread = 0
 
     def count(self, stored: Stored) -> None:
         """Count one page."""
@@ -103,8 +100,7 @@ class _Tally:
             if isinstance(record, ArchivedPage):
                 yield record
             elif record.is_page:
-                self.unread += 1
-                self.refused[record.reason] += 1
+                self.count(Stored("rejected", reason=record.reason))
             else:
                 self.others[record.reason] += 1
 

@@ -1,24 +1,15 @@
-"""Which addresses a crawl may connect to, also if it has only a host name."""
+"""Which addresses a crawl may connect to. Host names: test_rebinding.py."""
 
 from __future__ import annotations
 
 import ipaddress
 import random
 import re
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from scrapy.settings import Settings
-from twisted.internet.address import IPv4Address, IPv6Address
 
-from crawlers.fetching.addresses import (
-    GuardedResolver,
-    may_connect,
-    refused_address,
-    refused_through_proxy,
-    written_address,
-)
+from crawlers.fetching.addresses import may_connect, refused_through_proxy, written_address
 from crawlers.fetching.bare_spiders import bare_settings
 from tests.crawlers.conftest import REPOSITORY
 
@@ -119,63 +110,6 @@ def test_addresses_of_an_allowed_network_are_allowed_in_any_spelling() -> None:
     allowed = [ipaddress.ip_network("10.1.0.0/16"), ipaddress.ip_network("fd00::/8")]
     expected = {"10.1.2.3": True, "::ffff:10.1.2.3": True, "10.2.0.1": False, "fd12::1": True, "fc00::1": False}
     assert {address: may_connect(address, allowed) for address in expected} == expected
-
-
-class Receiver:
-    """The receiver of a resolution: keeps the addresses it gets."""
-
-    def __init__(self) -> None:
-        self.addresses: list[str] = []
-        self.complete = False
-
-    def resolutionBegan(self, _resolution: Any) -> None:
-        pass
-
-    def addressResolved(self, address: Any) -> None:
-        self.addresses.append(address.host)
-
-    def resolutionComplete(self) -> None:
-        self.complete = True
-
-
-class Names:
-    """A resolver that takes its answers from a list, one for each query."""
-
-    def __init__(self, *answers: list[Any]) -> None:
-        self.answers = list(answers)
-
-    def resolveHostName(self, receiver: Any, *_args: Any, **_options: Any) -> None:
-        receiver.resolutionBegan(None)
-        for address in self.answers.pop(0):
-            receiver.addressResolved(address)
-        receiver.resolutionComplete()
-
-
-def resolve(resolver: GuardedResolver, host: str) -> list[str]:
-    receiver = Receiver()
-    resolver.resolveHostName(receiver, host, portNumber=80)
-    assert receiver.complete
-    return receiver.addresses
-
-
-def test_only_public_addresses_of_a_host_are_passed_on_at_every_query() -> None:
-    public, private = IPv4Address("TCP", "93.184.216.34", 80), IPv4Address("TCP", "10.0.0.1", 80)
-    loopback = IPv6Address("TCP", "::1", 80)
-    names = Names([private, public], [private, loopback], [public])
-    resolver = GuardedResolver(SimpleNamespace(nameResolver=names), cache_size=0, allowed=())
-    assert resolve(resolver, "mixed.example") == ["93.184.216.34"]
-    assert refused_address("mixed.example") == ""
-    assert resolve(resolver, "Mixed.example") == []
-    assert refused_address("mixed.EXAMPLE") == "::1"
-    assert resolve(resolver, "mixed.example") == ["93.184.216.34"]
-    assert refused_address("mixed.example") == ""
-
-
-def test_a_name_in_another_script_is_found_by_its_ascii_form() -> None:
-    names = Names([IPv4Address("TCP", "10.0.0.1", 80)])
-    resolver = GuardedResolver(SimpleNamespace(nameResolver=names), cache_size=0, allowed=())
-    assert resolve(resolver, "fjøren.example") == []
-    assert refused_address("xn--fjren-wua.example") == "10.0.0.1"
 
 
 def test_every_process_that_fetches_has_the_guard() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import brotli
 from backports import zstd
 
-from tests.crawlers.hostile.server import Answer, Connection, bomb, dripping, flooding, html, redirect, response
+from tests.crawlers.hostile.answers import Answer, Connection, bomb, dripping, flooding, html, redirect, response
 from tests.crawlers.pages import LIBRARY, article_page
 
 STORED = "stored"

@@ -9,7 +9,7 @@ import gzip
 import json
 from dataclasses import dataclass
 
-from tests.crawlers.hostile.server import Answer, Connection, bomb, flooding, html, redirect, response
+from tests.crawlers.hostile.answers import Answer, Connection, bomb, flooding, html, redirect, response
 
 RSS = "application/rss+xml"
 NAMESPACE = ' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -1,39 +1,22 @@
-"""A site that answers with whatever bytes a test wants, well-formed or not."""
+"""What a site answers: whatever bytes a test wants, well-formed or not."""
 
 from __future__ import annotations
 
 import gzip
 import socket
-import socketserver
 import struct
 import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
-from tests.serving import running
-
-# What is sent after a request: bytes at once, or piece by piece until the other side hangs up.
+# What is sent after a request: bytes at once, in which {url} is the address of the site, or piece by piece until the
+# other side hangs up.
 Answer = bytes | Callable[["Connection"], None]
-
-
-@dataclass
-class HostileSite:
-    """Answers by path; `requests` counts what was asked for. An Answer may use `{url}` for the site's address."""
-
-    answers: dict[str, Answer] = field(default_factory=dict)
-    requests: Counter[str] = field(default_factory=Counter)
-    times: list[float] = field(default_factory=list)  # of all requests
-    stopped: threading.Event = field(default_factory=threading.Event)
-    url: str = ""
 
 
 class Connection:
     """The other end of a request. Sending raises ConnectionError when nobody listens any more."""
 
-    def __init__(self, raw: socket.socket, stopped: threading.Event, cookie: str = "") -> None:
+    def __init__(self, raw: socket.socket, stopped: threading.Event, cookie: str) -> None:
         self.raw = raw
         self.stopped = stopped
         self.cookie = cookie
@@ -68,43 +51,6 @@ def dripping(beginning: bytes, piece: bytes, pause: float = 0.1) -> Answer:
 def flooding(beginning: bytes, piece: bytes) -> Answer:
     """Return an answer that has a piece again and again, as fast as it is taken."""
     return dripping(beginning, piece, pause=0)
-
-
-class _Handler(socketserver.StreamRequestHandler):
-    site: HostileSite
-
-    def handle(self) -> None:
-        try:
-            path = self.rfile.readline().split(b" ")[1].decode()
-            cookie = ""
-            while line := self.rfile.readline().strip():
-                name, _, value = line.decode("latin-1").partition(": ")
-                cookie = value if name.lower() == "cookie" else cookie
-            self.site.requests[path] += 1
-            self.site.times.append(time.monotonic())
-            found = self.site.answers.get(path, response(b"no such page", "Content-Type: text/plain", status="404 No"))
-            if callable(found):
-                found(Connection(self.connection, self.site.stopped, cookie))
-            else:
-                self.connection.sendall(found.replace(b"{url}", self.site.url.encode()))
-        except (OSError, IndexError):
-            pass  # the crawl hung up, as it should
-
-
-class _Server(socketserver.ThreadingTCPServer):
-    allow_reuse_address = True
-    daemon_threads = True
-    block_on_close = False
-
-
-@contextmanager
-def serving() -> Iterator[HostileSite]:
-    """Serve a site on loopback while the block runs."""
-    site = HostileSite()
-    with running(_Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))) as server:
-        site.url = f"http://127.0.0.1:{server.server_address[1]}"
-        yield site
-        site.stopped.set()
 
 
 def response(body: bytes, *headers: str, status: str = "200 OK", length: int | None = None) -> bytes:
