@@ -74,7 +74,10 @@ class NewspaperReport:
 
 
 def newspapers_by_need() -> QuerySet[Newspaper]:
-    """Return the newspapers that are or were crawled: the longest failing first, then the latest visited."""
+    """Return the newspapers that are or were crawled: the longest failing first, then the latest visited.
+
+    `fails_since` is when the visits began to fail, of which none has been good since; none if the last one was good.
+    """
     visited = (
         Newspaper.objects.in_use()
         .annotate(
@@ -86,8 +89,8 @@ def newspapers_by_need() -> QuerySet[Newspaper]:
     )
     fails = Q(last_good__lt=F("last_visit")) | Q(last_good=None, last_visit__isnull=False)
     since = Case(When(fails, then=Coalesce(F("last_good"), F("first_visit"))))
-    return visited.alias(since=since).order_by(
-        F("since").asc(nulls_last=True), F("last_visit").desc(nulls_last=True), "name"
+    return visited.annotate(fails_since=since).order_by(
+        F("fails_since").asc(nulls_last=True), F("last_visit").desc(nulls_last=True), "name"
     )
 
 
@@ -146,11 +149,8 @@ def _state(visit: Visit) -> Visit.State:
 
 def _failing_since(newspaper: Newspaper) -> datetime.datetime | None:
     """Return since when every visit failed; None if for less than FAILING_DAYS. Takes a row of newspapers_by_need."""
-    last, good = newspaper.last_visit, newspaper.last_good  # type: ignore[attr-defined]
-    if last is None or (good is not None and good >= last):
-        return None
-    since: datetime.datetime = good or newspaper.first_visit  # type: ignore[attr-defined]
-    return since if timezone.now() - since >= datetime.timedelta(days=FAILING_DAYS) else None
+    since: datetime.datetime | None = newspaper.fails_since  # type: ignore[attr-defined]
+    return since if since and timezone.now() - since >= datetime.timedelta(days=FAILING_DAYS) else None
 
 
 # -- The crawls of the worker, and trials -------------------------------------------------------------------

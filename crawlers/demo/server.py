@@ -35,7 +35,13 @@ def serving(ports: Mapping[str, int] | None = None) -> Iterator[dict[str, str]]:
     with ExitStack() as stack:
         base_urls = {}
         for key, port in (ports or ports_from(0)).items():
-            server = stack.enter_context(_listening(key, port))
+            try:
+                server = stack.enter_context(_Server(key, port))
+            except OSError as error:
+                raise PortError(
+                    f"{PAPERS[key].name} cannot be served at {HOST}:{port}: {error.strerror}; "
+                    f"stop the program that uses the port, or choose other ports with --first-port"
+                ) from error
             base_urls[key] = server.site.base_url
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
             thread.start()
@@ -81,16 +87,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
         """Log nothing."""
-
-
-def _listening(key: str, port: int) -> _Server:
-    try:
-        return _Server(key, port)
-    except OSError as error:
-        raise PortError(
-            f"{PAPERS[key].name} cannot be served at {HOST}:{port}: {error.strerror}; "
-            f"stop the program that uses the port, or choose other ports with --first-port"
-        ) from error
 
 
 def add_port_argument(parser: argparse.ArgumentParser) -> None:

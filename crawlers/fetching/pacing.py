@@ -12,7 +12,7 @@ import datetime
 import email.utils
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -63,34 +63,39 @@ class Bounds:
 
 @dataclass(slots=True)
 class SitePace:
-    """What is known of a site's pace; the times are seconds since 1970.
+    """What is known of a site's pace; the times of its last request are seconds since 1970.
 
-    `delay` follows how long the site takes to answer, `penalty` how often it asked for fewer requests, and
-    `crawl_delay` is what its robots.txt asks for.
+    `row` is what later crawls remember: `delay` follows how long the site takes to answer, and `penalty` how often it
+    asked for fewer requests. `crawl_delay` is what its robots.txt asks for.
     """
 
-    delay: float
-    penalty: float = 0.0
+    row: models.SitePace
     crawl_delay: float = 0.0
-    waits_until: float = 0.0
     began: float = 0.0
     ended: float = 0.0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    @property
+    def waits_until(self) -> float:
+        """When it may be asked again, if it said so; else 0."""
+        return self.row.waits_until.timestamp() if self.row.waits_until else 0.0
+
     def free_at(self, bounds: Bounds) -> float:
         """Return when the next request may begin, apart from Retry-After."""
-        usual = max(bounds.least, self.delay if bounds.adapts else 0.0)
-        return max(self.began + usual, self.ended + max(self.crawl_delay, self.penalty))
+        usual = max(bounds.least, self.row.delay if bounds.adapts else 0.0)
+        return max(self.began + usual, self.ended + max(self.crawl_delay, self.row.penalty))
 
     def answered(self, bounds: Bounds, status: int, latency: float, retry_after: float | None) -> None:
         """Note an answer: its status, after how many seconds it came, and the seconds that it asks to wait."""
-        self.delay = next_delay(bounds, self.delay, latency, status)
+        row = self.row
+        row.delay = next_delay(bounds, row.delay, latency, status)
         if status not in SLOW_DOWN:
-            self.penalty = self.penalty * _RECOVERY if self.penalty > 0.1 else 0.0
+            row.penalty = row.penalty * _RECOVERY if row.penalty > 0.1 else 0.0
             return
-        self.penalty = min(max(2 * self.penalty, bounds.slow_down), _SLOWEST) if bounds.slow_down else 0.0
+        row.penalty = min(max(2 * row.penalty, bounds.slow_down), _SLOWEST) if bounds.slow_down else 0.0
         if retry_after is not None:
-            self.waits_until = max(self.waits_until, time.time() + retry_after)
+            until = max(self.waits_until, time.time() + retry_after)
+            row.waits_until = datetime.datetime.fromtimestamp(until, datetime.UTC)
 
 
 def next_delay(bounds: Bounds, delay: float, latency: float, status: int) -> float:
@@ -141,7 +146,7 @@ class Sites:
             finally:
                 site.ended = time.time()
                 if bounds.remembers and site.waits_until > before:
-                    await _save({key: site})
+                    await _save([site])
 
     def set_crawl_delay(self, url: str, seconds: float) -> None:
         """Keep at least this pause between two requests to the site of a URL, from now on."""
@@ -154,27 +159,25 @@ class Sites:
 
     async def save(self) -> None:
         """Remember the paces for later crawls."""
-        await _save(self._sites)
+        await _save(self._sites.values())
 
     async def _site(self, key: str, bounds: Bounds) -> SitePace:
         if key not in self._sites:
-            known = None
+            row = models.SitePace(site=key, delay=0.0, penalty=0.0)
             if bounds.remembers:
                 with suppress(*LOST):
                     known = await in_database(visits.remembered, key)
-            delay, penalty = (known.delay, known.penalty) if known else (0.0, 0.0)
-            waits_until = known.waits_until.timestamp() if known and known.waits_until else 0.0
-            start = max(bounds.least, bounds.start, delay) if bounds.adapts else bounds.least
+                    row = known or row
+            row.delay = max(bounds.least, bounds.start, row.delay) if bounds.adapts else bounds.least
             # Another request may have come first meanwhile.
-            self._sites.setdefault(key, SitePace(start, penalty, waits_until=waits_until))
+            self._sites.setdefault(key, SitePace(row))
         return self._sites[key]
 
     async def _wait(self, site: SitePace, bounds: Bounds) -> None:
         while (seconds := max(site.waits_until, site.free_at(bounds)) - time.time()) > 0:
             asked = site.waits_until - time.time()
             if asked > bounds.longest_wait or (asked > 0 and self._stopped.is_set()):
-                until = datetime.datetime.fromtimestamp(site.waits_until, datetime.UTC)
-                raise RefusedError(f"{SITE_WAITS}: until {until:%Y-%m-%d %H:%M} UTC")
+                raise RefusedError(f"{SITE_WAITS}: until {site.row.waits_until:%Y-%m-%d %H:%M} UTC")
             if asked > 0:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), seconds)
@@ -182,18 +185,9 @@ class Sites:
                 await asyncio.sleep(seconds)
 
 
-async def _save(paces: dict[str, SitePace]) -> None:
-    rows = [
-        models.SitePace(
-            site=key,
-            delay=pace.delay,
-            penalty=pace.penalty,
-            waits_until=datetime.datetime.fromtimestamp(pace.waits_until, datetime.UTC) if pace.waits_until else None,
-        )
-        for key, pace in paces.items()
-    ]
+async def _save(paces: Iterable[SitePace]) -> None:
     with suppress(*LOST):  # then the next crawl asks as it would ask a new site
-        await in_database(visits.remember, rows)
+        await in_database(visits.remember, [pace.row for pace in paces])
 
 
 sites = Sites()

@@ -23,9 +23,20 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from tests.crawlers.hostile.answers import Answer, Connection, response
-from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, rss, sitemap
-from tests.crawlers.ready_crawls import ReadyCrawls
+from tests.crawlers.pages import (
+    BRIDGE,
+    FERRY,
+    HERRING,
+    LIBRARY,
+    article_page,
+    fed,
+    newspaper,
+    rss,
+    sitemap,
+    sitemap_index,
+)
 from tests.databases import child_environment
+from tests.forked import ForkedCommands
 from tests.serving import running
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -169,7 +180,7 @@ class CrawlCommand:
     `start` is the command as users start it. A call begins at once: its process is forked from one that is ready.
     """
 
-    def __init__(self, states: Path, ready: ReadyCrawls) -> None:
+    def __init__(self, states: Path, ready: ForkedCommands) -> None:
         self.states = states
         self.ready = ready
 
@@ -189,7 +200,7 @@ class CrawlCommand:
 
     def __call__(self, *arguments: str) -> Crawled:
         given = [*in_a_hurry("--set"), *arguments]
-        ended = self.ready.crawl(given, self.states, self.states.parent, SECONDS)
+        ended = self.ready.run({"arguments": given, "states": str(self.states)}, self.states.parent, SECONDS)
         return Crawled(given, ended.status, ended.output, ended.errors)
 
     def cold(self, *arguments: str) -> Crawled:
@@ -222,15 +233,15 @@ def _finish(process: subprocess.Popen[str]) -> Crawled:
 
 
 @pytest.fixture(scope="session")
-def ready_crawls(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[ReadyCrawls]:
+def ready_crawls(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[ForkedCommands]:
     with django_db_blocker.unblock():
-        ready = ReadyCrawls(child_environment())
+        ready = ForkedCommands("tests.crawlers.ready_crawls", os.environ | child_environment())
     yield ready
     ready.close()
 
 
 @pytest.fixture
-def crawl(transactional_db: None, tmp_path: Path, ready_crawls: ReadyCrawls) -> CrawlCommand:
+def crawl(transactional_db: None, tmp_path: Path, ready_crawls: ForkedCommands) -> CrawlCommand:
     """Return the command; transactions of its tests end, because a crawl is another process."""
     return CrawlCommand(tmp_path / "states", ready_crawls)
 
@@ -244,8 +255,7 @@ def three_sources(transactional_db: None, site: Site) -> Site:
     site.add("/2024/05/bridge", article_page("Bridge closed", BRIDGE))
     site.add("/about", article_page("About us", LIBRARY))
     site.feed("/2024/05/ferry")
-    index = f"<sitemapindex><sitemap><loc>{site.url}/news.xml.gz</loc></sitemap></sitemapindex>"
-    site.add("/sitemap.xml", index, "application/xml")
+    site.add("/sitemap.xml", sitemap_index(f"{site.url}/news.xml.gz"), "application/xml")
     packed = gzip.compress(sitemap(f"{site.url}/2024/05/herring", f"{site.url}/about").encode())
     site.add("/news.xml.gz", packed, "application/gzip")
     site.add(

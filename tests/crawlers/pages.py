@@ -30,14 +30,28 @@ LIBRARY = "The library in the harbour street keeps its doors open until ten at n
 BRIDGE = "Engineers closed the iron bridge for the third time this year after finding rust in two of its main girders."
 
 
+def item(link: str, title: str = "One", *, day: str = "", more: str = "") -> str:
+    """Return an entry of a feed, without a title or a day if they are empty."""
+    titled = f"<title>{title}</title>" if title else ""
+    dated = f"<pubDate>{day}</pubDate>" if day else ""
+    return f"<item>{titled}<link>{link}</link>{dated}{more}</item>"
+
+
+def rss_of(*items: str, title: str = "Feed") -> str:
+    return f'<?xml version="1.0"?><rss version="2.0"><channel><title>{title}</title>{"".join(items)}</channel></rss>'
+
+
 def rss(*links: str) -> str:
-    items = "".join(f"<item><title>One</title><link>{link}</link></item>" for link in links)
-    return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Feed</title>{items}</channel></rss>'
+    return rss_of(*map(item, links))
 
 
 def sitemap(*urls: str) -> str:
     entries = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
     return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+
+
+def sitemap_index(*urls: str) -> str:
+    return f"<sitemapindex>{''.join(f'<sitemap><loc>{url}</loc></sitemap>' for url in urls)}</sitemapindex>"
 
 
 def fed(site: Site, *links: str) -> Newspaper:

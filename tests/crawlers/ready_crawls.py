@@ -1,15 +1,14 @@
-"""`manage.py crawl` that begins at once; as a program, the process that crawls are forked from."""
+"""A program: the process that crawls of the tests are forked from, so that they begin at once."""
 
 from __future__ import annotations
 
-import os
 import runpy
 import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tests.forked import Ended, ForkedCommands, serve
+from tests.forked import serve
 
 # The command, and what it would import only while it is at work.
 IMPORTED = (
@@ -28,17 +27,6 @@ IMPORTED = (
     "tldextract",
 )
 ENGLISH = "The ferry to the islands sails at noon, because the harbour has ice on it until the tide comes in. " * 3
-
-
-class ReadyCrawls(ForkedCommands):
-    """Crawls of the tests' own newspapers."""
-
-    def __init__(self, environment: dict[str, str]) -> None:
-        super().__init__("tests.crawlers.ready_crawls", {**os.environ, **environment})
-
-    def crawl(self, arguments: list[str], states: Path, folder: Path, seconds: float) -> Ended:
-        """Crawl, with the states of crawls in a folder of its own. Raises TimeoutError."""
-        return self.run({"arguments": arguments, "states": str(states)}, folder, seconds)
 
 
 def main() -> None:

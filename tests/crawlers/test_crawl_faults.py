@@ -15,7 +15,7 @@ from articles.models import Article, Newspaper
 from crawlers.models import PendingLink
 from crawlers.reasons import DATABASE_LOST, REASONS
 from tests.crawlers.conftest import CrawlCommand, Site
-from tests.crawlers.pages import FERRY, HERRING, LIBRARY, article_page, newspaper, sitemap
+from tests.crawlers.pages import FERRY, HERRING, LIBRARY, article_page, newspaper, sitemap, sitemap_index
 from tests.databases import database_url
 
 
@@ -116,16 +116,12 @@ def test_a_job_that_breaks_off_is_an_error_and_ends_no_other(three_sources: Site
     assert result.stderr.splitlines()[-1].endswith(": Holmavis (feed)")
 
 
-def index(*urls: str) -> str:
-    return f"<sitemapindex>{''.join(f'<sitemap><loc>{url}</loc></sitemap>' for url in urls)}</sitemapindex>"
-
-
 @pytest.mark.slow
 def test_sitemap_indexes_are_followed_to_a_bounded_depth(site: Site, crawl: CrawlCommand) -> None:
     site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
     for level in range(1, 6):
-        site.add(f"/{level}.xml", index(f"{site.url}/{level + 1}.xml", f"{site.url}/1.xml"), "application/xml")
-    site.add("/2.xml", index(f"{site.url}/3.xml", f"{site.url}/news.xml"), "application/xml")
+        site.add(f"/{level}.xml", sitemap_index(f"{site.url}/{level + 1}.xml", f"{site.url}/1.xml"), "application/xml")
+    site.add("/2.xml", sitemap_index(f"{site.url}/3.xml", f"{site.url}/news.xml"), "application/xml")
     site.add("/news.xml", sitemap(f"{site.url}/2024/05/ferry"), "application/xml")
     newspaper(site, sitemap=["/1.xml"])
     assert crawl().summary == "Fjordbladet: 1 stored, 0 known, 1 failed (too many sitemaps: 1)\n"
@@ -134,7 +130,7 @@ def test_sitemap_indexes_are_followed_to_a_bounded_depth(site: Site, crawl: Craw
 
 @pytest.mark.slow
 def test_indexes_name_a_bounded_number_of_sitemaps(site: Site, crawl: CrawlCommand) -> None:
-    site.add("/index.xml", index(*(f"{site.url}/{number}.xml" for number in range(5))), "application/xml")
+    site.add("/index.xml", sitemap_index(*(f"{site.url}/{number}.xml" for number in range(5))), "application/xml")
     for number in range(5):
         site.add(f"/2024/05/{number}", article_page(f"Ferry {number}", f"{FERRY} It was number {number}."))
         site.add(f"/{number}.xml", sitemap(f"{site.url}/2024/05/{number}"), "application/xml")

@@ -15,7 +15,7 @@ from crawlers.discovery.found import FoundNewspaper, FoundSource, NothingFoundEr
 from crawlers.discovery.hints import propose_pattern, read_home_page, robots_sitemaps, sections
 from crawlers.management.commands import discover_newspaper
 from tests.crawlers.conftest import Site
-from tests.crawlers.pages import sitemap
+from tests.crawlers.pages import item, rss_of, sitemap, sitemap_index
 
 HOME = """<html lang="da-DK"><head><title>Forside - Fjordbladet</title>
 <link rel="alternate" type="application/rss+xml" title="Comments" href="/comments/feed">
@@ -34,12 +34,8 @@ FOLDER = r"/(?:articles?|news|story|stories|posts?|artikel|nachrichten|noticias?
 
 
 def rss(base: str, days: range) -> str:
-    items = "".join(
-        f"<item><title>Story {day}</title><link>{base}/2024/05/{day:02}/s</link>"
-        f"<pubDate>2024-05-{day:02}</pubDate></item>"
-        for day in days
-    )
-    return f"<rss version='2.0'><channel><title>Fjordbladet</title>{items}</channel></rss>"
+    items = (item(f"{base}/2024/05/{day:02}/s", f"Story {day}", day=f"2024-05-{day:02}") for day in days)
+    return rss_of(*items, title="Fjordbladet")
 
 
 @pytest.mark.django_db
@@ -49,7 +45,7 @@ def test_one_address_is_enough(site: Site) -> None:
     site.add("/feed.json", '{"items": [{"id": "1"}]}', "application/json")
     named = f"Sitemap: {site.url}/index.xml\nsitemap:/old.xml\nUser-agent: *\nDisallow: /sport/\n"
     site.add("/robots.txt", named, "text/plain")
-    site.add("/index.xml", f"<sitemapindex><sitemap><loc>{site.url}/s-2024-05.xml</loc></sitemap></sitemapindex>")
+    site.add("/index.xml", sitemap_index(f"{site.url}/s-2024-05.xml"))
     site.add("/s-2024-05.xml", sitemap(*(f"{site.url}/2024/05/{day:02}/s" for day in range(1, 5))))
     stale = sitemap(f"{site.url}/2009/05/03/s").replace("</loc>", "</loc><lastmod>2009-05-03</lastmod>")
     site.add("/old.xml", stale, "application/xml")

@@ -13,9 +13,9 @@ from crawlers.models import PendingLink, Visit
 from crawlers.reasons import find_reason
 from tests.crawlers.conftest import CrawlCommand, Site, served
 from tests.crawlers.hostile.answers import html
-from tests.crawlers.hostile.pages import PAGES, STORED, TARGETS, Kind, page
+from tests.crawlers.hostile.pages import PAGES, STORED, TARGETS, page
 from tests.crawlers.hostile.sources import FEEDS, ROBOTS, SECTIONS, SITEMAPS, SourceKind, rss
-from tests.crawlers.pages import PATTERN
+from tests.crawlers.pages import PATTERN, item, rss_of
 
 BOUNDS = [
     part
@@ -24,19 +24,12 @@ BOUNDS = [
 ]
 
 
-def feed_of(kinds: list[Kind]) -> str:
-    items = ""
-    for kind in kinds:
-        day = f"<pubDate>{kind.day}</pubDate>" if kind.day else ""
-        items += f"<item><link>{{url}}/2024/05/{escape(kind.name)}</link>{day}</item>"
-    return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Feed</title>{items}</channel></rss>'
-
-
 def test_every_bad_page_is_counted_with_its_reason_and_the_good_ones_are_stored(
     site: Site, crawl: CrawlCommand
 ) -> None:
     site.answers = {f"/2024/05/{kind.name}": kind.answer for kind in PAGES} | TARGETS
-    site.answers["/feed"] = html(feed_of(PAGES), content_type="application/rss+xml")
+    listed = rss_of(*(item(f"{{url}}/2024/05/{escape(kind.name)}", "", day=kind.day) for kind in PAGES))
+    site.answers["/feed"] = html(listed, content_type="application/rss+xml")
     Newspaper.objects.create(name="Fjordbladet", feed_urls=[f"{site.url}/feed"], article_url_pattern=PATTERN)
 
     crawled = crawl(*BOUNDS)

@@ -13,6 +13,7 @@ from crawlers.models import PendingLink, SitePace, Visit
 from tests.crawlers.conftest import CrawlCommand, Site, served
 from tests.crawlers.hostile.answers import Answer, Connection, html, response
 from tests.crawlers.hostile.pages import page
+from tests.crawlers.pages import item, rss_of
 
 SITES = ("busy", "hasty", "slow", "closed", "reserved", "consent")
 RESERVED = {
@@ -37,8 +38,7 @@ def sites() -> Iterator[dict[str, Site]]:
 def add(site: Site, name: str, answers: dict[str, Answer]) -> None:
     """Serve articles, and a feed that lists them, for a newspaper of this name."""
     site.answers |= {f"/2024/05/{path}": answer for path, answer in answers.items()}
-    items = "".join(f"<item><link>{{url}}/2024/05/{path}</link></item>" for path in answers)
-    feed = f'<?xml version="1.0"?><rss version="2.0"><channel><title>Feed</title>{items}</channel></rss>'
+    feed = rss_of(*(item(f"{{url}}/2024/05/{path}", "") for path in answers))
     site.answers["/feed"] = html(feed, content_type="application/rss+xml")
     Newspaper.objects.create(name=name, feed_urls=[f"{site.url}/feed"])
 

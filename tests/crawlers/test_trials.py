@@ -15,7 +15,7 @@ from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.models import CrawlSchedule, PendingLink, Trial
 from crawlers.requested import trials
 from tests.crawlers.conftest import Site
-from tests.crawlers.pages import BRIDGE, FERRY, article_page
+from tests.crawlers.pages import BRIDGE, FERRY, article_page, item, rss_of, sitemap, sitemap_index
 from tests.factories import client_of, make_user
 
 FEED, SITEMAP = "https://fjordbladet.example/feed", "https://fjordbladet.example/sitemap.xml"
@@ -60,15 +60,13 @@ RESULTS = {
 def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would(site: Site, settings: Any) -> None:
     """Of a newspaper whose pages are never fetched, it reads feeds alone."""
     settings.CRAWL_PRIVATE_ADDRESSES = ["127.0.0.0/8"]
-    entry = "<item><title>One</title><link>{}</link><pubDate>Fri, 03 May 2024 08:00:00 +0200</pubDate>"
-    entry += "<description>It sailed.</description></item>"
-    links = "".join(entry.format(f"{site.url}/2024/05/{name}") for name in ("ferry", "gone"))
-    site.add("/feed", f"<rss version='2.0'><channel><title>Feed</title>{links}</channel></rss>", "application/rss+xml")
+    day, more = "Fri, 03 May 2024 08:00:00 +0200", "<description>It sailed.</description>"
+    items = (item(f"{site.url}/2024/05/{name}", day=day, more=more) for name in ("ferry", "gone"))
+    site.add("/feed", rss_of(*items), "application/rss+xml")
     site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
     site.add("/2024/05/bridge", article_page("Bridge closed", BRIDGE, day=""))
-    index = f"<sitemapindex><sitemap><loc>{site.url}/named.xml</loc></sitemap></sitemapindex>"
-    site.add("/sitemap.xml", index, "application/xml")
-    site.add("/named.xml", f"<urlset><url><loc>{site.url}/2024/05/ferry#top</loc></url></urlset>", "application/xml")
+    site.add("/sitemap.xml", sitemap_index(f"{site.url}/named.xml"), "application/xml")
+    site.add("/named.xml", sitemap(f"{site.url}/2024/05/ferry#top"), "application/xml")
     site.add("/news", "<a href='/2024/05/bridge'>Bridge</a><a href='/about'>About</a>")
     site.add("/private", "<a href='/2024/05/bridge'>Bridge</a>")
     site.add("/robots.txt", "User-agent: *\nDisallow: /private", "text/plain")

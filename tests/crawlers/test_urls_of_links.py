@@ -11,7 +11,7 @@ from articles.models import Article
 from crawlers.models import PendingLink
 from crawlers.soft_404s import impossible_url
 from tests.crawlers.conftest import CrawlCommand, Page, Site
-from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, rss
+from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, item, newspaper, rss, rss_of
 from tests.stored_rows import columns_with
 
 
@@ -41,16 +41,6 @@ def test_one_page_is_fetched_once_and_no_declared_url_takes_a_story(site: Site, 
     assert site.article_requests() == fetched
 
 
-def feed_of(site: Site, names: dict[str, str]) -> str:
-    """Return a feed of these articles with their titles, all of one day."""
-    items = "".join(
-        f"<item><title>{title}</title><link>{site.url}/2024/05/{name}</link><pubDate>Fri, 03 May 2024 08:00:00 GMT"
-        "</pubDate></item>"
-        for name, title in names.items()
-    )
-    return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Feed</title>{items}</channel></rss>'
-
-
 @pytest.mark.slow
 def test_no_page_in_the_place_of_an_article_is_stored_with_the_day_of_a_feed(site: Site, crawl: CrawlCommand) -> None:
     site.missing = Page(article_page("We looked everywhere", f"{LIBRARY} Try the search.", day="").encode())
@@ -65,7 +55,9 @@ def test_no_page_in_the_place_of_an_article_is_stored_with_the_day_of_a_feed(sit
     ]:
         site.add(f"/2024/05/{name}", article_page(title, text, day=day))
         titles[name] = "A story" if name.startswith(("corner", "notice")) else title
-    site.add("/feed", feed_of(site, titles), "application/rss+xml")
+    day = "Fri, 03 May 2024 08:00:00 GMT"
+    items = (item(f"{site.url}/2024/05/{name}", title, day=day) for name, title in titles.items())
+    site.add("/feed", rss_of(*items), "application/rss+xml")
     newspaper(site, feed=["/feed"])
 
     assert crawl().summary == (

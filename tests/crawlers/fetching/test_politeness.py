@@ -52,17 +52,17 @@ def test_the_pause_follows_the_answers_and_grows_when_the_site_asks_for_less() -
     assert next_delay(BOUNDS, 1.0, 8.0, 200) == 8.0, "at once, if the site is slow"
     assert next_delay(BOUNDS, 1.0, 90.0, 200) == 30.0
     assert next_delay(BOUNDS, 4.0, 0.01, 404) == 4.0, "an error is no sign of speed"
-    pace = SitePace(1.0, began=100.0, ended=101.0)
+    pace = SitePace(models.SitePace(site="fjord.example", delay=1.0, penalty=0.0), began=100.0, ended=101.0)
     assert pace.free_at(BOUNDS) == 101.0
     for expected in (2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0):
         pace.answered(BOUNDS, 429, 0.1, None)
-        assert pace.penalty == expected
+        assert pace.row.penalty == expected
     assert pace.free_at(BOUNDS) == 161.0
     pace.answered(BOUNDS, 200, 0.1, None)
-    assert pace.penalty == 48.0
+    assert pace.row.penalty == 48.0
     for _ in range(100):
         pace.answered(BOUNDS, 200, 0.1, None)
-    assert pace.penalty == 0.0
+    assert pace.row.penalty == 0.0
 
 
 def test_robots_txt_names_a_pause_and_its_status_may_forbid_everything() -> None:

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 
 from tests.crawlers.hostile.answers import Answer, Connection, bomb, flooding, html, redirect, response
+from tests.crawlers.pages import item, rss_of, sitemap_index
 
 RSS = "application/rss+xml"
 NAMESPACE = ' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -46,8 +47,7 @@ def partly(name: str, answer: Answer, **counted: int) -> SourceKind:
 
 
 def rss(name: str, *, items: str = "", head: str = '<?xml version="1.0"?>', title: str = "One") -> str:
-    entry = f"<item><title>{title}</title><link>{link(name)}</link></item>"
-    return f'{head}<rss version="2.0"><channel><title>Feed</title>{entry}{items}</channel></rss>'
+    return rss_of(item(link(name), title), items).replace('<?xml version="1.0"?>', head)
 
 
 def feed(body: str | bytes, content_type: str = RSS) -> bytes:
@@ -127,10 +127,6 @@ def xml(body: str | bytes) -> bytes:
     return html(body, content_type="application/xml")
 
 
-def index(*paths: str) -> str:
-    return f"<sitemapindex>{''.join(f'<sitemap><loc>{path}</loc></sitemap>' for path in paths)}</sitemapindex>"
-
-
 SIXTY_THOUSAND = "".join(f"<url><loc>{{url}}/topic/{number}</loc></url>" for number in range(60_000))
 
 
@@ -165,8 +161,8 @@ SITEMAPS = [
     bad("no-sitemap", html("<html><body>Not found</body></html>"), "unreadable sitemap"),
     bad("nothing-map", xml(""), "unreadable sitemap"),
     SourceKind("empty-map", xml("<urlset/>"), False, {}),
-    SourceKind("names-itself", xml(index("{url}/names-itself", "{url}/names-itself")), False, {}),
-    bad("names-files", xml(index("file:///etc/passwd", "ftp://x.example/a.xml")), "bad address", 2),
+    SourceKind("names-itself", xml(sitemap_index("{url}/names-itself", "{url}/names-itself")), False, {}),
+    bad("names-files", xml(sitemap_index("file:///etc/passwd", "ftp://x.example/a.xml")), "bad address", 2),
     bad("silent-map", Connection.wait, "no answer in time"),
 ]
 
