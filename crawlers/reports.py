@@ -6,7 +6,8 @@ import datetime
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeAlias
 
 from django.db.models import Case, F, Max, Min, Q, QuerySet, When
 from django.db.models.functions import Coalesce
@@ -15,7 +16,7 @@ from django.utils import timezone
 from articles.models import Job, Newspaper
 from articles.storage.locks import Lock, held_numbers
 from crawlers.models import Crawl, CrawlSchedule, PendingLink, Trial, Visit
-from crawlers.reasons import Reason, find_reason
+from crawlers.reasons import find_reason
 from crawlers.requested.queue import KIND, is_attended, visits_of
 from crawlers.visits import SILENCE
 
@@ -30,14 +31,8 @@ for _count in _WORKED:
 _COUNTED = (*_WORKED, "paywalled", "failed")
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A reason of failures, how often it was counted, an example URL, and its entry in the table of reasons."""
-
-    reason: str
-    number: int
-    url: str
-    entry: Reason
+# Of failures: a reason, how often it was counted, an example URL, and its entry in the table of reasons.
+Failure: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +127,11 @@ def _sums(visits: Iterable[Visit], *names: str) -> Counter[str]:
 
 def _failures(visits: Iterable[Visit]) -> list[Failure]:
     """Return the visits' failures by reason, the most frequent first."""
-    numbers: Counter[str] = Counter()
-    urls: dict[str, str] = {}
-    for visit in visits:
-        for failure in visit.failures:
-            numbers[failure["reason"]] += failure["number"]
-            urls.setdefault(failure["reason"], failure["url"])
-    return [Failure(reason, number, urls[reason], find_reason(reason)) for reason, number in numbers.most_common()]
+    found: dict[str, Failure] = {}
+    for failure in (failure for visit in visits for failure in visit.failures):
+        known = found.setdefault(failure["reason"], failure | {"number": 0, "entry": find_reason(failure["reason"])})
+        known["number"] += failure["number"]
+    return sorted(found.values(), key=itemgetter("number"), reverse=True)
 
 
 def _state(visit: Visit) -> Visit.State:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import re
 
 import pytest
 
 from articles.models import Article, ArticleURL, Newspaper
-from crawlers.models import PendingLink
 from tests.crawlers.conftest import CrawlCommand, Site
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, rss, sitemap
 
@@ -181,24 +179,6 @@ def test_a_news_sitemap_gives_the_time_and_a_change_does_not(site: Site, crawl: 
         "month": ("", False),
         "changed": ("", False),
     }
-
-
-@pytest.mark.slow
-def test_the_time_of_a_json_feed_survives_a_crawl_that_ends_early(site: Site, crawl: CrawlCommand) -> None:
-    url = f"{site.url}/2024/05/undated"
-    feed = {"items": [{"url": url, "date_published": "2024-05-07T23:30:00-05:00"}]}
-    site.add("/feed", json.dumps(feed), "application/feed+json")
-    newspaper(site, feed=["/feed"])
-    crawl()  # the page is not there yet, and its link waits
-    waiting = PendingLink.objects.get()
-    assert (str(waiting.published), waiting.published_time) == ("2024-05-07", "2024-05-07T23:30:00-05:00")
-
-    PendingLink.objects.update(refused_until=None)
-    site.add("/2024/05/undated", article_page("No day", LIBRARY, day=""))
-    crawl()
-    article = Article.objects.get()
-    assert (str(article.date), article.date_source) == ("2024-05-07", "feed")
-    assert str(article.publication_time) == "2024-05-07T23:30:00-05:00"
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,13 +14,14 @@ from django.db import DataError
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import ExtractionRule
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
+from articles.normalization.times import possible_time
 from articles.normalization.urls import url_key
 from articles.storage.incoming import ListedDate
 from articles.storage.ingest import Stored
 from articles.storage.newspapers import Paper
 from articles.storage.preparing import Prepared
 from crawlers import article_store
-from crawlers.frontier import save_links, sort_links
+from crawlers.frontier import save_links, sort_links, waiting_links
 from crawlers.items import Entry, FetchedPage, Source
 from crawlers.models import PendingLink
 from crawlers.page_articles import PageTask, incoming_article, ready_article
@@ -72,6 +74,16 @@ def test_the_own_rule_of_the_newspaper_extracts_the_page() -> None:
     assert incoming.content == FERRY[:80].strip()
     assert incoming.page
     assert incoming.page.rule == 7
+
+
+@pytest.mark.django_db
+def test_a_link_that_waits_keeps_what_its_source_said() -> None:
+    day = datetime.date(2024, 5, 7)
+    listed = ListedDate(day, possible_time("2024-05-07T23:30:00-05:00", day))
+    source = Source(Newspaper.objects.create(name="Fjordbladet").pk, "Fjordbladet", "")
+    link = Entry(URL, listed, "Last ferry", "nb", feed_entry=b"packed").link(source, ArticleURL.Kind.FEED)
+    save_links({link.key: link})
+    assert [waiting for _, waiting in waiting_links(source)] == [replace(link, written_key=link.key)]
 
 
 @pytest.mark.django_db

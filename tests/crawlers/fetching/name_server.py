@@ -11,7 +11,7 @@ import socket
 import socketserver
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from twisted.names import dns
@@ -74,31 +74,23 @@ def main() -> None:
     import django  # noqa: PLC0415 - the rest needs its settings
 
     django.setup()
-    import scrapy  # noqa: PLC0415
     from scrapy.crawler import AsyncCrawlerProcess  # noqa: PLC0415
 
-    from crawlers.faults import reason_of  # noqa: PLC0415
-    from crawlers.fetching.bare_spiders import bare_settings  # noqa: PLC0415
+    from crawlers.fetching.bare_spiders import BareSpider, bare_settings  # noqa: PLC0415
 
     asked = json.load(sys.stdin)
     found: dict[str, str] = {}
 
-    class Pages(scrapy.Spider):
+    class Pages(BareSpider):
         name = "pages"
 
-        async def start(self) -> AsyncIterator[scrapy.Request]:
+        async def look(self) -> None:
             for url in asked["urls"]:
-                yield scrapy.Request(url, callback=self.parse, errback=self.failed, dont_filter=True, meta={"url": url})
-
-        def parse(self, response: Any) -> None:
-            found[response.meta["url"]] = response.text
-
-        def failed(self, failure: Any) -> None:
-            found[failure.request.meta["url"]] = reason_of(failure.value)
+                answer = await self.ask(url)
+                found[url] = answer if isinstance(answer, str) else answer.text
 
     settings = bare_settings(asked["networks"])
-    for name, value in (("ROBOTSTXT_OBEY", False), ("CONCURRENT_REQUESTS", 1), ("DNSCACHE_SIZE", asked["cache"])):
-        settings.set(name, value, priority="cmdline")
+    settings.setdict({"ROBOTSTXT_OBEY": False, "DNSCACHE_SIZE": asked["cache"]}, priority="cmdline")
     process = AsyncCrawlerProcess(settings, install_root_handler=False)
     process.crawl(Pages)
     if asked["name_server"]:
