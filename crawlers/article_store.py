@@ -32,7 +32,6 @@ from crawlers.faults import reason_of
 from crawlers.fetching.pacing import sites
 from crawlers.items import ArticleLink, FetchedPage
 from crawlers.page_articles import PageTask, ReadyArticle, is_alert, ready_article
-from crawlers.reasons import DATABASE_LOST
 from crawlers.soft_404s import SoftErrors
 from crawlers.spiders.base import NewspaperSpider
 
@@ -151,12 +150,9 @@ class ArticlePipeline:
     async def process_item(self, item: FetchedPage) -> FetchedPage:
         try:
             counted = await article_store.store(item, self.soft_errors.reason)
-        except (ExtractionError, RejectedArticleError) as error:
+        except (ExtractionError, RejectedArticleError, *LOST) as error:
             await self.spider.refuse(item.link, reason_of(error))
-            raise DropItem(str(error), log_level="DEBUG") from error
-        except LOST as error:
-            # The link waits. Without an exception that Scrapy does not know: it would write a traceback for each page.
-            await self.spider.refuse(item.link, DATABASE_LOST)
+            # Also if the database is lost: for an exception that it does not know, Scrapy writes a traceback.
             raise DropItem(str(error), log_level="DEBUG") from error
         except Exception as error:
             # A fault of this program: Scrapy logs the traceback, and the spider counts it.

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import chain, zip_longest
 
 from crawlers.demo.papers import PHRASES
 
@@ -94,12 +95,8 @@ def without_dateline(paragraphs: Paragraphs) -> Paragraphs:
 
 def with_teasers(paragraphs: Paragraphs, teasers: Sequence[str]) -> Paragraphs:
     """Return the paragraphs with a teaser after each of the first ones, until the teasers run out."""
-    woven: list[str] = []
-    for place, paragraph in enumerate(paragraphs):
-        woven.append(paragraph)
-        if place < len(teasers):
-            woven.append(teasers[place])
-    return tuple(woven)
+    pairs = zip_longest(paragraphs, teasers[: len(paragraphs)], fillvalue="")
+    return tuple(filter(None, chain.from_iterable(pairs)))
 
 
 def in_brief(paragraphs: Paragraphs, least: int = 90) -> Paragraphs:

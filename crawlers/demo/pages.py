@@ -1,5 +1,6 @@
 """The HTML of the five newspapers: each has its own design, and its own way to declare headline and day."""
 
+import datetime
 import json
 import zlib
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from crawlers.demo.papers import PAPERS, PHRASES, SECTIONS, Paper
 from crawlers.demo.scenarios import FIRST_DAY, Article, articles
 
 DESIGNS = Path(__file__).with_name("designs")
+_ZONE = datetime.timezone(datetime.timedelta(hours=1))
 _WRAPPERS: dict[str, tuple[str, str]] = {
     "wrapped": ('<div class="component"><div class="component-inner"><div class="rich-text">', "</div></div></div>"),
     "live": ('<div class="live-entry"><div class="live-entry-body">', "</div></div>"),
@@ -54,20 +56,15 @@ def listing_page(paper: Paper, title: str, links: Links, next_page: str = "") ->
     return _document(paper, title, f"<main><h1>{escape(title)}</h1>\n<ul>\n{items}\n</ul>\n{more}</main>")
 
 
-def missing_page(paper: Paper) -> str:
-    """Return the page for an address that does not exist."""
-    return _document(paper, "Page not found", "<main><h1>Page not found</h1><p>The tide has taken it.</p></main>")
+def notice_page(paper: Paper, title: str, words: str) -> str:
+    """Return a page that has no article, and says why."""
+    return _document(paper, title, f"<main><h1>{title}</h1><p>{words}</p></main>")
 
 
-def refused_page(paper: Paper) -> str:
-    """Return the page for a visitor whom the newspaper takes for a program."""
-    return _document(paper, "Just a moment", "<main><h1>Just a moment</h1><p>Are you a program?</p></main>")
-
-
-def time_of_day(article: Article) -> str:
-    """Return the time at which the article was published, as hh:mm:ss."""
+def moment(article: Article) -> datetime.datetime:
+    """Return when the article was published."""
     seed = zlib.crc32(article.id.encode())
-    return f"{6 + seed % 14:02}:{seed // 14 % 60:02}:00"
+    return datetime.datetime.combine(article.date, datetime.time(6 + seed % 14, seed // 14 % 60), _ZONE)
 
 
 def private_article(paper: Paper) -> Article:
@@ -127,22 +124,22 @@ def _box(related: Links, teasers: Sequence[str]) -> str:
 
 
 def _metadata(paper: Paper, article: Article, base_url: str) -> str:
-    moment = f"{article.date}T{time_of_day(article)}+01:00"
+    published = moment(article).isoformat()
     address = base_url + (_lead_story(paper) if article.trouble == "canonical" else article.path)
     canonical = f'<link rel="canonical" href="{escape(address)}">\n' if paper.canonical else ""
     title = escape(article.declared_headline)
     match paper.metadata:
         case "json-ld":
-            return canonical + _script(_linked_data(paper, article, moment) | {"mainEntityOfPage": address})
+            return canonical + _script(_linked_data(paper, article, published) | {"mainEntityOfPage": address})
         case "graph":
             publisher = {"@type": "NewsMediaOrganization", "name": paper.name, "url": base_url}
-            graph = [publisher, _linked_data(paper, article, moment) | {"url": address}]
+            graph = [publisher, _linked_data(paper, article, published) | {"url": address}]
             return canonical + _script({"@context": "https://schema.org", "@graph": graph})
         case "opengraph":
             return (
                 f'<meta property="og:type" content="article">\n<meta property="og:title" content="{title}">\n'
                 f'<meta property="og:site_name" content="{escape(paper.name)}">\n'
-                f'<meta property="article:published_time" content="{moment}">\n'
+                f'<meta property="article:published_time" content="{published}">\n'
             )
         case "meta":
             return (
@@ -157,12 +154,12 @@ def _lead_story(paper: Paper) -> str:
     return next(article.path for article in articles() if article.paper == paper.key and not article.trouble)
 
 
-def _linked_data(paper: Paper, article: Article, moment: str) -> dict[str, Any]:
+def _linked_data(paper: Paper, article: Article, published: str) -> dict[str, Any]:
     return {
         "@context": "https://schema.org",
         "@type": "NewsArticle",
         "headline": article.headline,
-        "datePublished": moment,
+        "datePublished": published,
         "author": {"@type": "Person", "name": article.byline},
         "publisher": {"@type": "Organization", "name": paper.name},
     }

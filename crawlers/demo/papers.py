@@ -85,18 +85,13 @@ def newspapers(base_urls: Mapping[str, str]) -> list[dict[str, Any]]:
             "name": paper.name,
             "host": "127.0.0.1",
             "title_affixes": list(paper.title_affixes),
-            "feed_urls": [base_urls[key] + feed_path(paper)] if paper.feed else [],
+            "feed_urls": [f"{base_urls[key]}/{paper.feed}.xml"] if paper.feed else [],
             "sitemap_urls": [f"{base_urls[key]}/sitemap.xml"] if paper.sitemap else [],
             "section_urls": [f"{base_urls[key]}/{section}/" for section in SECTIONS] if paper.section_pages else [],
             "article_url_pattern": paper.article_url_pattern,
         }
         for key, paper in PAPERS.items()
     ]
-
-
-def feed_path(paper: Paper) -> str:
-    """Return the path of the paper's feed."""
-    return "/rss.xml" if paper.feed == "rss" else "/atom.xml"
 
 
 Trouble = Literal["", "wrapped", "paged", "stub", "refused", "mislabelled", "consent", "canonical", "live"]

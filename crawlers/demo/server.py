@@ -1,7 +1,6 @@
 """Serves the five newspapers on loopback, each at its own port."""
 
 import argparse
-import signal
 import socketserver
 import threading
 from collections.abc import Iterator, Mapping
@@ -89,17 +88,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing."""
 
 
-def add_port_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the option --first-port."""
-    parser.add_argument(
-        "--first-port",
-        type=port_number,
-        metavar="PORT",
-        help=f"the five newspapers take this port and the next four; 0: any free ones (default: those of their stored "
-        f"articles, else {FIRST_PORT} or, if one of these five is taken, any free ones)",
-    )
-
-
 def port_number(text: str) -> int:
     """Return a first port as a number. Raises argparse.ArgumentTypeError outside its range."""
     port = int(text) if text.isdecimal() else -1
@@ -117,11 +105,3 @@ def serving_somewhere() -> Iterator[dict[str, str]]:
         except PortError:
             base_urls = stack.enter_context(serving())
         yield base_urls
-
-
-def until_interrupted() -> threading.Event:
-    """Return an event that is set when the process is interrupted or terminated."""
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    return ended

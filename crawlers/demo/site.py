@@ -1,6 +1,5 @@
 """How a newspaper responds at each of its addresses: pages, feeds, sitemaps, redirects, robots.txt."""
 
-import datetime
 import gzip
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,7 +10,8 @@ from html import escape
 from urllib.parse import quote, unquote
 
 from crawlers.demo import pages
-from crawlers.demo.papers import FROM_FEED, PAPERS, PHRASES, SECTIONS, feed_path
+from crawlers.demo.pages import moment
+from crawlers.demo.papers import FROM_FEED, PAPERS, PHRASES, SECTIONS
 from crawlers.demo.scenarios import Article, articles
 from crawlers.demo.stories import load_stories
 
@@ -19,7 +19,6 @@ LINKS_ON_A_PAGE = 8
 ARTICLES_ON_THE_FRONT_PAGE = 12
 RELATED_ARTICLES = 3
 SITEMAP_ARTICLES = 30
-_ZONE = datetime.timezone(datetime.timedelta(hours=1))
 _PLAIN = "text/plain; charset=utf-8"
 _CONSENT, _AGREED = "/consent?back=", "consent=yes"
 _XML = '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -75,7 +74,8 @@ class Site:
                 return Response(b"", _PLAIN, 302, self.base_url + self._redirects[path])
             if path in self._pages:
                 return self._pages[path]()
-        return self._html(pages.missing_page(self.paper), status=404)
+        page = pages.notice_page(self.paper, "Page not found", "The tide has taken it.")
+        return self._html(page, status=404)
 
     def _add_articles(self) -> None:
         for place, article in enumerate(self.articles):
@@ -94,7 +94,8 @@ class Site:
         turned = teasers[place % len(teasers) :] + teasers
         links = [(article.path, article.headline) for article in following]
         if article.trouble == "refused":
-            return self._html(pages.refused_page(self.paper), status=403)
+            page = pages.notice_page(self.paper, "Just a moment", "Are you a program?")
+            return self._html(page, status=403)
         printed = pages.part_of_article(article, part) if part else article
         if article.trouble == "live":
             printed = pages.grown(article, min(self._asked_for[article.path], len(PHRASES["live_entries"])))
@@ -126,10 +127,8 @@ class Site:
     def _add_files(self) -> None:
         self._add_file("/style.css", "text/css", lambda: (pages.DESIGNS / "style.css").read_text(encoding="utf-8"))
         self._add_file("/robots.txt", "text/plain", self._robots)
-        if self.paper.feed == "rss":
-            self._add_file(feed_path(self.paper), "application/rss+xml", self._rss)
-        if self.paper.feed == "atom":
-            self._add_file(feed_path(self.paper), "application/atom+xml", self._atom)
+        if feed := self.paper.feed:
+            self._add_file(f"/{feed}.xml", f"application/{feed}+xml", self._rss if feed == "rss" else self._atom)
         if self.paper.sitemap:
             self._add_sitemaps()
 
@@ -164,7 +163,7 @@ class Site:
         items = "\n".join(
             f"<item><title>{escape(article.headline)}</title><link>{escape(self.base_url + path)}</link>"
             f'<guid isPermaLink="false">{escape(article.id)}</guid>'
-            f"<pubDate>{format_datetime(_moment(article))}</pubDate>"
+            f"<pubDate>{format_datetime(moment(article))}</pubDate>"
             f"<description>{escape(article.paragraphs[0])}</description>{_carried(article, 'content:encoded')}</item>"
             for path, article in self._entries()
         )
@@ -172,12 +171,12 @@ class Site:
         return f"{_XML}{root}<channel>{channel}\n{items}\n</channel></rss>\n"
 
     def _atom(self) -> str:
-        newest = _moment(self.articles[0]).isoformat()
+        newest = moment(self.articles[0]).isoformat()
         head = f"<title>{escape(self.paper.name)}</title><id>{self.base_url}/</id><updated>{newest}</updated>"
         entries = "\n".join(
             f"<entry><title>{escape(article.headline)}</title><id>{escape(self.base_url + path)}</id>"
             f'<link rel="alternate" href="{escape(self.base_url + path)}"/>'
-            f"<published>{_moment(article).isoformat()}</published><updated>{_moment(article).isoformat()}</updated>"
+            f"<published>{moment(article).isoformat()}</published><updated>{moment(article).isoformat()}</updated>"
             f"<summary>{escape(article.paragraphs[0])}</summary>{_carried(article, 'content', _HTML)}</entry>"
             for path, article in self._entries()
         )
@@ -229,8 +228,3 @@ def _section_path(section: str, number: int) -> str:
 def _sitemap_document(root: str, content: str) -> str:
     namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
     return f'{_XML}<{root} xmlns="{namespace}">\n{content}\n</{root}>\n'
-
-
-def _moment(article: Article) -> datetime.datetime:
-    time = datetime.time.fromisoformat(pages.time_of_day(article))
-    return datetime.datetime.combine(article.date, time, _ZONE)

@@ -17,7 +17,7 @@ from articles.storage.newspaper_merges import merge_newspapers
 from crawlers import frontier
 from crawlers.models import PendingLink, SourceValidator, Visit
 from tests.crawlers.conftest import CrawlCommand, Site
-from tests.crawlers.pages import FERRY, HERRING, PATTERN, article_page, fed, newspaper, rss, sitemap
+from tests.crawlers.pages import FERRY, HERRING, article_page, fed, newspaper, rss, sitemap
 
 
 def paths(number: int) -> list[str]:
@@ -128,23 +128,15 @@ def test_sources_that_have_not_changed_are_not_read_again(three_sources: Site, c
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/broken", "<rss version='2.0'><channel><item><link>http://127.0.0.1/2024/05/x</link></item><item><title>Ha"),
-        ("/next", "<a href='/2024/05/ferry'>One</a><a rel='next' href='/no-page'>2</a>"),
-    ],
-)
-def test_a_source_that_was_not_read_to_its_end_is_read_again(
-    site: Site, crawl: CrawlCommand, path: str, body: str
-) -> None:
-    site.add(path, body)
-    site.pages[path].etag = '"same"'
-    kind = "feed_urls" if path == "/broken" else "section_urls"
-    Newspaper.objects.create(name="Fjordbladet", article_url_pattern=PATTERN, **{kind: [site.url + path]})
+def test_a_source_that_was_not_read_to_its_end_is_read_again(site: Site, crawl: CrawlCommand) -> None:
+    site.add("/broken", rss("http://127.0.0.1/2024/05/x").partition("</channel>")[0] + "<item><title>Ha")
+    site.add("/next", "<a href='/2024/05/ferry'>One</a><a rel='next' href='/no-page'>2</a>")
+    for path in ("/broken", "/next"):
+        site.pages[path].etag = '"same"'
+    newspaper(site, feed=["/broken"], section=["/next"])
     crawl()
     crawl()
-    assert site.requests[path] == 2
+    assert (site.requests["/broken"], site.requests["/next"]) == (2, 2)
     assert not SourceValidator.objects.exists()
 
 

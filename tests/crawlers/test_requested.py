@@ -166,50 +166,41 @@ class FakeProcess:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("status", "stopped", "expected"),
+    ("status", "stopped_by", "expected"),
     [
-        (0, False, ("done", "")),
-        (0, True, ("cancelled", "")),
-        (130, True, ("cancelled", "")),
-        (1, False, ("failed", "CommandError: only failures")),
-        (-9, False, ("waiting", "")),
+        (0, "", ("done", "")),
+        (0, "a user", ("cancelled", "")),
+        (130, "a user", ("cancelled", "")),
+        (130, "the end of the worker", ("waiting", "")),
+        (1, "", ("failed", "CommandError: only failures")),
+        (-9, "", ("waiting", "")),
         # Another crawl runs, which was started in a shell.
-        (3, False, ("waiting", "")),
+        (3, "", ("waiting", "")),
     ],
 )
 def test_the_exit_status_of_a_crawl_decides_how_it_ended(
-    status: int, stopped: bool, expected: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    status: int, stopped_by: str, expected: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    user = make_user("eva", "admin")
+    user, ended = make_user("eva", "admin"), threading.Event()
 
     def stop() -> None:
         assert work.cancel(Job.objects.get(), user)
 
-    process = FakeProcess(status, at_stop=stopped, begin=stop if stopped else int)
+    begin = {"": int, "a user": stop, "the end of the worker": ended.set}
+    process = FakeProcess(status, at_stop=bool(stopped_by), begin=begin[stopped_by])
     monkeypatch.setattr(supervisor, "CrawlProcess", process)
     monkeypatch.setattr(supervisor, "PAUSE", 0)
     queue.request_crawl([paper()], user=user)
-    crawl()
-    assert process.names == ["Fjordbladet"]
+    crawl(ended)
+    assert (process.names, process.status) == (["Fjordbladet"], status)
     job = Job.objects.get()
     assert (job.state, job.error) == expected
+    assert (Crawl.objects.get().asked_by == user) == (status != -9)
     assert job.result == (None if job.state == "waiting" else {"output": "Fjordbladet: 1 stored"})
     if status == 3:
         assert not work.do_waiting(["crawl"], threading.Event())
         with time_machine.travel(timezone.now() + supervisor.RETRY_AFTER * 2):
             crawl()
-
-
-@pytest.mark.django_db
-def test_a_crawl_waits_for_the_next_worker_if_its_worker_is_told_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    process = FakeProcess(130, at_stop=True)
-    monkeypatch.setattr(supervisor, "CrawlProcess", process)
-    queue.request_crawl([paper()], user=make_user("eva", "admin"))
-    ended = threading.Event()
-    ended.set()
-    crawl(ended)
-    assert states() == [("waiting", ["Fjordbladet"], ["asked"])]
-    assert (process.status, str(Crawl.objects.get().asked_by)) == (130, "eva")
 
 
 @pytest.mark.django_db

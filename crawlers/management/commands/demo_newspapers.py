@@ -1,6 +1,8 @@
 """`manage.py demo_newspapers`: serve five invented newspapers, and crawl them."""
 
 import json
+import signal
+import threading
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -14,15 +16,7 @@ from articles.management.base import ExitCode, ProjectCommand
 from articles.models import ArticleURL, Newspaper
 from crawlers.demo.manifest import manifest
 from crawlers.demo.papers import PAPERS, newspapers
-from crawlers.demo.server import (
-    HOST,
-    PortError,
-    add_port_argument,
-    ports_from,
-    serving,
-    serving_somewhere,
-    until_interrupted,
-)
+from crawlers.demo.server import FIRST_PORT, HOST, PortError, port_number, ports_from, serving, serving_somewhere
 
 # By default, a crawl refuses this machine's own addresses.
 _ALLOWED = f"CRAWL_PRIVATE_ADDRESSES={HOST}"
@@ -40,7 +34,13 @@ class Command(ProjectCommand):
     exit_codes = {PortError: ExitCode.ERROR}
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_port_argument(parser)
+        parser.add_argument(
+            "--first-port",
+            type=port_number,
+            metavar="PORT",
+            help="the five newspapers take this port and the next four; 0: any free ones (default: those of their "
+            f"stored articles, else {FIRST_PORT} or, if one of these five is taken, any free ones)",
+        )
         choice = parser.add_mutually_exclusive_group()
         choice.add_argument("--crawl", action="store_true", help="crawl all five, then exit")
         choice.add_argument("--no-rows", action="store_true", help="serve only; do not touch the database")
@@ -70,7 +70,9 @@ class Command(ProjectCommand):
         return serving(ports_from(0) | ports) if ports else serving_somewhere()
 
     def _serve(self, base_urls: Mapping[str, str]) -> None:
-        ended = until_interrupted()
+        ended = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: ended.set())
         for key, base_url in base_urls.items():
             self.stdout.write(f"{PAPERS[key].name}: {base_url}/")
         self.stdout.write(f"Crawl them with: manage.py crawl NAME --set {_ALLOWED}")
