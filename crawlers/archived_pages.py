@@ -26,7 +26,7 @@ from crawlers.page_articles import ReadyArticle, incoming_article
 BATCH = 50
 MAX_BATCH_BYTES = 20_000_000
 # The newspaper of each page is that of its host.
-_NO_SOURCE = Source(0, "", "")
+_NO_SOURCE = Source(0, "", Paper(""))
 
 
 def store_pages(

@@ -25,9 +25,8 @@ class Source:
     """
 
     newspaper_id: int
-    newspaper: str
     article_url_pattern: str
-    paper: Paper | None = None
+    paper: Paper
     rule: ExtractionRule = NO_RULE
     keeps_versions: bool = False
     teasers: bool = False
@@ -35,7 +34,7 @@ class Source:
     @property
     def kept_parameters(self) -> tuple[str, ...]:
         """The names of URL parameters that distinguish its stories."""
-        return tuple(self.paper.kept_url_parameters) if self.paper else ()
+        return self.paper.kept_url_parameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _
     check_article(incoming)
     naming = Naming.of(incoming.newspaper, incoming.url)
     # Without a name, the host decides. If that is another newspaper, the writer has the article prepared again.
-    paper = task.paper if incoming.newspaper else Paper(naming.host, naming.host, (), ())
+    paper = task.paper if incoming.newspaper else Paper(naming.host, naming.host)
     return ReadyArticle.of(incoming, prepare(incoming, naming, paper))
 
 
@@ -94,7 +94,7 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | N
         headline=article.headline or page.link.headline,
         url=page.url,
         content=article.text,
-        newspaper="" if is_alert(page) else page.link.source.newspaper,
+        newspaper="" if is_alert(page) else page.link.source.paper.name,
         kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
         other_urls=seen,
         details=details,
@@ -131,7 +131,7 @@ def teaser_article(link: ArticleLink, today: datetime.date) -> IncomingArticle:
         headline=link.headline,
         url=link.url,
         content=text,
-        newspaper="" if story_url(link.url) != link.url else link.source.newspaper,
+        newspaper="" if story_url(link.url) != link.url else link.source.paper.name,
         kind=link.kind,
         details=details.with_time(link.published.time if link.published else None),
     )

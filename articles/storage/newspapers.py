@@ -32,9 +32,9 @@ class Paper(NamedTuple):
     """What the prepared forms of an article depend on in its newspaper."""
 
     name: str
-    host: str
-    affixes: tuple[str, ...]
-    kept_url_parameters: tuple[str, ...]
+    host: str = ""
+    affixes: tuple[str, ...] = ()
+    kept_url_parameters: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, newspaper: Newspaper) -> Self:

@@ -192,7 +192,7 @@ def _by_newspaper(rows: Iterable[ListedURL]) -> list[tuple[Newspaper, list[Artic
     newspapers = newspapers_for([Naming.of("", row.url) for row in rows])
     links: defaultdict[int, list[ArticleLink]] = defaultdict(list)
     for row, newspaper in zip(rows, newspapers, strict=True):
-        source = Source(newspaper.pk, newspaper.name, newspaper.article_url_pattern, Paper.of(newspaper))
+        source = Source(newspaper.pk, newspaper.article_url_pattern, Paper.of(newspaper))
         links[newspaper.pk].append(row.link(source, ArticleURL.Kind.IMPORT))
     by_id = {newspaper.pk: newspaper for newspaper in newspapers}
     return [(by_id[pk], own_links) for pk, own_links in links.items()]

@@ -35,8 +35,6 @@ _PATIENCE = 75
 # Of a sitemap index, the sitemaps that changed last are read.
 _NAMED_SITEMAPS = 2
 _SHOWN_CHARACTERS = 20_000
-# Nothing is prepared for the store.
-_NO_PAPER = Paper("", "", (), ())
 
 
 class TrialSpider(BareSpider):
@@ -48,7 +46,7 @@ class TrialSpider(BareSpider):
 
     async def look(self) -> None:
         self.until = time.monotonic() + _PATIENCE
-        self.source = Source(0, self.draft["name"], self.draft["article_url_pattern"])
+        self.source = Source(0, self.draft["article_url_pattern"], Paper(self.draft["name"]))
         self.found.update(sources=[], articles=[])
         kinds: list[SourceKind] = ["feed"] if self.draft["teasers"] else list(FIELDS)
         lists = [newest_first(await self._links(kind, url)) for kind in kinds for url in self.draft[FIELDS[kind]]]
@@ -132,7 +130,8 @@ class TrialSpider(BareSpider):
         page = _page(await self.ask(story_url(link.url)), link)
         if isinstance(page, str):
             return page
-        return incoming_article(page, extracted_article(PageTask(page, _NO_PAPER, ExtractionRule.of(self.rule))))
+        task = PageTask(page, self.source.paper, ExtractionRule.of(self.rule))
+        return incoming_article(page, extracted_article(task))
 
 
 def _page(response: Response | str, link: ArticleLink) -> FetchedPage | str:

@@ -118,7 +118,6 @@ class NewspaperSpider(PagedArticles):
         await in_database(frontier.try_new_rule, newspaper, days=self.settings.getfloat("REFUSED_DAYS"))
         return Source(
             newspaper.pk,
-            newspaper.name,
             newspaper.article_url_pattern,
             Paper.of(newspaper),
             rule,

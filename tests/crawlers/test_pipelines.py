@@ -29,7 +29,7 @@ from tests.crawlers.pages import FERRY, article_page
 
 URL = "https://fjordbladet.example/2024/05/ferry"
 LISTED = Entry(URL, ListedDate(datetime.date(2024, 5, 20)))
-LINK = LISTED.link(Source(1, "Fjordbladet", ""), ArticleURL.Kind.FEED)
+LINK = LISTED.link(Source(1, "", Paper("Fjordbladet")), ArticleURL.Kind.FEED)
 PAGE = FetchedPage(LINK, URL, (), "text/html", b"")
 
 
@@ -69,7 +69,7 @@ def test_doubts_of_the_page_and_of_the_crawl_are_both_kept_within_the_bound() ->
 def test_the_own_rule_of_the_newspaper_extracts_the_page() -> None:
     html = f"<article><p>{FERRY}</p></article><div class=story><p>{FERRY[:80]}</p></div>".encode()
     rule = ExtractionRule(body=("div.story",), number=7)
-    task = PageTask(FetchedPage(LINK, URL, (), "text/html", html), Paper("Fjordbladet", "", (), ()), rule)
+    task = PageTask(FetchedPage(LINK, URL, (), "text/html", html), LINK.source.paper, rule)
     incoming = ready_article(task).incoming
     assert incoming.content == FERRY[:80].strip()
     assert incoming.page
@@ -80,7 +80,7 @@ def test_the_own_rule_of_the_newspaper_extracts_the_page() -> None:
 def test_a_link_that_waits_keeps_what_its_source_said() -> None:
     day = datetime.date(2024, 5, 7)
     listed = ListedDate(day, possible_time("2024-05-07T23:30:00-05:00", day))
-    source = Source(Newspaper.objects.create(name="Fjordbladet").pk, "Fjordbladet", "")
+    source = Source(Newspaper.objects.create(name="Fjordbladet").pk, "", LINK.source.paper)
     link = Entry(URL, listed, "Last ferry", "nb", feed_entry=b"packed").link(source, ArticleURL.Kind.FEED)
     save_links({link.key: link})
     assert [waiting for _, waiting in waiting_links(source)] == [replace(link, written_key=link.key)]
@@ -97,8 +97,8 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(article_store, "store_prepared", refusing)
     paper = Newspaper.objects.create(name="Fjordbladet", host="fjordbladet.example", kept_url_parameters=["nr"])
-    outdated = Paper(paper.name, paper.host, (), ())
-    source = Source(paper.pk, paper.name, "", outdated)
+    outdated = Paper(paper.name, paper.host)
+    source = Source(paper.pk, "", outdated)
     links = [Entry(f"{URL}{number}").link(source, ArticleURL.Kind.FEED) for number in (1, 2, 3)]
     save_links(sort_links(source, links).new)
     waiting = []
