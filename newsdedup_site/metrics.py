@@ -26,7 +26,7 @@ from crawlers.models import CrawlSchedule
 from crawlers.requested.queue import KIND as CRAWL
 from dedup.detection.runs.requests import is_worker_alive
 from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
-from newsdedup_site.alarms.finding import database_bytes, disks, find_everywhere, rows_of
+from newsdedup_site.alarms.finding import VISITED_SQL, database_bytes, disks, find_everywhere, rows_of
 from newsdedup_site.alarms.kinds import KINDS
 
 # What the last ANALYZE or VACUUM counted; -1 before the first one.
@@ -42,23 +42,6 @@ _TODAY_SQL = """
 SELECT count(*) FROM dedup_decision WHERE id > coalesce(
     (SELECT id FROM dedup_decision WHERE decided_at < %(midnight)s ORDER BY id DESC LIMIT 1), 0)
 """
-# By the index visit_newspaper, from the latest visit back to the last good one.
-_LAST_GOOD_SQL = """
-SELECT paper.name, extract(epoch FROM good.started_at)::float8
-FROM articles_newspaper AS paper
-CROSS JOIN LATERAL (
-    SELECT visit.started_at FROM crawlers_visit AS visit
-    WHERE visit.newspaper_id = paper.id
-      AND ((visit.failed = 0 AND visit.state = 'finished')
-           OR visit.stored > 0 OR visit.known > 0 OR visit.unchanged > 0 OR visit.refused_earlier > 0)
-    ORDER BY visit.started_at DESC LIMIT 1
-) AS good
-WHERE paper.merged_into_id IS NULL
-  AND (paper.crawl OR EXISTS (SELECT FROM crawlers_crawlschedule AS planned WHERE planned.newspaper_id = paper.id))
-ORDER BY paper.name
-"""
-
-
 _SCHEME = "bearer"
 
 
@@ -167,8 +150,9 @@ def _nights(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _crawls() -> Iterator[GaugeMetricFamily]:
-    good = [({"newspaper": name}, seconds) for name, seconds in rows_of(_LAST_GOOD_SQL)]
-    yield gauge("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", good)
+    good = sorted((name, last.timestamp()) for _, name, last, *_ in rows_of(VISITED_SQL) if last)
+    samples = [({"newspaper": name}, seconds) for name, seconds in good]
+    yield gauge("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", samples)
     states = Job.objects.filter(kind=CRAWL).aggregate(
         running=Count("pk", filter=Q(state=Job.State.RUNNING)),
         waiting=Count("pk", filter=Q(state=Job.State.WAITING)),

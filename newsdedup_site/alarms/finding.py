@@ -31,7 +31,7 @@ from crawlers.requested.queue import KIND
 from dedup.detection.runs.requests import is_at_work, last_sign
 from dedup.models import DetectionRun, Profile, Webhook
 from newsdedup_site import embedded
-from newsdedup_site.alarms.kinds import Found, in_words, remedy_of
+from newsdedup_site.alarms.kinds import found, in_words, remedy_of
 from newsdedup_site.models import Alarm, AlarmNotice
 
 # A worker that restarts, or a run that changes hands, is no alarm.
@@ -49,10 +49,11 @@ _PLENTY = 50 * GIGABYTE
 # What a machine has seen is over when it was not heard of for so long.
 FORGOTTEN = datetime.timedelta(days=1)
 
-# By the index visit_newspaper, from the latest visit of each newspaper back to its last good one. A visit is good if
-# something on it worked, as in crawlers/reports.py; one that was stopped on purpose says nothing.
-_FAILING_SQL = """
-SELECT paper.id, paper.name, failed.since
+# Newspapers that are crawled: the last good visit, the first and the last that have failed since. By the index
+# visit_newspaper, from the latest visit of each newspaper back to its last good one. A visit is good if something on it
+# worked, as in crawlers/reports.py; one that was stopped on purpose says nothing.
+VISITED_SQL = """
+SELECT paper.id, paper.name, good.started_at, failed.since, failed.latest
 FROM articles_newspaper AS paper
 LEFT JOIN LATERAL (
     SELECT visit.started_at FROM crawlers_visit AS visit
@@ -68,19 +69,18 @@ CROSS JOIN LATERAL (
 ) AS failed
 WHERE paper.merged_into_id IS NULL
   AND (paper.crawl OR EXISTS (SELECT FROM crawlers_crawlschedule AS planned WHERE planned.newspaper_id = paper.id))
-  AND failed.latest - failed.since >= %(least)s
 ORDER BY failed.since, paper.id
 """
 
 
-def find_worker(now: datetime.datetime) -> Iterator[Found]:
+def find_worker(now: datetime.datetime) -> Iterator[Alarm]:
     """No worker answers although something is planned; after one that ended properly, once something is overdue."""
     seen = last_sign()
     if seen is not None and now - seen < _PATIENCE:
         return
     if (_is_anything_planned() or _overdue(now)) if seen else _overdue(now):
         what = f"No worker has answered since {in_words(seen)}." if seen else "No worker answers."
-        yield Found("worker", "", what, seen, address=reverse("runs"))
+        yield found("worker", "", what, seen, address=reverse("runs"))
 
 
 def _is_anything_planned() -> bool:
@@ -100,7 +100,7 @@ def _overdue(now: datetime.datetime) -> bool:
     )
 
 
-def find_missed_nights(now: datetime.datetime) -> Iterator[Found]:
+def find_missed_nights(now: datetime.datetime) -> Iterator[Alarm]:
     """A nightly run has not started ALARM_NIGHTLY_MINUTES after its time.
 
     The next time is stored when a profile gets its nightly time, and again when a run starts; so a time in the past is
@@ -114,10 +114,10 @@ def find_missed_nights(now: datetime.datetime) -> Iterator[Found]:
             continue
         why = " Another run holds it up." if profile.nightly_waits_since else ""
         what = f"The nightly run of the profile “{profile}” was due on {in_words(since)} and has not started.{why}"
-        yield Found("night", f"profile {profile.pk}", what, since, address=reverse("runs"))
+        yield found("night", f"profile {profile.pk}", what, since, address=reverse("runs"))
 
 
-def find_stopped_runs(now: datetime.datetime) -> Iterator[Found]:
+def find_stopped_runs(now: datetime.datetime) -> Iterator[Alarm]:
     """The last run of a profile failed, or was interrupted or killed and not resumed.
 
     Runs that somebody cancelled count for nothing, nor those that could not start when somebody asked for them on a
@@ -133,12 +133,12 @@ def find_stopped_runs(now: datetime.datetime) -> Iterator[Found]:
             at_work = is_at_work() if at_work is None else at_work
             if at_work:
                 continue
-        found = _stopped(run, now)
-        if found is not None and not _made_good(run, found.since):
-            yield found
+        stopped = _stopped(run, now)
+        if stopped is not None and not _made_good(run, stopped.since):
+            yield stopped
 
 
-def _stopped(run: DetectionRun, now: datetime.datetime) -> Found | None:
+def _stopped(run: DetectionRun, now: datetime.datetime) -> Alarm | None:
     """Return the alarm about a run that no process works on; None while it is too early."""
     words, since, patience = "was interrupted", run.finished_at or run.started_at, _LEFT_ALONE
     if run.state == DetectionRun.State.FAILED:
@@ -151,7 +151,7 @@ def _stopped(run: DetectionRun, now: datetime.datetime) -> Found | None:
     profile = f" of the profile “{run.profile_name}”" if run.profile_name else ""
     what = f"Run {run.pk}{profile} {words} on {in_words(since)} and has not been resumed."
     address = reverse("run", args=[run.pk])
-    return Found("run", f"profile {run.profile_id or 'none'}", what, since, run.error, remedy_of(run.error), address)
+    return found("run", f"profile {run.profile_id or 'none'}", what, since, run.error, remedy_of(run.error), address)
 
 
 def _made_good(run: DetectionRun, since: datetime.datetime | None) -> bool:
@@ -160,7 +160,7 @@ def _made_good(run: DetectionRun, since: datetime.datetime | None) -> bool:
     return DetectionRun.objects.filter(state=DetectionRun.State.DONE, finished_at__gt=since).exists()
 
 
-def find_stopped_imports(now: datetime.datetime) -> Iterator[Found]:
+def find_stopped_imports(now: datetime.datetime) -> Iterator[Alarm]:
     """An import that nobody cancelled was killed, or could not write any more."""
     jobs = Job.objects.filter(kind="import", state__in=[Job.State.RUNNING, Job.State.FAILED])
     for job in jobs.filter(started_at__lt=now - _PATIENCE).order_by("pk"):
@@ -170,16 +170,17 @@ def find_stopped_imports(now: datetime.datetime) -> Iterator[Found]:
         what = f"The {job.title[0].lower()}{job.title[1:]} {'was killed' if killed else 'ran into a full disk'}."
         since = job.finished_at or job.started_at
         for kept in job.imports.all():
-            yield Found("import", f"import {kept.pk}", what, since, job.error, remedy, job.page)
+            yield found("import", f"import {kept.pk}", what, since, job.error, remedy, job.page)
 
 
-def find_failing_newspapers(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - the visits have their times
+def find_failing_newspapers(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - the visits have their times
     """Every visit of a newspaper that is crawled has failed for FAILING_DAYS, from the first failure to the last."""
     least = datetime.timedelta(days=FAILING_DAYS) - datetime.timedelta(hours=1)
-    for number, name, since in rows_of(_FAILING_SQL, {"least": least}):
-        what = f"Every visit of {name} has failed since {in_words(since)}."
-        address = reverse("newspaper_crawls", args=[number])
-        yield Found("newspaper", f"newspaper {number}", what, since, address=address)
+    for number, name, _, since, latest in rows_of(VISITED_SQL):
+        if since and latest - since >= least:
+            what = f"Every visit of {name} has failed since {in_words(since)}."
+            address = reverse("newspaper_crawls", args=[number])
+            yield found("newspaper", f"newspaper {number}", what, since, address=address)
 
 
 def rows_of(sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
@@ -189,28 +190,28 @@ def rows_of(sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[An
         return cursor.fetchall()
 
 
-def find_missed_crawls(now: datetime.datetime) -> Iterator[Found]:
+def find_missed_crawls(now: datetime.datetime) -> Iterator[Alarm]:
     """Newspapers were due long ago and are not even queued, or have waited long for another crawl to end."""
     overdue = CrawlSchedule.objects.filter(due_at__lt=now - _LATE, newspaper__merged_into=None)
     since = overdue.aggregate(first=Min("due_at"))["first"]
     if since is not None:
         names = list(overdue.order_by("due_at", "pk").values_list("newspaper__name", flat=True))
         what = f"{_named(names)} not crawled when due on {in_words(since)}{' or later' if len(names) > 1 else ''}."
-        yield Found("crawl", "", what, since, address=reverse("crawls"))
+        yield found("crawl", "", what, since, address=reverse("crawls"))
         return
     waiting = Crawl.objects.filter(job__state=Job.State.WAITING, asked_at__lt=now - _STUCK)
     since = waiting.aggregate(first=Min("asked_at"))["first"]
     if since is not None:
         names = list(waiting.order_by("pk").values_list("newspaper__name", flat=True))
         what = f"{_named(names)} not crawled: the crawl has waited since {in_words(since)}."
-        yield Found("crawl", "", what, since, address=reverse("crawls"))
+        yield found("crawl", "", what, since, address=reverse("crawls"))
 
 
 def _named(names: list[str]) -> str:
     return f"{names[0]} was" if len(names) == 1 else f"{len(names)} newspapers were"
 
 
-def find_failed_crawl(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - every check is asked alike
+def find_failed_crawl(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - every check is asked alike
     """The last crawl of the worker failed, and no other follows now."""
     crawls = Job.objects.filter(kind=KIND)
     if crawls.filter(state__in=Job.ACTIVE).exists():
@@ -220,7 +221,7 @@ def find_failed_crawl(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG00
         return
     since = last.finished_at or last.started_at
     detail = last.error.strip()[-_SHOWN_CHARACTERS:]
-    yield Found(
+    yield found(
         "crawl_failed", "", "The last crawl failed.", since, detail, remedy_of(last.error), reverse("crawl_log")
     )
 
@@ -238,7 +239,7 @@ def disks() -> dict[str, os.statvfs_result]:
     return {" and ".join(named): state for named, state in by_device.values()}
 
 
-def find_full_disks(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - every check is asked alike
+def find_full_disks(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - every check is asked alike
     """A disk that this process writes to has less than ALARM_DISK_FREE left, of bytes or of files."""
     for folders, state in disks().items():
         free, all_ = state.f_bavail * state.f_frsize, state.f_blocks * state.f_frsize
@@ -250,15 +251,13 @@ def find_full_disks(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 
             continue
         host = platform.node()
         detail = f"{folders} on {host}: {left} free; the alarm is raised below {settings.ALARM_DISK_FREE:.0%}."
-        yield Found("disk", f"{host}: {folders}"[:200], f"A disk is nearly full: {left} free.", detail=detail)
+        yield found("disk", f"{host}: {folders}"[:200], f"A disk is nearly full: {left} free.", detail=detail)
 
 
-def find_full_disks_elsewhere(now: datetime.datetime) -> Iterator[Found]:
+def find_full_disks_elsewhere(now: datetime.datetime) -> list[Alarm]:
     """Another machine has recorded a nearly full disk, which this one cannot see: that of the worker, for example."""
     recorded = Alarm.objects.filter(kind="disk", over_at=None, gone_at=None, seen_at__gt=now - FORGOTTEN)
-    for row in recorded.order_by("pk"):
-        if is_elsewhere(row):
-            yield Found(row.kind, row.subject, row.what, row.since, row.detail)
+    return [row for row in recorded.order_by("pk") if is_elsewhere(row)]
 
 
 def is_elsewhere(alarm: Alarm) -> bool:
@@ -271,7 +270,7 @@ def database_bytes() -> int:
     return int(rows_of("SELECT pg_database_size(current_database())")[0][0])
 
 
-def find_large_database(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - every check is asked alike
+def find_large_database(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - every check is asked alike
     """The database is larger than ALARM_DATABASE_GIGABYTES: how full its disk is, no client can see."""
     bound = settings.ALARM_DATABASE_GIGABYTES
     if not bound:
@@ -279,52 +278,52 @@ def find_large_database(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG
     size = database_bytes()
     if size > bound * GIGABYTE:
         what = f"The database has {size / GIGABYTE:,.1f} GB, more than the {bound:,} GB that you set as its bound."
-        yield Found("database", "", what)
+        yield found("database", "", what)
 
 
 @cache
 def _shipped() -> frozenset[tuple[str, str]]:
     """Return the app and name of every migration of this version."""
-    found = set()
+    shipped = set()
     for app in apps.get_app_configs():
         package, _ = MigrationLoader.migrations_module(app.label)
         try:
             folder = getattr(import_module(package or ""), "__path__", ())
         except (ImportError, ValueError):
             continue
-        found |= {(app.label, module.name) for module in pkgutil.iter_modules(folder) if module.name[0] not in "_~"}
-    return frozenset(found)
+        shipped |= {(app.label, module.name) for module in pkgutil.iter_modules(folder) if module.name[0] not in "_~"}
+    return frozenset(shipped)
 
 
-def find_waiting_migrations(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - every check is asked alike
+def find_waiting_migrations(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - every check is asked alike
     """The database has not seen every migration of this version."""
     waiting = sorted(_shipped() - set(MigrationRecorder(connection).applied_migrations()))
     if waiting:
         number = f"{len(waiting)} migration{'s' * (len(waiting) > 1)}"
         named = ", ".join(f"{app}.{name}" for app, name in waiting[:5])
-        yield Found("migrations", "", f"The tables are not up to date: {number} to do.", detail=named)
+        yield found("migrations", "", f"The tables are not up to date: {number} to do.", detail=named)
 
 
-def find_switched_off_webhooks(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - every check is asked alike
+def find_switched_off_webhooks(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - every check is asked alike
     """A webhook of somebody who may still log in failed for so long that it was switched off."""
     broken = Webhook.objects.filter(active=False, owner__is_active=True).exclude(fault="")
     for hook in broken.select_related("owner").annotate(tried=Max("deliveries__tried_at")).order_by("pk"):
         what = f"A webhook of {hook.owner} was switched off because its receiver does not accept anything."
         detail = f"{hook.url}: {hook.fault}"
-        yield Found(
+        yield found(
             "webhook", f"webhook {hook.pk}", what, hook.tried, detail, address=reverse("webhook", args=[hook.pk])
         )
 
 
-def find_failing_mail(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 - every check is asked alike
+def find_failing_mail(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - every check is asked alike
     """E-mails about alarms wait because sending them failed."""
     waiting = AlarmNotice.objects.filter(mail=AlarmNotice.Mail.WAITING, mail_tries__gt=0).order_by("pk").first()
     if waiting is not None:
         what = "E-mails about alarms cannot be sent."
-        yield Found("mail", "", what, waiting.made_at, waiting.mail_answer, address=reverse("alarms"))
+        yield found("mail", "", what, waiting.made_at, waiting.mail_answer, address=reverse("alarms"))
 
 
-FINDERS: tuple[Callable[[datetime.datetime], Iterable[Found]], ...] = (
+FINDERS: tuple[Callable[[datetime.datetime], Iterable[Alarm]], ...] = (
     find_worker,
     find_missed_nights,
     find_stopped_runs,
@@ -339,14 +338,14 @@ FINDERS: tuple[Callable[[datetime.datetime], Iterable[Found]], ...] = (
 )
 
 
-def find_everywhere(now: datetime.datetime) -> list[Found]:
+def find_everywhere(now: datetime.datetime) -> list[Alarm]:
     """Return what an admin has to see to, also what only other machines can see and have recorded."""
-    found = find_all(now)
-    only_migrations = any(alarm.kind == "migrations" for alarm in found)
-    return found if only_migrations else [*found, *find_full_disks_elsewhere(now)]
+    here = find_all(now)
+    only_migrations = any(alarm.kind == "migrations" for alarm in here)
+    return here if only_migrations else [*here, *find_full_disks_elsewhere(now)]
 
 
-def find_all(now: datetime.datetime) -> list[Found]:
+def find_all(now: datetime.datetime) -> list[Alarm]:
     """Return what this machine can see that an admin has to see to, the most urgent kinds first.
 
     A few quick queries; nothing is written.
@@ -354,4 +353,4 @@ def find_all(now: datetime.datetime) -> list[Found]:
     While migrations wait, only they are returned: the other questions may need what they bring.
     """
     waiting = list(find_waiting_migrations(now))
-    return waiting or [found for find in FINDERS for found in find(now)]
+    return waiting or [alarm for find in FINDERS for alarm in find(now)]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils import timezone
+
+from newsdedup_site.models import Alarm
 
 # What PostgreSQL (SQLSTATE 53100) and the operating system (ENOSPC, EDQUOT) say of a full disk.
 _FULL_DISK = ("no space left on device", "could not extend file", "disk full", "disk quota exceeded")
@@ -102,33 +105,24 @@ KINDS: dict[str, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Something that a check found. The texts are those of the model Alarm; without a `remedy`, that of the kind.
+# A kind that this version knows no more.
+_UNKNOWN = Kind("", "", "", calm=datetime.timedelta(0))
+
+
+def kind_of(alarm: Alarm) -> Kind:
+    """Return the kind of an alarm; one without words if an earlier version knew it."""
+    return KINDS.get(alarm.kind, _UNKNOWN)
+
+
+def found(
+    kind: str, subject: str, what: str, since: Any = None, detail: str = "", remedy: str = "", address: str = ""
+) -> Alarm:
+    """Return an alarm as a check has found it, which is not stored; without a `remedy`, it has that of its kind.
 
     `since` is None if nobody knows. `subject` tells it from others of its kind, and stays the same while it lasts.
     """
-
-    kind: str
-    subject: str
-    what: str
-    since: datetime.datetime | None = None
-    detail: str = ""
-    remedy: str = ""
-    address: str = ""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.kind, self.subject
-
-    @property
-    def about(self) -> Kind:
-        return KINDS[self.kind]
-
-    @property
-    def help(self) -> str:
-        """What an admin can do."""
-        return self.remedy or self.about.remedy
+    remedy = remedy or KINDS[kind].remedy
+    return Alarm(kind=kind, subject=subject, what=what, since=since, detail=detail, remedy=remedy, address=address)
 
 
 def remedy_of(error: str) -> str:

@@ -13,7 +13,7 @@ from django.db.models import F
 from django.template.loader import render_to_string
 
 from newsdedup_site.access.rights import admins
-from newsdedup_site.alarms.kinds import KINDS, in_words
+from newsdedup_site.alarms.kinds import in_words, kind_of
 from newsdedup_site.models import AlarmNotice
 
 # Minutes to the next try after each that failed; then always the last.
@@ -95,14 +95,14 @@ def _context(notices: Sequence[AlarmNotice]) -> dict[str, object]:
     parts = []
     for event, (_, heading) in _EVENTS.items():
         of_event = [notice for notice in notices if notice.event == event]
-        kinds = list(dict.fromkeys(notice.alarm.kind for notice in of_event))
-        groups = [_group([notice for notice in of_event if notice.alarm.kind == kind], kind) for kind in kinds]
+        kinds = dict.fromkeys(notice.alarm.kind for notice in of_event)
+        groups = [_group([notice for notice in of_event if notice.alarm.kind == kind]) for kind in kinds]
         if groups:
             parts.append((heading, event == AlarmNotice.Event.OVER, groups))
     return {"parts": parts, "site": settings.SITE_URL}
 
 
-def _group(notices: Sequence[AlarmNotice], kind: str) -> dict[str, object]:
+def _group(notices: Sequence[AlarmNotice]) -> dict[str, object]:
     """Return the alarms of a kind, the longest first, with what follows from them and what helps."""
     longest = sorted(notices, key=lambda notice: notice.alarm.since)
     shown = [
@@ -117,6 +117,5 @@ def _group(notices: Sequence[AlarmNotice], kind: str) -> dict[str, object]:
         for notice in longest[:MOST_OF_A_KIND]
     ]
     remedies = list(dict.fromkeys(alarm["remedy"] for alarm in shown))
-    about = KINDS.get(kind)
-    follows = about.follows if about else ""
+    follows = kind_of(notices[0].alarm).follows
     return {"alarms": shown, "left_out": len(notices) - len(shown), "follows": follows, "remedies": remedies}

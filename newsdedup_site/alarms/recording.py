@@ -16,7 +16,7 @@ from articles.jobs.work import repeat
 from articles.storage.locks import Lock, lock_transaction
 from dedup.integrations.webhooks import announce_alarms
 from newsdedup_site.alarms.finding import FORGOTTEN, find_all, is_elsewhere
-from newsdedup_site.alarms.kinds import KINDS, Found
+from newsdedup_site.alarms.kinds import kind_of
 from newsdedup_site.alarms.mail import recipients, send_waiting
 from newsdedup_site.models import Alarm, AlarmNotice
 
@@ -24,7 +24,7 @@ from newsdedup_site.models import Alarm, AlarmNotice
 QUIET = datetime.timedelta(hours=36)
 
 
-def record(found: Sequence[Found], now: datetime.datetime) -> list[AlarmNotice]:
+def record(found: Sequence[Alarm], now: datetime.datetime) -> list[AlarmNotice]:
     """Store what a check found, in one transaction with the notices to be sent; return these.
 
     An alarm is told when it begins, unless it was told within QUIET; again every ALARM_REPEAT_DAYS while it lasts; and
@@ -33,7 +33,7 @@ def record(found: Sequence[Found], now: datetime.datetime) -> list[AlarmNotice]:
     with transaction.atomic():
         lock_transaction(Lock.ALARMS)
         active = {(row.kind, row.subject): row for row in Alarm.objects.filter(over_at=None)}
-        told = [_seen(alarm, active.pop(alarm.key, None), now) for alarm in found]
+        told = [_seen(alarm, active.pop((alarm.kind, alarm.subject), None), now) for alarm in found]
         if not any(alarm.kind == "migrations" for alarm in found):  # then nothing else was looked for
             told += [_not_seen(row, now) for row in active.values()]
         return _queue([event for event in told if event is not None], now)
@@ -42,9 +42,9 @@ def record(found: Sequence[Found], now: datetime.datetime) -> list[AlarmNotice]:
 Told = tuple[Alarm, AlarmNotice.Event]
 
 
-def _seen(found: Found, row: Alarm | None, now: datetime.datetime) -> Told | None:
+def _seen(found: Alarm, row: Alarm | None, now: datetime.datetime) -> Told | None:
     row = row or Alarm(kind=found.kind, subject=found.subject, since=found.since or now, found_at=now)
-    row.what, row.detail, row.remedy, row.address = found.what, found.detail, found.help, found.address
+    row.what, row.detail, row.remedy, row.address = found.what, found.detail, found.remedy, found.address
     row.seen_at, row.gone_at = now, None
     if row.notified_at is None:
         event = None if _told_lately(found, now) else AlarmNotice.Event.BEGAN
@@ -56,7 +56,7 @@ def _seen(found: Found, row: Alarm | None, now: datetime.datetime) -> Told | Non
     return (row, event) if event else None
 
 
-def _told_lately(found: Found, now: datetime.datetime) -> bool:
+def _told_lately(found: Alarm, now: datetime.datetime) -> bool:
     same = Alarm.objects.filter(kind=found.kind, subject=found.subject, notified_at__gt=now - QUIET)
     return same.exists()
 
@@ -66,9 +66,8 @@ def _not_seen(row: Alarm, now: datetime.datetime) -> Told | None:
     if is_elsewhere(row) and now - row.seen_at < FORGOTTEN:
         return None
     row.gone_at = row.gone_at or now
-    kind = KINDS.get(row.kind)
     event = None
-    if kind is None or now - row.gone_at >= kind.calm:
+    if now - row.gone_at >= kind_of(row).calm:
         row.over_at = row.gone_at
         event = AlarmNotice.Event.OVER if row.notified_at else None
         row.notified_at = now if event else None
@@ -88,7 +87,6 @@ def _queue(told: Sequence[Told], now: datetime.datetime) -> list[AlarmNotice]:
 
 
 def _body(row: Alarm, event: AlarmNotice.Event) -> dict[str, Any]:
-    kind = KINDS.get(row.kind)
     return {
         "event": str(event),
         "kind": row.kind,
@@ -97,7 +95,7 @@ def _body(row: Alarm, event: AlarmNotice.Event) -> dict[str, Any]:
         "over_at": row.over_at.isoformat(timespec="seconds") if row.over_at else None,
         "what": row.what,
         "detail": row.detail,
-        "follows": kind.follows if kind else "",
+        "follows": kind_of(row).follows,
         "remedy": row.remedy,
         "url": settings.SITE_URL + row.address if settings.SITE_URL and row.address else row.address,
     }
@@ -109,7 +107,7 @@ PAUSE = 180.0
 logger = logging.getLogger(__name__)
 
 
-def tell(found: Sequence[Found], now: datetime.datetime) -> None:
+def tell(found: Sequence[Alarm], now: datetime.datetime) -> None:
     """Record what a check found, and tell by e-mail what there is to tell; webhooks are queued for the worker."""
     record(found, now)
     send_waiting(now)

@@ -15,7 +15,7 @@ from articles.paging import page_of
 from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.access.rights import SEE_ALARMS, has_right
 from newsdedup_site.alarms.finding import find_everywhere
-from newsdedup_site.alarms.kinds import Found
+from newsdedup_site.alarms.kinds import kind_of
 from newsdedup_site.alarms.mail import recipients
 from newsdedup_site.models import Alarm
 
@@ -29,7 +29,7 @@ class Group:
 
     label: str
     follows: str
-    shown: Sequence[Found]
+    shown: Sequence[Alarm]
     left_out: int
     remedies: list[str]
 
@@ -46,17 +46,17 @@ class Present:
 def present(user: User | AnonymousUser, most: int = SHOWN_OF_A_KIND) -> Present:
     """Return what is wrong now, found on the spot: it is true also while no worker checks."""
     for_admin = has_right(user, SEE_ALARMS)
-    found = [alarm for alarm in find_everywhere(timezone.now()) if for_admin or alarm.about.for_all]
+    found = [alarm for alarm in find_everywhere(timezone.now()) if for_admin or kind_of(alarm).for_all]
     kinds = list(dict.fromkeys(alarm.kind for alarm in found))
     return Present(
         [_group([alarm for alarm in found if alarm.kind == kind], most) for kind in kinds], len(found), for_admin
     )
 
 
-def _group(found: Sequence[Found], most: int) -> Group:
-    about, shown = found[0].about, found[:most]
-    remedies = list(dict.fromkeys(alarm.help for alarm in shown))
-    return Group(about.label, about.follows, shown, len(found) - len(shown), remedies)
+def _group(found: Sequence[Alarm], most: int) -> Group:
+    kind, shown = kind_of(found[0]), found[:most]
+    remedies = list(dict.fromkeys(alarm.remedy for alarm in shown))
+    return Group(kind.label, kind.follows, shown, len(found) - len(shown), remedies)
 
 
 _MOST = 1_000

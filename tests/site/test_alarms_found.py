@@ -25,7 +25,8 @@ from dedup.integrations.webhooks import delete_webhook, make_webhook
 from dedup.models import DetectionRun, Profile, RunPhase, Worker
 from newsdedup_site.alarms import finding
 from newsdedup_site.alarms.finding import find_all
-from newsdedup_site.alarms.kinds import KINDS, Found
+from newsdedup_site.alarms.kinds import KINDS
+from newsdedup_site.alarms.kinds import found as as_found
 from newsdedup_site.alarms.recording import record
 from newsdedup_site.alarms.views import present
 from newsdedup_site.models import Alarm
@@ -46,7 +47,7 @@ def _plenty_of_disk(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.ALARM_DISK_FREE = 0.0
 
 
-def found(now: datetime.datetime = NOW) -> list[Found]:
+def found(now: datetime.datetime = NOW) -> list[Alarm]:
     with time_machine.travel(now, tick=False):
         return find_all(now)
 
@@ -199,7 +200,7 @@ def test_a_full_disk_is_named_with_what_helps() -> None:
         kind="crawl", state="failed", started_at=ago(hours=2), finished_at=ago(hours=1), error="Disk quota exceeded"
     )
     assert kinds() == ["run", "crawl_failed", "import"]
-    assert {alarm.help for alarm in found()} == {
+    assert {alarm.remedy for alarm in found()} == {
         "Free space on this disk or enlarge it, then start again what stopped. Nothing that was stored before is lost."
     }
 
@@ -332,7 +333,7 @@ def test_a_disk_that_is_nearly_full_is_an_alarm(settings: Any, monkeypatch: pyte
 
 def test_a_full_disk_of_another_machine_is_shown_while_that_machine_is_heard_of() -> None:
     now = timezone.now()
-    disk = Found("disk", "worker-2: /var", "A disk is nearly full: 1.9 GB free.", detail="/var on worker-2")
+    disk = as_found("disk", "worker-2: /var", "A disk is nearly full: 1.9 GB free.", detail="/var on worker-2")
     record([disk], now)
     record([], now)  # this machine does not see it
     ada = make_user("ada", "admin")

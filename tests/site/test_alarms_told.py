@@ -25,7 +25,7 @@ from dedup.integrations.webhooks import WebhookError, make_webhook
 from dedup.models import Delivery, Profile, Worker
 from newsdedup_site.alarms import finding
 from newsdedup_site.alarms.finding import find_all
-from newsdedup_site.alarms.kinds import Found
+from newsdedup_site.alarms.kinds import KINDS, found
 from newsdedup_site.alarms.mail import RETRY_MINUTES, send_waiting
 from newsdedup_site.alarms.recording import QUIET, record
 from newsdedup_site.models import Alarm, AlarmNotice
@@ -35,8 +35,8 @@ from tests.mail_server import MailServer, mail_server
 
 pytestmark = pytest.mark.django_db
 NOW = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
-NIGHT = Found("night", "profile 1", "The nightly run has not started.", NOW, address="/runs/")
-DISK = Found("disk", "elsewhere: /var", "A disk is nearly full.", NOW, "/var on elsewhere: 1 GB")
+NIGHT = found("night", "profile 1", "The nightly run has not started.", NOW, address="/runs/")
+DISK = found("disk", "elsewhere: /var", "A disk is nearly full.", NOW, "/var on elsewhere: 1 GB")
 
 
 @pytest.fixture
@@ -56,9 +56,9 @@ def after(**time: float) -> datetime.datetime:
     return NOW + datetime.timedelta(**time)
 
 
-def told(*found: Found, at: datetime.datetime) -> list[str]:
+def told(*alarms: Alarm, at: datetime.datetime) -> list[str]:
     """Record what a check found; return what there is to tell."""
-    return [f"{notice.event}: {notice.what}" for notice in record(found, at)]
+    return [f"{notice.event}: {notice.what}" for notice in record(alarms, at)]
 
 
 BEGAN, LASTS, OVER = (f"{event}: {NIGHT.what}" for event in ("began", "lasts", "over"))
@@ -105,7 +105,7 @@ def test_what_other_machines_saw_and_what_was_not_looked_for_is_not_over() -> No
     told(NIGHT, at=after(hours=25))
     assert told(NIGHT, at=after(hours=26)) == ["over: A disk is nearly full."]
     # While migrations wait, nothing else is looked for.
-    waiting = Found("migrations", "", "The tables are not up to date: 1 migration to do.")
+    waiting = found("migrations", "", "The tables are not up to date: 1 migration to do.")
     for hours in (27, 28, 29):
         told(waiting, at=after(hours=hours))
     assert Alarm.objects.get(kind="night").gone_at is None
@@ -179,7 +179,7 @@ All alarms: https://dedup.example/alarms/
 
 def test_a_network_that_is_away_gives_one_email_of_a_readable_length(server: MailServer, settings: Any) -> None:
     settings.ALARM_EMAIL = ["desk@paper.example"]
-    papers = [Found("newspaper", f"newspaper {n}", f"Every visit of Paper {n} has failed.", NOW) for n in range(300)]
+    papers = [found("newspaper", f"newspaper {n}", f"Every visit of Paper {n} has failed.", NOW) for n in range(300)]
     told(*papers, at=NOW)
     assert send_waiting(NOW) == 300
     [(_, message)] = server.received
@@ -223,7 +223,7 @@ def test_without_a_mail_server_nothing_waits() -> None:
 
 def test_a_text_of_an_error_breaks_no_header(server: MailServer, settings: Any) -> None:
     settings.ALARM_EMAIL = ["desk@paper.example"]
-    odd = Found("crawl", "", "Papier\r\nBcc: everybody@paper.example\n" + "x" * 300 + " was not crawled.", NOW)
+    odd = found("crawl", "", "Papier\r\nBcc: everybody@paper.example\n" + "x" * 300 + " was not crawled.", NOW)
     told(odd, at=NOW)
     assert send_waiting(NOW) == 1
     [(to, message)] = server.received
@@ -278,8 +278,8 @@ def test_only_webhooks_of_admins_are_sent_alarms(receiver: Any, settings: Any) -
             "over_at": None,
             "what": NIGHT.what,
             "detail": "",
-            "follows": NIGHT.about.follows,
-            "remedy": NIGHT.about.remedy,
+            "follows": KINDS["night"].follows,
+            "remedy": NIGHT.remedy,
             "url": "https://dedup.example/runs/",
         }
     ]

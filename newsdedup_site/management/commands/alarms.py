@@ -12,9 +12,10 @@ from django.utils import timezone
 from articles.management.base import ExitCode, ProjectCommand
 from dedup.integrations.sending import send_due
 from newsdedup_site.alarms.finding import find_all
-from newsdedup_site.alarms.kinds import Found, in_words
+from newsdedup_site.alarms.kinds import in_words, kind_of
 from newsdedup_site.alarms.mail import deliver, recipients
 from newsdedup_site.alarms.recording import tell
+from newsdedup_site.models import Alarm
 
 
 class Command(ProjectCommand):
@@ -63,24 +64,24 @@ class Command(ProjectCommand):
         self.stdout.write(f"The mail server took an e-mail to {', '.join(to)}.")
 
 
-def _text(found: Found, following: Found | None) -> str:
+def _text(found: Alarm, following: Alarm | None) -> str:
     """Return an alarm in words; what follows and what helps only after the last one of its kind."""
     since = f"\n  Since {in_words(found.since)}." if found.since else ""
     detail = f"\n  {' '.join(found.detail.split())}" if found.detail else ""
-    if following and (following.kind, following.help) == (found.kind, found.help):
+    if following and (following.kind, following.remedy) == (found.kind, found.remedy):
         return f"{found.what}{since}{detail}"
-    return f"{found.what}{since}{detail}\n  What follows: {found.about.follows}\n  What to do: {found.help}"
+    return f"{found.what}{since}{detail}\n  What follows: {kind_of(found).follows}\n  What to do: {found.remedy}"
 
 
-def _json(found: Found) -> str:
+def _json(found: Alarm) -> str:
     fields = {
         "kind": found.kind,
         "subject": found.subject,
         "since": found.since.isoformat(timespec="seconds") if found.since else None,
         "what": found.what,
         "detail": found.detail,
-        "follows": found.about.follows,
-        "remedy": found.help,
+        "follows": kind_of(found).follows,
+        "remedy": found.remedy,
         "address": found.address,
     }
     return json.dumps(fields, ensure_ascii=False)
