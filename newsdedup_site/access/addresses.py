@@ -44,86 +44,87 @@ class Rule:
     is_form: bool
 
 
-def pages(right: Right, *names: str) -> dict[str, Rule]:
-    """Return the rule of addresses that change nothing, by their names."""
-    return dict.fromkeys(names, Rule(right, is_form=False))
+def pages(right: Right, *names: str) -> list[tuple[str, Rule]]:
+    """Return addresses that change nothing, each with its rule."""
+    return [(name, Rule(right, is_form=False)) for name in names]
 
 
-def forms(right: Right, *names: str) -> dict[str, Rule]:
-    """Return the rule of addresses that also take POST, by their names."""
-    return dict.fromkeys(names, Rule(right, is_form=True))
+def forms(right: Right, *names: str) -> list[tuple[str, Rule]]:
+    """Return addresses that also take POST, each with its rule."""
+    return [(name, Rule(right, is_form=True)) for name in names]
 
 
 # By the name of the URL pattern.
-ADDRESSES: dict[str, Rule] = {
+RULES = [
     # Without a login: the address of the feed has a token, and the header for the metrics.
-    **pages(ANYONE, "favicon", "healthz", "stories_feed_of", "metrics"),
-    **forms(ANYONE, "login", "set_password"),
+    *pages(ANYONE, "favicon", "healthz", "stories_feed_of", "metrics"),
+    *forms(ANYONE, "login", "set_password"),
     # One's own login.
-    **forms(LOGIN, "logout", "admin:logout", "password_change", "keys", "keys_switch"),
-    **pages(LOGIN, "password_change_done"),
+    *forms(LOGIN, "logout", "admin:logout", "password_change", "keys", "keys_switch"),
+    *pages(LOGIN, "password_change_done"),
     # Pages.
-    **pages(READ, "dashboard", "help", "help_page", "history", "learning", "changed_answers"),
-    **pages(READ, "queue", "queue_next", "pair", "pair_why", "compare"),
-    **forms(READ, "check"),
-    **pages(READ, "clusters", "cluster", "cluster_card"),
-    **pages(READ, "cluster_lineage", "cluster_lineage_csv", "cluster_lineage_jsonl"),
-    **pages(READ, "series_list", "series", "groups", "group", "boilerplate_list", "boilerplate"),
-    **pages(READ, "articles", "article", "article_revision"),
+    *pages(READ, "dashboard", "help", "help_page", "history", "learning", "changed_answers"),
+    *pages(READ, "queue", "queue_next", "pair", "pair_why", "compare"),
+    *forms(READ, "check"),
+    *pages(READ, "clusters", "cluster", "cluster_card"),
+    *pages(READ, "cluster_lineage", "cluster_lineage_csv", "cluster_lineage_jsonl"),
+    *pages(READ, "series_list", "series", "groups", "group", "boilerplate_list", "boilerplate"),
+    *pages(READ, "articles", "article", "article_revision"),
     # The kind of a job says who sees and cancels it.
-    **pages(READ, "jobs", "job", "job_state"),
-    **forms(READ, "job_cancel"),
-    **pages(READ, "runs", "run", "run_phases"),
-    **pages(READ, "crawls", "newspaper_crawls", "crawl_log", "crawl_progress"),
-    **pages(READ_STORIES, "stories", "story", "stories_feed"),
-    **forms(READ, "stories_feed_address"),
-    **pages(READ, "reports", "report", "report_csv", "report_json", "report_svg", "report_file"),
-    **pages(READ, "saved_views"),
-    **forms(READ, "view_save", "view_rename", "view_delete"),
-    **pages(READ, "webhooks", "webhook"),
-    **forms(READ, "webhook_new", "webhook_switch", "webhook_test", "webhook_delete"),
-    **pages(READ, "tokens"),
-    **forms(READ, "token_new", "token_revoke"),
-    **pages(READ, "exports", "export_csv", "export_jsonl"),
-    **pages(READ, "corpus_csv", "corpus_jsonl", "corpus_export", "corpus_file"),
-    **forms(READ, "corpus_new", "corpus_drop"),
-    **pages(READ, "batches", "batch", "disagreements"),
-    **pages(READ, "validation_samples", "validation_sample", "validation_pair"),
-    **pages(READ, "validation_disagreements", "validation_csv", "validation_jsonl"),
+    *pages(READ, "jobs", "job", "job_state"),
+    *forms(READ, "job_cancel"),
+    *pages(READ, "runs", "run", "run_phases"),
+    *pages(READ, "crawls", "newspaper_crawls", "crawl_log", "crawl_progress"),
+    *pages(READ_STORIES, "stories", "story", "stories_feed"),
+    *forms(READ, "stories_feed_address"),
+    *pages(READ, "reports", "report", "report_csv", "report_json", "report_svg", "report_file"),
+    *pages(READ, "saved_views"),
+    *forms(READ, "view_save", "view_rename", "view_delete"),
+    *pages(READ, "webhooks", "webhook"),
+    *forms(READ, "webhook_new", "webhook_switch", "webhook_test", "webhook_delete"),
+    *pages(READ, "tokens"),
+    *forms(READ, "token_new", "token_revoke"),
+    *pages(READ, "exports", "export_csv", "export_jsonl"),
+    *pages(READ, "corpus_csv", "corpus_jsonl", "corpus_export", "corpus_file"),
+    *forms(READ, "corpus_new", "corpus_drop"),
+    *pages(READ, "batches", "batch", "disagreements"),
+    *pages(READ, "validation_samples", "validation_sample", "validation_pair"),
+    *pages(READ, "validation_disagreements", "validation_csv", "validation_jsonl"),
     # Decisions.
-    **forms(DECIDE, "pair_decide", "pair_lease", "pair_later", "compare_decide", "undo"),
-    **forms(DECIDE, "check_fetch", "report_count"),
-    **forms(DECIDE, "batch_new", "batch_decide", "collision_answer", "disagreement_settle"),
-    **forms(DECIDE, "validation_new", "validation_label", "validation_undo", "validation_open", "validation_settle"),
-    **forms(DECIDE, "cluster_lease", "cluster_later", "cluster_confirm", "cluster_reject", "cluster_take_out"),
-    **forms(DECIDE, "cluster_keep", "cluster_split", "cluster_merge", "cluster_preview"),
-    **forms(DECIDE, "series_rule", "series_end_rule", "group_confirm", "group_rule", "group_end_rule"),
-    **forms(WHITELIST, "boilerplate_keep", "boilerplate_end_keeping"),
+    *forms(DECIDE, "pair_decide", "pair_lease", "pair_later", "compare_decide", "undo"),
+    *forms(DECIDE, "check_fetch", "report_count"),
+    *forms(DECIDE, "batch_new", "batch_decide", "collision_answer", "disagreement_settle"),
+    *forms(DECIDE, "validation_new", "validation_label", "validation_undo", "validation_open", "validation_settle"),
+    *forms(DECIDE, "cluster_lease", "cluster_later", "cluster_confirm", "cluster_reject", "cluster_take_out"),
+    *forms(DECIDE, "cluster_keep", "cluster_split", "cluster_merge", "cluster_preview"),
+    *forms(DECIDE, "series_rule", "series_end_rule", "group_confirm", "group_rule", "group_end_rule"),
+    *forms(WHITELIST, "boilerplate_keep", "boilerplate_end_keeping"),
     # Administration.
-    **forms(START_RUNS, "run_new", "run_cancel", "learn", "model_use"),
-    **forms(START_CRAWLS, "crawl_new", "crawl_take_back", "crawl_schedule"),
-    **forms(ADD_NEWSPAPERS, "newspaper_add", "newspaper_try", "trial"),
-    **pages(CHANGE_PROFILES, "profiles"),
-    **forms(CHANGE_PROFILES, "profile_new", "profile", "profile_delete"),
-    **forms(CHANGE_PROFILES, "profile_rule_new", "profile_rule", "profile_rule_delete"),
-    **pages(SEE_ALARMS, "alarms"),
-    **pages(MANAGE_PEOPLE, "people", "people_changes", "person"),
-    **forms(MANAGE_PEOPLE, "person_invite", "person_change", "person_link", "person_block", "person_unblock", "unlock"),
-    **pages(MERGE, "newspaper_merges"),
-    **forms(MERGE, "newspaper_merge", "newspaper_merge_undo"),
-    **pages(IMPORT, "imports", "import", "import_rejects"),
-    **forms(IMPORT, "import_new", "import_start", "import_cancel"),
-    **pages(REMOVE, "removals"),
-    **forms(REMOVE, "removal_continue", "removal_lift", "newspaper_remove", "newspaper_pages"),
-    **forms(REMOVE, "article_remove", "article_withhold", "article_release"),
-    **forms(EXTRACT, "extraction_rule", "extraction_rule_apply"),
-}
+    *forms(START_RUNS, "run_new", "run_cancel", "learn", "model_use"),
+    *forms(START_CRAWLS, "crawl_new", "crawl_take_back", "crawl_schedule"),
+    *forms(ADD_NEWSPAPERS, "newspaper_add", "newspaper_try", "trial"),
+    *pages(CHANGE_PROFILES, "profiles"),
+    *forms(CHANGE_PROFILES, "profile_new", "profile", "profile_delete"),
+    *forms(CHANGE_PROFILES, "profile_rule_new", "profile_rule", "profile_rule_delete"),
+    *pages(SEE_ALARMS, "alarms"),
+    *pages(MANAGE_PEOPLE, "people", "people_changes", "person"),
+    *forms(MANAGE_PEOPLE, "person_invite", "person_change", "person_link", "person_block", "person_unblock", "unlock"),
+    *pages(MERGE, "newspaper_merges"),
+    *forms(MERGE, "newspaper_merge", "newspaper_merge_undo"),
+    *pages(IMPORT, "imports", "import", "import_rejects"),
+    *forms(IMPORT, "import_new", "import_start", "import_cancel"),
+    *pages(REMOVE, "removals"),
+    *forms(REMOVE, "removal_continue", "removal_lift", "newspaper_remove", "newspaper_pages"),
+    *forms(REMOVE, "article_remove", "article_withhold", "article_release"),
+    *forms(EXTRACT, "extraction_rule", "extraction_rule_apply"),
+]
+ADDRESSES = dict(RULES)
 
 # By the namespace, for addresses that a package makes; an entry above comes first.
-NAMESPACES: dict[str, Rule] = {
-    **forms(CONFIGURE, "admin"),
+NAMESPACES = {
+    "admin": Rule(CONFIGURE, is_form=True),
     # Each operation checks a token itself, and counts no login: dedup/api/auth.py.
-    **forms(ANYONE, "api"),
+    "api": Rule(ANYONE, is_form=True),
 }
 
 
@@ -166,7 +167,7 @@ def walk(resolver: URLResolver, namespaces: tuple[str, ...] = ()) -> Iterator[Ad
 
 @register(Tags.urls)
 def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
-    """Report addresses without a rule, names that two addresses share, rules without an address, no middleware."""
+    """Report addresses without a rule, names of two addresses, rules without an address, two of one, no middleware."""
     found = list(walk(get_resolver()))
     names = Counter(address.name for address in found)
     errors: list[CheckMessage] = [
@@ -191,6 +192,11 @@ def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
         Error(f"{TABLE} has a rule for {name!r}, which no address has.", hint="Remove it.", id="newsdedup_site.E003")
         for name in ADDRESSES
         if name not in names
+    ]
+    errors += [
+        Error(f"{TABLE} has {number} rules for {name!r}.", hint="Remove all but one.", id="newsdedup_site.E005")
+        for name, number in Counter(name for name, _ in RULES).items()
+        if number > 1
     ]
     if MIDDLEWARE not in settings.MIDDLEWARE:
         errors.append(

@@ -13,7 +13,7 @@ from typing import IO, Any, BinaryIO, Self
 from psycopg.sql import SQL, Identifier
 
 from newsdedup_site.backup import dump
-from newsdedup_site.backup.manifest import DamagedBackupError, Format, Manifest, Table
+from newsdedup_site.backup.manifest import DamagedBackupError, Format, Manifest, Progress, Table
 
 MANIFEST = "manifest.json"
 _COPY_OUT_SQL = SQL("COPY {table} ({columns}) TO STDOUT")
@@ -80,11 +80,10 @@ class Reader:
             with self._part(MANIFEST) as packed:
                 self.manifest = Manifest.unpacked(packed.read(), Format.COPY)
 
-    def check(self, on_bytes: Callable[[int], None]) -> None:
-        """Read all of it."""
+    def blocks(self) -> Iterator[bytes]:
+        """Yield all of it."""
         for table in self.manifest.tables:
-            for block in self._table(table):
-                on_bytes(len(block))
+            yield from self._table(table)
 
     def restore(self, cursor: Any, table: Table, on_bytes: Callable[[int], None]) -> None:
         """Copy the rows of a table into the database."""
@@ -143,3 +142,9 @@ def reader_of(raw: BinaryIO) -> AnyReader:
     if start.startswith(_ZIP_MAGIC):
         return Reader(raw)
     raise DamagedBackupError("The file is not a backup: neither `manage.py backup` nor pg_dump has written it.")
+
+
+def check_all(reader: AnyReader, progress: Progress) -> None:
+    """Read a backup as a whole. Raises DamagedBackupError."""
+    for block in reader.blocks():
+        progress("check", len(block))

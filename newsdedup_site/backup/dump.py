@@ -115,11 +115,6 @@ class Reader:
         self._raw = raw
         self.manifest, self._size = _manifest_of(raw)
 
-    def check(self, on_bytes: Callable[[int], None]) -> None:
-        """Read all of it."""
-        for block in self._blocks():
-            on_bytes(len(block))
-
     def restore(self, program: Program, on_bytes: Callable[[int], None]) -> None:
         """Have pg_restore restore it in one transaction. Raises RestoreError.
 
@@ -134,7 +129,7 @@ class Reader:
                 f"--dbname={connection.get_connection_params().get('dbname', '')}",
             ]  # fmt: skip
             with _running(command, "pg_restore", RestoreError, stdin=subprocess.PIPE) as process:
-                for block in self._blocks():
+                for block in self.blocks():
                     try:
                         process.stdin.write(block)
                     except BrokenPipeError:
@@ -150,7 +145,8 @@ class Reader:
         lines = shown.stdout.splitlines(keepends=True)
         return "".join(line for line in lines if not any(entry in line for entry in _LEFT_OUT))
 
-    def _blocks(self) -> Iterator[bytes]:
+    def blocks(self) -> Iterator[bytes]:
+        """Yield all that is before the manifest."""
         digest, left = hashlib.sha256(), self._size
         self._raw.seek(0)
         while left and (block := self._raw.read(min(_AT_ONCE, left))):

@@ -16,7 +16,7 @@ from articles.storage.locks import Lock, waited_lock
 from articles.versions import newsdedup_version
 from dedup.checks import check_trigrams
 from newsdedup_site.backup import container, dump
-from newsdedup_site.backup.container import AnyReader, reader_of
+from newsdedup_site.backup.container import AnyReader, check_all, reader_of
 from newsdedup_site.backup.dump import program_for
 from newsdedup_site.backup.manifest import DamagedBackupError, Manifest, Progress, RestoreError
 from newsdedup_site.backup.tables import (
@@ -67,7 +67,7 @@ def opened(path: Path) -> Iterator[AnyReader]:
 def check(path: Path, progress: Progress) -> Manifest:
     """Read a backup as a whole, without a database; return what it has. Raises DamagedBackupError."""
     with opened(path) as reader:
-        reader.check(lambda size: progress("check", size))
+        check_all(reader, progress)
         return reader.manifest
 
 
@@ -81,7 +81,7 @@ def restore(path: Path, progress: Progress) -> Manifest:
     """
     with opened(path) as reader:
         _check_state(reader.manifest)
-        reader.check(lambda size: progress("check", size))
+        check_all(reader, progress)
         with waited_lock(connection, Lock.MIGRATE):
             _check_empty()
             if isinstance(reader, dump.Reader):

@@ -12,7 +12,7 @@ from django.utils import timezone
 from articles.files.whole_files import UnwritableError, whole_bytes
 from articles.versions import newsdedup_version
 from newsdedup_site.backup import container, dump
-from newsdedup_site.backup.container import reader_of
+from newsdedup_site.backup.container import check_all, reader_of
 from newsdedup_site.backup.dump import Program, program_for
 from newsdedup_site.backup.manifest import BackupError, Format, Manifest, Progress, Table
 from newsdedup_site.backup.tables import (
@@ -39,7 +39,7 @@ def back_up(path: Path, wanted: Format | None, *, replace_it: bool, progress: Pr
         with whole_bytes(path, mode=stat.S_IRUSR | stat.S_IWUSR, replace=replace_it) as raw:
             manifest = _write(raw, program, progress)
             raw.flush()
-            reader_of(raw).check(lambda size: progress("check", size))
+            check_all(reader_of(raw), progress)
     except UnwritableError as error:
         if isinstance(error.__cause__, FileExistsError):
             raise BackupError(f"{path} has been written meanwhile. Choose another name, or give --force.") from error

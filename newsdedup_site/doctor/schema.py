@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, LiteralString, NamedTuple
+from typing import Any, LiteralString
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import DEFAULT_DB_ALIAS, connection, models
 from django.db.migrations.executor import MigrationExecutor
-from psycopg.sql import SQL, Composed, Identifier, Literal
+from psycopg.sql import SQL, Identifier, Literal
 
 from dedup.checks import check_trigrams
 from newsdedup_site.doctor.invariant import (
@@ -212,60 +212,53 @@ WHERE kind.id IS NULL
 """
 
 
-class Reference(NamedTuple):
-    """A column that holds keys of a table: one, or several if it is an array."""
-
-    table: str
-    column: str
-    target: str
-    key: str
-    own_key: str = "id"
-    array: bool = False
-    unless: str = ""  # a column that says that they need not exist
-
-    @property
-    def statement(self) -> Composed:
-        """The statement that finds what it refers to in vain."""
-        return (_ORPHANS_IN_ARRAYS_SQL if self.array else _ORPHANS_SQL).format(
-            table=Literal(self.table),
-            column=Literal(self.column),
-            target=Literal(self.target),
-            name=Identifier(self.column),
-            orphans=Identifier(self.table),
-            targets=Identifier(self.target),
-            key=Identifier(self.key),
-            own_key=Identifier(self.own_key),
-            concerned=SQL("NOT orphan.{}").format(Identifier(self.unless)) if self.unless else SQL("true"),
+def _in_vain(
+    statement: SQL, table: str, column: str, target: str, key: str, *, own_key: str = "id", unless: str = ""
+) -> Found:
+    """Return which keys in this column the target does not have; `unless` is a column that says that it need not."""
+    return rows(
+        statement.format(
+            table=Literal(table),
+            column=Literal(column),
+            target=Literal(target),
+            name=Identifier(column),
+            orphans=Identifier(table),
+            targets=Identifier(target),
+            key=Identifier(key),
+            own_key=Identifier(own_key),
+            concerned=SQL("NOT orphan.{}").format(Identifier(unless)) if unless else SQL("true"),
         )
-
-
-def _columns_of_numbers() -> Iterator[Reference]:
-    """Yield the columns that hold ids and are not foreign keys."""
-    fields = {
-        f"{table.db_table}.{field.column}": (field, table.pk.column)
-        for table in stored_models()
-        for field in table.local_concrete_fields
-    }
-    for name, target in _NUMBERS.items():
-        table, _, column = name.partition(".")
-        where, _, key = target.partition(".")
-        field, own_key = fields[name]
-        yield Reference(
-            table, column, where, key or "id", own_key, isinstance(field, ArrayField), _UNLESS.get(name, "")
-        )
+    )
 
 
 def _foreign_keys(_sample: Sample) -> Found:
     """Look at the foreign keys of all models, with or without a constraint in the database."""
-    references = (
-        Reference(table, field.column, options(field.target_field.model).db_table, field.target_field.column)
-        for table, field in foreign_key_fields()
+    return together(
+        [
+            _in_vain(
+                _ORPHANS_SQL, table, field.column, options(field.target_field.model).db_table, field.target_field.column
+            )
+            for table, field in foreign_key_fields()
+        ]
     )
-    return together([rows(reference.statement) for reference in references])
 
 
 def _numbers(_sample: Sample) -> Found:
-    return together([rows(number.statement) for number in _columns_of_numbers()])
+    """Look at the columns that hold ids and are not foreign keys."""
+    tables = {table.db_table: table for table in stored_models()}
+    found = []
+    for name, target in _NUMBERS.items():
+        table, _, column = name.partition(".")
+        where, _, key = target.partition(".")
+        of = tables[table]
+        is_array = isinstance(of.get_field(column), ArrayField)
+        found.append(
+            _in_vain(
+                _ORPHANS_IN_ARRAYS_SQL if is_array else _ORPHANS_SQL, table, column, where, key or "id",
+                own_key=of.pk.column, unless=_UNLESS.get(name, ""),
+            )
+        )  # fmt: skip
+    return together(found)
 
 
 # The constraints that the database should have, by table and column.

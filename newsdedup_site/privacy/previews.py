@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import LiteralString, Self
+from typing import LiteralString, NamedTuple
 
 from django.db import connection
 from django.db.models import QuerySet
@@ -40,37 +39,31 @@ SELECT (SELECT count(*) FROM pairs),
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(NamedTuple):
     """What a removal would take: labels with numbers above 0, in reading order, and what would only change."""
 
     goes: list[tuple[str, int]]
     changes: list[tuple[str, int]]
 
-    @classmethod
-    def of(cls, goes: Iterable[tuple[str, int]], changes: Iterable[tuple[str, int]]) -> Self:
-        return cls([goe for goe in goes if goe[1]], [change for change in changes if change[1]])
-
 
 def preview_newspaper(newspaper: Newspaper) -> Preview:
     """Return what removing a newspaper would take. Raises RemovalError."""
     family = family_of(newspaper)
-    found = _preview(Article.objects.filter(newspaper__in=family))
     of_newspaper = [
         ("merged newspapers", len(family) - 1),
         ("series", Series.objects.filter(newspaper__in=family).count()),
         ("links that wait or were refused", PendingLink.objects.filter(newspaper__in=family).count()),
         ("visits of crawls", Visit.objects.filter(newspaper__in=family).count()),
     ]
-    return Preview.of([*found.goes, *of_newspaper], found.changes)
+    return _preview(Article.objects.filter(newspaper__in=family), of_newspaper)
 
 
-def preview_articles(article_ids: list[int]) -> Preview:
-    """Return what removing these articles would take."""
-    return _preview(Article.objects.filter(pk__in=article_ids))
+def preview_article(article_id: int) -> Preview:
+    """Return what removing this article would take."""
+    return _preview(Article.objects.filter(pk=article_id))
 
 
-def _preview(articles: QuerySet[Article]) -> Preview:
+def _preview(articles: QuerySet[Article], more: Iterable[tuple[str, int]] = ()) -> Preview:
     ids = articles.order_by().values("pk")
     with connection.cursor() as cursor:
         cursor.execute(_COUNTS_SQL, {"articles": list(articles.order_by().values_list("pk", flat=True))})
@@ -85,12 +78,13 @@ def _preview(articles: QuerySet[Article]) -> Preview:
         ("evidence", evidence),
         ("pairs of validation samples", sampled),
         ("places in dense groups", _of(GroupMember, ids)),
+        *more,
     ]
     changes = [
         ("decisions that become tombstones", decisions),
         ("clusters that lose articles", Cluster.objects.filter(memberships__article__in=ids).distinct().count()),
     ]
-    return Preview.of(goes, changes)
+    return Preview(*([entry for entry in entries if entry[1]] for entries in (goes, changes)))
 
 
 def _of(model: type, ids: QuerySet) -> int:  # type: ignore[type-arg]

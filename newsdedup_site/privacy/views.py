@@ -17,7 +17,7 @@ from dedup.detection.runs.requests import is_worker_alive
 from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.privacy import removal as removals_made
 from newsdedup_site.privacy import retention
-from newsdedup_site.privacy.previews import Preview, preview_articles, preview_newspaper
+from newsdedup_site.privacy.previews import Preview, preview_article, preview_newspaper
 from newsdedup_site.privacy.removal import MAX_REASON_CHARACTERS, RemovalError, request_removal
 
 
@@ -92,7 +92,7 @@ def newspaper_remove(request: UserRequest, newspaper_id: int) -> HttpResponse:
         request,
         form,
         {"newspaper": newspaper, "wanted": newspaper.name},
-        lambda: preview_newspaper(newspaper),
+        partial(preview_newspaper, newspaper),
         partial(removals_made.begin_newspaper, newspaper),
     )
 
@@ -105,7 +105,7 @@ def article_remove(request: UserRequest, article_id: int) -> HttpResponse:
         request,
         form,
         {"article": article, "wanted": str(article.pk)},
-        lambda: preview_articles([article_id]),
+        partial(preview_article, article_id),
         partial(removals_made.begin_articles, [article_id]),
     )
 

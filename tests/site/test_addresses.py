@@ -129,6 +129,7 @@ def test_an_address_that_is_not_declared_is_refused_even_to_a_superuser(caplog: 
 def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {name: rule for name, rule in ADDRESSES.items() if name in ("queue", "article")}
     monkeypatch.setattr(addresses, "ADDRESSES", kept)
+    monkeypatch.setattr(addresses, "RULES", [*addresses.RULES, ("queue", kept["article"])])
     found = [(error.id, error.msg, error.hint) for error in addresses.check_addresses()]
     name_it = "Give its pattern a name, and the name a line in newsdedup_site/access/addresses.py."
     assert found == [
@@ -143,6 +144,11 @@ def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(m
             "newsdedup_site.E003",
             "newsdedup_site/access/addresses.py has a rule for 'article', which no address has.",
             "Remove it.",
+        ),
+        (
+            "newsdedup_site.E005",
+            "newsdedup_site/access/addresses.py has 2 rules for 'queue'.",
+            "Remove all but one.",
         ),
     ]
 

@@ -24,10 +24,12 @@ class RemovingCommand(LongCommand):
     }
     resuming = "Run the command again with --resume to finish."
 
+    named: ClassVar[dict[str, Any]]  # the argument that names what is removed
     confirmed_by: ClassVar[str]  # what is typed again
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options that every removal takes."""
+        """Declare what is removed, and the options that every removal takes."""
+        parser.add_argument("what", nargs="?", **self.named)
         parser.add_argument(
             "--confirm", metavar="TEXT", help=f"{self.confirmed_by}, typed again; without it, nothing is removed"
         )
@@ -36,24 +38,19 @@ class RemovingCommand(LongCommand):
             "--resume", metavar="N", type=int, help="finish removal N of the log, which was interrupted"
         )
 
-    def handle(self, **options: Any) -> None:
-        """Remove, or resume."""
-        if not options["resume"]:
-            self.remove(options)
-            return
-        found = Removal.objects.filter(pk=options["resume"]).first()
-        if found is None:
-            raise usage_error(f"there is no removal {options['resume']}; the page Removals lists them")
-        self.finish(found, options)
-
-    def remove(self, options: dict[str, Any]) -> None:
-        """Find what is named, and hand it to remove_if_confirmed."""
+    def found(self, what: Any) -> tuple[str, Preview, Callable[..., Removal]]:
+        """Return what has to be typed to remove this, what goes then, and what begins it."""
         raise NotImplementedError
 
-    def remove_if_confirmed(
-        self, options: dict[str, Any], wanted: str, preview: Preview, begin: Callable[..., Removal]
-    ) -> None:
-        """Print what goes; begin the removal and carry it out if it is confirmed."""
+    def handle(self, **options: Any) -> None:
+        """Resume; or print what goes, and remove it if it is confirmed."""
+        if options["resume"]:
+            interrupted = Removal.objects.filter(pk=options["resume"]).first()
+            if interrupted is None:
+                raise usage_error(f"there is no removal {options['resume']}; the page Removals lists them")
+            self.finish(interrupted, options)
+            return
+        wanted, preview, begin = self.found(options["what"])
         for label, number in (*preview.goes, *preview.changes):
             self.stdout.write(f"{label}: {number:,}")
         if options["confirm"] is None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
-
-from django.core.management.base import CommandParser
 
 from articles.management.base import usage_error
+from articles.models import Removal
 from articles.storage.newspapers import newspaper_itself
 from newsdedup_site.management.commands._removing import RemovingCommand
-from newsdedup_site.privacy.previews import preview_newspaper
+from newsdedup_site.privacy.previews import Preview, preview_newspaper
 from newsdedup_site.privacy.removal import begin_newspaper
 
 
@@ -22,16 +21,12 @@ class Command(RemovingCommand):
         "without texts. Without --confirm, it only prints what would go."
     )
 
+    named = {"metavar": "NAME", "help": "name or id of the newspaper"}
     confirmed_by = "the name of the newspaper"
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
-        parser.add_argument("newspaper", metavar="NAME", nargs="?", help="name or id of the newspaper")
-        super().add_arguments(parser)
-
-    def remove(self, options: dict[str, Any]) -> None:
-        """Remove the newspaper."""
-        if not options["newspaper"]:
+    def found(self, name: str | None) -> tuple[str, Preview, Callable[..., Removal]]:
+        """Find the newspaper."""
+        if not name:
             raise usage_error("name the newspaper that is to be removed")
-        found = newspaper_itself(options["newspaper"])
-        self.remove_if_confirmed(options, found.name, preview_newspaper(found), partial(begin_newspaper, found))
+        newspaper = newspaper_itself(name)
+        return newspaper.name, preview_newspaper(newspaper), partial(begin_newspaper, newspaper)
