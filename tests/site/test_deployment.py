@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -25,6 +24,7 @@ from dedup.management.commands.db_worker import _HANGS_AFTER, _Pulse
 from dedup.models import Worker
 from newsdedup_site import healthcheck
 from tests.databases import CHECKOUT, TEST_KEY, child_environment, run_python
+from tests.serving import running
 
 COMPOSE = yaml.safe_load((CHECKOUT / "docker-compose.yml").read_text())
 DOCKERFILE = (CHECKOUT / "Dockerfile").read_text()
@@ -167,15 +167,8 @@ def test_the_healthcheck_asks_a_real_server(status: int, well: bool) -> None:
 
         def log_message(self, *_arguments: object) -> None: ...
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with running(HTTPServer(("127.0.0.1", 0), Handler)) as server:
         assert healthcheck.healthy(f"http://127.0.0.1:{server.server_port}/healthz", {"Host": "localhost"}) is well
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
     assert healthcheck.healthy("http://127.0.0.1:9/healthz", {}) is False
 
 

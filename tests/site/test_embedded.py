@@ -51,6 +51,10 @@ class Home:
         assert process.returncode == 0, output
         return output.strip()
 
+    def connect(self) -> psycopg.Connection[tuple]:
+        [folder] = self.folder.glob("*/run")
+        return psycopg.connect(host=str(folder), port=5432, user="postgres", dbname="newsdedup", autocommit=True)
+
     def postmaster(self) -> int:
         [data] = self.folder.glob("*/data")
         return int((data / "postmaster.pid").read_text().split()[0])

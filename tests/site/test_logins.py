@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import random
 import re
 from collections.abc import Iterator
 
@@ -48,20 +47,6 @@ def test_a_limit_is_full_until_its_oldest_failure_leaves_the_window() -> None:
     assert limit.full_until([at(2), at(0), at(1)], at(2)) == at(10)
     assert limit.full_until([at(0), at(1), at(2), at(3)], at(3)) == at(11)
     assert limit.full_until([at(0), at(1), at(2)], at(10)) is None
-
-
-def test_never_more_failures_in_a_window_than_the_limit() -> None:
-    numbers = random.Random(5)
-    limit = Limit(4, datetime.timedelta(minutes=7))
-    failures: list[datetime.datetime] = []
-    for minute in sorted(numbers.uniform(0, 200) for _ in range(400)):
-        until = limit.full_until(failures, at(minute))
-        assert until is None or until > at(minute)
-        if until is None:
-            failures.append(at(minute))
-    for first, after in zip(failures, failures[4:], strict=False):
-        assert after - first >= limit.window
-    assert len(failures) > 90
 
 
 def test_which_lock_holds() -> None:

@@ -98,11 +98,6 @@ class Site(Home):
         [home] = self.folder.glob("*/")
         return home
 
-    def connect(self) -> psycopg.Connection[tuple]:
-        return psycopg.connect(
-            host=str(self.home / "run"), port=5432, user="postgres", dbname="newsdedup", autocommit=True
-        )
-
     @contextmanager
     def away(self) -> Iterator[None]:
         """Kill the server, and let nobody start it in this block."""

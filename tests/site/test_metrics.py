@@ -137,8 +137,9 @@ def test_the_figures_cost_a_fixed_number_of_queries_and_no_session(
     token: str, staff: Client, store: StoreArticle, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     read()
-    for _ in range(2):
+    for number in range(2):
         make_pair(store(), store(), trigram=0.9)
+        Newspaper.objects.create(name=f"Paper {number}", crawl=True)
         make_run()
         Worker.objects.update_or_create(name="w", defaults={"seen_at": timezone.now()})
         with django_assert_num_queries(29):

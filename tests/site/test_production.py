@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -134,18 +133,25 @@ run()
 
 
 @contextmanager
-def served(**environment: str) -> Iterator[http.client.HTTPConnection]:
-    """Serve the pages by a gunicorn of its own on the test database."""
-    with start(*GUNICORN, **child_environment(), SERVE_COLLECTED_STATIC="false", **environment) as server:
+def listening(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Start a gunicorn until the end of the block; yield it and its port."""
+    with start(*arguments, **environment) as server:
         try:
             assert server.stderr is not None
-            listening = next(line for line in server.stderr if "Listening at" in line)
-            found = re.search(r"http://127\.0\.0\.1:(\d+)", listening)
-            assert found is not None
-            with closing(http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=30)) as connection:
-                yield connection
+            line = next(line for line in server.stderr if "Listening at" in line)
+            yield server, int(line.rpartition(":")[2].split(" ")[0])
         finally:
             server.terminate()
+
+
+@contextmanager
+def served(**environment: str) -> Iterator[http.client.HTTPConnection]:
+    """Serve the pages by a gunicorn of its own on the test database."""
+    with (
+        listening(*GUNICORN, **child_environment(), SERVE_COLLECTED_STATIC="false", **environment) as (_, port),
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection,
+    ):
+        yield connection
 
 
 def answer(

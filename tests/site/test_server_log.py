@@ -42,11 +42,6 @@ REFUSED = [
 ]
 
 
-def connect(home: Home) -> psycopg.Connection:
-    [folder] = home.folder.glob("*/run")
-    return psycopg.connect(host=str(folder), port=5432, user="postgres", dbname="newsdedup", autocommit=True)
-
-
 def refuse_a_row_of_copy(connection: psycopg.Connection) -> None:
     row = f"{MARK}\tone\ttwo\n"
     with (
@@ -63,7 +58,7 @@ def deadlock(home: Home) -> None:
     both = threading.Barrier(2)
 
     def update(first: int, second: int) -> None:
-        with connect(home) as connection:
+        with home.connect() as connection:
             connection.execute("SET deadlock_timeout = '20ms'")
             try:
                 with connection.transaction():
@@ -83,7 +78,7 @@ def deadlock(home: Home) -> None:
 
 def kill_a_busy_process(home: Home) -> None:
     """Have the server lose a process in the middle of a statement: it logs which one, and restarts."""
-    busy, other = connect(home), connect(home)
+    busy, other = home.connect(), home.connect()
     number = busy.info.backend_pid
 
     def ask() -> None:
@@ -106,7 +101,7 @@ def test_no_statement_and_no_row_is_logged_and_the_log_of_earlier_versions_goes(
     (run / "server.log").write_text(f"STATEMENT:  INSERT INTO article VALUES ('{MARK}')\n")
     with server.start("-c", USE) as user:
         assert user.stdout.readline() == "up\n"
-        with connect(server) as connection:
+        with server.connect() as connection:
             connection.execute(TABLES)
             for statement, error in REFUSED:
                 with pytest.raises(error):

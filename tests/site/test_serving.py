@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.test_production import AWAY, answer, served, start
+from tests.site.test_production import AWAY, answer, listening, served
 
 # Who has to wait for another client is answered later than that, or never.
 PATIENCE = 25
@@ -44,13 +44,8 @@ def small_app(
     (folder / "small.py").write_text(APP.format(bound=bound))
     few = ["--workers", "1", "--threads", "2", "--pythonpath", str(folder), *options]
     command = ["-m", "gunicorn", "--bind", "127.0.0.1:0", *few, "small"]
-    with start(*command, **AWAY, DJANGO_SETTINGS_MODULE="newsdedup_site.settings") as server:
-        try:
-            assert server.stderr is not None
-            listening = next(line for line in server.stderr if "Listening at" in line)
-            yield server, int(listening.rpartition(":")[2].split(" ")[0])
-        finally:
-            server.terminate()
+    with listening(*command, **AWAY, DJANGO_SETTINGS_MODULE="newsdedup_site.settings") as served_app:
+        yield served_app
 
 
 @contextmanager
