@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.models import Max, Min, Q
+from django.db.models import Max, Q
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django_tasks_db.models import DBTaskResult
@@ -125,14 +125,10 @@ def find_stopped_runs(now: datetime.datetime) -> Iterator[Alarm]:
     """
     runs = DetectionRun.objects.filter(cancelled_at=None).exclude(config={}, requested_by__isnull=False)
     latest = runs.order_by("profile_id", "-pk").distinct("profile_id").select_related("profile")
-    at_work: bool | None = None
+    is_any_active = cache(is_at_work)
     for run in latest:
-        if run.state == DetectionRun.State.DONE:
+        if run.state == DetectionRun.State.DONE or (run.state == DetectionRun.State.RUNNING and is_any_active()):
             continue
-        if run.state == DetectionRun.State.RUNNING:
-            at_work = is_at_work() if at_work is None else at_work
-            if at_work:
-                continue
         stopped = _stopped(run, now)
         if stopped is not None and not _made_good(run, stopped.since):
             yield stopped
@@ -193,22 +189,16 @@ def rows_of(sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[An
 def find_missed_crawls(now: datetime.datetime) -> Iterator[Alarm]:
     """Newspapers were due long ago and are not even queued, or have waited long for another crawl to end."""
     overdue = CrawlSchedule.objects.filter(due_at__lt=now - _LATE, newspaper__merged_into=None)
-    since = overdue.aggregate(first=Min("due_at"))["first"]
-    if since is not None:
-        names = list(overdue.order_by("due_at", "pk").values_list("newspaper__name", flat=True))
-        what = f"{_named(names)} not crawled when due on {in_words(since)}{' or later' if len(names) > 1 else ''}."
-        yield found("crawl", "", what, since, address=reverse("crawls"))
-        return
-    waiting = Crawl.objects.filter(job__state=Job.State.WAITING, asked_at__lt=now - _STUCK)
-    since = waiting.aggregate(first=Min("asked_at"))["first"]
-    if since is not None:
-        names = list(waiting.order_by("pk").values_list("newspaper__name", flat=True))
-        what = f"{_named(names)} not crawled: the crawl has waited since {in_words(since)}."
-        yield found("crawl", "", what, since, address=reverse("crawls"))
-
-
-def _named(names: list[str]) -> str:
-    return f"{names[0]} was" if len(names) == 1 else f"{len(names)} newspapers were"
+    rows = list(overdue.order_by("due_at", "pk").values_list("due_at", "newspaper__name"))
+    why = "not crawled when due on {}" + (" or later" if len(rows) > 1 else "")
+    if not rows:
+        waiting = Crawl.objects.filter(job__state=Job.State.WAITING, asked_at__lt=now - _STUCK)
+        rows = list(waiting.order_by("pk").values_list("asked_at", "newspaper__name"))
+        why = "not crawled: the crawl has waited since {}"
+    if rows:
+        since = min(moment for moment, _ in rows)
+        who = f"{rows[0][1]} was" if len(rows) == 1 else f"{len(rows)} newspapers were"
+        yield found("crawl", "", f"{who} {why.format(in_words(since))}.", since, address=reverse("crawls"))
 
 
 def find_failed_crawl(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - every check is asked alike

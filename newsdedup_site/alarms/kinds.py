@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -123,6 +124,28 @@ def found(
     """
     remedy = remedy or KINDS[kind].remedy
     return Alarm(kind=kind, subject=subject, what=what, since=since, detail=detail, remedy=remedy, address=address)
+
+
+class Group(NamedTuple):
+    """The alarms of one kind: those shown, how many more there are, and what helps."""
+
+    kind: Kind
+    shown: list[Alarm]
+    left_out: int
+    remedies: list[str]
+
+
+def grouped(alarms: Iterable[Alarm], most: int) -> list[Group]:
+    """Return alarms by their kinds, in the order in which these come; so many of each are shown."""
+    by_kind: dict[str, list[Alarm]] = {}
+    for alarm in alarms:
+        by_kind.setdefault(alarm.kind, []).append(alarm)
+    groups = []
+    for alike in by_kind.values():
+        shown = alike[:most]
+        remedies = list(dict.fromkeys(alarm.remedy for alarm in shown))
+        groups.append(Group(kind_of(alike[0]), shown, len(alike) - len(shown), remedies))
+    return groups
 
 
 def remedy_of(error: str) -> str:

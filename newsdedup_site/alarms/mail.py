@@ -13,8 +13,8 @@ from django.db.models import F
 from django.template.loader import render_to_string
 
 from newsdedup_site.access.rights import admins
-from newsdedup_site.alarms.kinds import in_words, kind_of
-from newsdedup_site.models import AlarmNotice
+from newsdedup_site.alarms.kinds import grouped
+from newsdedup_site.models import Alarm, AlarmNotice
 
 # Minutes to the next try after each that failed; then always the last.
 RETRY_MINUTES = (5, 5, 15, 30, 60, 120, 360)
@@ -94,28 +94,17 @@ def _subject(notices: Sequence[AlarmNotice]) -> str:
 def _context(notices: Sequence[AlarmNotice]) -> dict[str, object]:
     parts = []
     for event, (_, heading) in _EVENTS.items():
-        of_event = [notice for notice in notices if notice.event == event]
-        kinds = dict.fromkeys(notice.alarm.kind for notice in of_event)
-        groups = [_group([notice for notice in of_event if notice.alarm.kind == kind]) for kind in kinds]
-        if groups:
-            parts.append((heading, event == AlarmNotice.Event.OVER, groups))
+        alarms = [_told(notice) for notice in notices if notice.event == event]
+        kinds = [alarm.kind for alarm in alarms]
+        # The longest of a kind first.
+        alarms.sort(key=lambda alarm: (kinds.index(alarm.kind), alarm.since))
+        if alarms:
+            parts.append((heading, event == AlarmNotice.Event.OVER, grouped(alarms, MOST_OF_A_KIND)))
     return {"parts": parts, "site": settings.SITE_URL}
 
 
-def _group(notices: Sequence[AlarmNotice]) -> dict[str, object]:
-    """Return the alarms of a kind, the longest first, with what follows from them and what helps."""
-    longest = sorted(notices, key=lambda notice: notice.alarm.since)
-    shown = [
-        {
-            "what": notice.what,
-            "detail": " ".join(notice.alarm.detail.split())[:_MAX_ANSWER],
-            "since": in_words(notice.alarm.since),
-            "over": in_words(notice.alarm.over_at) if notice.alarm.over_at else "",
-            "url": f"{settings.SITE_URL}{notice.alarm.address}" if notice.alarm.address else "",
-            "remedy": notice.alarm.remedy,
-        }
-        for notice in longest[:MOST_OF_A_KIND]
-    ]
-    remedies = list(dict.fromkeys(alarm["remedy"] for alarm in shown))
-    follows = kind_of(notices[0].alarm).follows
-    return {"alarms": shown, "left_out": len(notices) - len(shown), "follows": follows, "remedies": remedies}
+def _told(notice: AlarmNotice) -> Alarm:
+    """Return the alarm as its notice has it, with its detail in one line."""
+    alarm = notice.alarm
+    alarm.what, alarm.detail = notice.what, " ".join(alarm.detail.split())[:_MAX_ANSWER]
+    return alarm

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -15,23 +14,12 @@ from articles.paging import page_of
 from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.access.rights import SEE_ALARMS, has_right
 from newsdedup_site.alarms.finding import find_everywhere
-from newsdedup_site.alarms.kinds import kind_of
+from newsdedup_site.alarms.kinds import Group, grouped, kind_of
 from newsdedup_site.alarms.mail import recipients
 from newsdedup_site.models import Alarm
 
 # Of one kind, the dashboard lists so many.
 SHOWN_OF_A_KIND = 3
-
-
-@dataclass(frozen=True)
-class Group:
-    """The alarms of one kind: those shown, how many more there are, and what helps."""
-
-    label: str
-    follows: str
-    shown: Sequence[Alarm]
-    left_out: int
-    remedies: list[str]
 
 
 @dataclass(frozen=True)
@@ -47,16 +35,7 @@ def present(user: User | AnonymousUser, most: int = SHOWN_OF_A_KIND) -> Present:
     """Return what is wrong now, found on the spot: it is true also while no worker checks."""
     for_admin = has_right(user, SEE_ALARMS)
     found = [alarm for alarm in find_everywhere(timezone.now()) if for_admin or kind_of(alarm).for_all]
-    kinds = list(dict.fromkeys(alarm.kind for alarm in found))
-    return Present(
-        [_group([alarm for alarm in found if alarm.kind == kind], most) for kind in kinds], len(found), for_admin
-    )
-
-
-def _group(found: Sequence[Alarm], most: int) -> Group:
-    kind, shown = kind_of(found[0]), found[:most]
-    remedies = list(dict.fromkeys(alarm.remedy for alarm in shown))
-    return Group(kind.label, kind.follows, shown, len(found) - len(shown), remedies)
+    return Present(grouped(found, most), len(found), for_admin)
 
 
 _MOST = 1_000

@@ -60,11 +60,8 @@ class InviteForm(PersonForm):
     )
 
     def clean_name(self) -> str:
-        """Return the name in the form that the login page compares, if it is valid and free."""
-        name = actions.checked_name(self.cleaned_data["name"])
-        if User.objects.filter(username=name).exists():
-            raise forms.ValidationError(f"“{name}” is taken. Choose another name.")
-        return name
+        """Return the name in the form that the login page compares, if it is valid."""
+        return actions.checked_name(self.cleaned_data["name"])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

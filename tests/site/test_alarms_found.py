@@ -339,7 +339,12 @@ def test_a_full_disk_of_another_machine_is_shown_while_that_machine_is_heard_of(
     ada = make_user("ada", "admin")
     [group] = present(ada).groups
     [shown] = group.shown
-    assert (group.label, shown.what, shown.detail, shown.since) == ("Disk nearly full", disk.what, disk.detail, now)
+    assert (group.kind.label, shown.what, shown.detail, shown.since) == (
+        "Disk nearly full",
+        disk.what,
+        disk.detail,
+        now,
+    )
     Alarm.objects.update(seen_at=now - finding.FORGOTTEN)
     assert present(ada).groups == []
 
