@@ -100,9 +100,7 @@ def stored_models() -> Iterator[Any]:
             yield options(model)
 
 
-def foreign_key_fields() -> Iterator[tuple[str, Any]]:
-    """Yield each foreign key with its table."""
+def foreign_keys() -> Iterator[Any]:
+    """Yield the field of each foreign key."""
     for table in stored_models():
-        for field in table.local_concrete_fields:
-            if isinstance(field, models.ForeignKey):
-                yield table.db_table, field
+        yield from (field for field in table.local_concrete_fields if isinstance(field, models.ForeignKey))

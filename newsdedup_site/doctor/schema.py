@@ -18,7 +18,7 @@ from newsdedup_site.doctor.invariant import (
     Invariant,
     Sample,
     by,
-    foreign_key_fields,
+    foreign_keys,
     listed,
     options,
     rows,
@@ -192,7 +192,7 @@ WHERE {concerned} AND NOT EXISTS (SELECT FROM {targets} AS found WHERE found.{ke
 # Columns that hold the id of a row, or several, and are not foreign keys for Django.
 _NUMBERS = {
     "dedup_decision.articles": "articles_article",
-    "dedup_confirmedarticle.first": "dedup_confirmedarticle.article_id",
+    "dedup_confirmedarticle.first": "dedup_confirmedarticle",
     "dedup_separatearticles.one": "articles_article",
     "dedup_separatearticles.other": "articles_article",
     "dedup_openquestion.article": "articles_article",
@@ -212,20 +212,20 @@ WHERE kind.id IS NULL
 """
 
 
-def _in_vain(
-    statement: SQL, table: str, column: str, target: str, key: str, *, own_key: str = "id", unless: str = ""
-) -> Found:
-    """Return which keys in this column the target does not have; `unless` is a column that says that it need not."""
+def _in_vain(of: Any, column: str, target: str, key: str) -> Found:
+    """Return which keys the target does not have, of those in this column of a model: one in each row, or an array."""
+    statement = _ORPHANS_IN_ARRAYS_SQL if isinstance(of.get_field(column), ArrayField) else _ORPHANS_SQL
+    unless = _UNLESS.get(f"{of.db_table}.{column}")
     return rows(
         statement.format(
-            table=Literal(table),
+            table=Literal(of.db_table),
             column=Literal(column),
             target=Literal(target),
             name=Identifier(column),
-            orphans=Identifier(table),
+            orphans=Identifier(of.db_table),
             targets=Identifier(target),
             key=Identifier(key),
-            own_key=Identifier(own_key),
+            own_key=Identifier(of.pk.column),
             concerned=SQL("NOT orphan.{}").format(Identifier(unless)) if unless else SQL("true"),
         )
     )
@@ -233,32 +233,18 @@ def _in_vain(
 
 def _foreign_keys(_sample: Sample) -> Found:
     """Look at the foreign keys of all models, with or without a constraint in the database."""
+    keys = [(field, field.target_field) for field in foreign_keys()]
     return together(
-        [
-            _in_vain(
-                _ORPHANS_SQL, table, field.column, options(field.target_field.model).db_table, field.target_field.column
-            )
-            for table, field in foreign_key_fields()
-        ]
+        [_in_vain(options(own.model), own.column, options(other.model).db_table, other.column) for own, other in keys]
     )
 
 
 def _numbers(_sample: Sample) -> Found:
-    """Look at the columns that hold ids and are not foreign keys."""
     tables = {table.db_table: table for table in stored_models()}
-    found = []
-    for name, target in _NUMBERS.items():
-        table, _, column = name.partition(".")
-        where, _, key = target.partition(".")
-        of = tables[table]
-        is_array = isinstance(of.get_field(column), ArrayField)
-        found.append(
-            _in_vain(
-                _ORPHANS_IN_ARRAYS_SQL if is_array else _ORPHANS_SQL, table, column, where, key or "id",
-                own_key=of.pk.column, unless=_UNLESS.get(name, ""),
-            )
-        )  # fmt: skip
-    return together(found)
+    named = [(*name.split("."), target) for name, target in _NUMBERS.items()]
+    return together(
+        [_in_vain(tables[table], column, target, tables[target].pk.column) for table, column, target in named]
+    )
 
 
 # The constraints that the database should have, by table and column.
@@ -276,8 +262,8 @@ def _enforced(_sample: Sample) -> Found:
         stored = {(table.strip('"'), column) for table, column in cursor}
     return listed(
         f"{table}.{field.column} has no foreign key in the database"
-        for table, field in foreign_key_fields()
-        if field.db_constraint and (table, field.column) not in stored
+        for field in foreign_keys()
+        if field.db_constraint and ((table := options(field.model).db_table), field.column) not in stored
     )
 
 
