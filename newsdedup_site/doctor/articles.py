@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, LiteralString
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
@@ -65,25 +65,15 @@ WHERE articles <> cardinality(article_ids)
 """
 
 
-def sampled(rows: QuerySet[Any], sample: Sample) -> list[int] | None:
-    """Return the ids of the rows to look at; None: all."""
-    if sample.articles is None:
-        return None
-    known = rows.order_by("pk").values_list("pk", flat=True)
-    count = known.count()
-    if count <= sample.articles:
-        return None
+def sampled(rows: QuerySet[Any], sample: Sample, field: str = "pk", of: type[Model] = Article) -> QuerySet[Any]:
+    """Return the rows of the sampled articles, or of those of another model; `field` leads to its number."""
+    rows, known = rows.order_by(), of.objects.order_by("pk").values_list("pk", flat=True)  # type: ignore[attr-defined]
+    if sample.articles is None or known.count() <= sample.articles:
+        return rows
     # Positions would need a sort of all ids; ids that nothing has are rare, because rows are not deleted.
     first, last = known.first() or 0, known.last() or 0
     drawn = random.Random(sample.seed).sample(range(first, last + 1), min(sample.articles, last + 1 - first))  # noqa: S311
-    return sorted(drawn)
-
-
-def chosen_articles(queryset: QuerySet[Any], sample: Sample, field: str = "pk") -> Iterator[Any]:
-    """Yield the rows of the sampled articles; `field` leads to the number of the article."""
-    ids = sampled(Article.objects.all(), sample)
-    rows = queryset if ids is None else queryset.filter(**{f"{field}__in": ids})
-    return rows.order_by().iterator(_AT_ONCE)
+    return rows.filter(**{f"{field}__in": sorted(drawn)})
 
 
 def _papers() -> dict[int, Paper]:
@@ -98,7 +88,7 @@ def _forms(sample: Sample) -> Found:
     current = Article.objects.filter(normalizer_version=NORMALIZER_VERSION, withheld=False).values_list(*_COLUMNS)
     found = listed(
         f"article {pk} has another {_which(forms, stored)} than its text and headline give"
-        for pk, newspaper, headline, content, *stored in chosen_articles(current, sample)
+        for pk, newspaper, headline, content, *stored in sampled(current, sample).iterator(_AT_ONCE)
         if (forms := Forms.of(papers[newspaper].affixes, headline, content)) != Forms(*stored)
     )
     outdated = outdated_forms().count()
@@ -116,9 +106,10 @@ def _urls(sample: Sample) -> Found:
     papers = _papers()
     current = ArticleURL.objects.filter(article__normalizer_version=NORMALIZER_VERSION, article__withheld=False)
     columns = ("pk", "article", "article__newspaper", "url", "key", "normalized_url")
+    rows = sampled(current.values_list(*columns), sample, "article")
     return listed(
         f"URL {pk} of article {article} has another {'form' if key == url_key(url) else 'key'} than it gives"
-        for pk, article, newspaper, url, key, form in chosen_articles(current.values_list(*columns), sample, "article")
+        for pk, article, newspaper, url, key, form in rows.iterator(_AT_ONCE)
         if form != comparable_url(url, papers[newspaper].kept_url_parameters)
         or (key != url_key(url) and not ArticleURL.objects.filter(key=url_key(url)).exists())
     )
@@ -130,7 +121,7 @@ def _texts(sample: Sample) -> Found:
     )  # fmt: skip
     return listed(
         f"article {pk}: {fault}"
-        for pk, *values in chosen_articles(Article.objects.values_list(*columns), sample)
+        for pk, *values in sampled(Article.objects.values_list(*columns), sample).iterator(_AT_ONCE)
         for fault in _faults_of_text(*values)
     )
 
@@ -151,7 +142,7 @@ def _pages(sample: Sample) -> Found:
     pages = ArticlePage.objects.values_list("pk", "body", "feed_entry")
     return listed(
         f"the page of article {pk} cannot be unpacked"
-        for pk, *packed in chosen_articles(pages, sample)
+        for pk, *packed in sampled(pages, sample).iterator(_AT_ONCE)
         if not all(_unpacks(bytes(body)) for body in packed)
     )
 

@@ -27,7 +27,7 @@ from dedup.detection.types import Phase
 from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, NewspaperMonth, Pair
 from dedup.review.queries.boilerplate import compared_texts
 from dedup.rows.files import in_batches
-from newsdedup_site.doctor.articles import chosen_articles, sampled
+from newsdedup_site.doctor.articles import sampled
 from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, listed, options, rows, together
 
 # To judge a pair takes about as long as to normalise so many articles.
@@ -104,7 +104,7 @@ def _contents(sample: Sample) -> Found:
 
 def _differing(index: Any, model: Any, columns: Sequence[str], read: Sequence[str], sample: Sample) -> Found:
     """Return which rows of an index are not what it makes of their articles, as far as they have one of today."""
-    articles = chosen_articles(Article.objects.values_list(*read), sample)
+    articles = sampled(Article.objects.values_list(*read), sample).iterator(_AT_ONCE)
     return listed(
         f"article {made[0]} has another row in {options(model).db_table} than its text gives"
         for batch in iter(lambda: list(islice(articles, _AT_ONCE)), [])
@@ -213,10 +213,8 @@ def _look(sample: Sample) -> Found:
         left__withheld=False,
         right__withheld=False,
     )
-    ids = sampled(Pair.objects.all(), sample)
-    chosen = pairs if ids is None else pairs.filter(pk__in=ids)
-    rows = chosen.select_related("left", "right").only("left_matched", "right_matched", *_TEXTS).order_by()
-    return listed(fault for fault in _faults(rows) if fault)
+    shown = pairs.select_related("left", "right").only("left_matched", "right_matched", *_TEXTS)
+    return listed(fault for fault in _faults(sampled(shown, sample, of=Pair)) if fault)
 
 
 def _faults(pairs: QuerySet[Pair]) -> Iterator[str]:

@@ -52,30 +52,6 @@ def refuse_a_row_of_copy(connection: psycopg.Connection) -> None:
         copy.write(row)
 
 
-def deadlock(home: Home) -> None:
-    """Have two connections update two rows in opposite orders; one of them is refused."""
-    refused = []
-    both = threading.Barrier(2)
-
-    def update(first: int, second: int) -> None:
-        with home.connect() as connection:
-            connection.execute("SET deadlock_timeout = '20ms'")
-            try:
-                with connection.transaction():
-                    connection.execute(f"UPDATE article SET content = '{MARK}!' WHERE id = {first}")
-                    both.wait(30)
-                    connection.execute(f"UPDATE article SET content = '{MARK}?' WHERE id = {second}")
-            except psycopg.errors.DeadlockDetected as error:
-                refused.append(error)
-
-    threads = [threading.Thread(target=update, args=order) for order in ((1, 2), (2, 1))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(refused) == 1
-
-
 def kill_a_busy_process(home: Home) -> None:
     """Have the server lose a process in the middle of a statement: it logs which one, and restarts."""
     busy, other = home.connect(), home.connect()
@@ -110,7 +86,6 @@ def test_no_statement_and_no_row_is_logged_and_the_log_of_earlier_versions_goes(
             with pytest.raises(psycopg.errors.InvalidTextRepresentation, match=MARK):
                 connection.execute("SELECT %s::text::integer", [MARK])
             refuse_a_row_of_copy(connection)
-            deadlock(server)
         kill_a_busy_process(server)
         server.run("-c", ASK)  # waits until it has recovered
         server.run("-c", STOP)
