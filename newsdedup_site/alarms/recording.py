@@ -47,18 +47,14 @@ def _seen(found: Alarm, row: Alarm | None, now: datetime.datetime) -> Told | Non
     row.what, row.detail, row.remedy, row.address = found.what, found.detail, found.remedy, found.address
     row.seen_at, row.gone_at = now, None
     if row.notified_at is None:
-        event = None if _told_lately(found, now) else AlarmNotice.Event.BEGAN
+        lately = Alarm.objects.filter(kind=found.kind, subject=found.subject, notified_at__gt=now - QUIET)
+        event = None if lately.exists() else AlarmNotice.Event.BEGAN
     else:
         repeat_after = datetime.timedelta(days=settings.ALARM_REPEAT_DAYS)
         event = AlarmNotice.Event.LASTS if now - row.notified_at >= repeat_after else None
     row.notified_at = now if event else row.notified_at
     row.save()
     return (row, event) if event else None
-
-
-def _told_lately(found: Alarm, now: datetime.datetime) -> bool:
-    same = Alarm.objects.filter(kind=found.kind, subject=found.subject, notified_at__gt=now - QUIET)
-    return same.exists()
 
 
 def _not_seen(row: Alarm, now: datetime.datetime) -> Told | None:

@@ -17,7 +17,7 @@ from articles.normalization.urls import comparable_url, url_key
 from articles.storage.newspapers import Paper
 from articles.storage.preparing import Forms
 from articles.storage.renormalization import outdated_forms
-from newsdedup_site.doctor.invariant import FULL_RUN, RESTORE, Found, Invariant, Sample, by, listed
+from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, by, listed
 
 _AT_ONCE = 500
 _OWN_URLS_SQL: LiteralString = """
@@ -255,39 +255,37 @@ WHERE (state = 'running') <> (finished_at IS NULL) OR finished_at < started_at
 """
 
 INVARIANTS = (
-    Invariant("forms", "The normalised forms of articles are those that the rules give today.", _RENORMALIZE, _forms),
-    Invariant("urls", "The keys and forms of URLs are those that the rules give today.", _RENORMALIZE, _urls),
-    Invariant("own-urls", "The URL of an article is one of its URLs.", RESTORE, by(_OWN_URLS_SQL)),
-    Invariant("texts", "Lengths, digests and marks of boilerplate fit the texts.", RESTORE, _texts),
-    Invariant("pages", "Every kept page can be unpacked.", RESTORE, _pages),
-    Invariant("revisions", "No two articles share a revision.", RESTORE, by(_REVISIONS_SQL)),
-    Invariant("merged", "A merged newspaper has no articles.", "Undo the merge and merge it again.", by(_MERGED_SQL)),
-    Invariant("merges", "Newspapers are merged as the last merge says.", RESTORE, by(_MERGES_SQL)),
-    Invariant(
-        "later-versions", "The later versions of an article are numbered without a gap.", RESTORE, by(_VERSIONS_SQL)
-    ),
+    Invariant("forms", "The normalised forms of articles are those that the rules give today.", _forms, _RENORMALIZE),
+    Invariant("urls", "The keys and forms of URLs are those that the rules give today.", _urls, _RENORMALIZE),
+    Invariant("own-urls", "The URL of an article is one of its URLs.", by(_OWN_URLS_SQL)),
+    Invariant("texts", "Lengths, digests and marks of boilerplate fit the texts.", _texts),
+    Invariant("pages", "Every kept page can be unpacked.", _pages),
+    Invariant("revisions", "No two articles share a revision.", by(_REVISIONS_SQL)),
+    Invariant("merged", "A merged newspaper has no articles.", by(_MERGED_SQL), "Undo the merge and merge it again."),
+    Invariant("merges", "Newspapers are merged as the last merge says.", by(_MERGES_SQL)),
+    Invariant("later-versions", "The later versions of an article are numbered without a gap.", by(_VERSIONS_SQL)),
     Invariant(
         "repeated-sentences",
         "A repeated sentence names as many articles as it counts.",
-        "Run `manage.py find_boilerplate`.",
         by(_REPEATED_SQL),
+        "Run `manage.py find_boilerplate`.",
     ),
-    Invariant("scores", "The score of a pair is the highest one of its current evidence.", FULL_RUN, by(_SCORES_SQL)),
-    Invariant("pair-facts", "A pair has the days and newspapers of its articles.", FULL_RUN, by(_FACTS_SQL)),
+    Invariant("scores", "The score of a pair is the highest one of its current evidence.", by(_SCORES_SQL), FULL_RUN),
+    Invariant("pair-facts", "A pair has the days and newspapers of its articles.", by(_FACTS_SQL), FULL_RUN),
     Invariant(
         "verdicts",
         "A verdict is whole: its kind, its probabilities, and whether it joins.",
-        FULL_RUN,
         by(_VERDICTS_SQL),
+        FULL_RUN,
     ),
     Invariant(
-        "evidence-marked", "All evidence is of a block that its run has marked as done.", FULL_RUN, by(_MARKS_SQL)
+        "evidence-marked", "All evidence is of a block that its run has marked as done.", by(_MARKS_SQL), FULL_RUN
     ),
     Invariant(
         "marks-with-evidence",
         "Each block of the last run has the evidence that its mark counts.",
-        FULL_RUN,
         by(_LAST_MARKS_SQL),
+        FULL_RUN,
     ),
-    Invariant("runs-ended", "A run that is not active has an end.", RESTORE, by(_RUNS_SQL)),
+    Invariant("runs-ended", "A run that is not active has an end.", by(_RUNS_SQL)),
 )

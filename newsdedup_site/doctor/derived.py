@@ -240,14 +240,11 @@ def _share(part: int, whole: int) -> float:
 
 INVARIANTS = (
     Invariant(
-        "indexed", "The indexes of the texts have every article that a run has put into them.", _FORGET, _indexed
+        "indexed", "The indexes of the texts have every article that a run has put into them.", _indexed, _FORGET
     ),
-    Invariant("index-contents", "The indexes of the texts have what the texts give.", _FORGET, _contents),
-    Invariant("judged", "The verdict on a pair is the one that its two articles give.", _JUDGE, _judged),
+    Invariant("index-contents", "The indexes of the texts have what the texts give.", _contents, _FORGET),
+    Invariant("judged", "The verdict on a pair is the one that its two articles give.", _judged, _JUDGE),
     Invariant(
-        "shared-words",
-        "The page of a pair shows as shared the words that its verdict counted.",
-        FULL_RUN,
-        _look,
+        "shared-words", "The page of a pair shows as shared the words that its verdict counted.", _look, FULL_RUN
     ),
 )

@@ -40,6 +40,8 @@ class Sample:
 
 
 Look = Callable[[Sample], Found]
+# What repairs most of what runs derive from articles, evidence and decisions.
+FULL_RUN = "Run `manage.py find_duplicates`, without --new: it derives them again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,8 @@ class Invariant:
 
     name: str
     promise: str
-    repair: str
     look: Look
-
-
-# What repairs most of what runs derive from articles, evidence and decisions.
-FULL_RUN = "Run `manage.py find_duplicates`, without --new: it derives them again."
-RESTORE = "Nothing in newsdedup repairs it. Restore a backup, or report it with these lines."
+    repair: str = "Nothing in newsdedup repairs it. Restore a backup, or report it with these lines."
 
 
 _FAULTS_SQL = SQL("SELECT count(*) OVER (), sentence FROM ({faults}) AS fault (sentence) LIMIT {named}")

@@ -15,7 +15,7 @@ from dedup.detection.clustering.questions import Subject, all_questions, expecte
 from dedup.detection.clustering.rebuild import differs, expected_clusters
 from dedup.models import Cluster, ConfirmedArticle, Link, Membership, Pair, QuestionCount, SeparateArticles
 from dedup.models.decisions import NEVER_UNDONE
-from newsdedup_site.doctor.invariant import FULL_RUN, RESTORE, Found, Invariant, Sample, by, listed
+from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, by, listed
 
 _STATES_SQL = with_pair_state(
     """
@@ -233,23 +233,20 @@ def _counts(_sample: Sample) -> Found:
 
 
 INVARIANTS = (
-    Invariant("pair-states", "The state of a pair is its last decision in force.", _STATES_REPAIR, by(_STATES_SQL)),
-    Invariant("implications", "What decisions imply is stored, and nothing else.", _STATES_REPAIR, _implications),
-    Invariant(
-        "decisions-linked", "Each decision on a pair says what its articles are.", RESTORE, by(_LINKS_SQL, _ANSWERS)
-    ),
-    Invariant("links-decided", "Each link is of a decision about both of its articles.", RESTORE, by(_LINKED_SQL)),
+    Invariant("pair-states", "The state of a pair is its last decision in force.", by(_STATES_SQL), _STATES_REPAIR),
+    Invariant("implications", "What decisions imply is stored, and nothing else.", _implications, _STATES_REPAIR),
+    Invariant("decisions-linked", "Each decision on a pair says what its articles are.", by(_LINKS_SQL, _ANSWERS)),
+    Invariant("links-decided", "Each link is of a decision about both of its articles.", by(_LINKED_SQL)),
     Invariant(
         "undone",
         "Only decisions that can be undone are undone, and by later ones.",
-        RESTORE,
         by(_UNDONE_SQL, {"never_undone": list(NEVER_UNDONE)}),
     ),
-    Invariant("batches", "A batch has as many questions as it was begun with.", RESTORE, by(_BATCHES_SQL)),
+    Invariant("batches", "A batch has as many questions as it was begun with.", by(_BATCHES_SQL)),
     Invariant(
-        "cluster-sizes", "A cluster has as many articles as it says, and keeps one of them.", FULL_RUN, by(_SIZES_SQL)
+        "cluster-sizes", "A cluster has as many articles as it says, and keeps one of them.", by(_SIZES_SQL), FULL_RUN
     ),
-    Invariant("clusters", "Clusters are what verdicts connect and decisions allow.", FULL_RUN, _clusters),
-    Invariant("questions", "Each pair that waits is covered by one question.", FULL_RUN, _questions),
-    Invariant("question-counts", "The tabs of the queue count its questions.", FULL_RUN, _counts),
+    Invariant("clusters", "Clusters are what verdicts connect and decisions allow.", _clusters, FULL_RUN),
+    Invariant("questions", "Each pair that waits is covered by one question.", _questions, FULL_RUN),
+    Invariant("question-counts", "The tabs of the queue count its questions.", _counts, FULL_RUN),
 )

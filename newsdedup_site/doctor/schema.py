@@ -13,7 +13,6 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from dedup.checks import check_trigrams
 from newsdedup_site.doctor.invariant import (
-    RESTORE,
     Found,
     Invariant,
     Sample,
@@ -82,19 +81,15 @@ _REVISIONS = ("articles_article", "revision", "articles_article_revision")
 
 def _tables(_sample: Sample) -> Found:
     loader = MigrationExecutor(connection).loader
-    known = loader.disk_migrations or {}
+    known, applied = loader.disk_migrations or {}, set(loader.applied_migrations or ())
     ours = {app for app, _ in known}
-    applied = loader.applied_migrations or {}
-    # Not the plan of `migrate`, which asks only for the last migration of each app.
-    return listed(
-        [f"{app}.{name} is not applied" for app, name in sorted(set(loader.graph.nodes) - set(applied))]
-        + [f"{app}.{name} is of another version" for app, name in sorted(applied) if _unknown(app, name, known, ours)]
-    )
-
-
-def _unknown(app: str, name: str, known: Any, ours: set[str]) -> bool:
     replaced = {key for migration in known.values() for key in migration.replaces}
-    return app in ours and (app, name) not in known and (app, name) not in replaced
+    # Not the plan of `migrate`, which asks only for the last migration of each app.
+    missing, others = set(loader.graph.nodes) - applied, applied - known.keys() - replaced
+    return listed(
+        [f"{app}.{name} is not applied" for app, name in sorted(missing)]
+        + [f"{app}.{name} is of another version" for app, name in sorted(others) if app in ours]
+    )
 
 
 def _settings(_sample: Sample) -> Found:
@@ -268,45 +263,45 @@ def _enforced(_sample: Sample) -> Found:
 
 
 INVARIANTS = (
-    Invariant("tables", "The tables are those of this version.", _MIGRATE, _tables),
+    Invariant("tables", "The tables are those of this version.", _tables, _MIGRATE),
     Invariant(
         "server",
         "The server is new enough, has pg_trgm, and the database is in UTF-8 and not in the C locale.",
-        "See docs/running.md, “The database”.",
         _settings,
+        "See docs/running.md, “The database”.",
     ),
     Invariant(
         "indexes",
         "Every index is valid.",
-        "Run REINDEX INDEX CONCURRENTLY on each; an index that broke off while it was built stays unused until then.",
         by(_INDEXES_SQL),
+        "Run REINDEX INDEX CONCURRENTLY on each; an index that broke off while it was built stays unused until then.",
     ),
     Invariant(
         "constraints",
         "Every constraint holds for all rows.",
-        "Run ALTER TABLE … VALIDATE CONSTRAINT on each; it names the rows that break it.",
         by(_CONSTRAINTS_SQL),
+        "Run ALTER TABLE … VALIDATE CONSTRAINT on each; it names the rows that break it.",
     ),
-    Invariant("declared", "Every declared constraint and index exists.", _MIGRATE, _declared),
+    Invariant("declared", "Every declared constraint and index exists.", _declared, _MIGRATE),
     Invariant(
         "triggers",
         "Every trigger exists and is on: they count revisions, and refuse changes of decisions.",
-        "Run `manage.py pgtrigger install` and `manage.py pgtrigger enable`.",
         _triggers,
+        "Run `manage.py pgtrigger install` and `manage.py pgtrigger enable`.",
     ),
     Invariant(
         "sequences",
         "Every sequence is at or above the numbers that its table has.",
-        "Run SELECT setval('SEQUENCE', NUMBER) with a number of at least the highest one.",
         _sequences,
+        "Run SELECT setval('SEQUENCE', NUMBER) with a number of at least the highest one.",
     ),
-    Invariant("foreign-keys", "Whatever a row refers to exists.", RESTORE, _foreign_keys),
+    Invariant("foreign-keys", "Whatever a row refers to exists.", _foreign_keys),
     Invariant(
         "foreign-keys-enforced",
         "The database itself checks every reference that it is to check.",
-        "Run `manage.py migrate` on an empty database, and restore a backup into it.",
         _enforced,
+        "Run `manage.py migrate` on an empty database, and restore a backup into it.",
     ),
-    Invariant("numbers", "Every article that is named by its number alone exists.", RESTORE, _numbers),
-    Invariant("permissions", "Every right of a role is of a table that exists.", RESTORE, by(_CONTENT_TYPES_SQL)),
+    Invariant("numbers", "Every article that is named by its number alone exists.", _numbers),
+    Invariant("permissions", "Every right of a role is of a table that exists.", by(_CONTENT_TYPES_SQL)),
 )

@@ -11,7 +11,6 @@ from typing import Any
 
 from newsdedup_site.embedded.binaries import START_TIMEOUT_SECONDS, install_binaries
 from newsdedup_site.embedded.folders import (
-    SOCKET_NAME,
     EmbeddedServerError,
     hold_user_lock,
     holds_user_lock,
@@ -64,8 +63,6 @@ def answers() -> bool:
     """Return whether the server accepts connections now and has the database."""
     import psycopg  # noqa: PLC0415 - as above
 
-    if not (socket_folder() / SOCKET_NAME).exists():
-        return False
     try:
         connect(DATABASE, patience=0).close()
     except psycopg.OperationalError:

@@ -142,17 +142,15 @@ def articles_left(removal: Removal) -> Any:
 
 def hide(removal: Removal, *, at_most: int | None = None) -> bool:
     """Delete the texts of its articles, batch by batch, of `at_most` articles; return whether none is left."""
-    hidden = 0
+    hidden, shown = 0, articles_left(removal).filter(_SHOWN).order_by("pk").values_list("pk", flat=True)
     while at_most is None or hidden < at_most:
         with writing():
-            rows = articles_left(removal).filter(_SHOWN)
-            batch = list(rows.order_by("pk").values_list("pk", flat=True)[:HIDDEN_AT_ONCE])
-            if batch:
-                _hide_batch(removal, batch)
-        if not batch:
-            return True
+            batch = list(shown[:HIDDEN_AT_ONCE])
+            if not batch:
+                return True
+            _hide_batch(removal, batch)
         hidden += len(batch)
-    return not articles_left(removal).filter(_SHOWN).exists()
+    return not shown.exists()
 
 
 def _hide_batch(removal: Removal, batch: list[int]) -> None:

@@ -127,10 +127,10 @@ def test_pages_of_an_empty_installation_name_no_command_but_the_worker_s() -> No
     for sample in samples():
         if sample.name in allowed or sample.name.startswith(("admin:", "api:")) or "logout" in sample.name:
             continue
-        answer = client.get(sample.url)
+        answer = client.get(sample.url())
         if answer.streaming or answer.status_code != 200:
             continue
         found = set(re.findall(r"manage\.py \w+", answer.content.decode())) - {"manage.py db_worker"}
         if found:
-            named[sample.url] = found
+            named[sample.url()] = found
     assert named == {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -38,21 +37,12 @@ ROLES = ("nobody", "no role", "viewer", "editor", "admin", "superuser")
 QUICK = ("nobody", "viewer", "superuser")
 
 
-@dataclass(frozen=True)
-class Sample:
-    """An address with values filled in, and its rule."""
-
-    name: str
-    url: str
-    rule: Rule | None
-
-
 @cache
-def samples() -> list[Sample]:
-    found = [(address, address.url()) for address in addresses()]
-    wrong = [url for address, url in found if not same_address(resolve(url), address)]
-    assert wrong == []
-    return [Sample(address.name, url, address.rule) for address, url in found]
+def samples() -> list[Address]:
+    """Return every address; its url() leads to it."""
+    found = list(addresses())
+    assert [address.url() for address in found if not same_address(resolve(address.url()), address)] == []
+    return found
 
 
 def same_address(match: ResolverMatch, address: Address) -> bool:
@@ -112,14 +102,15 @@ def test_every_address_is_open_to_the_roles_that_are_declared_and_to_no_other(
     client = client_of(role)
     wrong = []
     for sample in samples():
+        url = sample.url()
         if sample.rule is None:
-            wrong.append((sample.url, "has no rule"))
+            wrong.append((url, "has no rule"))
             continue
         for method in ("GET", "POST"):
-            answer = client.generic(method, sample.url)
-            found = seen(answer, sample.url, is_page=not sample.rule.is_form)
+            answer = client.generic(method, url)
+            found = seen(answer, url, is_page=not sample.rule.is_form)
             if found != expected(sample.rule, role, method) or answer.status_code >= 500:
-                wrong.append((sample.url, method, found, str(answer.status_code)))
+                wrong.append((url, method, found, str(answer.status_code)))
             if sample.name in ("logout", "admin:logout"):
                 client = client_of(role)
     assert wrong == []
@@ -131,7 +122,7 @@ def test_no_address_refuses_a_link_with_a_blank_page(monkeypatch: pytest.MonkeyP
     # Only what is sent to the page above it: what the others show is another question.
     monkeypatch.setattr(middleware, "_page_above", lambda path: sent.setdefault(path, above(path)))
     forms = [sample for sample in samples() if sample.rule and sample.rule.is_form and ":" not in sample.name]
-    answers = {form.url: client.get(form.url).status_code for form in forms if form.name != "logout"}
+    answers = {form.url(): client.get(form.url()).status_code for form in forms if form.name != "logout"}
     assert [url for url, status in answers.items() if status == 405] == []
     assert len(sent) > 10
     # There, a link is answered: with a page, or because its row does not exist here.
@@ -202,7 +193,7 @@ def test_every_page_marks_its_entry_of_the_menu() -> None:
     tags = "".join(re.findall(r"""action="[^>]*>""", templates))
     only_forms = set(re.findall(r"url '(\w+)'", tags))
     only_forms -= set(re.findall(r"""href="\{% url '(\w+)'""", templates))
-    pages = {sample.name for sample in samples() if ":" not in sample.name and not NO_PAGES.search(sample.url)}
+    pages = {sample.name for sample in samples() if ":" not in sample.name and not NO_PAGES.search(sample.url())}
     entries = [entry for entries in (ROW, *(entries for _, entries in GROUPS)) for entry in entries]
     marked = [name for entry in entries for name in (entry.name, *entry.belonging)]
     assert pages - only_forms - set(marked) - OUTSIDE == set()
@@ -218,10 +209,10 @@ def test_static_files_need_no_login(client: Client) -> None:
 def test_every_form_is_guarded_against_other_sites() -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(make_user("root", is_staff=True, is_superuser=True))
-    answers = {sample: client.post(sample.url).status_code for sample in samples()}
+    answers = [(sample, client.post(sample.url()).status_code) for sample in samples()]
     # The API takes no cookie: without a token, a login is none.
     refusals = {True: {401, 403, 404, 405}, False: {403}}
-    wrong = [answer.url for answer, status in answers.items() if status not in refusals[answer.name.startswith("api:")]]
+    wrong = [sample.url() for sample, status in answers if status not in refusals[sample.name.startswith("api:")]]
     assert wrong == []
 
 
