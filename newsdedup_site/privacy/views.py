@@ -44,14 +44,14 @@ class RemovalForm(ReasonForm):
 
     def __init__(self, *args: Any, wanted: str, what: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._wanted = wanted
+        self.wanted = wanted
         self.fields["confirm"].label = f"Type {what} to confirm"
 
     def clean_confirm(self) -> str:
         """Return what was typed if it is exactly what is to be removed."""
         typed: str = self.cleaned_data["confirm"]
-        if typed != self._wanted:
-            raise forms.ValidationError(f"“{typed}” is not “{self._wanted}”. Type it exactly, or nothing is removed.")
+        if typed != self.wanted:
+            raise forms.ValidationError(f"“{typed}” is not “{self.wanted}”. Type it exactly, or nothing is removed.")
         return typed
 
 
@@ -88,34 +88,24 @@ def newspaper_remove(request: UserRequest, newspaper_id: int) -> HttpResponse:
     """Show what the removal of a newspaper would take; remove it if its name is typed."""
     newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
     form = RemovalForm(request.POST or None, wanted=newspaper.name, what="the name of the newspaper")
-    return _remove(
-        request,
-        form,
-        {"newspaper": newspaper, "wanted": newspaper.name},
-        partial(preview_newspaper, newspaper),
-        partial(removals_made.begin_newspaper, newspaper),
-    )
+    begin = partial(removals_made.begin_newspaper, newspaper)
+    return _remove(request, form, partial(preview_newspaper, newspaper), begin, newspaper=newspaper)
 
 
 def article_remove(request: UserRequest, article_id: int) -> HttpResponse:
     """Show what the removal of an article would take; remove it if its number is typed."""
     article = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
     form = RemovalForm(request.POST or None, wanted=str(article.pk), what="the number of the article")
-    return _remove(
-        request,
-        form,
-        {"article": article, "wanted": str(article.pk)},
-        partial(preview_article, article_id),
-        partial(removals_made.begin_articles, [article_id]),
-    )
+    begin = partial(removals_made.begin_articles, [article_id])
+    return _remove(request, form, partial(preview_article, article_id), begin, article=article)
 
 
 def _remove(
     request: UserRequest,
     form: RemovalForm,
-    context: dict[str, Any],
     preview: Callable[[], Preview],
     begin: Callable[..., Removal],
+    **context: Any,
 ) -> HttpResponse:
     try:
         if request.method == "POST" and form.is_valid():
@@ -123,7 +113,8 @@ def _remove(
         context["preview"] = preview()
     except RemovalError as error:
         context["fault"] = f"{error}."
-    return render(request, "privacy/remove.html", {**context, "form": form}, status=400 if form.errors else 200)
+    context |= {"form": form, "wanted": form.wanted}
+    return render(request, "privacy/remove.html", context, status=400 if form.errors else 200)
 
 
 def newspaper_pages(request: UserRequest, newspaper_id: int) -> HttpResponse:
