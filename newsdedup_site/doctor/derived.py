@@ -74,31 +74,21 @@ ORDER BY month, pair.id
 
 
 def _indexed(_sample: Sample) -> Found:
-    return together(
-        [
-            rows(_MISSING_SQL.format(index=Identifier(table), name=Literal(table)), {"name": name})
-            for name, table in _INDEXES.items()
-        ]
-        + [rows(_HEADLINE_FORMS_SQL)]
+    missing = (
+        rows(_MISSING_SQL.format(index=Identifier(table), name=Literal(table)), {"name": name})
+        for name, table in _INDEXES.items()
     )
+    return together(*missing, rows(_HEADLINE_FORMS_SQL))
 
 
 def _contents(sample: Sample) -> Found:
     smaller = sample.smaller(_ARTICLES_PER_PAIR)
     forms = ("pk", "newspaper", "date", "revision", "normalized_text")
+    shingles = ("article", "newspaper", "date", "revision", "shingles")
+    texts, sentences = ("pk", "revision", "content"), ("article", "revision", "hashes", "marks")
     return together(
-        [
-            _differing(
-                SHINGLE_INDEX, ArticleShingles, ("article", "newspaper", "date", "revision", "shingles"), forms, smaller
-            ),
-            _differing(
-                SENTENCE_INDEX,
-                ArticleSentences,
-                ("article", "revision", "hashes", "marks"),
-                ("pk", "revision", "content"),
-                smaller,
-            ),
-        ]
+        _differing(SHINGLE_INDEX, ArticleShingles, shingles, forms, smaller),
+        _differing(SENTENCE_INDEX, ArticleSentences, sentences, texts, smaller),
     )
 
 

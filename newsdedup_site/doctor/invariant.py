@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, LiteralString, NamedTuple
@@ -78,7 +78,7 @@ def by(statement: LiteralString | SQL | Composed, parameters: dict[str, Any] | N
     return lambda _sample: rows(statement, parameters)
 
 
-def together(found: Sequence[Found]) -> Found:
+def together(*found: Found) -> Found:
     """Return several findings as one."""
     examples = tuple(islice((example for finding in found for example in finding.examples), NAMED))
     waiting = " ".join(dict.fromkeys(finding.waiting for finding in found if finding.waiting))

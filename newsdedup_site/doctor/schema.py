@@ -230,7 +230,7 @@ def _foreign_keys(_sample: Sample) -> Found:
     """Look at the foreign keys of all models, with or without a constraint in the database."""
     keys = [(field, field.target_field) for field in foreign_keys()]
     return together(
-        [_in_vain(options(own.model), own.column, options(other.model).db_table, other.column) for own, other in keys]
+        *(_in_vain(options(own.model), own.column, options(other.model).db_table, other.column) for own, other in keys)
     )
 
 
@@ -238,7 +238,7 @@ def _numbers(_sample: Sample) -> Found:
     tables = {table.db_table: table for table in stored_models()}
     named = [(*name.split("."), target) for name, target in _NUMBERS.items()]
     return together(
-        [_in_vain(tables[table], column, target, tables[target].pk.column) for table, column, target in named]
+        *(_in_vain(tables[table], column, target, tables[target].pk.column) for table, column, target in named)
     )
 
 
