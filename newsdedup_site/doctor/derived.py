@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby, islice
 from typing import Any, LiteralString, NamedTuple
 
-from django.db import connection
 from django.db.models import QuerySet
 from psycopg.sql import SQL, Identifier, Literal
 
@@ -28,7 +27,7 @@ from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, Newspa
 from dedup.review.queries.boilerplate import compared_texts
 from dedup.rows.files import in_batches
 from newsdedup_site.doctor.articles import sampled
-from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, listed, options, rows, together
+from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, fetched, listed, options, rows, together
 
 # To judge a pair takes about as long as to normalise so many articles.
 _ARTICLES_PER_PAIR = 10
@@ -59,7 +58,7 @@ FROM articles_article AS article
 JOIN dedup_headlineform AS known ON known.article_id = article.id AND known.revision = article.revision
 WHERE (known.date, known.newspaper_id) IS DISTINCT FROM (article.date, article.newspaper_id)
 """
-_PAIRS_SQL = """
+_PAIRS_SQL: LiteralString = """
 SELECT pair.id, pair.left_id, pair.right_id, coalesce((evidence.details ->> 'leftover')::bigint, 0),
     date_trunc('month', greatest(one.date, other.date))::date AS month, one.newspaper_id, other.newspaper_id
 FROM dedup_pair AS pair
@@ -133,9 +132,7 @@ class _Stored(NamedTuple):
 
 
 def _sampled_pairs(sample: Sample) -> list[_Stored]:
-    with connection.cursor() as cursor:
-        cursor.execute(_PAIRS_SQL)
-        pairs = [_Stored(JudgedPair(*row[:4]), row[4], row[5:]) for row in cursor.fetchall()]
+    pairs = [_Stored(JudgedPair(*row[:4]), row[4], row[5:]) for row in fetched(_PAIRS_SQL)]
     wanted = sample.smaller(_ARTICLES_PER_PAIR).articles
     if wanted is None or len(pairs) <= wanted:
         return pairs

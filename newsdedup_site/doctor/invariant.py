@@ -57,12 +57,17 @@ class Invariant:
 _FAULTS_SQL = SQL("SELECT count(*) OVER (), sentence FROM ({faults}) AS fault (sentence) LIMIT {named}")
 
 
+def fetched(statement: LiteralString | SQL | Composed, parameters: dict[str, Any] | None = None) -> list[Any]:
+    """Return all rows of a query."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return cursor.fetchall()
+
+
 def rows(statement: LiteralString | SQL | Composed, parameters: dict[str, Any] | None = None) -> Found:
     """Return what a statement finds, whose rows are a sentence on each fault."""
     faults = statement if isinstance(statement, Composed | SQL) else SQL(statement)
-    with connection.cursor() as cursor:
-        cursor.execute(_FAULTS_SQL.format(faults=faults, named=Literal(NAMED)), parameters)
-        found = cursor.fetchall()
+    found = fetched(_FAULTS_SQL.format(faults=faults, named=Literal(NAMED)), parameters)
     return Found(found[0][0] if found else 0, tuple(sentence for _, sentence in found))
 
 

@@ -17,6 +17,7 @@ from newsdedup_site.doctor.invariant import (
     Invariant,
     Sample,
     by,
+    fetched,
     foreign_keys,
     listed,
     options,
@@ -97,11 +98,8 @@ def _settings(_sample: Sample) -> Found:
 
 
 def _declared(_sample: Sample) -> Found:
-    with connection.cursor() as cursor:
-        cursor.execute(_NAMES_SQL)
-        stored = {name for (name,) in cursor}
-        cursor.execute(_OF_COLUMNS_SQL)
-        on_columns = {(kind, table.strip('"'), tuple(columns)) for kind, table, columns in cursor}
+    stored = {name for (name,) in fetched(_NAMES_SQL)}
+    on_columns = {(kind, table.strip('"'), tuple(columns)) for kind, table, columns in fetched(_OF_COLUMNS_SQL)}
     named = (
         f"{part.name} of {table.db_table} is missing"
         for table in stored_models()
@@ -144,27 +142,25 @@ def _triggers(_sample: Sample) -> Found:
 
 
 def _sequences(_sample: Sample) -> Found:
-    with connection.cursor() as cursor:
-        return listed([fault for serial in _serials(cursor) if (fault := _behind(cursor, *serial))])
+    return listed(fault for serial in _serials() if (fault := _behind(*serial)))
 
 
-def _serials(cursor: Any) -> Iterator[tuple[str, str, str]]:
+def _serials() -> Iterator[tuple[str, str, str]]:
     """Yield the table, the column and the sequence of each number that the database counts up."""
     for table in stored_models():
         key = table.pk
         if isinstance(key, models.AutoField | models.BigAutoField) and key.column:
-            cursor.execute(_SEQUENCE_NAME_SQL, {"table": table.db_table, "column": key.column})
-            yield table.db_table, key.column, cursor.fetchone()[0] or ""
+            [(sequence,)] = fetched(_SEQUENCE_NAME_SQL, {"table": table.db_table, "column": key.column})
+            yield table.db_table, key.column, sequence or ""
     yield _REVISIONS
 
 
-def _behind(cursor: Any, table: str, column: str, sequence: str) -> str:
+def _behind(table: str, column: str, sequence: str) -> str:
     if not sequence:
         return f"{table}.{column} has no sequence"
     names = [part.strip('"') for part in sequence.split(".")]
     statement = _SEQUENCE_SQL.format(column=Identifier(column), table=Identifier(table), sequence=Identifier(*names))
-    cursor.execute(statement)
-    highest, last = cursor.fetchone()
+    [(highest, last)] = fetched(statement)
     return f"{sequence} is at {last}, but {table}.{column} has {highest}" if highest > last else ""
 
 
@@ -252,9 +248,7 @@ WHERE checked.contype = 'f' AND checked.connamespace = current_schema()::regname
 
 
 def _enforced(_sample: Sample) -> Found:
-    with connection.cursor() as cursor:
-        cursor.execute(_ENFORCED_SQL)
-        stored = {(table.strip('"'), column) for table, column in cursor}
+    stored = {(table.strip('"'), column) for table, column in fetched(_ENFORCED_SQL)}
     return listed(
         f"{table}.{field.column} has no foreign key in the database"
         for field in foreign_keys()
