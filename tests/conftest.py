@@ -18,8 +18,8 @@ from pytest_django import DjangoDbBlocker
 from articles.models import Article
 from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle
-from articles.storage.ingest import store_article
 from tests import initial_rows, layers, migrated_database
+from tests.factories import store_article
 
 # A shell starts background jobs with interrupts ignored, and the processes that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,6 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from articles.models import Article, Job, Newspaper
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import Stored, store_articles
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.verdicts.model import default_model, dump_model
@@ -27,6 +29,13 @@ from dedup.models import (
 from dedup.research.lessons import directions
 
 PASSWORD = "a-long-passphrase"  # noqa: S105 - of users that live as long as a test
+
+
+def store_article(incoming: IncomingArticle) -> Stored:
+    """Store one article that can be stored; return whether it is new, and its number."""
+    [stored] = store_articles([incoming])
+    assert stored.outcome != "rejected", stored.reason
+    return stored
 
 
 def make_user(name: str, *groups: str, **fields: Any) -> User:

@@ -20,7 +20,7 @@ from articles.normalization.logins import without_logins
 from articles.normalization.times import UnreadableDayError
 from articles.processes import THIS_PROCESS, Pool, in_batches
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
-from articles.storage.ingest import Again, Stored, refresh_statistics, store_prepared
+from articles.storage.ingest import ForPaper, Stored, refresh_statistics, store_prepared
 from articles.storage.known_articles import known_keys
 from articles.storage.newspapers import Naming, Paper, papers_for
 from articles.storage.preparing import Prepared, prepare_again, prepare_all
@@ -54,7 +54,7 @@ class Batch(NamedTuple):
 # Of a row that has an article, nobody looks at `raw`: it is empty.
 PreparedRow: TypeAlias = Row[Prepared]
 Imported: TypeAlias = tuple[PreparedRow, Stored]
-Store: TypeAlias = Callable[[Sequence[Prepared], Again], list[Stored]]
+Store: TypeAlias = Callable[[Sequence[Prepared], ForPaper], list[Stored]]
 
 
 def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "") -> Iterator[Row[IncomingArticle]]:
@@ -147,7 +147,7 @@ class Rehearsal:
     def __init__(self) -> None:
         self._met: set[UUID] = set()
 
-    def __call__(self, batch: Sequence[Prepared], _again: Again) -> list[Stored]:
+    def __call__(self, batch: Sequence[Prepared], _again: ForPaper) -> list[Stored]:
         self._met |= known_keys({key for prepared in batch for key in prepared.own_keys})
         stored: list[Stored] = []
         for prepared in batch:

@@ -70,8 +70,8 @@ class Stored:
 
 _REMOVED = Stored("rejected", reason=REFUSED)
 
-# Prepares an article of a batch again, by its place, for another state of its newspaper.
-Again: TypeAlias = Callable[[int, Paper], Prepared]
+# Prepares an article of a batch, by its place, for a state of its newspaper.
+ForPaper: TypeAlias = Callable[[int, Paper], Prepared]
 
 
 @dataclass(slots=True)
@@ -106,54 +106,33 @@ def writing() -> Iterator[None]:
         yield
 
 
-def store_article(incoming: IncomingArticle) -> Stored:
-    """Store one article. Raises RejectedArticleError; see store_articles."""
-    [stored] = store_articles([incoming])
-    if stored.outcome == "rejected":
-        raise RejectedArticleError(stored.reason)
-    return stored
-
-
 def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
     """Store a batch in one transaction and return the result for each, in the same order.
 
     A batch has up to some hundred articles. Invalid ones are rejected, the others stored.
     """
     results: dict[int, Stored] = {}
-    namings: dict[int, Naming] = {}
+    valid: list[tuple[IncomingArticle, Naming]] = []
     for position, incoming in enumerate(batch):
         try:
             check_article(incoming)
-            namings[position] = Naming.of(incoming.newspaper, incoming.url)
+            valid.append((incoming, Naming.of(incoming.newspaper, incoming.url)))
         except RejectedArticleError as rejection:
             results[position] = Stored("rejected", reason=str(rejection))
-    removed = removed_names(set(namings.values()))
-    results |= {position: _REMOVED for position, naming in namings.items() if naming in removed}
-    namings = {position: naming for position, naming in namings.items() if naming not in removed}
-    newspapers = newspapers_for(list(namings.values()))
-    papers = {newspaper.pk: Paper.of(newspaper) for newspaper in newspapers}
 
     def prepared(place: int, paper: Paper) -> Prepared:
-        position = valid[place]
-        return prepare(batch[position], namings[position], paper)
+        return prepare(*valid[place], paper)
 
-    valid = list(namings)
-    first = [prepared(place, papers[newspaper.pk]) for place, newspaper in enumerate(newspapers)]
-    results |= dict(zip(valid, _store(first, newspapers, prepared), strict=True))
-    return [results[position] for position in range(len(batch))]
+    stored = iter(_store([naming for _, naming in valid], prepared, prepared))
+    return [results.get(position) or next(stored) for position in range(len(batch))]
 
 
-def store_prepared(batch: Sequence[Prepared], again: Again) -> list[Stored]:
+def store_prepared(batch: Sequence[Prepared], again: ForPaper) -> list[Stored]:
     """Store a batch that was prepared in another process, as store_articles does.
 
     Those whose newspaper was, or is now, another one than they were prepared for are prepared again.
     """
-    removed = removed_names({prepared.naming for prepared in batch})
-    left = [place for place, prepared in enumerate(batch) if prepared.naming not in removed]
-    some = [batch[place] for place in left]
-    newspapers = newspapers_for([prepared.naming for prepared in some])
-    stored = dict(zip(left, _store(some, newspapers, lambda place, paper: again(left[place], paper)), strict=True))
-    return [stored.get(place, _REMOVED) for place in range(len(batch))]
+    return _store([prepared.naming for prepared in batch], lambda place, _paper: batch[place], again)
 
 
 def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
@@ -191,32 +170,36 @@ def refresh_statistics(changed: int | None = None) -> None:
             cursor.execute("ANALYZE articles_article, articles_articleurl")
 
 
-def _store(batch: Sequence[Prepared], newspapers: Sequence[Newspaper], again: Again) -> list[Stored]:
+def _store(namings: Sequence[Naming], ready: ForPaper, again: ForPaper) -> list[Stored]:
+    """Store the articles with these namings: as they are ready, or as they are prepared again inside the lock."""
+    removed = removed_names(set(namings))
+    left = [place for place, naming in enumerate(namings) if naming not in removed]
+    newspapers = dict(zip(left, newspapers_for([namings[place] for place in left]), strict=True))
+    batch = {place: ready(place, Paper.of(newspaper)) for place, newspaper in newspapers.items()}
     with writing():
-        left = [place for place, is_refused in enumerate(refused(batch)) if not is_refused]
-        some, papers = [batch[place] for place in left], [newspapers[place] for place in left]
-        written = _write(_as_of_now(some, papers, lambda place, paper: again(left[place], paper)))
-    stored = {place: written[number] for number, place in enumerate(left)}
-    return [stored.get(place, _REMOVED) for place in range(len(batch))]
+        are_refused = dict(zip(batch, refused(batch.values()), strict=True))
+        batch = {place: prepared for place, prepared in batch.items() if not are_refused[place]}
+        stored = _write(_as_of_now(batch, newspapers, again))
+    return [stored.get(place, _REMOVED) for place in range(len(namings))]
 
 
 def _as_of_now(
-    batch: Sequence[Prepared], newspapers: Sequence[Newspaper], again: Again
+    batch: Mapping[int, Prepared], newspapers: Mapping[int, Newspaper], again: ForPaper
 ) -> dict[int, tuple[Prepared, int]]:
     """Return the articles with the ids of their newspapers, by place.
 
     Prepares those again whose newspaper was merged, or got other affixes or parameters, while they waited for the lock,
     and those that were known and are not.
     """
-    now = Newspaper.objects.in_bulk({newspaper.pk for newspaper in newspapers})
+    now = Newspaper.objects.in_bulk({newspapers[place].pk for place in batch})
     current = {pk: newspaper.current for pk, newspaper in now.items()}
     papers = {pk: Paper.of(newspaper) for pk, newspaper in current.items()}
-    known = known_keys({key for prepared in batch if prepared.is_known for key in prepared.own_keys})
+    known = known_keys({key for prepared in batch.values() if prepared.is_known for key in prepared.own_keys})
     found: dict[int, tuple[Prepared, int]] = {}
-    for place, (prepared, newspaper) in enumerate(zip(batch, newspapers, strict=True)):
-        paper = papers[newspaper.pk]
-        is_current = prepared.paper == paper and (not prepared.is_known or not known.isdisjoint(prepared.own_keys))
-        found[place] = (prepared if is_current else again(place, paper)), current[newspaper.pk].pk
+    for place, prepared in batch.items():
+        pk = newspapers[place].pk
+        is_current = prepared.paper == papers[pk] and (not prepared.is_known or not known.isdisjoint(prepared.own_keys))
+        found[place] = (prepared if is_current else again(place, papers[pk])), current[pk].pk
     return found
 
 

@@ -40,8 +40,7 @@ import datetime
 from django.test import Client
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
-from articles.storage.ingest import store_article
-from tests.factories import make_pair, make_user
+from tests.factories import make_pair, make_user, store_article
 mara, client = make_user("mara", "editor"), Client()
 client.force_login(mara)
 day = datetime.date(2026, 3, 2)

@@ -19,7 +19,6 @@ from django.core.management import call_command
 from articles.models import Article, ArticleRevision, ExtractionRule, HeadlineVariant, Newspaper, RepeatedSentence
 from articles.storage.boilerplate_whitelist import whitelist_sentence
 from articles.storage.incoming import IncomingArticle, PageCopy
-from articles.storage.ingest import store_article
 from crawlers.models import CrawlSchedule, PendingLink, Recheck, SitePace, SourceValidator, Visit
 from dedup.detection.runs.requests import Wanted, request_run
 from dedup.detection.verdicts.model import default_model, dump_model
@@ -28,6 +27,7 @@ from dedup.models import Cluster, FittedModel, Pair, Profile, SavedView, Series,
 from dedup.review.answers.decisions import confirm_cluster, decide_pair, undo
 from dedup.review.rules.rules import make_rule
 from newsdedup_site.models import KeyMap
+from tests.factories import store_article
 
 PAPERS = {"Selby Herald": "herald.example", "Harbour Post": "post.example", "Московский листок": "listok.example"}
 FIRST_DAY = datetime.date(2026, 3, 2)

@@ -22,9 +22,9 @@ from django.test import Client
 
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
-from articles.storage.ingest import store_article
 from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile
 from newsdedup_site.doctor import examine
+from tests.factories import store_article
 from tests.upgrades.fill import FERRY, write_articles
 from tests.upgrades.states import Rows, all_rows, differences
 

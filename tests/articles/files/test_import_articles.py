@@ -18,11 +18,12 @@ from articles.files.cells import csv_text
 from articles.models import Article, ArticleURL, Newspaper
 from articles.storage import ingest
 from articles.storage.preparing import Prepared
-from tests.articles.rows import json_lines, printed, row
+from tests.articles.rows import json_lines, row
+from tests.commands import called
 
 
 def run(*arguments: object) -> tuple[str, str]:
-    return printed("import_articles", *map(str, arguments))
+    return called("import_articles", *arguments)
 
 
 def summary(said: tuple[str, str]) -> str:

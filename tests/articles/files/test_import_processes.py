@@ -18,7 +18,7 @@ from articles.files.importing import Store, import_rows
 from articles.files.records import find_rows
 from articles.models import Article, ArticleURL, HeadlineVariant, Newspaper
 from articles.storage import preparing
-from articles.storage.ingest import Again, Stored, store_prepared
+from articles.storage.ingest import ForPaper, Stored, store_prepared
 from articles.storage.preparing import Forms, Prepared
 from tests.articles.rows import json_lines, row
 from tests.articles.storage.test_ingest_one_by_one import tables
@@ -75,7 +75,7 @@ def test_worker_processes_give_the_rows_ids_and_rejects_of_one_process(
 def test_a_newspaper_that_changes_while_batches_wait_counts_as_it_is_when_they_are_stored() -> None:
     batches = iter(range(3))
 
-    def changed(batch: Sequence[Prepared], again: Again) -> list[Stored]:
+    def changed(batch: Sequence[Prepared], again: ForPaper) -> list[Stored]:
         if next(batches) == 1:
             Newspaper.objects.update(title_affixes=["News"], kept_url_parameters=["sid"])
         return store_prepared(batch, again)
@@ -108,7 +108,7 @@ def test_of_a_known_row_only_its_url_time_and_headline_are_looked_at(monkeypatch
 
 @pytest.mark.django_db
 def test_a_known_article_that_vanishes_before_its_row_is_stored_is_stored_whole() -> None:
-    def vanish(batch: Sequence[Prepared], again: Again) -> list[Stored]:
+    def vanish(batch: Sequence[Prepared], again: ForPaper) -> list[Stored]:
         assert [prepared.is_known for prepared in batch] == [True, False]
         Article.objects.all().delete()
         return store_prepared(batch, again)

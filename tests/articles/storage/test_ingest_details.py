@@ -11,7 +11,7 @@ from articles.extraction.kept_pages import RawPage
 from articles.models import Article, FollowingPage
 from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle, PageCopy
-from articles.storage.ingest import store_article
+from tests.factories import store_article
 
 pytestmark = pytest.mark.django_db
 TEXT = (

@@ -9,11 +9,12 @@ from articles.models import Article, DeclaredURL, Newspaper
 from articles.normalization.urls import url_key
 from articles.storage import known_articles
 from articles.storage.incoming import SeenURL
-from articles.storage.ingest import Stored, attach_urls, store_article, store_articles
+from articles.storage.ingest import Stored, attach_urls, store_articles
 from articles.storage.known_articles import known_keys, known_pages, known_urls, others_with_text
 from articles.storage.newspapers import Naming, Paper
 from articles.storage.preparing import prepare
 from tests.articles.storage.test_ingest import FERRY, Kind, incoming, urls_of
+from tests.factories import store_article
 
 pytestmark = pytest.mark.django_db
 

@@ -24,10 +24,10 @@ from articles.models import (
 )
 from articles.normalization.urls import url_key
 from articles.storage.incoming import IncomingArticle, PageCopy, SeenHeadline, SeenURL
-from articles.storage.ingest import store_article
 from crawlers.models import PendingLink, SourceValidator, Trial, Visit
 from tests.articles.rows import printed
 from tests.conftest import StoreArticle
+from tests.factories import store_article
 from tests.stored_rows import columns_with
 
 pytestmark = pytest.mark.django_db

@@ -19,12 +19,12 @@ from articles.normalization.times import possible_time, written_time
 from articles.normalization.urls import url_key
 from articles.storage import reextraction, renormalization
 from articles.storage.incoming import Details, IncomingArticle, ListedDate, PageCopy
-from articles.storage.ingest import store_article
 from articles.storage.known_articles import known_urls
 from articles.storage.renormalization import FoundForms
 from tests.articles.rows import printed
 from tests.articles.test_processes import end_this_process
 from tests.conftest import StoreArticle
+from tests.factories import store_article
 
 pytestmark = pytest.mark.django_db
 TEXT = "The ferry to Little Skerry sails again after forty days, with a new engine and the old captain on the bridge."

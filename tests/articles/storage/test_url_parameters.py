@@ -10,9 +10,10 @@ import pytest
 from articles.models import ArticleURL, LearntParameter, Newspaper
 from articles.storage import url_parameters
 from articles.storage.incoming import Details, IncomingArticle, SeenURL
-from articles.storage.ingest import attach_urls, store_article, store_articles
+from articles.storage.ingest import attach_urls, store_articles
 from articles.storage.renormalization import mark_outdated, renormalize
 from tests.articles.storage.test_ingest import incoming
+from tests.factories import store_article
 
 pytestmark = pytest.mark.django_db
 PAGE = "https://harbourpost.example/town/little-skerry-council"

@@ -32,14 +32,13 @@ from articles.files.cells import unguarded
 from articles.files.whole_files import whole_file
 from articles.models import Article, Newspaper
 from articles.storage.incoming import Details, IncomingArticle
-from articles.storage.ingest import store_article
 from dedup.forms.base import ReportForm
 from dedup.models import Cluster
 from dedup.reports import REPORTS
 from dedup.rows.corpus import rows as corpus_rows_module
 from dedup.rows.corpus.rows import CORPUS_NAMES, REMOVED_NAMES
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_run
+from tests.factories import make_cluster, make_run, store_article
 
 pytestmark = pytest.mark.django_db
 
