@@ -12,7 +12,6 @@ import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,11 +22,13 @@ from django.core.management.base import CommandError
 from articles.extraction.extract import decode_page, extract_article
 from articles.extraction.html import join_paragraphs, paragraphs, parse_markup, parse_page
 from articles.extraction.metadata import read_declared
-from articles.extraction.scoring import ExtractionScore, PageScore, margins, score_page, score_pages
+from articles.extraction.scoring import PageScore, margins, score_page, score_pages
 
 GROUND_TRUTH = "ground-truth.json"
 # A page with a lower recall has lost most of its text.
 LOST = 0.5
+# Of a page, besides its text.
+FACTS = ("headline", "day", "authors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,65 +58,37 @@ class Found:
     authors: frozenset[str] | None = None
 
 
-@dataclass(frozen=True)
-class Result:
-    """What a program found on the pages, in their order, and the mean CPU time of a page."""
-
-    pages: Sequence[KnownPage]
-    found: Sequence[Found]
-    milliseconds: float
-
-    @cached_property
-    def scores(self) -> list[PageScore]:
-        """Of each page, the score against the reference text that fits best."""
-        return [
-            max((score_page(text, found.text) for text in page.texts), key=lambda score: score.f1)
-            for page, found in zip(self.pages, self.found, strict=True)
-        ]
-
-    @cached_property
-    def score(self) -> ExtractionScore:
-        return score_pages(self.scores)
-
-    @cached_property
-    def margins(self) -> ExtractionScore:
-        return margins(self.scores)
-
-    @property
-    def lost(self) -> int:
-        """How many pages lost more than half of their text."""
-        return sum(score.recall < LOST for score in self.scores)
-
-    @property
-    def lost_silently(self) -> int | None:
-        """How many of them were stored without a doubt about the text; None if the program expresses none."""
-        pairs = list(zip(self.scores, self.found, strict=True))
-        if all(found.doubt is None for _, found in pairs if found.text):
-            return None
-        return sum(score.recall < LOST and bool(found.text) and not found.doubt for score, found in pairs)
-
-    def right(self, fact: str) -> int | None:
-        """How many pages have this fact (headline, day or authors) as known; None if the program looks for none."""
-        values = [
-            (getattr(page, fact), getattr(found, fact)) for page, found in zip(self.pages, self.found, strict=True)
-        ]
-        if all(value is None for _, value in values):
-            return None
-        return sum(known is not None and known == value for known, value in values)
-
-    def as_json(self) -> dict[str, object]:
-        margin = {f"{name}_margin": value for name, value in asdict(self.margins).items()}
-        facts = {fact: self.right(fact) for fact in FACTS}
-        lost = {"lost_half": self.lost, "lost_half_without_doubt": self.lost_silently}
-        return asdict(self.score) | margin | lost | facts | {"milliseconds_a_page": self.milliseconds}
+def best_scores(pages: Sequence[KnownPage], found: Sequence[Found]) -> list[PageScore]:
+    """Return of each page the score against the reference text that fits best."""
+    return [
+        max((score_page(text, what.text) for text in page.texts), key=lambda score: score.f1)
+        for page, what in zip(pages, found, strict=True)
+    ]
 
 
-FACTS = ("headline", "day", "authors")
+def figures(pages: Sequence[KnownPage], found: Sequence[Found], scores: Sequence[PageScore]) -> dict[str, object]:
+    """Return the figures of a program that found this, by their names in the report.
+
+    They are its score with margins of error, how many pages lost more than half of their text, how many of those were
+    stored without a doubt about the text (None if the program expresses none), and how many have each fact as known.
+    """
+    lost = [what for score, what in zip(scores, found, strict=True) if score.recall < LOST]
+    silently = sum(bool(what.text) and not what.doubt for what in lost)
+    return {
+        **asdict(score_pages(scores)),
+        **{f"{name}_margin": value for name, value in asdict(margins(scores)).items()},
+        "lost_half": len(lost),
+        "lost_half_without_doubt": silently if any(what.doubt is not None for what in found if what.text) else None,
+        **{fact: _right(pages, found, fact) for fact in FACTS},
+    }
 
 
-def known_facts(pages: Sequence[KnownPage], fact: str) -> int:
-    """Return of how many pages the fact is known."""
-    return sum(getattr(page, fact) is not None for page in pages)
+def _right(pages: Sequence[KnownPage], found: Sequence[Found], fact: str) -> int | None:
+    """Return how many pages have this fact as known; None if the program looks for none."""
+    values = [(getattr(page, fact), getattr(what, fact)) for page, what in zip(pages, found, strict=True)]
+    if all(value is None for _, value in values):
+        return None
+    return sum(known is not None and known == value for known, value in values)
 
 
 def as_headline(text: str) -> str:

@@ -1,10 +1,6 @@
-"""Rows of the files that tests import, and what commands print."""
+"""Rows of the files that tests import."""
 
-import io
 import json
-from typing import Any
-
-from django.core.management import call_command
 
 
 def row(number: int = 1, **changes: object) -> dict[str, object]:
@@ -20,10 +16,3 @@ def row(number: int = 1, **changes: object) -> dict[str, object]:
 
 def json_lines(*rows: object) -> bytes:
     return b"".join(json.dumps(written).encode() + b"\n" for written in rows)
-
-
-def printed(command: str, *arguments: str, **options: Any) -> tuple[str, str]:
-    """Return what a command prints on standard output and on standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    call_command(command, *arguments, stdout=out, stderr=err, **options)
-    return out.getvalue(), err.getvalue()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -20,8 +19,8 @@ from articles.management.page_sets import (
     Extractor,
     Found,
     KnownPage,
-    Result,
-    known_facts,
+    best_scores,
+    figures,
     newsdedup,
     read_pages,
     rivals,
@@ -67,31 +66,27 @@ class Command(LongCommand):
         reports = []
         with self.progress(options) as progress:
             for folder, pages in sets.items():
-                results = {
-                    name: _measure(pages, extractor, progress.track(pages, description=f"{folder.name}: {name}"))
-                    for name, extractor in extractors.items()
-                }
-                reports.append((folder, results))
+                tracked = {name: progress.track(pages, description=f"{folder.name}: {name}") for name in extractors}
+                found = {name: _measure(pages, extractors[name], tracked[name]) for name in extractors}
+                reports.append(_report(folder, pages, found, options["worst"]))
         if options["format"] == "json":
-            listed = [_as_json(folder, results, options["worst"]) for folder, results in reports]
-            self.stdout.write(json.dumps({"folders": listed}, indent=2))
+            self.stdout.write(json.dumps({"folders": reports}, indent=2))
         else:
-            for folder, results in reports:
-                self._print(folder, results, options["worst"])
+            for report in reports:
+                self._print(report)
             self._explain()
 
-    def _print(self, folder: Path, results: Mapping[str, Result], worst: int) -> None:
+    def _print(self, report: Mapping[str, Any]) -> None:
         console = Console(file=cast("TextIO", self.stdout), width=WIDTH)
-        pages = results["newsdedup"].pages
-        known = ", ".join(f"{fact} {known_facts(pages, fact):,}" for fact in FACTS if known_facts(pages, fact))
-        self.stdout.write(f"{folder}: {len(pages):,} pages{f' (known: {known})' if known else ''}")
-        console.print(_score_table(results))
-        if listed := _worst(results["newsdedup"], worst):
+        known = ", ".join(f"{fact} {number:,}" for fact, number in report["known"].items() if number)
+        self.stdout.write(f"{report['folder']}: {report['pages']:,} pages{f' (known: {known})' if known else ''}")
+        console.print(_score_table(report))
+        if listed := report.get("worst"):
             heads = (Column(name, no_wrap=True) for name in ("f1", "precision", "recall", "page"))
             table = Table(*heads, Column("url", overflow="fold"), box=SIMPLE_HEAD, pad_edge=False)
             for row in listed:
-                figures = (f"{row[figure]:.3f}" for figure in ("f1", "precision", "recall"))
-                table.add_row(*figures, row["page"][:SHOWN_NAME], row["url"])
+                shown = (f"{row[figure]:.3f}" for figure in ("f1", "precision", "recall"))
+                table.add_row(*shown, row["page"][:SHOWN_NAME], row["url"])
             console.print(table)
 
     def _explain(self) -> None:
@@ -102,12 +97,17 @@ class Command(LongCommand):
         )
 
 
-def _measure(pages: Sequence[KnownPage], extractor: Extractor, tracked: Iterable[KnownPage]) -> Result:
-    """Return what the extractor found; `tracked` is the same pages with a progress bar."""
+def _measure(
+    pages: Sequence[KnownPage], extractor: Extractor, tracked: Iterable[KnownPage]
+) -> tuple[list[Found], float]:
+    """Return what the extractor found, and the mean CPU time of a page in milliseconds.
+
+    `tracked` is the same pages with a progress bar.
+    """
     _found(extractor, pages[0])  # so that one-time loading is not measured
     started = time.thread_time()  # another thread draws the progress bar
     found = [_found(extractor, page) for page in tracked]
-    return Result(pages, found, 1000 * (time.thread_time() - started) / len(pages))
+    return found, 1000 * (time.thread_time() - started) / len(pages)
 
 
 def _found(extractor: Extractor, page: KnownPage) -> Found:
@@ -117,30 +117,35 @@ def _found(extractor: Extractor, page: KnownPage) -> Found:
         return Found()
 
 
-def _worst(result: Result, number: int) -> list[dict[str, Any]]:
-    """Return the pages with the lowest F1, so many, with their scores."""
-    scored = sorted(zip(result.pages, result.scores, strict=True), key=lambda page_and_score: page_and_score[1].f1)
-    return [
+def _report(
+    folder: Path, pages: Sequence[KnownPage], found: Mapping[str, tuple[list[Found], float]], worst: int
+) -> dict[str, Any]:
+    """Return the report of a folder; if any are asked for, with the pages with the lowest F1, so many."""
+    scores = {name: best_scores(pages, what) for name, (what, _) in found.items()}
+    report = {
+        "folder": str(folder),
+        "pages": len(pages),
+        "known": {fact: sum(getattr(page, fact) is not None for page in pages) for fact in FACTS},
+        "programs": [
+            {"name": name, **figures(pages, what, scores[name]), "milliseconds_a_page": milliseconds}
+            for name, (what, milliseconds) in found.items()
+        ],
+    }
+    scored = sorted(zip(pages, scores["newsdedup"], strict=True), key=lambda page_and_score: page_and_score[1].f1)
+    listed = [
         {"page": page.name, "url": page.url, "f1": score.f1, "precision": score.precision, "recall": score.recall}
-        for page, score in scored[: max(0, number)]
+        for page, score in scored[: max(0, worst)]
     ]
+    return report | ({"worst": listed} if worst else {})
 
 
-def _score_table(results: Mapping[str, Result]) -> Table:
+def _score_table(report: Mapping[str, Any]) -> Table:
     heads = (Column(name, justify="right", no_wrap=True) for name in (*FIGURES, *COUNTS, "ms"))
     table = Table(Column("", no_wrap=True), *heads, box=SIMPLE_HEAD, pad_edge=False)
-    for name, result in results.items():
-        score, margin = asdict(result.score), asdict(result.margins)
-        figures = (f"{score[figure]:.3f} ±{margin[figure]:.3f}" for figure in FIGURES)
-        facts = (result.right(fact) if known_facts(result.pages, fact) else None for fact in FACTS)
-        counts = ("–" if count is None else f"{count:,}" for count in (result.lost, result.lost_silently, *facts))
-        table.add_row(name, *figures, *counts, f"{result.milliseconds:.1f}")
+    for program in report["programs"]:
+        scores = (f"{program[name]:.3f} ±{program[f'{name}_margin']:.3f}" for name in FIGURES)
+        facts = (program[fact] if report["known"][fact] else None for fact in FACTS)
+        numbers = (program["lost_half"], program["lost_half_without_doubt"], *facts)
+        counts = ("–" if number is None else f"{number:,}" for number in numbers)
+        table.add_row(program["name"], *scores, *counts, f"{program['milliseconds_a_page']:.1f}")
     return table
-
-
-def _as_json(folder: Path, results: Mapping[str, Result], worst: int) -> dict[str, object]:
-    ours = results["newsdedup"]
-    known = {fact: known_facts(ours.pages, fact) for fact in FACTS}
-    programs = [{"name": name} | result.as_json() for name, result in results.items()]
-    report = {"folder": str(folder), "pages": len(ours.pages), "known": known, "programs": programs}
-    return report | ({"worst": _worst(ours, worst)} if worst else {})

@@ -29,8 +29,9 @@ from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenHeadline, SeenURL
 from articles.storage.ingest import store_articles
 from tests.articles.rows import json_lines as lines_of
-from tests.articles.rows import printed, row
+from tests.articles.rows import row
 from tests.articles.storage.test_ingest_details import TIMES
+from tests.commands import called
 
 pytestmark = pytest.mark.django_db
 
@@ -246,19 +247,19 @@ def test_a_csv_file_has_a_bounded_number_of_columns(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(exporting, "MAX_CSV_COLUMNS", 2)
     import_text(lines_of(row(1, a=1, b=2), row(2, c=3)).decode(), "jsonl")
     with pytest.raises(CommandError, match="more than 2 different extra columns; write JSON lines, or export fewer"):
-        printed("export_articles", "--format", "csv")
+        called("export_articles", "--format", "csv")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl.gz"])
 def test_the_commands_write_and_read_every_kind_of_file(tmp_path: Path, name: str) -> None:
     import_text(lines_of(row(1, rubric="Sport", headline="- Ferry"), row(2)).decode(), "jsonl")
     file = tmp_path / name
-    printed("export_articles", "--output", str(file))
+    called("export_articles", "--output", str(file))
     data, first = file.read_bytes(), exported("csv")
-    printed("export_articles", "--output", str(file))
+    called("export_articles", "--output", str(file))
     assert (file.read_bytes(), list(tmp_path.iterdir())) == (data, [file])
     Article.objects.all().delete()
-    said, _ = printed("import_articles", str(file))
+    said, _ = called("import_articles", str(file))
     assert re.search("2 articles read: 2 stored, 0 already known, 0 rejected", said)
     assert exported("csv") == first
     assert HeadlineVariant.objects.count() == 0

@@ -33,8 +33,8 @@ from articles.storage.fingerprints import fingerprint
 from articles.storage.reextraction import reextract
 from articles.storage.removed import MARKS
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
-from tests.articles.rows import printed
 from tests.articles.storage.test_renormalization import store_page
+from tests.commands import called
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,7 @@ def week(store: StoreArticle) -> list[Article]:
 
 
 def find(*arguments: str) -> str:
-    return printed("find_boilerplate", *arguments)[0]
+    return called("find_boilerplate", *arguments)[0]
 
 
 def rows() -> list[tuple[Any, ...]]:
@@ -315,7 +315,7 @@ def test_an_interrupted_run_resumes(week: list[Article], store: StoreArticle, mo
 
 
 def export(*arguments: str) -> tuple[list[dict[str, Any]], str]:
-    out, err = printed("export_articles", *arguments)
+    out, err = called("export_articles", *arguments)
     return [json.loads(line) for line in out.splitlines()], err
 
 

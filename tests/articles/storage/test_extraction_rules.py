@@ -15,7 +15,7 @@ from articles.models import ExtractionRule as SavedRule
 from articles.storage.extraction_rules import RuleError, pages_to_try, rule_for, rule_of, save_rule
 from articles.storage.incoming import IncomingArticle, PageCopy
 from articles.storage.ingest import store_articles
-from tests.articles.rows import printed
+from tests.commands import called
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ def crawl(*numbers: int, host: str = "paper.example", first: datetime.date = dat
 
 
 def reextract() -> str:
-    return printed("reextract", workers=1)[0].strip()
+    return called("reextract", workers=1)[0].strip()
 
 
 def test_a_rule_makes_the_pages_of_its_newspaper_outdated_and_an_older_one_can_be_saved_again() -> None:

@@ -25,7 +25,7 @@ from articles.models import (
 from articles.normalization.urls import url_key
 from articles.storage.incoming import IncomingArticle, PageCopy, SeenHeadline, SeenURL
 from crawlers.models import PendingLink, SourceValidator, Trial, Visit
-from tests.articles.rows import printed
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import store_article
 from tests.stored_rows import columns_with
@@ -59,7 +59,7 @@ def test_an_import_takes_both_urls_for_one_and_tells_nobody_the_password(tmp_pat
     article = {"date": "2026-03-01", "headline": "Ferry", "content": TEXT}
     path, rejects = tmp_path / "rows.jsonl", tmp_path / "rejects.jsonl"
     path.write_text("".join(json.dumps({**article, "url": url}) + "\n" for url in rows))
-    said = "".join(printed("import_articles", str(path), rejects=rejects))
+    said = "".join(called("import_articles", str(path), rejects=rejects))
 
     assert Article.objects.get().url == "http://paper.example/a"
     assert ArticleURL.objects.get().key == url_key("http://paper.example/a")
@@ -98,5 +98,5 @@ def test_the_migrations_take_passwords_out_of_what_is_stored_and_renormalize_joi
     assert Article.objects.get(pk=article.pk).normalizer_version == 0
     assert Article.objects.get(pk=other.pk).normalizer_version > 0
     assert Visit.objects.get().failures == [{**examples[0], "url": "http://paper.example/bad"}]
-    printed("renormalize")
+    called("renormalize")
     assert ArticleURL.objects.get(article=article).key == url_key("https://paper.example/ferry")

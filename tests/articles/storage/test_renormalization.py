@@ -21,8 +21,8 @@ from articles.storage import reextraction, renormalization
 from articles.storage.incoming import Details, IncomingArticle, ListedDate, PageCopy
 from articles.storage.known_articles import known_urls
 from articles.storage.renormalization import FoundForms
-from tests.articles.rows import printed
 from tests.articles.test_processes import end_this_process
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import store_article
 
@@ -66,7 +66,7 @@ def test_renormalize_writes_only_what_changed(store: StoreArticle) -> None:
     make_outdated(wrong, normalized_title="an older form")
     ArticleURL.objects.filter(article=wrong).update(normalized_url="an older form")
 
-    out, err = printed("renormalize")
+    out, err = called("renormalize")
 
     assert (out, err) == ("Articles: 2 checked, 1 changed.\n", "")
     unchanged, changed = Article.objects.order_by("pk")
@@ -75,7 +75,7 @@ def test_renormalize_writes_only_what_changed(store: StoreArticle) -> None:
     assert changed.normalized_title == wrong.normalized_title
     assert changed.urls.get().normalized_url == wrong.urls.get().normalized_url.replace("an older form", "")
     assert {unchanged.normalizer_version, changed.normalizer_version} == {NORMALIZER_VERSION}
-    assert printed("renormalize")[0] == "Articles: 0 checked, 0 changed.\n"
+    assert called("renormalize")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_renormalize_brings_keys_up_to_date_and_takes_none_from_another_article(store: StoreArticle) -> None:
@@ -87,7 +87,7 @@ def test_renormalize_brings_keys_up_to_date_and_takes_none_from_another_article(
     copy = store(url=f"{site}#/news/2")
     make_outdated(first, second, third, copy)
 
-    printed("renormalize")
+    called("renormalize")
 
     keys = dict(ArticleURL.objects.values_list("article_id", "key"))
     assert keys == {
@@ -109,7 +109,7 @@ def test_renormalize_uses_the_affixes_of_the_newspaper(store: StoreArticle) -> N
     newspaper.save()
 
     assert renormalization.mark_outdated(newspaper) == 1
-    printed("renormalize", "Harbour Post")
+    called("renormalize", "Harbour Post")
 
     article.refresh_from_db()
     assert article.normalized_title == "ferry sails to little skerry once again"
@@ -126,11 +126,11 @@ def test_an_interrupted_renormalize_resumes(store: StoreArticle, monkeypatch: py
     with monkeypatch.context() as patched:
         patched.setattr(renormalization, "renormalize", interrupted)
         with pytest.raises(SystemExit) as exit_:
-            printed("renormalize", "--batch-size", "2")
+            called("renormalize", "--batch-size", "2")
 
     assert exit_.value.code == 130
-    assert printed("renormalize", "--dry-run")[0] == "Outdated articles: 3.\n"
-    assert printed("renormalize", "--batch-size", "2")[0] == "Articles: 3 checked, 3 changed.\n"
+    assert called("renormalize", "--dry-run")[0] == "Outdated articles: 3.\n"
+    assert called("renormalize", "--batch-size", "2")[0] == "Articles: 3 checked, 3 changed.\n"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_renormalize_computes_again_what_changes_meanwhile(
         return found
 
     monkeypatch.setattr(renormalization, "find_forms", found_before_the_change)
-    assert printed("renormalize")[0] == "Articles: 1 checked, 1 changed.\n"
+    assert called("renormalize")[0] == "Articles: 1 checked, 1 changed.\n"
 
     article.refresh_from_db()
     assert (article.normalized_title, article.normalized_text) == (title, normalize_text(TEXT))
@@ -173,14 +173,14 @@ def test_renormalize_leaves_alone_what_another_process_has_updated(
         return found
 
     monkeypatch.setattr(renormalization, "find_forms", found_before_the_other)
-    assert printed("renormalize")[0] == "Articles: 1 checked, 1 changed.\n"
+    assert called("renormalize")[0] == "Articles: 1 checked, 1 changed.\n"
     assert Article.objects.get(pk=theirs.pk).normalized_title == "theirs"
 
 
 def test_reextract_takes_text_and_details_from_the_kept_page() -> None:
     article = store_page()
 
-    assert printed("reextract") == ("Articles: 1 checked, 1 changed.\n", "")
+    assert called("reextract") == ("Articles: 1 checked, 1 changed.\n", "")
 
     updated = Article.objects.get()
     assert (updated.headline, updated.content) == ("Ferry sails", TEXT)
@@ -189,13 +189,13 @@ def test_reextract_takes_text_and_details_from_the_kept_page() -> None:
     assert updated.text_digest != article.text_digest
     assert updated.revision > article.revision
     assert updated.extractor_version == EXTRACTOR_VERSION
-    assert printed("reextract")[0] == "Articles: 0 checked, 0 changed.\n"
+    assert called("reextract")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_reextract_keeps_the_day_of_the_feed_if_the_page_has_none() -> None:
     store_page(PAGE.replace("article:published_time", "no:time"))
 
-    printed("reextract")
+    called("reextract")
 
     article = Article.objects.get()
     assert (article.content, article.date) == (TEXT, datetime.date(2026, 3, 1))
@@ -224,7 +224,7 @@ def test_reextract_judges_the_day_and_the_time_as_the_crawl_did(
     assert store_page(PAGE.replace("2026-03-02", page), published=published).publication_time is None
     ArticlePage.objects.update(fetched_at=datetime.datetime(2026, 3, 10, 12, tzinfo=datetime.UTC))
 
-    printed("reextract", "--workers", "1")
+    called("reextract", "--workers", "1")
 
     article = Article.objects.get()
     assert (article.date.isoformat(), article.date_source, article.date_doubt) == (time[:10], source, doubt)
@@ -237,7 +237,7 @@ def test_reextract_keeps_the_time_if_page_and_feed_have_no_date() -> None:
     assert time
     Article.objects.update(published_at=time.at, published_offset=time.offset, published_precision=time.precision)
 
-    printed("reextract")
+    called("reextract")
 
     article = Article.objects.get()
     assert (article.content, article.publication_time) == (TEXT, time)
@@ -258,7 +258,7 @@ def test_reextract_skips_articles_that_another_process_has_extracted(monkeypatch
     theirs = {"content": "By another process.", "extractor_version": EXTRACTOR_VERSION}
     during_extraction(monkeypatch, lambda: Article.objects.update(**theirs))
 
-    assert printed("reextract", "--workers", "1")[0] == "Articles: 0 checked, 0 changed.\n"
+    assert called("reextract", "--workers", "1")[0] == "Articles: 0 checked, 0 changed.\n"
     article.refresh_from_db()
     assert article.content == "By another process."
 
@@ -267,7 +267,7 @@ def test_reextract_uses_affixes_learnt_while_it_extracted(monkeypatch: pytest.Mo
     store_page(PAGE.replace("Ferry sails", "Ferry sails | Skerry"))
     during_extraction(monkeypatch, lambda: Newspaper.objects.update(learnt_affixes=["Skerry"]))
 
-    printed("reextract", "--workers", "1")
+    called("reextract", "--workers", "1")
 
     assert Article.objects.values_list("headline", "normalized_title").get() == ("Ferry sails | Skerry", "ferry sails")
 
@@ -277,18 +277,18 @@ def test_an_article_is_left_unchanged_if_its_page_yields_none() -> None:
     damaged = store_page(number=2)
     ArticlePage.objects.filter(article=damaged).update(body=b"no gzip")
 
-    out, err = printed("reextract")
+    out, err = called("reextract")
 
     assert out == "Articles: 2 checked, 0 changed, 2 failed and left unchanged.\n"
     assert err == (f"article {damaged.pk - 1}: no article text\narticle {damaged.pk}: Not a gzipped file (b'no')\n")
     assert set(Article.objects.values_list("content", flat=True)) == {"An older extraction."}
-    assert printed("reextract")[0] == "Articles: 0 checked, 0 changed.\n"
+    assert called("reextract")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_imported_articles_have_no_page_to_extract(store: StoreArticle) -> None:
     store()
 
-    assert printed("reextract", "--dry-run")[0] == "Outdated articles: 0.\n"
+    assert called("reextract", "--dry-run")[0] == "Outdated articles: 0.\n"
 
 
 def test_a_killed_worker_is_reported_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,7 +298,7 @@ def test_a_killed_worker_is_reported_and_nothing_is_lost(monkeypatch: pytest.Mon
     with monkeypatch.context() as patched:
         patched.setattr(reextraction, "extract_kept", end_this_process)
         with pytest.raises(CommandError, match=r"worker process was killed.*--workers 1"):
-            printed("reextract", "--workers", "2")
+            called("reextract", "--workers", "2")
 
-    assert printed("reextract", "--workers", "2")[0] == "Articles: 2 checked, 2 changed.\n"
+    assert called("reextract", "--workers", "2")[0] == "Articles: 2 checked, 2 changed.\n"
     assert [article.content for article in Article.objects.all()] == [TEXT, TEXT]

@@ -14,7 +14,8 @@ from articles.models import Article, Newspaper
 from articles.storage import title_affixes
 from articles.storage.renormalization import outdated_forms
 from articles.storage.title_affixes import Learnt, affixes_line, update_affixes, update_affixes_and_forms
-from tests.articles.rows import json_lines, printed, row
+from tests.articles.rows import json_lines, row
+from tests.commands import called
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -107,20 +108,20 @@ def test_an_import_learns_from_its_articles(tmp_path: Path) -> None:
     file = tmp_path / "articles.jsonl"
     file.write_bytes(json_lines(*rows))
 
-    assert "Harbour Post: learnt headline affixes: “Skerry Online”.\n" in printed("import_articles", str(file))[0]
+    assert "Harbour Post: learnt headline affixes: “Skerry Online”.\n" in called("import_articles", str(file))[0]
     assert normalized_titles() == [title.lower() for title in TITLES]
     Newspaper.objects.update(learnt_affixes=[])
-    assert "Skerry Online" not in printed("import_articles", str(file))[0]
+    assert "Skerry Online" not in called("import_articles", str(file))[0]
 
 
 def test_renormalize_learns_first_but_not_in_a_dry_run(store: StoreArticle) -> None:
     store_titles(store)
 
-    assert printed("renormalize", "--dry-run")[0] == "Outdated articles: 0.\n"
-    assert printed("renormalize")[0] == (
+    assert called("renormalize", "--dry-run")[0] == "Outdated articles: 0.\n"
+    assert called("renormalize")[0] == (
         "Harbour Post: learnt headline affixes: “Skerry Online”.\nArticles: 30 checked, 30 changed.\n"
     )
-    assert printed("renormalize")[0] == "Articles: 0 checked, 0 changed.\n"
+    assert called("renormalize")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_texts_in_place_of_headlines_teach_nothing(store: StoreArticle) -> None:
@@ -146,5 +147,5 @@ def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, cli
 
     assert re.search(r"\b30 articles .*manage\.py renormalize", answer.content.decode())
     assert Newspaper.objects.get().learnt_affixes == []
-    assert printed("renormalize")[0] == "Articles: 30 checked, 30 changed.\n"
+    assert called("renormalize")[0] == "Articles: 30 checked, 30 changed.\n"
     assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]
