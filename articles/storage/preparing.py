@@ -92,8 +92,6 @@ class Prepared(NamedTuple):
     paper: Paper
     date: datetime.date
     headline: str
-    normalized_title: str
-    text_digest: UUID | None
     published_at: datetime.datetime | None
     time: Details | None
     url: str  # of the article, without redirects
@@ -101,10 +99,13 @@ class Prepared(NamedTuple):
     urls: dict[UUID, PreparedURL]  # its own first
     declared: dict[UUID, PreparedURL]  # those that its page declares and that are not believed yet
     headlines: Sequence[SeenHeadline]
-    page: PackedPage | None
-    extractor_version: int
-    language: str  # that came with it or was found; empty if there is none
-    columns: bytes  # empty if it was known
+    # What comes from the text, or is only passed on; none of it is there of an article that was known.
+    normalized_title: str = ""
+    text_digest: UUID | None = None
+    page: PackedPage | None = None
+    extractor_version: int = 0
+    language: str = ""  # that came with it or was found; empty if there is none
+    columns: bytes = b""
 
     @property
     def is_known(self) -> bool:
@@ -200,8 +201,6 @@ def _decided(incoming: IncomingArticle, naming: Naming, paper: Paper, addresses:
         paper=paper,
         date=incoming.date,
         headline=incoming.headline.strip(),
-        normalized_title="",
-        text_digest=None,
         published_at=incoming.details.published_at,
         time=incoming.details if incoming.details.published_at and not incoming.page else None,
         url=addresses.url,
@@ -209,10 +208,6 @@ def _decided(incoming: IncomingArticle, naming: Naming, paper: Paper, addresses:
         urls=believed,
         declared=declared,
         headlines=incoming.headlines,
-        page=None,
-        extractor_version=0,
-        language="",
-        columns=b"",
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from typing import NamedTuple
 
 from django.db.models import Count
 from django.db.models.functions import Length
@@ -48,14 +47,16 @@ def update_affixes(newspapers: Iterable[Newspaper] | None = None, *, pool: Pool 
     counts = dict(enough.order_by("newspaper__name").values_list("newspaper", "id__count"))
     few = sum(counts.values()) <= FEW_HEADLINES
     with closing(pool.stream(counts, learnt_from, at_most=1 if few else None)) as stream:
-        updated = [_update(newspaper_id, learnt) for newspaper_id, learnt in stream]
+        updated = [_update(newspaper_id, *learnt) for newspaper_id, learnt in stream]
     return [newspaper for newspaper in updated if newspaper is not None]
 
 
-def learnt_from(newspaper_id: int, _on_progress: Callable[[int], None] = lambda _headlines: None) -> Learnt:
-    """Learn the affixes of a newspaper from its headlines; a task of a worker process."""
+def learnt_from(
+    newspaper_id: int, _on_progress: Callable[[int], None] = lambda _headlines: None
+) -> tuple[list[str], str]:
+    """Return the affixes learnt of a newspaper's headlines, and a fingerprint of these; a task of a worker process."""
     lesson = _lesson(Newspaper.objects.get(pk=newspaper_id))
-    return Learnt(learn_affixes(**lesson), fingerprint(lesson))
+    return learn_affixes(**lesson), fingerprint(lesson)
 
 
 def affixes_line(newspaper: Newspaper) -> str:
@@ -81,13 +82,6 @@ def affixes_learnt(newspaper: Newspaper, known: Sequence[str]) -> list[str]:
     return learn_affixes(**_lesson(newspaper) | {"known": known})
 
 
-class Learnt(NamedTuple):
-    """The affixes of a newspaper, and a fingerprint of what they were learnt from."""
-
-    affixes: list[str]
-    of: str
-
-
 def _lesson(newspaper: Newspaper) -> dict[str, Sequence[str]]:
     """Return what the affixes of a newspaper are learnt from: the arguments of learn_affixes."""
     return {
@@ -98,12 +92,12 @@ def _lesson(newspaper: Newspaper) -> dict[str, Sequence[str]]:
     }
 
 
-def _update(newspaper_id: int, learnt: Learnt) -> Newspaper | None:
+def _update(newspaper_id: int, learnt: list[str], learnt_of: str) -> Newspaper | None:
     """Store what was learnt, or learn it again if the headlines have changed meanwhile; None if it changes nothing."""
     with writing():
         newspaper = Newspaper.objects.get(pk=newspaper_id)
         lesson = _lesson(newspaper)
-        affixes = learnt.affixes if learnt.of == fingerprint(lesson) else learn_affixes(**lesson)
+        affixes = learnt if learnt_of == fingerprint(lesson) else learn_affixes(**lesson)
         if affixes == newspaper.learnt_affixes:
             return None
         newspaper.learnt_affixes = affixes

@@ -12,7 +12,7 @@ from articles.boilerplate.mode import Mode
 from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows
 from articles.management.arguments import add_output_options, add_scope_options, chosen_output, chosen_scope
 from articles.management.base import ExitCode, LongCommand, opened_output
-from articles.management.boilerplate import mark_outdated_weeks
+from articles.management.commands.find_boilerplate import mark_outdated_weeks
 from articles.models import Article
 
 

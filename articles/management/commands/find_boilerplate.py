@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections import Counter
 from dataclasses import asdict
 from typing import Any
+
+from rich.progress import Progress
 
 from articles.management.arguments import add_newspaper_arguments, add_workers_option, chosen_newspaper_ids, day
 from articles.management.base import LongCommand
@@ -49,3 +52,12 @@ class Command(LongCommand):
     def _report(self, done: Counter[str]) -> None:
         counts = f"{done['weeks']:,} with {done['articles']:,} articles; boilerplate sentences: {done['sentences']:,}"
         self.stdout.write(f"Weeks: {counts}; articles whose compared text changed: {done['changed']:,}.")
+
+
+def mark_outdated_weeks(progress: Progress, **bounds: Any) -> None:
+    """Mark the weeks that have changed, within the bounds that outdated_weeks takes; for the commands that export."""
+    weeks = outdated_weeks(**bounds)
+    task = progress.add_task("boilerplate", total=sum(weeks.values()))
+    with database_pool(os.cpu_count() or 1) as pool:
+        for marked in mark_weeks(weeks, pool=pool):
+            progress.update(task, advance=marked.articles)

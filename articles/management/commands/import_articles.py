@@ -17,9 +17,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import Error as DatabaseFault
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
-from rich.text import Text
 
 from articles.files.columns import check_columns
 from articles.files.formats import STDIN, Source, source_named
@@ -204,17 +203,10 @@ class Command(LongCommand):
             self.stderr.write(f"{count:>9,}  {reason}")
 
 
-class _RateColumn(ProgressColumn):
-    """Articles read so far, and articles per second."""
-
-    def render(self, task: Task) -> Text:
-        tally: FileTally = task.fields["tally"]
-        return Text(f"{tally.read:,} articles, {tally.rate:,.0f}/s")
-
-
 def _columns() -> tuple[ProgressColumn, ...]:
-    """Return the columns of a progress bar that measures the bytes of the file."""
-    return TextColumn("{task.description}"), BarColumn(), DownloadColumn(), _RateColumn(), TimeRemainingColumn()
+    """Return the columns of a progress bar that measures the bytes of the file, and shows its articles so far."""
+    rate = TextColumn("{task.fields[tally].read:,} articles, {task.fields[tally].rate:,.0f}/s")
+    return TextColumn("{task.description}"), BarColumn(), DownloadColumn(), rate, TimeRemainingColumn()
 
 
 def _sources(names: Sequence[str], stdin_format: FileFormat | None, rejects: str | None) -> list[Source]:

@@ -10,7 +10,7 @@ from articles.boilerplate.mode import Mode
 from articles.files.exporting import TooManyColumnsError
 from articles.management.arguments import add_day_options, add_newspaper_option, chosen_days, chosen_newspaper_ids
 from articles.management.base import ExitCode, LongCommand, usage_error
-from articles.management.boilerplate import mark_outdated_weeks
+from articles.management.commands.find_boilerplate import mark_outdated_weeks
 from articles.models import Article
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.runs.scope import Scope

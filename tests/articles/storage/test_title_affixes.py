@@ -13,7 +13,7 @@ from django.test import Client
 from articles.models import Article, Newspaper
 from articles.storage import title_affixes
 from articles.storage.renormalization import outdated_forms
-from articles.storage.title_affixes import Learnt, affixes_line, update_affixes, update_affixes_and_forms
+from articles.storage.title_affixes import affixes_line, update_affixes, update_affixes_and_forms
 from tests.articles.rows import json_lines, row
 from tests.commands import called
 from tests.conftest import StoreArticle
@@ -51,7 +51,7 @@ def test_headlines_that_come_while_it_learns_count_too(store: StoreArticle, monk
     store_titles(store)
     learn = title_affixes.learnt_from
 
-    def learnt_before_the_others(*task: Any) -> Learnt:
+    def learnt_before_the_others(*task: Any) -> Any:
         found = learn(*task)
         store_titles(store, "{} — Late Edition")
         return found
