@@ -18,8 +18,6 @@ from articles.extraction.names import _ADDRESS
 from articles.files.importing import read_rows
 from articles.files.records import UnreadableFileError, read_records
 from articles.files.uploads import preview_rows
-from articles.normalization.urls import canonicalize_url
-from articles.numbers import read_number
 from articles.storage.incoming import RejectedArticleError, check_article
 from articles.warc import DamagedArchiveError, join_following, read_pages
 from crawlers.listings.lists import read_list
@@ -29,7 +27,6 @@ from dedup.research.labels import LabelsError, read_labels
 from tests.fuzz import texts
 from tests.fuzz.effort import Found, timed, try_all
 from tests.fuzz.test_parsers import allowing
-from tests.site.test_rights import client_of
 
 EXAMPLES = 6
 
@@ -126,19 +123,6 @@ def test_no_reader_fails_at_any_file(kind: str, tmp_path: Path, monkeypatch: pyt
 PACKED = gzip.compress(b"http://paper.example/a\n" * 90, mtime=0)
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("broke", "address", "status"),
-    [
-        ("the page that compares two articles, with 500", f"/compare/?left={'9' * 4301}&right=1", 200),
-        ("the form for a new profile, with 500", f"/profiles/new/?copy={'9' * 4301}", 200),
-        ("the page of an article, with 500", f"/articles/{2**63}/", 404),
-    ],
-)
-def test_requests(broke: str, address: str, status: int) -> None:
-    assert client_of("superuser").get(address).status_code == status, broke
-
-
 @pytest.mark.parametrize(
     ("broke", "body"),
     [
@@ -161,17 +145,9 @@ def test_a_password_in_a_list_of_links_was_shown_with_the_fault() -> None:
     assert listed.url == "http://paper.example/a"
 
 
-def test_a_user_name_made_another_article_of_a_url() -> None:
-    assert canonicalize_url("http://mara@paper.example/a") == canonicalize_url("http://paper.example/a")
-
-
 def test_a_byline_of_many_at_signs_took_cubic_time() -> None:
     row = "@" * 20_000
     assert (
         timed(0.5, lambda: _ADDRESS.sub("", f"{row} Liv Dahl <a.b@c.example>, l@d@e.f.g! x@y. .@"))
         == f"{row} Liv Dahl   x@y. .@"
     )
-
-
-def test_a_number_of_digits_of_other_scripts_was_read() -> None:
-    assert read_number("²") is None

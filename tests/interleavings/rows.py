@@ -148,7 +148,9 @@ def known() -> SimpleNamespace:
     return SimpleNamespace(article=article, url=article.url + "/again")
 
 
-def store(world: SimpleNamespace, newspaper: str = "Harbour Post") -> str:
+def store(world: SimpleNamespace, newspaper: str = "") -> str:
+    """Store an article at the URL of a world, of this newspaper or of one that nobody has stored yet."""
+    newspaper = newspaper or f"New of {world.article.pk}"
     content = "The ferry sails at nine, the harbour master said on Monday."
     incoming = IncomingArticle(
         date=datetime.date(2026, 3, 2), headline="Ferry", url=world.url, content=content, newspaper=newspaper

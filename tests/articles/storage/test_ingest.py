@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
 
 from articles.models import Article, ArticleURL, DeclaredURL, HeadlineVariant, Newspaper
 from articles.normalization import NORMALIZER_VERSION
@@ -348,33 +345,6 @@ def test_a_batch_costs_the_same_number_of_queries_whatever_its_size(django_asser
         store_articles(batch)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_concurrent_writers_of_the_same_urls_end_with_one_article_each() -> None:
-    batches = [
-        [incoming(f"{FERRY}/{number}", content=f"Text {number} by writer {writer}.") for number in range(20)]
-        for writer in range(4)
-    ]
-    barrier = threading.Barrier(len(batches))
-    results: list[list[Stored]] = []
-
-    def write(batch: list[IncomingArticle]) -> None:
-        try:
-            barrier.wait(timeout=60)
-            results.append(store_articles(batch))
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(batches)) as threads:
-        list(threads.map(write, batches, timeout=60))
-
-    assert len(results) == 4
-    assert Article.objects.count() == ArticleURL.objects.count() == 20
-    assert Newspaper.objects.count() == 1
-    outcomes = [[result[position].outcome for result in results] for position in range(20)]
-    assert all(sorted(outcome) == ["created", "known", "known", "known"] for outcome in outcomes)
-    assert all(len({result[position].article_id for result in results}) == 1 for position in range(20))
-
-
 def test_the_length_of_a_content_is_kept_by_the_database_whoever_writes_it() -> None:
     store_article(incoming())
     article = Article.objects.get()
@@ -410,16 +380,3 @@ def test_an_article_without_a_time_gets_the_first_one_that_comes_for_its_day() -
     assert Article.objects.get().revision > revision
     store_article(incoming(details=at("2026-03-02T20:00Z", "feed")))
     assert time() == ("2026-03-02T18:15+02:00", "import")
-
-
-def test_what_is_not_given_is_stored_as_unknown() -> None:
-    article = IncomingArticle(
-        date=datetime.date(2026, 3, 2), headline="Ferry", url=FERRY, content="The ferry sails at nine on Monday."
-    )
-    stored = Article.objects.get(pk=store_article(article).article_id)
-    assert (stored.newspaper.name, stored.external_id, stored.extra_columns) == ("harbourpost.example", "", "")
-    assert (stored.byline, stored.agency, stored.dateline, stored.text_doubt) == ("", "", "", "")
-    assert (stored.paywalled, stored.publication_time) == (False, None)
-    assert (stored.published_at, stored.published_offset, stored.published_precision) == (None, None, "day")
-    assert [(url.url, url.kind) for url in stored.urls.all()] == [(FERRY, "page")]
-    assert not HeadlineVariant.objects.exists()
