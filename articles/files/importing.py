@@ -7,8 +7,10 @@ articles/storage/ingest.py does the storing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from typing import BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -96,22 +98,42 @@ def open_rows(source: Source) -> Iterator[Iterator[Row[IncomingArticle]]]:
         yield read_rows(stream, source.file_format)
 
 
+@dataclass
+class Tally:
+    """Counts of what became of rows, of other headlines of known articles, and of why rows were rejected."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    headlines: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, batch: Sequence[Imported]) -> list[tuple[PreparedRow, str]]:
+        """Count the rows of a batch; return the rejected ones with their reasons."""
+        self.outcomes.update(stored.outcome for _, stored in batch)
+        self.headlines.update(stored.headline for _, stored in batch)
+        rejected = [(row, stored.reason) for row, stored in batch if stored.outcome == "rejected"]
+        self.reasons.update(reason_form(reason) for _, reason in rejected)
+        return rejected
+
+
 def import_rows(
-    rows: Iterable[FoundRow],
+    stream: BinaryIO,
+    file_format: FileFormat,
     *,
     pool: Pool = THIS_PROCESS,
     batch_size: int,
     newspaper: str = "",
     store: Store = store_prepared,
 ) -> Iterator[list[Imported]]:
-    """Store the rows in batches, one transaction each; yield the rows of each with their results.
+    """Store the rows of a stream in batches, one transaction each; yield the rows of each with their results.
 
-    The processes of the pool prepare the batches, unless these are few. Raises WorkerDiedError if one was killed.
+    The processes of the pool prepare the batches, unless these are few. Raises UnreadableFileError before the first
+    row, and WorkerDiedError if a process was killed.
     """
+    rows = find_rows(stream, file_format, check_header=check_columns)
     found_rows = in_batches(rows, lambda row: row.size, MAX_LINE_BYTES, count=batch_size)
     batches = (Batch(some, newspaper) for some in found_rows)
-    with closing(pool.stream(batches, prepare_batch, few=-(-FEW_ROWS // batch_size))) as stream:
-        for batch, found in stream:
+    with closing(pool.stream(batches, prepare_batch, few=-(-FEW_ROWS // batch_size))) as prepared:
+        for batch, found in prepared:
             yield _stored(batch, found, store)
 
 

@@ -7,7 +7,7 @@ import gzip
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, BinaryIO, cast
@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from articles.files.columns import check_columns, column_uses
 from articles.files.formats import FileUsageError, format_of
-from articles.files.importing import Imported, checked_row, import_rows, reason_form, settle_import
+from articles.files.importing import PreparedRow, Tally, checked_row, import_rows, reason_form, settle_import
 from articles.files.records import FileFormat, UnreadableFileError, find_rows, record_of
 from articles.jobs.work import JobError, Work, ask
 from articles.models import FileImport, Job, RejectedRow, UploadedPart
@@ -185,39 +185,28 @@ def import_job(work: Work) -> None:
 
 def _import(kept: FileImport, work: Work) -> None:
     file_format = cast("FileFormat", format_of(kept.name))  # of another one, nothing is kept
-    before = newest_revision()
-    tally = _Tally(kept)
+    before, tally = newest_revision(), Tally()
     with database_pool(os.cpu_count() or 1) as pool, opened(kept) as (stream, position):
-        rows = find_rows(stream, file_format, check_header=check_columns)
-        for batch in import_rows(rows, pool=pool, batch_size=BATCH_SIZE, newspaper=kept.newspaper):
+        how: dict[str, Any] = {"pool": pool, "batch_size": BATCH_SIZE, "newspaper": kept.newspaper}
+        for batch in import_rows(stream, file_format, **how):
             work.advance(position(), kept.size)
-            tally.add(batch)
+            _keep_rejects(kept, tally.outcomes["rejected"], tally.add(batch))
+            _keep_counts(kept, tally)
         settle_import(before, tally.outcomes["created"], pool)
 
 
-class _Tally:
-    """Counts the rows of an import, and writes the counts and the rejects after each batch."""
+def _keep_rejects(kept: FileImport, before: int, rejected: Sequence[tuple[PreparedRow, str]]) -> None:
+    RejectedRow.objects.bulk_create(
+        RejectedRow(file_import=kept, line=row.line, reason=storable(reason), raw=storable(row.raw))
+        for row, reason in rejected[: max(MAX_KEPT_REJECTS - before, 0)]
+    )
 
-    def __init__(self, kept: FileImport) -> None:
-        self._kept, self._rejects = kept, 0
-        self.outcomes: Counter[str] = Counter()
-        self._reasons: Counter[str] = Counter()
 
-    def add(self, batch: list[Imported]) -> None:
-        """Count a batch."""
-        self.outcomes.update(stored.outcome for _, stored in batch)
-        rejected = [(row, stored.reason) for row, stored in batch if stored.outcome == "rejected"]
-        self._reasons.update(reason_form(reason) for _, reason in rejected)
-        kept = rejected[: MAX_KEPT_REJECTS - self._rejects]
-        self._rejects += len(kept)
-        RejectedRow.objects.bulk_create(
-            RejectedRow(file_import=self._kept, line=row.line, reason=storable(reason), raw=storable(row.raw))
-            for row, reason in kept
-        )
-        FileImport.objects.filter(pk=self._kept.pk).update(
-            read=self.outcomes.total(),
-            stored=self.outcomes["created"],
-            known=self.outcomes["known"],
-            rejected=self.outcomes["rejected"],
-            reasons={storable(reason): number for reason, number in self._reasons.most_common(200)},
-        )
+def _keep_counts(kept: FileImport, tally: Tally) -> None:
+    FileImport.objects.filter(pk=kept.pk).update(
+        read=tally.outcomes.total(),
+        stored=tally.outcomes["created"],
+        known=tally.outcomes["known"],
+        rejected=tally.outcomes["rejected"],
+        reasons={storable(reason): number for reason, number in tally.reasons.most_common(200)},
+    )

@@ -6,12 +6,11 @@ import argparse
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias, cast
+from typing import Any, TextIO, cast
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import Error as DatabaseFault
@@ -20,19 +19,17 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
-from articles.files.columns import check_columns
 from articles.files.formats import STDIN, Source, source_named
 from articles.files.importing import (
-    Imported,
     PreparedRow,
     Rehearsal,
     Store,
+    Tally,
     import_rows,
     open_rows,
-    reason_form,
     settle_import,
 )
-from articles.files.records import FileFormat, FoundRow, find_rows
+from articles.files.records import FileFormat
 from articles.files.whole_files import writing
 from articles.management.arguments import add_batch_size_option, add_workers_option
 from articles.management.base import LongCommand, usage_error
@@ -46,22 +43,13 @@ DEFAULT_BATCH_SIZE = 500
 SHOWN_REJECTS = 5
 REPORTED = ("read", "stored", "known", "rejected", "seconds", "articles/s")
 
-Importer: TypeAlias = Callable[[Iterable[FoundRow]], Iterator[list[Imported]]]
-
 
 @dataclass
-class FileTally:
-    """Counts of what happened to the rows of a file."""
+class FileTally(Tally):
+    """Counts of what became of the rows of a file."""
 
-    name: str
-    outcomes: Counter[str] = field(default_factory=Counter)
-    headlines: Counter[str] = field(default_factory=Counter)
+    name: str = "all"
     seconds: float = 0.0
-
-    def add(self, batch: Sequence[Imported]) -> None:
-        """Count the rows of a batch."""
-        self.outcomes.update(stored.outcome for _, stored in batch)
-        self.headlines.update(stored.headline for _, stored in batch)
 
     @property
     def read(self) -> int:
@@ -89,16 +77,14 @@ class FileTally:
 
 
 class Rejects:
-    """Counts the rejected rows by reason; writes them to a JSON lines file, or keeps the first few in memory."""
+    """Writes the rejected rows to a JSON lines file, or keeps the first few in memory."""
 
     def __init__(self, path: str | None, file: TextIO | None) -> None:
         self._path = path or ""
         self._file = file
         self.first: list[str] = []
-        self.reasons: Counter[str] = Counter()
 
     def add(self, name: str, row: PreparedRow, reason: str) -> None:
-        self.reasons[reason_form(reason)] += 1
         if self._file is not None:
             entry = {"file": name, "line": row.line, "reason": reason, "raw": row.raw}
             with writing(self._path, Path(self._path).parent):
@@ -146,40 +132,36 @@ class Command(LongCommand):
 
     def _import(self, sources: Sequence[Source], tallies: list[FileTally], options: dict[str, Any]) -> None:
         path = options["rejects"]
-        store: Store = Rehearsal() if options["dry_run"] else store_prepared
-        how = {"batch_size": options["batch_size"], "newspaper": options["newspaper"] or "", "store": store}
         with _opened(path) as file:
             rejects, before = Rejects(path, file), newest_revision()
             try:
                 with database_pool(options["workers"]) as pool:
+                    store: Store = Rehearsal() if options["dry_run"] else store_prepared
                     for source in sources:
-                        tallies.append(FileTally(source.name))
-                        importer = partial(import_rows, pool=pool, **how)
-                        self._import_source(source, tallies[-1], importer, rejects, options)
+                        tallies.append(FileTally(name=source.name))
+                        self._import_source(source, tallies[-1], rejects, options, pool=pool, store=store)
                     created = sum(tally.outcomes["created"] for tally in tallies)
                     for newspaper in () if options["dry_run"] else settle_import(before, created, pool):
                         self.stdout.write(affixes_line(newspaper))
             finally:
-                self._report_rejects(rejects)
+                self._report_rejects(rejects, sum((tally.reasons for tally in tallies), Counter()))
 
     def _import_source(
-        self, source: Source, tally: FileTally, importer: Importer, rejects: Rejects, options: dict[str, Any]
+        self, source: Source, tally: FileTally, rejects: Rejects, options: dict[str, Any], **how: Any
     ) -> None:
+        how |= {"batch_size": options["batch_size"], "newspaper": options["newspaper"] or ""}
         started = time.monotonic()
         with source.open() as (stream, position, size), self.progress(options, *_columns()) as progress:
             task = progress.add_task(source.name, total=size, tally=tally)
-            rows = find_rows(stream, source.file_format, check_header=check_columns)
-            for batch in importer(rows):
-                tally.add(batch)
-                for row, stored in batch:
-                    if stored.outcome == "rejected":
-                        rejects.add(source.name, row, stored.reason)
+            for batch in import_rows(stream, source.file_format, **how):
+                for row, reason in tally.add(batch):
+                    rejects.add(source.name, row, reason)
                 tally.seconds = time.monotonic() - started
                 progress.update(task, completed=position())
 
     def _report(self, tallies: Sequence[FileTally], options: dict[str, Any]) -> None:
         """Print a table of the files, and the totals in one line."""
-        total = FileTally("all")
+        total = FileTally()
         columns = (Column(name, justify="right", no_wrap=True) for name in REPORTED)
         table = Table(Column("file", overflow="fold"), *columns, box=SIMPLE_HEAD, pad_edge=False)
         for tally in tallies:
@@ -192,14 +174,14 @@ class Command(LongCommand):
         Console(file=cast("TextIO", self.stdout)).print(table)
         self.stdout.write(f"{'Dry run, nothing was stored: ' if options['dry_run'] else ''}{total}.")
 
-    def _report_rejects(self, rejects: Rejects) -> None:
+    def _report_rejects(self, rejects: Rejects, reasons: Counter[str]) -> None:
         for line in rejects.first:
             self.stderr.write(line)
-        if rejects.first and (more := rejects.reasons.total() - len(rejects.first)):
+        if rejects.first and (more := reasons.total() - len(rejects.first)):
             self.stderr.write(f"… and {more:,} more; --rejects FILE lists them all.")
-        if rejects.reasons:
+        if reasons:
             self.stderr.write("Rejected rows by reason:")
-        for reason, count in rejects.reasons.most_common():
+        for reason, count in reasons.most_common():
             self.stderr.write(f"{count:>9,}  {reason}")
 
 

@@ -15,7 +15,6 @@ from django.core.management import call_command
 
 from articles.files import importing
 from articles.files.importing import Store, import_rows
-from articles.files.records import find_rows
 from articles.models import Article, ArticleURL, HeadlineVariant, Newspaper
 from articles.storage import preparing
 from articles.storage.ingest import ForPaper, Stored, store_prepared
@@ -81,8 +80,7 @@ def test_a_newspaper_that_changes_while_batches_wait_counts_as_it_is_when_they_a
         return store_prepared(batch, again)
 
     rows = (row(n, url=f"https://a.example/story-{5000 + n}?sid=1", headline=f"Ferry {n} | News") for n in range(6))
-    found = find_rows(io.BytesIO(json_lines(*rows)), "jsonl")
-    list(import_rows(found, batch_size=2, store=changed))
+    list(import_rows(io.BytesIO(json_lines(*rows)), "jsonl", batch_size=2, store=changed))
     titles = Article.objects.order_by("pk").values_list("normalized_title", flat=True)
     assert list(titles) == ["ferry 0 news", "ferry 1 news", "ferry 2", "ferry 3", "ferry 4", "ferry 5"]
     forms = ArticleURL.objects.order_by("pk").values_list("normalized_url", flat=True)
@@ -120,8 +118,7 @@ def test_a_known_article_that_vanishes_before_its_row_is_stored_is_stored_whole(
 
 
 def store_rows(*rows: object, store: Store = store_prepared) -> list[Stored]:
-    found = find_rows(io.BytesIO(json_lines(*rows)), "jsonl")
-    [batch] = import_rows(found, batch_size=10, store=store)
+    [batch] = import_rows(io.BytesIO(json_lines(*rows)), "jsonl", batch_size=10, store=store)
     return [stored for _, stored in batch]
 
 

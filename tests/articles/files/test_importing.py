@@ -16,7 +16,6 @@ import pytest
 
 from articles.files import importing, records
 from articles.files.importing import Row, read_rows
-from articles.files.records import find_rows
 from articles.models import Article, ArticleURL
 from articles.normalization.times import DATE_FORMS, written_time
 from articles.storage import ingest
@@ -432,6 +431,6 @@ def test_long_rows_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None
         sizes.append(len(batch))
         return [ingest.Stored("created", 1) for _ in batch]
 
-    found = importing.import_rows(find_rows(stream, "jsonl"), batch_size=4, store=store)
+    found = importing.import_rows(stream, "jsonl", batch_size=4, store=store)
     assert sum(len(batch) for batch in found) == 5
     assert sizes == [2, 2, 1]

@@ -20,10 +20,9 @@ from hypothesis import strategies as st
 from articles.boilerplate.mode import Mode
 from articles.fields import FOUND, Kind
 from articles.files import exporting
-from articles.files.columns import check_columns
 from articles.files.exporting import LINES, csv_lines, exported_rows, json_lines
 from articles.files.importing import import_rows
-from articles.files.records import FileFormat, find_rows
+from articles.files.records import FileFormat
 from articles.models import Article, ArticleURL, HeadlineVariant
 from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenHeadline, SeenURL
@@ -46,8 +45,8 @@ def exported(file_format: FileFormat) -> str:
 
 def import_text(text: str, file_format: FileFormat) -> list[str]:
     """Import a file and return the reasons of the rejected rows."""
-    rows = find_rows(io.BytesIO(text.encode()), file_format, check_header=check_columns)
-    results = [stored for batch in import_rows(rows, batch_size=3) for _, stored in batch]
+    batches = import_rows(io.BytesIO(text.encode()), file_format, batch_size=3)
+    results = [stored for batch in batches for _, stored in batch]
     return [stored.reason for stored in results if stored.outcome != "created"]
 
 
