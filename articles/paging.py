@@ -75,12 +75,12 @@ def page_of(
     return Page(found[:size], number, _has_next(len(found), number, size), total, size, ceiling)
 
 
-def page_of_groups(groups: QuerySet[Any, Any], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Any]:
+def page_of_groups(groups: QuerySet[Any, Any], asked: str | None) -> Page[Any]:
     """Return the page asked for of rows that are groups: PostgreSQL makes all or none, so they are counted at once."""
     number = _page_number(asked)
-    start = (number - 1) * size
-    read = list(groups[: max(start + size, COUNT_CEILING) + 1])
-    return Page(read[start : start + size], number, _has_next(len(read) - start, number, size), len(read), size)
+    start, end = (number - 1) * ROWS_A_PAGE, number * ROWS_A_PAGE
+    read = list(groups[: max(end, COUNT_CEILING) + 1])
+    return Page(read[start:end], number, _has_next(len(read) - start, number, ROWS_A_PAGE), len(read))
 
 
 def _has_next(found: int, number: int, size: int) -> bool:

@@ -59,15 +59,6 @@ Imported: TypeAlias = tuple[PreparedRow, Stored]
 Store: TypeAlias = Callable[[Sequence[Prepared], ForPaper], list[Stored]]
 
 
-def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "") -> Iterator[Row[IncomingArticle]]:
-    """Yield the rows of an uncompressed or decompressing stream; blank lines are skipped.
-
-    `newspaper` is used for rows that do not name one. Raises UnreadableFileError before the first row.
-    """
-    for found in find_rows(stream, file_format, check_header=check_columns):
-        yield row_of(found, newspaper)
-
-
 def row_of(found: FoundRow, newspaper: str) -> Row[IncomingArticle]:
     """Read a row; `newspaper` is used if it does not name one."""
     record = record_of(found)
@@ -93,9 +84,10 @@ def checked_row(found: FoundRow, newspaper: str) -> Row[IncomingArticle]:
 
 @contextmanager
 def open_rows(source: Source) -> Iterator[Iterator[Row[IncomingArticle]]]:
-    """Open a file and give its rows. Raises UnreadableFileError, here or before the first row."""
+    """Open a file and give its rows; blank lines are skipped. Raises UnreadableFileError, or at the first row."""
     with source.open() as (stream, _, _):
-        yield read_rows(stream, source.file_format)
+        found = find_rows(stream, source.file_format, check_header=check_columns)
+        yield (row_of(row, "") for row in found)
 
 
 @dataclass

@@ -6,12 +6,12 @@ Those other than ours are for comparison; most of them are installed by an extra
 from __future__ import annotations
 
 import gzip
-import importlib
 import json
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -164,8 +164,8 @@ def rivals() -> Mapping[str, Extractor]:
 
 def _trafilatura(page: KnownPage) -> Found:
     source = decode_page(page.body)
-    text = _module("trafilatura").extract(source, url=page.url or None, include_comments=False) or ""
-    facts = _module("trafilatura.metadata").extract_metadata(source, default_url=page.url or None)
+    text = import_module("trafilatura").extract(source, url=page.url or None, include_comments=False) or ""
+    facts = import_module("trafilatura.metadata").extract_metadata(source, default_url=page.url or None)
     if facts is None:
         return Found(text, headline="", day="", authors=frozenset())
     authors = as_authors((facts.author or "").split("; "))
@@ -173,14 +173,14 @@ def _trafilatura(page: KnownPage) -> Found:
 
 
 def _readability(page: KnownPage) -> Found:
-    document = _module("readability").Document(decode_page(page.body))
+    document = import_module("readability").Document(decode_page(page.body))
     summary = document.summary(html_partial=True)
     text = join_paragraphs(paragraphs(parse_markup(summary))) if summary.strip() else ""
     return Found(text, headline=as_headline(document.short_title()))
 
 
 def _newspaper(page: KnownPage) -> Found:
-    article = _module("newspaper").Article(page.url or "https://newspaper.invalid/", fetch_images=False)
+    article = import_module("newspaper").Article(page.url or "https://newspaper.invalid/", fetch_images=False)
     article.download(input_html=decode_page(page.body))
     article.parse()
     day = article.publish_date.date().isoformat() if article.publish_date else ""
@@ -188,12 +188,12 @@ def _newspaper(page: KnownPage) -> Found:
 
 
 def _resiliparse(page: KnownPage) -> Found:
-    extract = _module("resiliparse.extract.html2text").extract_plain_text
+    extract = import_module("resiliparse.extract.html2text").extract_plain_text
     return Found(extract(decode_page(page.body), main_content=True, alt_texts=False) or "")
 
 
 def _justext(page: KnownPage) -> Found:
-    justext = _module("justext")
+    justext = import_module("justext")
     language = _english_name(read_declared(parse_page(page.body), page.url).language)
     if language in justext.get_stoplists():
         parts = justext.justext(decode_page(page.body).encode(), justext.get_stoplist(language), encoding="utf-8")
@@ -208,10 +208,6 @@ def _english_name(language: str) -> str:
         return Locale.parse(language or "en").get_language_name("en") or ""
     except (UnknownLocaleError, ValueError):
         return ""
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(name)
 
 
 _RIVALS: Mapping[str, tuple[str, Extractor]] = {

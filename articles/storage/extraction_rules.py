@@ -54,9 +54,9 @@ def selectors_of(saved: SavedRule) -> ExtractionRule:
     return ExtractionRule.of({field: getattr(saved, field) for field in FIELDS} | {"number": saved.pk})
 
 
-def rule_for(url: str, newspaper: str = "") -> ExtractionRule:
-    """Return the rule of the newspaper with this name or, without one, of the URL's host; NO_RULE if it has none."""
-    found = existing_newspaper(Naming.of(newspaper, url))
+def rule_for(url: str) -> ExtractionRule:
+    """Return the rule of the newspaper of the URL's host; NO_RULE if it has none."""
+    found = existing_newspaper(Naming.of("", url))
     return rule_of(found) if found else NO_RULE
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from articles.extraction.kept_pages import unpacked
 from articles.extraction.names import _ADDRESS
-from articles.files.importing import read_rows
 from articles.files.records import UnreadableFileError, read_records
 from articles.files.uploads import preview_rows
 from articles.storage.incoming import RejectedArticleError, check_article
@@ -24,6 +23,7 @@ from crawlers.listings.lists import read_list
 from dedup.detection.runs.cluster.importing import read_results
 from dedup.detection.spark.manifest import BundleError
 from dedup.research.labels import LabelsError, read_labels
+from tests.articles.rows import read_rows
 from tests.fuzz import texts
 from tests.fuzz.effort import Found, timed, try_all
 from tests.fuzz.test_parsers import allowing

@@ -15,13 +15,13 @@ from dataclasses import replace
 import pytest
 
 from articles.files import importing, records
-from articles.files.importing import Row, read_rows
+from articles.files.importing import Row
 from articles.models import Article, ArticleURL
 from articles.normalization.times import DATE_FORMS, written_time
 from articles.storage import ingest
-from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError, check_article
+from articles.storage.incoming import Details, IncomingArticle
 from articles.storage.newspapers import Paper
-from tests.articles.rows import json_lines, row
+from tests.articles.rows import json_lines, read_rows, row
 
 IMPORTED = Details(date_source=Article.DateSource.IMPORT)
 
@@ -211,19 +211,6 @@ def test_a_time_of_another_day_is_kept_with_a_doubt() -> None:
     article = article_of(read)
     assert (str(article.date), str(article.details.published_day)) == ("2024-04-03", "2024-04-10")
     assert article.details.date_doubt == "published_at says 2024-04-10"
-
-
-@pytest.mark.parametrize(
-    ("published_at", "reason"),
-    [
-        ("0001-01-01T00:00:00Z", "published_at 0001-01-01 is before 1605-01-01, the year of the first newspaper;"),
-        ("9999-12-31T23:59:59Z", "published_at 9999-12-31 is after "),
-    ],
-)
-def test_a_time_has_the_bounds_of_a_day(published_at: str, reason: str) -> None:
-    [read] = read_json(json_lines(row(published_at=published_at)))
-    with pytest.raises(RejectedArticleError, match=f"^{reason}"):
-        check_article(article_of(read))
 
 
 def test_json_lines_are_numbered_as_in_the_file() -> None:

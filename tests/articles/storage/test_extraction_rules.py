@@ -28,7 +28,7 @@ PAGE = (
 STORY = ExtractionRule(body=("div.story",))
 
 
-def crawl(*numbers: int, host: str = "paper.example", first: datetime.date = datetime.date(2026, 3, 2)) -> None:
+def crawl(*numbers: int, host: str = "paper.example") -> None:
     """Store pages as a crawl does, one a day."""
     batch = []
     for number in numbers:
@@ -36,7 +36,7 @@ def crawl(*numbers: int, host: str = "paper.example", first: datetime.date = dat
         rule = rule_for(url)
         text = extract_article(PAGE.encode(), url, rule=rule).text
         page = PageCopy(url, "text/html", PAGE.encode(), EXTRACTOR_VERSION, None, rule.number)
-        day = first + datetime.timedelta(days=number)
+        day = datetime.date(2026, 3, 2) + datetime.timedelta(days=number)
         batch.append(IncomingArticle(date=day, headline="Ferry sails", url=url, content=text, page=page))
     store_articles(batch)
 
@@ -87,7 +87,6 @@ def test_a_rule_that_is_not_valid_or_not_new_is_not_saved() -> None:
         save_rule(paper, NO_RULE, user=admin)
     saved = save_rule(paper, STORY, user=admin)
     assert rule_for("https://www.paper.example/1").number == saved.pk
-    assert rule_for("https://nowhere.example/1", "Paper").number == saved.pk
     assert rule_for("https://nowhere.example/1") == NO_RULE
     assert Newspaper.objects.count() == 1
     paper.refresh_from_db()
