@@ -17,6 +17,7 @@ from django.forms import BaseForm
 from django.test import Client
 from django.urls import Resolver404, resolve
 from django_filters import FilterSet
+from lxml import html
 
 from tests.addresses import Address, addresses, pages
 
@@ -63,13 +64,23 @@ def learn_from_pages(found: dict[str, Target], client: Client) -> int:
     """Read each kind of page, and add what links and forms name; return the number of pages read."""
     shown = [page for start in ("/", "/admin/") for page in pages(client, start)]
     for read in shown:
-        page = PageReader(read.path)
-        page.feed(read.text)
-        for link in page.links:
-            _add(found, link)
-        for action, fields in page.forms:
-            _add(found, action or read.path, fields)
+        document = html.document_fromstring(read.text)
+        for link in document.xpath("//*[not(self::link)]/@*[name() = 'href' or name() = 'hx-get' or name() = 'src']"):
+            if link.startswith(("/", "?")):
+                _add(found, urljoin(read.path, link))
+        for form in document.forms:
+            _add(found, form.get("action") or read.path, _fields(form))
     return len(shown)
+
+
+def _fields(form: html.FormElement) -> dict[str, set[str]]:
+    """Return the names that a form sends, with the values that it offers for them."""
+    fields: dict[str, set[str]] = defaultdict(set)
+    parts = ".//input | .//select | .//textarea | .//button | .//option"
+    for part in [*form.xpath(parts), *form.xpath("//*[@form = $name]", name=form.get("id", ""))]:
+        if name := part.get("name") or part.xpath("string(ancestor::select/@name)"):
+            fields[name].add(part.get("value", ""))
+    return fields
 
 
 def _add(found: dict[str, Target], url: str, fields: dict[str, set[str]] | None = None) -> None:
@@ -113,17 +124,13 @@ _OPTIONAL = {"li", "dt", "dd", "p", "option", "optgroup", "tr", "td", "th", "tbo
 
 
 class PageReader(HTMLParser):
-    """The links and forms of a page, and the faults of its HTML: tags that do not match, ids that come twice."""
+    """The faults of a page's HTML: tags that do not match, ids that come twice."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.base = base
-        self.links: list[str] = []
-        self.forms: list[tuple[str, dict[str, set[str]]]] = []
         self.faults: list[str] = []
         self._open: list[str] = []
         self._ids: set[str] = set()
-        self._select = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -135,23 +142,6 @@ class PageReader(HTMLParser):
             self._ids.add(number)
         if tag not in _VOID:
             self._open.append(tag)
-        for name in ("href", "hx-get", "src"):
-            if tag != "link" and values.get(name, "").startswith(("/", "?")):
-                self.links.append(urljoin(self.base, values[name]))
-        self._read_form(tag, values)
-
-    def _read_form(self, tag: str, values: dict[str, str]) -> None:
-        if tag == "form":
-            self.forms.append((values.get("action", ""), defaultdict(set)))
-        name = values.get("name", "")
-        if tag == "select":
-            self._select = name
-        if (
-            self.forms
-            and (name or (tag == "option" and self._select))
-            and tag in ("input", "select", "textarea", "button", "option")
-        ):
-            self.forms[-1][1][name or self._select].add(values.get("value", ""))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)

@@ -181,7 +181,7 @@ def _check_content(answer: Any, sent: Sent) -> None:
     assert "Traceback (most recent call last)" not in text
     if "html" in kind:
         assert "<zq7" not in text, "the page shows a text unescaped"
-        page = PageReader(sent.url)
+        page = PageReader()
         page.feed(text)
         page.close()
         assert page.faults == []

@@ -57,6 +57,7 @@ from dedup.review.readings import label_files
 from dedup.review.rules import trials as fetches
 from newsdedup_site.people.actions import PersonError, block, change
 from tests.dedup.api.callers import Caller
+from tests.factories import make_user
 from tests.interleavings.schedule import Play, always, either
 from tests.interleavings.world import Desk, articles, desk, editors, state_of
 
@@ -78,9 +79,7 @@ LIMITS = ((tokens, "MOST_TOKENS"), (webhooks, "MOST_WEBHOOKS"), (fetches, "MOST_
 
 def person(name: str, role: str) -> User:
     User.objects.filter(username=name).delete()
-    user = User.objects.create_user(name, is_staff=role == "admin")
-    user.groups.add(Group.objects.get(name=role))
-    return user
+    return make_user(name, role, is_staff=role == "admin")
 
 
 def an_editor() -> User:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import datetime
-import io
 import json
 import os
 import sys
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import Group, User
-from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
@@ -24,6 +22,7 @@ from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile
 from newsdedup_site.doctor import examine
+from tests.commands import called
 from tests.factories import store_article
 from tests.upgrades.fill import FERRY, write_articles
 from tests.upgrades.states import Rows, all_rows, differences
@@ -49,13 +48,13 @@ def try_state() -> dict[str, Any]:
     """Upgrade the database of DATABASE_URL, and use it."""
     url = os.environ["DATABASE_URL"]
     before = all_rows(url)
-    _command("migrate", verbosity=0)
+    called("migrate", verbosity=0)
     after = all_rows(url)
     faults = differences(before, after)
     decided = _decided()
-    _command("check", databases=["default"])
-    _command("renormalize", no_progress=True)
-    _command("find_duplicates", no_progress=True)
+    called("check", databases=["default"])
+    called("renormalize", no_progress=True)
+    called("find_duplicates", no_progress=True)
     faults += _lost_decisions(after, all_rows(url))
     if not decided.items() <= (now := _decided()).items():
         faults.append(f"Decided pairs were {decided} and are {now}")
@@ -65,22 +64,16 @@ def try_state() -> dict[str, Any]:
 def import_afresh(*, in_test: bool = False) -> dict[str, Any]:
     """Import the articles of the states into an empty database, as each of them did."""
     if not in_test:
-        _command("migrate", verbosity=0)
+        called("migrate", verbosity=0)
     with tempfile.TemporaryDirectory() as folder:
         write_articles(Path(folder, "articles.jsonl"))
-        _command("import_articles", str(Path(folder, "articles.jsonl")), no_progress=True)
+        called("import_articles", str(Path(folder, "articles.jsonl")), no_progress=True)
     store_article(
         IncomingArticle(datetime.date(2026, 3, 5), "The ferry", FERRY, "The ferry left late again.", "Selby Herald")
     )
-    _command("find_duplicates", no_progress=True)
+    called("find_duplicates", no_progress=True)
     faults = [] if Profile.objects.get(is_default=True).settings == NEW_SETTINGS else ["NEW_SETTINGS are out of date"]
     return {"faults": faults + _doctor() + _pages(), "pairs": _pairs()}
-
-
-def _command(name: str, *arguments: str, **options: Any) -> str:
-    out = io.StringIO()
-    call_command(name, *arguments, stdout=out, stderr=out, **options)
-    return out.getvalue()
 
 
 def _decided() -> dict[int, str]:
@@ -114,7 +107,7 @@ def _pages() -> list[str]:
 def _pairs() -> list[list[Any]]:
     """Return what a run with the settings of a new installation finds, by what names articles to people."""
     Profile.objects.create(name="as in a new installation", settings=NEW_SETTINGS)
-    _command("find_duplicates", no_progress=True, profile="as in a new installation")
+    called("find_duplicates", no_progress=True, profile="as in a new installation")
     run = DetectionRun.objects.latest("pk")
     ends = [f"pair__{end}__{field}" for end in ("left", "right") for field in ("newspaper__name", "date", "headline")]
     rows = Evidence.objects.filter(run=run).values_list(*ends, "pass_name", "score")
