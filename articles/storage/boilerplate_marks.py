@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -194,19 +194,6 @@ class MarkedWeek:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
-    """An article of a week as it is stored."""
-
-    pk: int
-    date: datetime.date
-    published_at: datetime.datetime | None
-    content: str
-    boilerplate: list[list[int]]
-    story_text: str | None
-    topic_text: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class FoundWeek:
     """The boilerplate of a week whose articles had these facts, and by article what has to be written."""
 
@@ -261,21 +248,19 @@ def store_weeks(found: Sequence[FoundWeek]) -> list[MarkedWeek]:
     return [week.counts for week in current]
 
 
-def _articles_of(weeks: Sequence[NewspaperWeek]) -> list[list[_Stored]]:
+def _articles_of(weeks: Sequence[NewspaperWeek]) -> list[list[Article]]:
     """Return the articles of each week in the order of publication: the first with a sentence keeps it."""
-    found: list[dict[int, _Stored]] = [{} for _ in weeks]
-    with connection.cursor() as cursor:
-        cursor.execute(_ARTICLES_SQL, columns_of(weeks))
-        for place, pk, date, published_at, content, boilerplate, story_text, topic_text in cursor.fetchall():
-            marks = json.loads(boilerplate)
-            found[place - 1][pk] = _Stored(pk, date, published_at, content, marks, story_text, topic_text)
+    found: list[dict[int, Article]] = [{} for _ in weeks]
+    rows: Iterable[Any] = Article.objects.raw(_ARTICLES_SQL, columns_of(weeks))
+    for article in rows:
+        found[article.place - 1][article.pk] = article
     orders = (
         publication_order((pk, article.date, article.published_at) for pk, article in week.items()) for week in found
     )
     return [[week[pk] for pk in order] for week, order in zip(found, orders, strict=True)]
 
 
-def _found(week: NewspaperWeek, facts: Facts, rules: Rules, articles: Sequence[_Stored]) -> FoundWeek:
+def _found(week: NewspaperWeek, facts: Facts, rules: Rules, articles: Sequence[Article]) -> FoundWeek:
     texts = [article.content for article in articles]
     found = find_boilerplate(texts, rules.whitelisted, least_articles=rules.least_articles)
     marked, changed = _differences(articles, found.marks)
@@ -283,7 +268,7 @@ def _found(week: NewspaperWeek, facts: Facts, rules: Rules, articles: Sequence[_
 
 
 def _differences(
-    articles: Sequence[_Stored], marks: Sequence[Sequence[Mark]]
+    articles: Sequence[Article], marks: Sequence[Sequence[Mark]]
 ) -> tuple[dict[int, str], list[dict[str, Any]]]:
     """Return the new marks of articles whose compared texts stay the same, and those of the others with their texts."""
     marked: dict[int, str] = {}

@@ -36,6 +36,7 @@ from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
 from tests.articles.storage.test_renormalization import store_page
 from tests.commands import called
 from tests.conftest import StoreArticle
+from tests.meanwhile import meanwhile
 
 pytestmark = pytest.mark.django_db
 DIGEST = text_digest(normalize_text(SUBSCRIBE))
@@ -217,14 +218,8 @@ def test_fingerprints_which_are_stored_never_change() -> None:
 def test_an_article_added_while_its_week_is_processed_is_part_of_it(
     week: list[Article], store: StoreArticle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = boilerplate_marks.find_boilerplate
-
-    def slow(*arguments: Any, **more: Any) -> Any:
-        monkeypatch.setattr(boilerplate_marks, "find_boilerplate", found)
-        store(f"{STORIES[3]}\n\n{SUBSCRIBE}", date="2026-03-05")
-        return found(*arguments, **more)
-
-    monkeypatch.setattr(boilerplate_marks, "find_boilerplate", slow)
+    late = f"{STORIES[3]}\n\n{SUBSCRIBE}"
+    meanwhile(monkeypatch, boilerplate_marks, "find_boilerplate", lambda: store(late, date="2026-03-05"))
     assert [marked.articles for marked in mark_weeks(outdated_weeks())] == [4]
     assert outdated_weeks() == {}
 

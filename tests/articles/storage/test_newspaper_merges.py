@@ -8,7 +8,6 @@ import pytest
 
 from articles.models import Article, ArticleURL, LearntParameter, Newspaper, NewspaperMerge, WhitelistedSentence
 from articles.storage import ingest
-from articles.storage.incoming import IncomingArticle
 from articles.storage.newspaper_merges import (
     MergeError,
     last_merge,
@@ -18,11 +17,12 @@ from articles.storage.newspaper_merges import (
     stored_since,
     undo_merge,
 )
-from articles.storage.newspapers import Naming, Paper, newspapers_for
+from articles.storage.newspapers import Naming, newspapers_for
 from articles.storage.renormalization import outdated_forms, renormalize
 from tests.articles.storage.test_url_parameters import FERRY, PAGE, SCHOOL
 from tests.conftest import StoreArticle
 from tests.factories import make_user
+from tests.meanwhile import meanwhile
 
 MAIN, OLD = "Harbour Post", "harbour-prod-2"
 URLS, OTHERS = ["https://a.example/x"], ["https://b.example/x"]
@@ -233,14 +233,6 @@ def test_an_article_prepared_before_a_merge_is_stored_after_it(
     papers: tuple[Newspaper, Newspaper], store: StoreArticle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, main = papers
-    prepare = ingest.prepare
-
-    def prepare_and_merge(article: IncomingArticle, naming: Naming, paper: Paper) -> Any:
-        prepared = prepare(article, naming, paper)
-        if paper.name == OLD:
-            merge_newspapers(old, main)
-        return prepared
-
-    monkeypatch.setattr(ingest, "prepare", prepare_and_merge)
+    meanwhile(monkeypatch, ingest, "prepare", lambda: merge_newspapers(old, main))
     article = store(newspaper=OLD, headline="Wire: the ferry is back")
     assert (article.newspaper, article.normalized_title) == (main, "the ferry is back")

@@ -11,7 +11,6 @@ import pytest
 from django.core.management import CommandError
 
 from articles.extraction.extract import EXTRACTOR_VERSION
-from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
@@ -25,6 +24,7 @@ from tests.articles.test_processes import end_this_process
 from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import store_article
+from tests.meanwhile import meanwhile
 
 pytestmark = pytest.mark.django_db
 TEXT = "The ferry to Little Skerry sails again after forty days, with a new engine and the old captain on the bridge."
@@ -165,14 +165,10 @@ def test_renormalize_leaves_alone_what_another_process_has_updated(
 ) -> None:
     mine, theirs = store(), store()
     make_outdated(mine, theirs, normalized_title="an older form")
-    find = renormalization.find_forms
-
-    def found_before_the_other(ids: Sequence[int], *rest: Any) -> FoundForms:
-        found = find(ids, *rest)
-        Article.objects.filter(pk=theirs.pk).update(normalizer_version=NORMALIZER_VERSION, normalized_title="theirs")
-        return found
-
-    monkeypatch.setattr(renormalization, "find_forms", found_before_the_other)
+    updated = {"normalizer_version": NORMALIZER_VERSION, "normalized_title": "theirs"}
+    meanwhile(
+        monkeypatch, renormalization, "find_forms", lambda: Article.objects.filter(pk=theirs.pk).update(**updated)
+    )
     assert called("renormalize")[0] == "Articles: 1 checked, 1 changed.\n"
     assert Article.objects.get(pk=theirs.pk).normalized_title == "theirs"
 
@@ -243,20 +239,10 @@ def test_reextract_keeps_the_time_if_page_and_feed_have_no_date() -> None:
     assert (article.content, article.publication_time) == (TEXT, time)
 
 
-def during_extraction(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    """Do something in another process while pages are extracted."""
-
-    def extract(page: KeptPage, on_progress: object) -> Extraction:
-        act()
-        return extract_kept(page, on_progress)
-
-    monkeypatch.setattr(reextraction, "extract_kept", extract)
-
-
 def test_reextract_skips_articles_that_another_process_has_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
     article = store_page()
     theirs = {"content": "By another process.", "extractor_version": EXTRACTOR_VERSION}
-    during_extraction(monkeypatch, lambda: Article.objects.update(**theirs))
+    meanwhile(monkeypatch, reextraction, "extract_kept", lambda: Article.objects.update(**theirs))
 
     assert called("reextract", "--workers", "1")[0] == "Articles: 0 checked, 0 changed.\n"
     article.refresh_from_db()
@@ -265,7 +251,7 @@ def test_reextract_skips_articles_that_another_process_has_extracted(monkeypatch
 
 def test_reextract_uses_affixes_learnt_while_it_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
     store_page(PAGE.replace("Ferry sails", "Ferry sails | Skerry"))
-    during_extraction(monkeypatch, lambda: Newspaper.objects.update(learnt_affixes=["Skerry"]))
+    meanwhile(monkeypatch, reextraction, "extract_kept", lambda: Newspaper.objects.update(learnt_affixes=["Skerry"]))
 
     called("reextract", "--workers", "1")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,6 +16,7 @@ from articles.storage.title_affixes import affixes_line, update_affixes, update_
 from tests.articles.rows import json_lines, row
 from tests.commands import called
 from tests.conftest import StoreArticle
+from tests.meanwhile import meanwhile
 
 pytestmark = pytest.mark.django_db
 SUBJECTS = ("Ferry", "Council", "Lighthouse", "Library", "Orchestra", "Brewery", "Bakery", "Tramway", "Mayor", "School")
@@ -49,14 +49,7 @@ def test_learnt_affixes_are_stored_and_the_forms_are_updated(store: StoreArticle
 
 def test_headlines_that_come_while_it_learns_count_too(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
     store_titles(store)
-    learn = title_affixes.learnt_from
-
-    def learnt_before_the_others(*task: Any) -> Any:
-        found = learn(*task)
-        store_titles(store, "{} — Late Edition")
-        return found
-
-    monkeypatch.setattr(title_affixes, "learnt_from", learnt_before_the_others)
+    meanwhile(monkeypatch, title_affixes, "learnt_from", lambda: store_titles(store, "{} — Late Edition"))
     [newspaper] = update_affixes()
     assert newspaper.learnt_affixes == ["Late Edition", "Skerry Online"]
 
