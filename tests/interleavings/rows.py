@@ -24,8 +24,8 @@ from articles.models import (
 )
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.extraction_rules import RuleError, save_rule
-from articles.storage.incoming import IncomingArticle, SeenURL
-from articles.storage.ingest import attach_urls, newest_revision, store_articles
+from articles.storage.incoming import SeenURL
+from articles.storage.ingest import attach_urls, newest_revision
 from articles.storage.newspaper_merges import MergeError, merge_newspapers, undo_merge
 from articles.storage.revisions import SeenAgain, Version, store_revision
 from crawlers.models import CrawlSchedule, Trial
@@ -56,8 +56,9 @@ from dedup.review.questions.tabs import Question
 from dedup.review.readings import label_files
 from dedup.review.rules import trials as fetches
 from newsdedup_site.people.actions import PersonError, block, change
+from tests.articles.storage.test_ingest import incoming
 from tests.dedup.api.callers import Caller
-from tests.factories import make_user
+from tests.factories import make_user, store_article
 from tests.interleavings.schedule import Play, always, either
 from tests.interleavings.world import Desk, articles, desk, editors, state_of
 
@@ -149,12 +150,7 @@ def known() -> SimpleNamespace:
 
 def store(world: SimpleNamespace, newspaper: str = "") -> str:
     """Store an article at the URL of a world, of this newspaper or of one that nobody has stored yet."""
-    newspaper = newspaper or f"New of {world.article.pk}"
-    content = "The ferry sails at nine, the harbour master said on Monday."
-    incoming = IncomingArticle(
-        date=datetime.date(2026, 3, 2), headline="Ferry", url=world.url, content=content, newspaper=newspaper
-    )
-    return store_articles([incoming])[0].outcome
+    return store_article(incoming(world.url, newspaper=newspaper or f"New of {world.article.pk}")).outcome
 
 
 def store_named(world: SimpleNamespace) -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
 import itertools
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 
 from articles.models import Article
-from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from dedup.detection.clustering.implications import expected_implications
 from dedup.detection.clustering.questions import all_questions, expected_counts
 from dedup.detection.clustering.rebuild import expected_clusters
 from dedup.models import Cluster, ConfirmedArticle, Decision, Membership, Pair, QuestionCount, SeparateArticles
+from tests.articles.storage.test_ingest import incoming
 from tests.factories import make_cluster, make_pair
 
 _numbers = itertools.count(1)
@@ -28,10 +27,9 @@ def editors() -> tuple[User, User]:
 def articles(count: int) -> list[Article]:
     """Return new articles with texts of their own, each of another newspaper."""
     batch = [
-        IncomingArticle(
-            date=datetime.date(2026, 3, 2),
+        incoming(
+            f"https://paper.example/story-number-{number}",
             headline=f"Headline number {number} of the day",
-            url=f"https://paper.example/story-number-{number}",
             content=f"Text number {number}, which is like no other text of the {number}th kind.",
             newspaper=f"Paper {place}",
         )
