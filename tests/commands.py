@@ -1,8 +1,10 @@
-"""Commands, as tests call them."""
+"""Commands, as tests call them, and what another process does meanwhile."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,3 +24,16 @@ def refused(command: str, *arguments: Any) -> str:
         called(command, *arguments)
     assert raised.value.returncode == 2
     return str(raised.value)
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, module: ModuleType, function: str, act: Callable[[], object]) -> None:
+    """Do something when this function of a module is done for the first time."""
+    original = getattr(module, function)
+
+    def done(*arguments: Any, **named: Any) -> Any:
+        monkeypatch.setattr(module, function, original)
+        result = original(*arguments, **named)
+        act()
+        return result
+
+    monkeypatch.setattr(module, function, done)

@@ -34,9 +34,8 @@ from articles.storage.reextraction import reextract
 from articles.storage.removed import MARKS
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
 from tests.articles.storage.test_renormalization import store_page
-from tests.commands import called
+from tests.commands import called, meanwhile
 from tests.conftest import StoreArticle
-from tests.meanwhile import meanwhile
 
 pytestmark = pytest.mark.django_db
 DIGEST = text_digest(normalize_text(SUBSCRIBE))

@@ -20,9 +20,9 @@ from articles.storage.newspaper_merges import (
 from articles.storage.newspapers import Naming, newspapers_for
 from articles.storage.renormalization import outdated_forms, renormalize
 from tests.articles.storage.test_url_parameters import FERRY, PAGE, SCHOOL
+from tests.commands import meanwhile
 from tests.conftest import StoreArticle
 from tests.factories import make_user
-from tests.meanwhile import meanwhile
 
 MAIN, OLD = "Harbour Post", "harbour-prod-2"
 URLS, OTHERS = ["https://a.example/x"], ["https://b.example/x"]

@@ -21,10 +21,9 @@ from articles.storage.incoming import Details, IncomingArticle, ListedDate, Page
 from articles.storage.known_articles import known_urls
 from articles.storage.renormalization import FoundForms
 from tests.articles.test_processes import end_this_process
-from tests.commands import called
+from tests.commands import called, meanwhile
 from tests.conftest import StoreArticle
 from tests.factories import store_article
-from tests.meanwhile import meanwhile
 
 pytestmark = pytest.mark.django_db
 TEXT = "The ferry to Little Skerry sails again after forty days, with a new engine and the old captain on the bridge."

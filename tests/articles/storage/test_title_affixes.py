@@ -14,9 +14,8 @@ from articles.storage import title_affixes
 from articles.storage.renormalization import outdated_forms
 from articles.storage.title_affixes import affixes_line, update_affixes, update_affixes_and_forms
 from tests.articles.rows import json_lines, row
-from tests.commands import called
+from tests.commands import called, meanwhile
 from tests.conftest import StoreArticle
-from tests.meanwhile import meanwhile
 
 pytestmark = pytest.mark.django_db
 SUBJECTS = ("Ferry", "Council", "Lighthouse", "Library", "Orchestra", "Brewery", "Bakery", "Tramway", "Mayor", "School")
