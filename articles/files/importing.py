@@ -17,16 +17,14 @@ from uuid import UUID
 from articles.files.columns import article_in, check_columns
 from articles.files.formats import Source
 from articles.files.records import MAX_LINE_BYTES, FileFormat, FoundRow, find_rows, record_of
-from articles.models import Newspaper
 from articles.normalization.logins import without_logins
 from articles.normalization.times import UnreadableDayError
 from articles.processes import THIS_PROCESS, Pool, in_batches
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
-from articles.storage.ingest import ForPaper, Stored, refresh_statistics, store_prepared
+from articles.storage.ingest import ForPaper, Stored, store_prepared
 from articles.storage.known_articles import known_keys
 from articles.storage.newspapers import Naming, Paper, papers_for
 from articles.storage.preparing import Prepared, prepare_again, prepare_all
-from articles.storage.title_affixes import newspapers_since, update_affixes_and_forms
 
 # Starting processes takes longer than preparing this many rows.
 FEW_ROWS = 2_000
@@ -127,15 +125,6 @@ def import_rows(
     with closing(pool.stream(batches, prepare_batch, few=-(-FEW_ROWS // batch_size))) as prepared:
         for batch, found in prepared:
             yield _stored(batch, found, store)
-
-
-def settle_import(before: int, created: int, pool: Pool) -> list[Newspaper]:
-    """Learn the affixes of newspapers with articles newer than the revision `before`; return those that changed.
-
-    `created` is how many articles were stored since that.
-    """
-    refresh_statistics(created)
-    return list(update_affixes_and_forms(newspapers_since(before), pool=pool))
 
 
 def reason_form(reason: str) -> str:

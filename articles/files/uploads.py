@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from articles.files.columns import check_columns, column_uses
 from articles.files.formats import FileUsageError, format_of
-from articles.files.importing import PreparedRow, Tally, checked_row, import_rows, reason_form, settle_import
+from articles.files.importing import PreparedRow, Tally, checked_row, import_rows, reason_form
 from articles.files.records import FileFormat, UnreadableFileError, find_rows, record_of
 from articles.jobs.work import JobError, Work, ask
 from articles.models import FileImport, Job, RejectedRow, UploadedPart
@@ -27,6 +27,7 @@ from articles.processes import WorkerDiedError, is_out_of_memory
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import newest_revision
 from articles.storage.newspapers import newspaper_host
+from articles.storage.title_affixes import settle_import
 from articles.storage.workers import database_pool
 
 PREVIEWED_ROWS = 1_000

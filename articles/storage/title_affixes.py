@@ -12,7 +12,7 @@ from articles.models import Article, Newspaper
 from articles.normalization.affixes import LEAST_HEADLINES, learn_affixes
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.fingerprints import fingerprint
-from articles.storage.ingest import writing
+from articles.storage.ingest import refresh_statistics, writing
 from articles.storage.renormalization import mark_outdated, renormalize
 
 # Of a newspaper, the newest. Reading so many blocks other writers for a tenth of a second.
@@ -21,6 +21,15 @@ LEARNT_FROM = 20_000
 FEW_HEADLINES = 10_000
 # Longer ones are not headlines, and many separators make them slow to read.
 LONGEST_HEADLINE = 250
+
+
+def settle_import(before: int, created: int, pool: Pool) -> list[Newspaper]:
+    """Learn the affixes of newspapers with articles newer than the revision `before`; return those that changed.
+
+    `created` is how many articles were stored since that.
+    """
+    refresh_statistics(created)
+    return update_affixes_and_forms(Newspaper.objects.filter(articles__revision__gt=before).distinct(), pool=pool)
 
 
 def update_affixes_and_forms(newspapers: Iterable[Newspaper], *, pool: Pool = THIS_PROCESS) -> list[Newspaper]:
@@ -63,11 +72,6 @@ def affixes_line(newspaper: Newspaper) -> str:
     """Return a sentence for people about the affixes learnt of a newspaper."""
     learnt = ", ".join(f"“{affix}”" for affix in newspaper.learnt_affixes)
     return f"{newspaper}: learnt headline affixes: {learnt or 'none'}."
-
-
-def newspapers_since(revision: int) -> Sequence[Newspaper]:
-    """Return the newspapers with articles that were added or changed after this revision."""
-    return list(Newspaper.objects.filter(articles__revision__gt=revision).distinct())
 
 
 def newest_headlines(newspaper: Newspaper) -> list[str]:

@@ -27,7 +27,6 @@ from articles.files.importing import (
     Tally,
     import_rows,
     open_rows,
-    settle_import,
 )
 from articles.files.records import FileFormat
 from articles.files.whole_files import writing
@@ -35,7 +34,7 @@ from articles.management.arguments import add_batch_size_option, add_workers_opt
 from articles.management.base import LongCommand, usage_error
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.storage.ingest import MAX_HEADLINE_VARIANTS, newest_revision, store_prepared
-from articles.storage.title_affixes import affixes_line
+from articles.storage.title_affixes import affixes_line, settle_import
 from articles.storage.workers import database_pool
 
 # Each is one transaction. Larger ones are no faster, and crawlers wait while one is written.

@@ -13,8 +13,8 @@ from django.db import Error as DatabaseFault
 from articles.management.arguments import add_workers_option
 from articles.management.base import LongCommand, usage_error
 from articles.processes import Pool
-from articles.storage.ingest import Stored, newest_revision, refresh_statistics
-from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
+from articles.storage.ingest import Stored, newest_revision
+from articles.storage.title_affixes import affixes_line, settle_import
 from articles.storage.workers import database_pool
 from articles.warc import ArchivedPage, DamagedArchiveError, OtherRecord, join_following, opened, read_pages
 from crawlers.archived_pages import store_pages
@@ -40,7 +40,8 @@ class Command(LongCommand):
         try:
             with database_pool(options["workers"]) as pool:
                 damaged = [fault for name in files if (fault := self._import(name, tally, pool, options))]
-                self._settle(before, tally.outcomes["created"], pool)
+                for newspaper in settle_import(before, tally.outcomes["created"], pool):
+                    self.stdout.write(affixes_line(newspaper))
         except DatabaseFault as error:
             fault = f"the import stopped: {str(error).strip()}. Articles already stored are kept"
             raise CommandError(f"{fault}; fix this, then run the same command again to resume.") from error
@@ -62,12 +63,6 @@ class Command(LongCommand):
         except OSError as error:
             damage.append(str(error.strerror))
         return f"{name} cannot be read: {damage[0]}" if damage else ""
-
-    def _settle(self, before: int, created: int, pool: Pool) -> None:
-        """Learn the affixes of newspapers that have new articles since this revision."""
-        refresh_statistics(created)
-        for newspaper in update_affixes_and_forms(newspapers_since(before), pool=pool):
-            self.stdout.write(affixes_line(newspaper))
 
     def _report(self, tally: _Tally) -> None:
         counts = tally.outcomes
