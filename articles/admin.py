@@ -256,14 +256,14 @@ class RepeatedSentenceAdmin(ReadOnlyAdmin):
     @admin.action(description="Whitelist: keep these sentences", permissions=["whitelist"])
     def whitelist(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
         """Whitelist the selected sentences, each for its newspaper."""
-        self._each(request, rows, whitelist_sentence, "Whitelisted")
+        self._act_on(request, rows, whitelist_sentence, "Whitelisted")
 
     @admin.action(description="Remove these sentences from the whitelist", permissions=["whitelist"])
     def end_whitelisting(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
         """Remove the selected sentences from the whitelist."""
-        self._each(request, rows, end_whitelisting, "Removed from the whitelist")
+        self._act_on(request, rows, end_whitelisting, "Removed from the whitelist")
 
-    def _each(self, request: HttpRequest, rows: QuerySet[RepeatedSentence], act: Any, done: str) -> None:
+    def _act_on(self, request: HttpRequest, rows: QuerySet[RepeatedSentence], act: Any, done: str) -> None:
         sentences = rows.order_by().values_list("newspaper", "digest").distinct()
         unchanged = 0
         for newspaper, digest in sentences:
