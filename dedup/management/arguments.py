@@ -37,11 +37,11 @@ CORPUS_EXIT_CODES: Mapping[type[Exception], ExitCode] = {
     ProfileError: ExitCode.USAGE,
     ScratchError: ExitCode.ERROR,
 }
-# The settings that an option changes: the type of the value, its name in the help, and an example.
-_OVERRIDES: dict[str, tuple[Callable[[str], Any], str, str]] = {
-    "day_window": (int, "DAYS", "7"),
-    "prefix": (int, "N", "1000"),
-    "threshold": (float, "SCORE", "0.7"),
+# The settings that an option changes: the type of the value, its name in the help, an example, and what it does.
+_OVERRIDES: dict[str, tuple[Callable[[str], Any], str, str, str]] = {
+    "day_window": (int, "DAYS", "7", "compare articles at most this many days apart"),
+    "prefix": (int, "N", "1000", "compare only the first N normalised characters"),
+    "threshold": (float, "SCORE", "0.7", "propose pairs with at least this score"),
 }
 
 
@@ -73,18 +73,13 @@ def add_corpus_option(parser: CommandParser, *, purpose: str) -> None:
 
 def add_override_options(parser: CommandParser) -> None:
     """Add the options that change a setting in all passes that have it, or in the pass they name."""
-    helps = {
-        "day_window": "compare articles at most this many days apart",
-        "prefix": "compare only the first N normalised characters",
-        "threshold": "propose pairs with at least this score",
-    }
-    for setting, (_, value, example) in _OVERRIDES.items():
+    for setting, (_, value, example, does) in _OVERRIDES.items():
         parser.add_argument(
             _option(setting),
             action="append",
             default=[],
             metavar=f"[PASS=]{value}",
-            help=f"{helps[setting]}; with PASS= in this pass only, such as trigram={example}; may be repeated",
+            help=f"{does}; with PASS= in this pass only, such as trigram={example}; may be repeated",
         )
 
 
@@ -175,7 +170,7 @@ def chosen_configs(profile: Profile, options: Mapping[str, Any]) -> Configs:
 
 def _overridden(configs: Configs, setting: str, text: str) -> Configs:
     """Return the configs after an option such as --threshold trigram=0.7, or --threshold 0.7."""
-    read, value, example = _OVERRIDES[setting]
+    read, value, example, _ = _OVERRIDES[setting]
     name, _, number = text.rpartition("=")
     try:
         wanted = read(number)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
-from datetime import date, datetime
+from datetime import date
 from functools import partial
 from typing import Any, TypedDict
 
@@ -30,7 +30,7 @@ from dedup.models import Decision, DetectionRun, FittedModel, Pair, SampledPair,
 from dedup.reports import REPORTS
 from dedup.reports.base import Chart, Report, ReportError
 from dedup.reports.drawing import alt, svg
-from dedup.reports.formats import Shown, as_json, from_json, is_current, presented, shown_by, to_json
+from dedup.reports.formats import as_json, is_current, presented, shown_by, to_json
 
 # A result that took less than this is computed again for each reader.
 QUICK_SECONDS = 0.2
@@ -68,16 +68,6 @@ class Changes:
         return bool(self.runs or self.decisions or self.articles)
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """A result: its JSON, what shows it, and when it was computed."""
-
-    json: str
-    shown: Shown
-    computed_at: datetime
-    seconds: float
-
-
 def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
     """Return a scope and options as they are stored."""
     return {
@@ -103,18 +93,11 @@ def _stored(report: Report, asked: dict[str, Any]) -> QuerySet[StoredReport]:
     return StoredReport.objects.filter(report=report.name, key=key_of(asked))
 
 
-def computed(stored: StoredReport) -> Computed | None:
-    """Return the kept result; None if it was not computed yet."""
-    if stored.computed_at is None or stored.shown is None:
-        return None
-    return Computed(stored.result, from_json(stored.shown), stored.computed_at, stored.seconds)
-
-
 # Up to where the archive had come before, what a report found, and in how many seconds.
 _Result = tuple[State, Any, float]
 
 
-def compute(report: Report, scope: Scope, options: Settings) -> Computed:
+def compute(report: Report, scope: Scope, options: Settings) -> StoredReport:
     """Compute a report, and keep the result. Raises ReportError if it cannot be computed like this."""
     return _kept(report, scope, options, _result(report, scope, options))
 
@@ -126,7 +109,7 @@ def _result(report: Report, scope: Scope, options: Settings) -> _Result:
     return state, result, time.monotonic() - began
 
 
-def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Computed:
+def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> StoredReport:
     """Draw a result, and keep it."""
     state, result, seconds = found
     text = as_json(result)
@@ -134,24 +117,23 @@ def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Co
     before = _stored(report, asked).first()
     # Drawing takes longer than most queries.
     drawn = before.shown if before is not None and before.result == text else None
-    shown = from_json(drawn) if drawn and is_current(drawn) else presented(report, result)
-    now = timezone.now()
-    StoredReport.objects.update_or_create(
+    shown = drawn if drawn and is_current(drawn) else to_json(presented(report, result))
+    kept, _ = StoredReport.objects.update_or_create(
         report=report.name,
         key=key_of(asked),
         defaults={
             "asked": asked,
             "job": None,
             "error": "",
-            "computed_at": now,
+            "computed_at": timezone.now(),
             "seconds": seconds,
             **state,
             "result": text,
-            "shown": to_json(shown),
+            "shown": shown,
         },
     )
     _forget_oldest(report)
-    return Computed(text, shown, now, seconds)
+    return kept
 
 
 def current_state() -> State:

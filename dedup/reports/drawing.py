@@ -165,13 +165,6 @@ def drawn_name(name: str) -> str:
 # ---- charts of several reports -----------------------------------------------------------------------
 
 
-class Bar(NamedTuple):
-    """A bar: its name, and how long it is."""
-
-    name: str
-    value: float
-
-
 def stacked(
     rows: Sequence[Mapping[str, Any]], values: str, kinds: Sequence[str], *, height: int, room: int = 0, **colours: Any
 ) -> Any:
@@ -211,11 +204,11 @@ def numbered(names: Iterable[str]) -> list[str]:
     return [f"{place:02} {name}" for place, name in enumerate(names, 1)]
 
 
-def bars(shown: Sequence[Bar], title: str, *, percent: bool = False) -> Any:
-    """Return horizontal bars, in their order, of shares or of counts."""
+def bars(shown: Sequence[tuple[str, float]], title: str, *, percent: bool = False) -> Any:
+    """Return horizontal bars of these names and lengths, in their order, of shares or of counts."""
     axis = alt.Axis(format="%") if percent else alt.Axis(tickMinStep=1)
-    names = numbered(bar.name for bar in shown)
-    rows = [{"name": name, "value": bar.value} for name, bar in zip(names, shown, strict=True)]
+    names = numbered(name for name, _ in shown)
+    rows = [{"name": name, "value": value} for name, (_, value) in zip(names, shown, strict=True)]
     return (
         alt.Chart(alt.InlineData(values=rows), width=WIDTH - 220, height=alt.Step(24))
         .mark_bar()

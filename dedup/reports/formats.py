@@ -135,7 +135,7 @@ def shown_by() -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def from_json(stored: dict[str, Any]) -> Shown:
+def from_json(stored: Any) -> Shown:
     """Return what `to_json` wrote."""
     return Shown(
         stored["summary"],

@@ -6,9 +6,11 @@ than 60 days apart, and "98% of proposed duplicates at the 99% threshold are pub
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import accumulate
 from typing import Annotated, Any, ClassVar
 
 from django.urls import reverse
@@ -269,12 +271,21 @@ class GapsReport(Report):
 
 
 def held_by(shares: Sequence[float], by_days: Sequence[tuple[int, int]]) -> list[Held]:
-    """Return the window for each share; nothing without pairs."""
-    return [
-        Held(share, days, sum(number for apart, number in by_days if apart <= days))
-        for share in shares
-        if (days := window_holding(share, by_days)) is not None
-    ]
+    """Return the fewest days within which at least each share of the pairs is; nothing without pairs.
+
+    >>> held_by([0.98], [(0, 90), (2, 8), (70, 2)])
+    [Held(share=0.98, days=2, pairs=98)]
+    """
+    if not by_days:
+        return []
+    held = _held(by_days)
+    places = (bisect_left(held, share * held[-1] - _ROUNDING) for share in shares)
+    return [Held(share, by_days[place][0], held[place]) for share, place in zip(shares, places, strict=True)]
+
+
+def _held(by_days: Sequence[tuple[int, int]]) -> list[int]:
+    """Return how many pairs are so many days apart or fewer."""
+    return list(accumulate(pairs for _, pairs in by_days))
 
 
 def count_gaps(cursor: Any, edges: Sequence[float]) -> list[Gap]:
@@ -297,21 +308,6 @@ def far_pairs(gaps: Sequence[Gap]) -> list[FarPairs]:
     return [*bands, FarPairs(gaps[-1].lowest, 1.0, sum(band.later for band in bands), sum(band.far for band in bands))]
 
 
-def window_holding(part: float, by_days: Sequence[tuple[int, int]]) -> int | None:
-    """Return the fewest days within which at least this share of the pairs is, 0..1; None without pairs.
-
-    >>> window_holding(0.98, [(0, 90), (2, 8), (70, 2)])
-    2
-    """
-    total = sum(pairs for _, pairs in by_days)
-    held = 0
-    for days, pairs in by_days:
-        held += pairs
-        if held >= part * total - _ROUNDING:
-            return days
-    return None
-
-
 def far_examples(cursor: Any) -> list[Example]:
     """Return the pairs of each band with the highest scores among those that are far apart."""
     cursor.execute(_EXAMPLES_SQL, {"far": FAR_DAYS, "examples": _EXAMPLES_OF_BAND})
@@ -329,7 +325,7 @@ def _advice(result: Gaps) -> Iterator[str]:
     if result.advised is None:
         yield f"The pass {result.pass_name} finds no pairs with scores {_top(result)}, so no window can be advised."
         return
-    total = sum(number for _, number in result.by_days)
+    total = sum(pairs for _, pairs in result.by_days)
     days = "one day" if result.advised.days == 1 else f"{result.advised.days:,} days"
     yield (
         f"A window of {days} holds {result.advised.pairs:,} of {counted(total, 'pair')} with scores {_top(result)} "
@@ -389,10 +385,8 @@ def _spread_chart(gaps: Sequence[Gap]) -> Chart:
 
 def _window_chart(band: str, by_days: Sequence[tuple[int, int]], advised: int | None) -> Chart:
     """Return the share of a band's pairs that a window of so many days holds, with the advised window marked."""
-    total, held, rows = sum(number for _, number in by_days), 0, []
-    for days, number in by_days:
-        held += number
-        rows.append({"days": days, "share": held / total})
+    held = _held(by_days)
+    rows = [{"days": days, "share": within / held[-1]} for (days, _), within in zip(by_days, held, strict=True)]
     last = max(1, by_days[-1][0])
     scale = alt.Scale(type="symlog", domain=[0, last * 1.1], nice=False)
     axis = alt.Axis(values=_days_up_to(last), format=",d")

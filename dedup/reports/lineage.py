@@ -17,7 +17,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster
 from dedup.reports.base import Chart, Report
 from dedup.reports.columns import column, share_of, share_of_all, table
-from dedup.reports.drawing import MOST_BARS, Bar, bars, drawn_name
+from dedup.reports.drawing import MOST_BARS, bars, drawn_name
 from dedup.review.queries.lineage import traced_clusters
 
 
@@ -179,7 +179,7 @@ def _kinds_chart(result: Lineages) -> Chart:
         "kinds",
         "Kinds of reuse",
         f"A bar for each kind, with its clusters: {counts}.",
-        bars([Bar(kind.label, kind.clusters) for kind in result.kinds], "Clusters"),
+        bars([(kind.label, kind.clusters) for kind in result.kinds], "Clusters"),
     )
 
 
@@ -191,5 +191,5 @@ def _leaders_chart(result: Lineages) -> Chart:
         "Who publishes first",
         f"The {len(shown)} newspapers that were first most often, as far as the times say. {most.newspaper} was first "
         f"in {most.led:,} of {most.known:,} clusters whose first article is known.",
-        bars([Bar(drawn_name(leader.newspaper), leader.led) for leader in shown], "Clusters in which it was first"),
+        bars([(drawn_name(leader.newspaper), leader.led) for leader in shown], "Clusters in which it was first"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from django.template.loader import render_to_string
@@ -19,6 +19,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.reports.base import File, Report
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, drawn, listed
 from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts, facts_of
+from dedup.research.sampling import Plan, option_of
 from dedup.rows.corpus.kept import write_kept
 
 _MANAGE = "manage.py"
@@ -256,23 +257,9 @@ def _find(run: dict[str, Any]) -> list[str]:
     return ["find_duplicates", *profile, *part, *passes, "--boilerplate", run["boilerplate"]]
 
 
-# The options of `export validation`, by the names that a sample stores.
-_DRAWN_BY = {
-    "size": "size",
-    "per_stratum": "per-stratum",
-    "not_proposed": "not-proposed",
-    "window_days": "window",
-    "pass_name": "pass",
-    "near_days": "near",
-    "readers": "readers",
-    "by": "by",
-    "bands": "bands",
-}
-
-
 def _drawing(measured: Measured) -> Iterator[str]:
     """Yield the options that draw the sample again, from the same archive."""
-    for name, option in _DRAWN_BY.items():
-        if (value := measured.options.get(name)) not in (None, ""):
-            yield from (f"--{option}", ",".join(map(str, value)) if isinstance(value, list) else str(value))
+    for field in fields(Plan):
+        if (value := measured.options.get(field.name)) not in (None, ""):
+            yield from (option_of(field.name), ",".join(map(str, value)) if isinstance(value, list) else str(value))
     yield from ("--seed", str(measured.seed))

@@ -15,7 +15,7 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, rows_of
 from dedup.reports.columns import COUNT, NUMBER, TEXT, Table, column, listed, share_of, share_of_all, table, tables_of
-from dedup.reports.drawing import MOST_BARS, PALETTE, WIDTH, Bar, alt, bars, drawn_name, time_axis
+from dedup.reports.drawing import MOST_BARS, PALETTE, WIDTH, alt, bars, drawn_name, time_axis
 from dedup.reports.passes import found_by
 
 # By their share, the names of the columns that have them.
@@ -259,7 +259,7 @@ def _newspapers_chart(newspapers: list[Paper]) -> Chart:
         "Share of duplicates by newspaper",
         f"The share of articles that are duplicates, of the {len(shown)} newspapers with most articles. "
         f"{shown[0].name} has the highest: {shown[0].share:.2%}.",
-        bars([Bar(drawn_name(paper.name), paper.share) for paper in shown], "Duplicates", percent=True),
+        bars([(drawn_name(paper.name), paper.share) for paper in shown], "Duplicates", percent=True),
     )
 
 
@@ -270,7 +270,7 @@ def _methods_chart(result: Overview) -> Chart:
         "Share of duplicates by pass",
         "The share of articles that are duplicates and that a pass finds; several passes may find one. "
         f"{most.label} finds most: {most.share(result):.2%}.",
-        bars([Bar(method.label, method.share(result) or 0) for method in result.methods], "Duplicates", percent=True),
+        bars([(method.label, method.share(result) or 0) for method in result.methods], "Duplicates", percent=True),
     )
 
 

@@ -20,11 +20,12 @@ from dedup.research.labels import (
     NotFoundError,
     Problem,
     column_name,
+    first_text,
     for_example,
     in_parts,
+    named_by,
     read_rows,
     stored_articles,
-    text_value,
 )
 
 
@@ -170,13 +171,4 @@ def _row(values: Mapping[str, object], line: int, _file: str) -> Clustered:
     """Return the article and the cluster of a row. Raises ValueError with the reason if it has none."""
     if not values.keys() & set(_CLUSTERS):
         raise ValueError("the row has no cluster; give its name, or null for an article alone")
-    named = Named(_first(values, _IDS), text_value(values, "url"))
-    if not named.url and named.external_id.startswith(("https://", "http://")):
-        named = Named(named.external_id, named.external_id)
-    if named == Named():
-        raise ValueError("neither id nor url names an article; give its external id or its URL")
-    return Clustered(line, named, _first(values, _CLUSTERS) or line)
-
-
-def _first(values: Mapping[str, object], names: Sequence[str]) -> str:
-    return next((text for text in (text_value(values, name) for name in names) if text), "")
+    return Clustered(line, named_by(values, _IDS, "url"), first_text(values, _CLUSTERS) or line)

@@ -183,7 +183,7 @@ def _label(values: Mapping[str, object], line: int, file: str) -> Label:
         raise ValueError(f"label is {_shown(values.get('label'))}; it must be one of {', '.join(LABELS)}")
     return Label(
         line,
-        (_named(values, "a"), _named(values, "b")),
+        (named_by(values, ["a"], "url_a"), named_by(values, ["b"], "url_b")),
         label,
         _weight(values),
         text_value(values, "stratum"),
@@ -192,13 +192,22 @@ def _label(values: Mapping[str, object], line: int, file: str) -> Label:
     )
 
 
-def _named(values: Mapping[str, object], side: str) -> Named:
-    name = text_value(values, side)
+def named_by(values: Mapping[str, object], ids: Sequence[str], url: str) -> Named:
+    """Return how a row names an article: by the first of its columns for ids that is filled in, and by its URL.
+
+    Raises ValueError if no column names it.
+    """
+    name = first_text(values, ids)
     # Some collections use URLs as ids.
-    named = Named(name, text_value(values, f"url_{side}") or (name if name.startswith(("https://", "http://")) else ""))
+    named = Named(name, text_value(values, url) or (name if name.startswith(("https://", "http://")) else ""))
     if named == Named():
-        raise ValueError(f"neither {side} nor url_{side} names an article; give its external id or its URL")
+        raise ValueError(f"neither {ids[0]} nor {url} names an article; give its external id or its URL")
     return named
+
+
+def first_text(values: Mapping[str, object], names: Sequence[str]) -> str:
+    """Return the first of these values that is not empty, as text."""
+    return next(filter(None, (text_value(values, name) for name in names)), "")
 
 
 def _weight(values: Mapping[str, object]) -> float:

@@ -18,7 +18,7 @@ from django.db.models import Count
 from articles.models import Article
 from dedup.detection.passes import PASSES
 from dedup.models import DetectionRun, Pair, SampledPair, ValidationSample
-from dedup.research.strata import NOT_PROPOSED, Cell, PairsOfDays, Stratum, name_of, shared_out
+from dedup.research.strata import NOT_PROPOSED, PairsOfDays, Stratum, name_of, shared_out
 
 # What strata can differ in.
 DIMENSIONS = ("band", "verdict", "newspaper", "days")
@@ -48,13 +48,13 @@ class Plan:
 
     size: int | None = SIZE
     per_stratum: int | None = None
-    pass_name: str = ""
-    bands: tuple[float, ...] = BANDS
-    by: tuple[str, ...] = DIMENSIONS
-    near_days: int = NEAR_DAYS
     not_proposed: int = 0
     window_days: int = NEAR_DAYS
+    pass_name: str = ""
+    near_days: int = NEAR_DAYS
     readers: int = 1
+    by: tuple[str, ...] = DIMENSIONS
+    bands: tuple[float, ...] = BANDS
 
     def __post_init__(self) -> None:
         if (self.size is None) == (self.per_stratum is None):
@@ -79,6 +79,15 @@ class Plan:
             raise SampleError(
                 f"the score bands are {given}; give at most {MOST_BANDS} bounds above 0 and below 1, rising"
             )
+
+
+def option_of(field: str) -> str:
+    """Return the option of `export validation` that sets a field of a plan.
+
+    >>> option_of("window_days"), option_of("pass_name"), option_of("per_stratum")
+    ('--window', '--pass', '--per-stratum')
+    """
+    return f"--{field.removesuffix('_days').removesuffix('_name').replace('_', '-')}"
 
 
 class Chosen(NamedTuple):
@@ -155,7 +164,7 @@ def _stored(plan: Plan, strata: Sequence[Stratum], size: int, *, seed: int, name
 
 # ---- pairs that a pass proposes ----------------------------------------------------------------------
 
-# The cell of each pair as a text that _cell reads: band, verdict, same newspaper, near; "-" for what is not told apart.
+# The cell of each pair, as name_of describes it.
 _CELLS_SQL = """
 CREATE TEMPORARY TABLE sampled_cells ON COMMIT DROP AS
 SELECT pair.left_id, pair.right_id, concat_ws('|',
@@ -203,10 +212,10 @@ def _of_proposed(plan: Plan, seed: int) -> tuple[list[Stratum], list[Chosen]]:
         cursor.execute(_CELLS_SQL, asked)
         cursor.execute(_COUNT_SQL)
         # The highest band first; by text otherwise.
-        counted = sorted(cursor.fetchall(), key=lambda row: (-(_cell(row[0]).band or 0), row[0]))
+        counted = sorted(cursor.fetchall(), key=lambda row: (-_band(row[0]), row[0]))
         cells, sizes = [cell for cell, _ in counted], [size for _, size in counted]
         numbers = _numbers(plan, sizes)
-        names = [name_of(_cell(cell), plan.bands, near, plan.pass_name) for cell in cells]
+        names = [name_of(cell, plan.bands, near, plan.pass_name) for cell in cells]
         wanted = [plan.per_stratum or number for number in numbers]
         strata = list(map(Stratum, names, sizes, wanted, numbers))
         asked = {"seed": seed, "cells": cells, "pairs": numbers}
@@ -244,14 +253,9 @@ def _numbers(plan: Plan, sizes: Sequence[int]) -> list[int]:
     return shared_out(plan.size, sizes)
 
 
-def _cell(written: str) -> Cell:
-    band, verdict, same, near = written.split("|")
-    return Cell(
-        None if band == "-" else int(band),
-        None if verdict == "-" else verdict,
-        None if same == "-" else same == "1",
-        None if near == "-" else near == "1",
-    )
+def _band(cell: str) -> int:
+    band, *_ = cell.split("|")
+    return 0 if band == "-" else int(band)
 
 
 # ---- pairs that no pass proposes ---------------------------------------------------------------------

@@ -26,33 +26,26 @@ class Stratum:
         return self.pairs / self.drawn
 
 
-class Cell(NamedTuple):
-    """What a stratum has in common; None where the sample does not tell pairs apart by it.
+def name_of(cell: str, bands: Sequence[float], near_days: int, pass_name: str) -> str:
+    """Return the name of a stratum in words, by what its pairs share: "0.80-0.90 / duplicate / 0-3 days".
 
-    `band` is the position of the score's band from below, -1 for a pair without a score of the chosen pass.
+    A cell is the position of the score's band from below, -1 for a pair without a score of the chosen pass; the
+    verdict; 1 for the same newspaper; and 1 for near days. "-" stands for what the sample does not tell pairs apart by.
     """
-
-    band: int | None
-    verdict: str | None
-    same_newspaper: bool | None
-    near: bool | None
-
-
-def name_of(cell: Cell, bands: Sequence[float], near_days: int, pass_name: str = "") -> str:
-    """Return the name of a stratum in words, the same for the same cell: "0.80-0.90 / duplicate / 0-3 days"."""
+    band, verdict, same_newspaper, near = cell.split("|")
     parts = []
-    if cell.band is not None:
-        parts.append(band_name(cell.band, bands, pass_name))
-    if cell.verdict is not None:
-        parts.append(cell.verdict or "not compared")
-    if cell.same_newspaper is not None:
-        parts.append("same newspaper" if cell.same_newspaper else "two newspapers")
-    if cell.near is not None:
-        parts.append(f"0-{near_days} days" if cell.near else f"{near_days + 1}+ days")
+    if band != "-":
+        parts.append(_band_name(int(band), bands, pass_name))
+    if verdict != "-":
+        parts.append(verdict or "not compared")
+    if same_newspaper != "-":
+        parts.append("same newspaper" if same_newspaper == "1" else "two newspapers")
+    if near != "-":
+        parts.append(f"0-{near_days} days" if near == "1" else f"{near_days + 1}+ days")
     return " / ".join(parts) or "all proposed pairs"
 
 
-def band_name(band: int, bands: Sequence[float], pass_name: str = "") -> str:
+def _band_name(band: int, bands: Sequence[float], pass_name: str) -> str:
     """Return the name of a band of scores; `bands` are their lower bounds, rising, without that of the lowest."""
     if band < 0:
         return f"no score of {pass_name}"

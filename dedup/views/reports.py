@@ -19,14 +19,12 @@ from dedup.reports.base import Report, ReportError
 from dedup.reports.computing import (
     QUICK_SECONDS,
     Changes,
-    Computed,
     changes_since,
     compute,
-    computed,
     request_report,
     stored_report,
 )
-from dedup.reports.formats import as_csv
+from dedup.reports.formats import as_csv, from_json
 from dedup.views.requests import EditorRequest, address_of, query_of, reasons_of, refused
 
 
@@ -47,19 +45,18 @@ class _Asked:
         return stored_report(self.report, self.form.scope, self.form.options)
 
     @cached_property
-    def result(self) -> Computed | None:
+    def result(self) -> StoredReport | None:
         """The result: the one that is kept if computing takes long. Raises ReportError."""
         self.report.check(self.form.options)
-        found = self.stored and computed(self.stored)
-        if found and (self.report.heavy or found.seconds >= QUICK_SECONDS):
-            return found
+        kept = self.stored
+        if kept and kept.shown and (self.report.heavy or kept.seconds >= QUICK_SECONDS):
+            return kept
         return None if self.report.heavy else compute(self.report, self.form.scope, self.form.options)
 
     @property
     def changes(self) -> Changes | None:
         """What has changed since the shown result was computed; None if it was computed just now."""
-        kept = self.result and self.stored and self.stored.computed_at == self.result.computed_at
-        return changes_since(self.stored) if kept and self.stored else None
+        return changes_since(self.stored) if self.stored and self.result is self.stored else None
 
 
 def report(request: HttpRequest, name: str) -> HttpResponse:
@@ -74,7 +71,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "reports/report.html", context | {"refused": str(error)}, status=400)
     context |= {"stored": asked.stored, "computed": result, "changes": asked.changes}
     if result:
-        shown = result.shown
+        shown = from_json(result.shown)
         context |= {"summary": shown.summary, "tables": shown.tables, "pictures": shown.pictures, "files": shown.files}
     return render(request, "reports/report.html", context)
 
@@ -117,21 +114,21 @@ def _of_result(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 
 
 @_of_result
-def report_csv(_request: HttpRequest, name: str, found: Computed) -> HttpResponse:
+def report_csv(_request: HttpRequest, name: str, found: StoredReport) -> HttpResponse:
     """Send the tables of a report with the options of the URL as CSV."""
-    return _file(as_csv(found.shown.tables), "text/csv", f"{name}.csv")
+    return _file(as_csv(from_json(found.shown).tables), "text/csv", f"{name}.csv")
 
 
 @_of_result
-def report_json(_request: HttpRequest, _name: str, found: Computed) -> HttpResponse:
+def report_json(_request: HttpRequest, _name: str, found: StoredReport) -> HttpResponse:
     """Send the result of a report with the options of the URL as JSON."""
-    return HttpResponse(found.json, content_type="application/json")
+    return HttpResponse(found.result, content_type="application/json")
 
 
 @_of_result
-def report_svg(request: HttpRequest, name: str, found: Computed) -> HttpResponse:
+def report_svg(request: HttpRequest, name: str, found: StoredReport) -> HttpResponse:
     """Send a chart of a report, the one that ?chart= names or else the first."""
-    pictures = {picture.name: picture for picture in found.shown.pictures}
+    pictures = {picture.name: picture for picture in from_json(found.shown).pictures}
     chart = request.GET.get("chart") or next(iter(pictures), "")
     if chart not in pictures:
         raise Http404(f"The report has no chart {chart!r}; it has {', '.join(pictures) or 'none'}")
@@ -139,9 +136,9 @@ def report_svg(request: HttpRequest, name: str, found: Computed) -> HttpResponse
 
 
 @_of_result
-def report_file(_request: HttpRequest, _name: str, found: Computed, file: str) -> HttpResponse:
+def report_file(_request: HttpRequest, _name: str, found: StoredReport, file: str) -> HttpResponse:
     """Send one more file of a report."""
-    files = {shown_file.name: shown_file for shown_file in found.shown.files}
+    files = {shown_file.name: shown_file for shown_file in from_json(found.shown).files}
     if file not in files:
         raise Http404(f"The report has no file {file!r}; it has {', '.join(files) or 'none'}")
     return _file(files[file].text, files[file].content_type, file)

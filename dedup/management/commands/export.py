@@ -18,7 +18,7 @@ from dedup.detection.passes import PASSES
 from dedup.models import ValidationSample
 from dedup.research.labels import LabelsError
 from dedup.research.samples import find_sample
-from dedup.research.sampling import BANDS, DIMENSIONS, NEAR_DAYS, SEEDS, SIZE, Plan, SampleError, draw
+from dedup.research.sampling import BANDS, DIMENSIONS, NEAR_DAYS, SEEDS, SIZE, Plan, SampleError, draw, option_of
 from dedup.rows.exporting import WRITTEN, FilterError, strict_filter
 from dedup.rows.files import FORMATS
 from dedup.rows.validation import Names, columns_of, labelled_rows, rows_to_label
@@ -109,53 +109,44 @@ _DRAWING = (*(field.name for field in fields(Plan)), "seed", "name")
 _WRITING = ("sample", "labels", "blind", "texts", "names")
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split(","))))
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(name) for name in _names(text))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a list of numbers such as 0.6,0.8") from None
+
+
+# The options that fill in a plan, by what they set, how they are read, and what the help calls their value.
+_PLANNED: dict[tuple[str, Callable[[str], Any], str | None], str] = {
+    ("size", int, None): f"draw so many pairs in all, as evenly as the strata allow (default: {SIZE})",
+    ("per_stratum", int, "N"): "draw so many pairs from each stratum",
+    ("not_proposed", int, "N"): (
+        "also draw so many of the pairs that no pass proposes, so that recall can be estimated (default: 0)"
+    ),
+    ("window_days", int, "DAYS"): f"pairs that no pass proposes are at most so many days apart (default: {NEAR_DAYS})",
+    ("by", _names, "NAMES"): (
+        f"what strata differ in, separated by commas, out of {','.join(DIMENSIONS)} (default: all)"
+    ),
+    ("pass_name", str, "PASS"): (
+        f"bands of the score of this pass, out of {', '.join(PASSES)} (default: of the best score of all)"
+    ),
+    ("bands", _numbers, "SCORES"): f"lower bounds of the score bands (default: {','.join(map(str, BANDS))})",
+    ("near_days", int, "DAYS"): f"pairs at most so many days apart are near (default: {NEAR_DAYS})",
+    ("readers", int, "N"): "people who are to read each pair (default: 1)",
+}
+
+
 def add_validation_options(parser: CommandParser) -> None:
     """Declare the options."""
     drawing = parser.add_argument_group("drawing")
     sizes = drawing.add_mutually_exclusive_group()
-    sizes.add_argument(
-        "--size", type=int, help=f"draw so many pairs in all, as evenly as the strata allow (default: {SIZE})"
-    )
-    sizes.add_argument("--per-stratum", type=int, metavar="N", help="draw so many pairs from each stratum")
-    drawing.add_argument(
-        "--not-proposed",
-        type=int,
-        metavar="N",
-        help="also draw so many of the pairs that no pass proposes, so that recall can be estimated (default: 0)",
-    )
-    drawing.add_argument(
-        "--window",
-        type=int,
-        dest="window_days",
-        metavar="DAYS",
-        help=f"pairs that no pass proposes are at most so many days apart (default: {NEAR_DAYS})",
-    )
-    drawing.add_argument(
-        "--by",
-        type=_names,
-        metavar="NAMES",
-        help=f"what strata differ in, separated by commas, out of {','.join(DIMENSIONS)} (default: all)",
-    )
-    drawing.add_argument(
-        "--pass",
-        dest="pass_name",
-        metavar="PASS",
-        help=f"bands of the score of this pass, out of {', '.join(PASSES)} (default: of the best score of all)",
-    )
-    drawing.add_argument(
-        "--bands",
-        type=_numbers,
-        metavar="SCORES",
-        help=f"lower bounds of the score bands (default: {','.join(map(str, BANDS))})",
-    )
-    drawing.add_argument(
-        "--near",
-        type=int,
-        dest="near_days",
-        metavar="DAYS",
-        help=f"pairs at most so many days apart are near (default: {NEAR_DAYS})",
-    )
-    drawing.add_argument("--readers", type=int, metavar="N", help="people who are to read each pair (default: 1)")
+    for (name, read, value), words in _PLANNED.items():
+        group = sizes if name in {"size", "per_stratum"} else drawing
+        group.add_argument(option_of(name), type=read, dest=name, metavar=value, help=words)
     drawing.add_argument(
         "--seed",
         type=int,
@@ -218,14 +209,3 @@ def _check(options: Mapping[str, Any]) -> None:
         raise usage_error("Splink's labels have no texts; leave out --texts.")
     if options["sample"] and any(options.get(name) not in (None, "") for name in _DRAWING):
         raise usage_error("--sample writes a sample that was drawn before; leave out the options of drawing.")
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, (part.strip() for part in text.split(","))))
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(name) for name in _names(text))
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a list of numbers such as 0.6,0.8") from None

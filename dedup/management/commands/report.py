@@ -17,7 +17,7 @@ from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.reports import REPORTS
 from dedup.reports.base import Report, ReportError
 from dedup.reports.computing import compute
-from dedup.reports.formats import as_csv, as_json, presented, print_text
+from dedup.reports.formats import as_csv, as_json, from_json, presented, print_text
 
 
 class Command(ProjectCommand):
@@ -51,8 +51,8 @@ class Command(ProjectCommand):
             text, shown = as_json(result), presented(report, result)
         else:
             scope = Scope(options["since"], options["until"], chosen_newspaper_ids(options))
-            found = compute(report, scope, own)
-            text, shown = found.json, found.shown
+            kept = compute(report, scope, own)
+            text, shown = kept.result, from_json(kept.shown)
         if options["extra_file"]:
             files = {file.name: file.text for file in shown.files}
             self.stdout.write(_chosen(files, options["extra_file"], "file", report), ending="")

@@ -17,7 +17,7 @@ from dedup.detection.passes.minhash import MinhashConfig
 from dedup.detection.runs.scope import Scope
 from dedup.models import CrowdedArticle, DetectionRun, Evidence, Pair, StoredReport
 from dedup.reports.base import ReportError
-from dedup.reports.gaps import Example, FarPairs, Gap, Gaps, GapsOptions, GapsReport, window_holding
+from dedup.reports.gaps import Example, FarPairs, Gap, Gaps, GapsOptions, GapsReport, held_by
 from dedup.reports.scored_pairs import edges_of
 from dedup.reports.thresholds import Counts, Subset, Thresholds, ThresholdsOptions, ThresholdsReport
 from dedup.research.precision import interval
@@ -48,8 +48,8 @@ def minhash_run(*, retired: bool = False, scope: dict[str, Any] | None = None, *
 def test_bands_begin_at_hundredths_that_scores_can_have_and_a_window_holds_a_share_of_the_pairs() -> None:
     assert edges_of(0.82) == [0.95, 0.9, 0.85, 0.82]
     assert edges_of(0.95) == [0.95]
-    assert [window_holding(share, [(0, 49), (5, 1)]) for share in (0.98, 0.99)] == [0, 5]
-    assert window_holding(0.98, []) is None
+    assert [window.days for window in held_by([0.98, 0.99], [(0, 49), (5, 1)])] == [0, 5]
+    assert held_by([0.98], []) == []
 
 
 @pytest.fixture
