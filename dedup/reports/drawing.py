@@ -92,7 +92,7 @@ def svg(chart: Chart) -> str:
 
     Marks that are links are not hidden from readers.
     """
-    spec = chart.spec if isinstance(chart.spec, dict) else chart.spec.to_dict()
+    spec = chart.spec.to_dict()
     spec["config"] = _CONFIG | {name: _merged(name, value) for name, value in (spec.get("config") or {}).items()}
     drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     root = etree.fromstring(xml_text(drawn).encode())
@@ -250,31 +250,20 @@ def threshold_chart(name: str, title: str, description: str, shares: Sequence[Sh
     """Return a chart with the threshold to the right, and a line with a band around it for each name of a line."""
     names = list(dict.fromkeys(point.line for point in shares))
     colours = [PALETTE[place % len(PALETTE)] for place in range(len(names))]
-    share = {"type": "quantitative", "title": None, "axis": {"format": ".0%"}, "scale": {"domain": [0, 1]}}
-    spec = {
-        "width": WIDTH,
-        "height": _HEIGHT,
-        "data": {"values": [point._asdict() for point in shares]},
-        "encoding": {
-            "x": {"field": "threshold", "type": "quantitative", "title": "Lowest score", "scale": {"zero": False}},
-            "color": {
-                "field": "line",
-                "type": "nominal",
-                "title": None,
-                "sort": names,
-                "scale": {"domain": names, "range": colours},
-                "legend": {"orient": "bottom", "columns": 3, "symbolOpacity": 1},
-            },
-        },
-        "layer": [
-            {
-                "mark": {"type": "area", "opacity": 0.15},
-                "encoding": {"y": {"field": "low", **share}, "y2": {"field": "high"}},
-            },
-            {"mark": {"type": "line", "point": True}, "encoding": {"y": {"field": "value", **share}}},
-        ],
-    }
-    return Chart(name, title, description, spec)
+    base = alt.Chart(alt.InlineData(values=[point._asdict() for point in shares]), width=WIDTH, height=_HEIGHT).encode(
+        x=alt.X("threshold:Q", title="Lowest score", scale=alt.Scale(zero=False)),
+        color=alt.Color(
+            "line:N",
+            title=None,
+            sort=names,
+            scale=alt.Scale(domain=names, range=colours),
+            legend=alt.Legend(orient="bottom", columns=3, symbolOpacity=1),
+        ),
+    )
+    share: dict[str, Any] = {"title": None, "axis": alt.Axis(format=".0%"), "scale": alt.Scale(domain=[0, 1])}
+    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", **share), y2="high")
+    line = base.mark_line(point=True).encode(y=alt.Y("value:Q", **share))
+    return Chart(name, title, description, alt.layer(band, line))
 
 
 def evaluation_charts(thresholds: Mapping[str, Any]) -> Iterator[Chart]:

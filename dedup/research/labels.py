@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
@@ -102,34 +103,32 @@ def _values_of(record: Record) -> dict[str, object]:
     return {column_name(name): value for name, value in record.values.items()}
 
 
-def read_label_files(paths: Iterable[Path]) -> tuple[list[Label], list[Problem]]:
+def read_label_files(paths: Sequence[Path]) -> tuple[list[Label], list[Problem]]:
     """Return the labels of several files, and the rows without one. Raises LabelsError if there is no label at all."""
-    labels: list[Label] = []
-    problems: list[Problem] = []
-    names = [str(path) for path in paths]
-    for name in names:
-        read, bad = read_labels(Path(name))
-        labels += read
-        problems += bad
+    read, bad = zip(*map(read_labels, paths), strict=True)
+    labels, problems = list(chain(*read)), list(chain(*bad))
     if not labels:
-        raise LabelsError(f"{' and '.join(names)} has no labelled pair{for_example(problems)}")
+        raise LabelsError(f"{_listed(paths)} has no labelled pair{for_example(problems)}")
     return labels, problems
 
 
 def find_labelled(
-    labels: Sequence[Label], problems: Sequence[Problem], paths: Iterable[Path]
+    labels: Sequence[Label], problems: Sequence[Problem], paths: Sequence[Path]
 ) -> tuple[list[Label], list[Problem]]:
     """Return the labels whose two articles are stored, and all rows that do not count, in the order of the files.
 
     `labels` and `problems` are those read from the files. Raises LabelsError if no label can be used.
     """
-    names = [str(path) for path in paths]
     found, unknown = find_articles(labels)
-    places = {Path(name).name: place for place, name in enumerate(names)}
-    every = sorted([*problems, *unknown], key=lambda problem: (places.get(problem.file, 0), problem.line))
+    places = {path.name: place for place, path in enumerate(paths)}
+    every = sorted([*problems, *unknown], key=lambda problem: (places[problem.file], problem.line))
     if not found:
-        raise LabelsError(f"{' and '.join(names)} has no pair whose two articles are stored{for_example(every)}")
+        raise LabelsError(f"{_listed(paths)} has no pair whose two articles are stored{for_example(every)}")
     return found, every
+
+
+def _listed(paths: Iterable[Path]) -> str:
+    return " and ".join(map(str, paths))
 
 
 def for_example(problems: Sequence[Problem]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from django.db.models import Count
 from articles.models import Article
 from dedup.detection.passes import PASSES
 from dedup.models import DetectionRun, Pair, SampledPair, ValidationSample
-from dedup.research.strata import NOT_PROPOSED, PairsOfDays, Stratum, name_of, shared_out
+from dedup.research.strata import NOT_PROPOSED, PairsOfDays, Place, Stratum, name_of, shared_out
 
 # What strata can differ in.
 DIMENSIONS = ("band", "verdict", "newspaper", "days")
@@ -308,13 +308,9 @@ def _not_proposed(every: PairsOfDays, wanted: int, seed: int) -> list[tuple[int,
     return found
 
 
-def _columns(places: Sequence[Any]) -> dict[str, list[Any]]:
-    def days(side: int) -> Iterator[datetime.date]:
-        return (datetime.date.fromordinal(place[side].day) for place in places)
-
-    return {
-        "one_days": list(days(0)),
-        "one_offsets": [one.offset for one, _ in places],
-        "other_days": list(days(1)),
-        "other_offsets": [other.offset for _, other in places],
-    }
+def _columns(places: Sequence[tuple[Place, Place]]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    for name, side in zip(("one", "other"), zip(*places, strict=True), strict=True):
+        columns[f"{name}_days"] = [datetime.date.fromordinal(place.day) for place in side]
+        columns[f"{name}_offsets"] = [place.offset for place in side]
+    return columns
