@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,34 +57,8 @@ class LabelledPair:
     weight: float
 
 
-class Score(NamedTuple):
-    """How well the pairs called duplicates agree with the labels, weighted. `templates`: the share of T called so."""
-
-    precision: Estimate
-    recall: Estimate
-    f1: Estimate
-    templates: Estimate
-
-
-def score(
-    labels: Sequence[str],
-    weights: Sequence[float],
-    called: Sequence[bool],
-    *,
-    positive: str = "D",
-    counted: str = COUNTED,
-) -> Score:
-    """Return the score of verdicts; `called` says which pairs were called duplicates.
-
-    Pairs whose label is not among those `counted` are left out. A pair that was never proposed counts as not called. A
-    share of nothing is 0. To score the version verdict, `positive` is V and `called` says which pairs were called
-    versions.
-    """
-    return Score(*estimates(_parts(labels, weights, called, positive, counted), _shares))
-
-
 def point_score(labels: Sequence[str], weights: Sequence[float], called: Sequence[bool]) -> tuple[float, float, float]:
-    """Return the precision, recall and F1 of score(), without intervals."""
+    """Return the precision, recall and F1 that score_numbers() rounds, without intervals; 0 for a share of nothing."""
     sums = _parts(labels, weights, called, "D", COUNTED).sum(axis=1, keepdims=True)
     precision, recall, f1, _ = map(float, _shares(sums)[:, 0])
     return precision, recall, f1
@@ -158,14 +132,16 @@ def score_numbers(
 ) -> NumbersByName:
     """Return precision, recall and F1, each with its interval; for duplicates, also the share of templates called so.
 
-    The arguments are those of score().
+    Weighted; `calls` says which pairs were called duplicates. Pairs whose label is not among those `counted` are left
+    out. A pair that was never proposed counts as not called. To score the version verdict, `positive` is V and `calls`
+    says which pairs were called versions.
     """
     kept = [(label, call) for label, call in zip(labels, calls, strict=True) if label in counted]
     positives = sum(label == positive for label, _ in kept)
     templates = sum(label == "T" for label, _ in kept)
     called = sum(call for _, call in kept)
     wholes = (called, positives, positives or called, templates)
-    found = zip(MEASURES, wholes, score(labels, weights, calls, positive=positive, counted=counted), strict=True)
+    found = zip(MEASURES, wholes, estimates(_parts(labels, weights, calls, positive, counted), _shares), strict=True)
     result: NumbersByName = {"pairs": len(kept), _POSITIVES[positive]: positives, "called": called}
     for (name, _), whole, estimate in found if positive == "D" else islice(found, 3):
         result.update(with_interval(name, estimate, known=bool(whole)))
@@ -285,7 +261,7 @@ def threshold_curve(
     """Return precision, recall and F1 if every pair with at least this score is called a duplicate, for each threshold.
 
     A pair without a score is never called. Weighted; pairs whose label is not COUNTED are left out. The intervals are
-    those of metrics.score().
+    those of score_numbers().
     """
     kept = [place for place, label in enumerate(labels) if label in COUNTED]
     right = np.array([labels[place] == "D" for place in kept], dtype=np.bool_)

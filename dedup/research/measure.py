@@ -74,11 +74,6 @@ class Judged:
         return self.pair is not None and self.pair.verdict == Verdict.DUPLICATE
 
     @property
-    def wrong(self) -> bool:
-        """Return whether the verdict and the label contradict each other."""
-        return self.label in COUNTED and self.called != (self.label == "D")
-
-    @property
     def label(self) -> str:
         """Return the letter of the label."""
         return self.found.label
@@ -190,7 +185,7 @@ def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[Id
     """
     strata = sorted({pair.found.stratum for pair in judged} - {""})
     files = dict.fromkeys(pair.found.file for pair in judged)
-    wrong = [pair for pair in judged if pair.wrong]
+    wrong = [pair for pair in judged if pair.label in COUNTED and pair.called != (pair.label == "D")]
     # False duplicates before missed ones, those with the largest weight first.
     wrong.sort(key=lambda pair: (not pair.called, -pair.found.weight, pair.found.line))
     return {

@@ -68,10 +68,6 @@ def some_articles(store: StoreArticle) -> None:
         make_pair(first, second, exact=1.0)
 
 
-def test_the_registry_names_each_report_as_it_names_itself() -> None:
-    assert [report.name for report in REPORTS.values()] == list(REPORTS)
-
-
 @EVERY_REPORT
 def test_a_report_says_what_it_is(report: Report) -> None:
     assert re.fullmatch(r"[a-z][a-z_]*", report.name)

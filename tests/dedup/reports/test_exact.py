@@ -30,15 +30,11 @@ def report(*arguments: str) -> tuple[str, str]:
     return called("report", "exact", *arguments)
 
 
-def store_four(store: StoreArticle) -> None:
+def test_stored_articles_are_counted_as_they_are_and_in_normal_form(store: StoreArticle) -> None:
     store(FERRY, headline="Ferry sails")
     store("The FERRY to Little Skerry sails again!", headline="Ferry sails")
     store(FERRY, headline="Skerry cheers", newspaper="Inland Courier", date="2026-03-05")
     store("Rain from noon.", headline="", date="2026-03-05")
-
-
-def test_stored_articles_are_counted_as_they_are_and_in_normal_form(store: StoreArticle) -> None:
-    store_four(store)
     assert ExactReport().result(Scope(), Settings()) == {
         "exact": ExactCopies(4, Groups(1, 2), Groups(1, 2), Groups(0, 0), any=3, same_day=1, other_day=0),
         "normalised": ExactCopies(4, Groups(1, 2), Groups(1, 3), Groups(1, 2), any=3, same_day=1, other_day=0),
@@ -55,15 +51,6 @@ def test_stored_articles_are_counted_as_they_are_and_in_normal_form(store: Store
         "the same headline and text 0 0 0.00%",
         "any of these 3 75.00%",
     ]
-
-
-def test_days_and_newspapers_choose(store: StoreArticle) -> None:
-    store_four(store)
-
-    assert json.loads(report("--since", "2026-03-03", "--format", "json")[0])["exact"]["articles"] == 2
-    assert json.loads(report("--newspaper", "Harbour Post", "--format", "json")[0])["exact"]["any"] == 2
-    with pytest.raises(CommandError, match=r"'Moon'; .*: Harbour Post, Inland Courier"):
-        report("--newspaper", "Moon")
 
 
 def test_a_file_is_counted_row_by_row_also_where_a_url_stands_twice(tmp_path: Path) -> None:

@@ -90,11 +90,10 @@ def test_measured_numbers_are_those_of_evaluate_and_the_commands_exist(stored: N
     assert 90 <= len(text.split()) <= 170
     assert "On 16 labelled pairs of a stratified random sample (seed 11)" in text
     # The same as on the page of the sample.
-    found = results_of(ValidationSample.objects.get())
-    assert found.precision
-    assert measured["verdict"]["precision_interval"] == [found.precision.low, found.precision.high]
-    assert 0 < found.precision.low < found.precision.high == 1
-    assert f"a precision of 1.00 (95% interval {found.precision.low:.2f}–1.00) and a recall of 1.00 (95% int" in text
+    precision = results_of(ValidationSample.objects.get())["precision"]
+    assert measured["verdict"]["precision_interval"] == [precision.low, precision.high]
+    assert 0 < precision.low < precision.high == 1
+    assert f"a precision of 1.00 (95% interval {precision.low:.2f}–1.00) and a recall of 1.00 (95% int" in text
     assert "too few to measure their agreement." in text
     assert [(agreement["readings"], agreement["share"]) for agreement in result["facts"]["agreement"]] == [
         (16, 15 / 16)

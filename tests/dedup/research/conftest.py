@@ -1,14 +1,29 @@
-"""Scratch schemas that do not take five seconds each."""
+"""Files of a few articles and labels, and scratch schemas that do not take five seconds each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
 
 from dedup.research import apart
+from tests.articles.rows import json_lines
+from tests.dedup.research.small_corpus import ARTICLES, LABELS, RAIN, row
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Return the options that name a file of articles and one of labels."""
+    articles, labels = tmp_path / "articles.jsonl", tmp_path / "labels.jsonl"
+    articles.write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)))
+    labels.write_bytes(json_lines(*LABELS))
+    return [f"--articles={articles}", f"--labels={labels}"]
+
+
+# ---- scratch schemas that do not take five seconds each ----------------------------------------------
 
 PASSING = ("SELECT ", "SAVEPOINT ", "RELEASE SAVEPOINT ")
 _migrate = apart._migrate

@@ -18,10 +18,10 @@ from dedup.research.answers import (
     cross_validate,
     date_folds,
     grid,
-    score,
+    point_score,
+    score_numbers,
     threshold_curve,
 )
-from dedup.research.precision import Estimate
 from tests.dedup.research.made_up_rows import FIRST
 
 
@@ -106,12 +106,9 @@ def test_a_curve_has_the_numbers_and_intervals_of_one_score_after_another(seed: 
     weights = [dice.choice((1.0, 2.5, 40.0)) for _ in labels]
     scores = [dice.choice((None, round(dice.random(), 3))) for _ in labels]
     for point in threshold_curve(labels, weights, scores, grid(0.3, 0.42)):
-        alone = score(labels, weights, [found is not None and found >= point["threshold"] for found in scores])
-        for name in ("precision", "recall", "f1"):
-            expected = getattr(alone, name)
-            assert point[name] is None or (point[name], *point[f"{name}_interval"]) == pytest.approx(
-                (expected.value, expected.low, expected.high), abs=6e-5
-            )
+        alone = score_numbers(labels, weights, [found is not None and found >= point["threshold"] for found in scores])
+        for name in ("called", "precision", "recall", "f1", "precision_interval", "recall_interval", "f1_interval"):
+            assert point[name] == pytest.approx(alone[name], abs=1.1e-4)
 
 
 def test_thresholds_are_five_hundredths_apart_with_ones_own_among_them() -> None:
@@ -134,29 +131,26 @@ def pairs_of(*rows: tuple[str, int, str]) -> list[LabelledPair]:
 
 
 def test_scores_are_weighted_and_versions_left_out() -> None:
-    found = score(
-        ["D", "D", "T", "T", "E", "N", "V"],
-        [3.0, 1.0, 1.0, 9.0, 2.0, 5.0, 100.0],
-        [True, False, True, False, False, False, True],
-    )
-    assert found.precision.value == pytest.approx(3 / 4)
-    assert found.recall.value == pytest.approx(3 / 4)
-    assert found.f1.value == pytest.approx(3 / 4)
-    assert found.templates.value == pytest.approx(1 / 10)
+    called = [True, False, True, False, False, False, True]
+    found = score_numbers(list("DDTTENV"), [3.0, 1.0, 1.0, 9.0, 2.0, 5.0, 100.0], called)
+    assert [found[name] for name in ("precision", "recall", "f1")] == [0.75] * 3
+    assert found["templates_called_duplicates"] == 0.1
 
 
 def test_intervals_hold_the_value_and_narrow_with_more_pairs() -> None:
-    few = score(["D", "D", "D", "T"] * 5, [1.0] * 20, [True, True, False, True] * 5).recall
-    many = score(["D", "D", "D", "T"] * 50, [1.0] * 200, [True, True, False, True] * 50).recall
-    assert few.value == many.value == pytest.approx(2 / 3)
-    assert few.low < many.low < 2 / 3 < many.high < few.high
-    assert many.high - many.low == pytest.approx(4 * (2 / 9 / 150) ** 0.5, rel=0.2)
+    few = score_numbers(list("DDDT") * 5, [1.0] * 20, [True, True, False, True] * 5)
+    many = score_numbers(list("DDDT") * 50, [1.0] * 200, [True, True, False, True] * 50)
+    assert few["recall"] == many["recall"] == 0.6667
+    (least, most), (low, high) = few["recall_interval"], many["recall_interval"]
+    assert least < low < 2 / 3 < high < most
+    assert high - low == pytest.approx(4 * (2 / 9 / 150) ** 0.5, rel=0.2)
 
 
 @pytest.mark.parametrize("labels", [[], ["V"], ["T"]])
 def test_a_share_of_nothing_is_nothing(labels: list[str]) -> None:
-    found = score(labels, [1.0] * len(labels), [False] * len(labels))
-    assert found.precision == found.recall == found.f1 == found.templates == Estimate(0.0, 0.0, 0.0)
+    found = score_numbers(labels, [1.0] * len(labels), [False] * len(labels))
+    assert [found[name] for name in ("precision", "recall", "f1")] == [None] * 3
+    assert point_score(labels, [1.0] * len(labels), [False] * len(labels)) == (0, 0, 0)
 
 
 def folds(pairs: list[LabelledPair], count: int) -> list[tuple[list[int], list[int]]]:

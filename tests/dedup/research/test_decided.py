@@ -119,6 +119,9 @@ def test_versions_and_templates_are_labels_and_make_later_rejections_clear(artic
     for pair, (kind, editor) in zip(pairs, kinds, strict=True):
         decisions.decide_pair(pair.pk, kind, user=editor)
     assert list(decided_pairs().labels.values()) == ["N", "V", "T", "E", "N"]
+    # What was overruled is not known any more.
+    decisions.decide_pair(pairs[0].pk, "unsure", user=other)
+    assert list(decided_pairs().labels.values()) == ["V", "T", "E", "N"]
 
 
 def test_what_decisions_on_other_pairs_imply_is_no_label(articles: list[Article], user: User) -> None:

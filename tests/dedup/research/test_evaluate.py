@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import os
 import re
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 
 from articles.management.commands import import_articles
@@ -27,14 +26,12 @@ from tests.commands import called
 from tests.dedup.research.small_corpus import (
     ARTICLES,
     LABELS,
-    RAIN,
     TRAM,
     WIRE,
     evaluate,
     measured,
     rates,
     refused,
-    row,
     schemas,
     store_and_run,
 )
@@ -44,15 +41,6 @@ from tests.dedup.research.small_corpus import (
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("scratch")]
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-
-
-@pytest.fixture
-def files(tmp_path) -> list[str]:
-    """Return the options that name a file of articles and one of labels."""
-    articles, labels = tmp_path / "articles.jsonl", tmp_path / "labels.jsonl"
-    articles.write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)))
-    labels.write_bytes(json_lines(*LABELS))
-    return [f"--articles={articles}", f"--labels={labels}"]
 
 
 def test_verdicts_and_passes_are_measured_against_the_labels_and_leave_no_trace(files, store) -> None:
@@ -173,30 +161,24 @@ def test_passes_may_be_chosen_and_the_profile_and_the_model_are_those_of_the_ins
     assert result["verdict"]["called"] == 0  # nothing is as probable as that
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
-def test_the_schema_goes_however_the_run_ends(files, monkeypatch, end) -> None:
+@pytest.mark.parametrize(
+    ("module", "step", "end"),
+    [
+        (import_articles, "import_rows", KeyboardInterrupt),
+        pytest.param(apart, "run_detection", KeyboardInterrupt, marks=pytest.mark.slow),
+        pytest.param(apart, "run_detection", RuntimeError, marks=pytest.mark.slow),
+    ],
+)
+def test_the_schema_goes_however_the_import_or_the_run_ends(files, monkeypatch, module, step, end) -> None:
     def ended(*_args, **_options) -> None:
         assert len(schemas()) == 1
         raise end("here")
 
-    monkeypatch.setattr(apart, "run_detection", ended)
+    monkeypatch.setattr(module, step, ended)
     with pytest.raises(SystemExit if end is KeyboardInterrupt else end) as raised:
         evaluate(*files)
     assert end is RuntimeError or raised.value.code == 130
     assert schemas() == []
-
-
-def test_an_import_that_is_interrupted_leaves_nothing_either(files, monkeypatch) -> None:
-    def ended(*_args, **_options) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(import_articles, "import_rows", ended)
-    output, errors = io.StringIO(), io.StringIO()
-    with pytest.raises(SystemExit) as raised:
-        call_command("evaluate", *files, "--no-progress", stdout=output, stderr=errors)
-    assert (raised.value.code, output.getvalue(), schemas()) == (130, "", [])
-    assert errors.getvalue().startswith("Interrupted. ")
 
 
 @pytest.mark.slow

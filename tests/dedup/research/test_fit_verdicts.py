@@ -177,15 +177,11 @@ def test_the_text_says_what_was_learnt_and_what_to_do(decided) -> None:
         assert line in printed
     assert re.search(r"\b40 pairs.* 20,.* 40\.\n", printed)
     assert (model.in_use, model.decisions) == (False, 40)
-
-
-def test_decisions_leave_templates_and_versions_as_they_were(decided) -> None:
-    fit()
-    model, shipped = load_model(FittedModel.objects.get().content), default_model()
-    assert model.questions["template"] == shipped.questions["template"]
-    assert model.questions["version"] == shipped.questions["version"]
-    assert model.questions["duplicate"] != shipped.questions["duplicate"]
-    assert model.version.startswith("own decisions, 20")
+    # Decisions leave templates and versions as they were.
+    learnt_model, shipped = load_model(model.content), default_model()
+    changed = {name for name, asked in learnt_model.questions.items() if asked != shipped.questions[name]}
+    assert changed == {"duplicate"}
+    assert learnt_model.version.startswith("own decisions, 20")
 
 
 def test_one_model_at_a_time_is_in_use_and_the_next_run_judges_by_it(decided) -> None:
@@ -252,13 +248,6 @@ def test_few_decisions_teach_nothing(corpus) -> None:
         decide_pair(pair.pk, "reject", user=mara)
     assert re.search(r"\b0 .*\b3 .*at least 5 .*--labels", refused("fit_verdicts"))
     assert FittedModel.objects.count() == 0
-
-
-def test_a_decision_that_was_overruled_teaches_nothing(decided) -> None:
-    pair = Pair.objects.filter(state=Pair.State.CONFIRMED).first()
-    decide_pair(pair.pk, "unsure", user=make_user("ben", "editor"))
-    result = learnt()
-    assert (result["decisions"], result["learnt_from"]["D"], result["learnt_from"]["N"]) == (39, 19, 20)
 
 
 def test_a_model_that_is_not_there_or_of_another_version_is_refused(db) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,9 +10,8 @@ import pytest
 from dedup.research import noise
 from dedup.research.labels import Label, LabelsError, Named
 from dedup.research.noise import NOISES, cropped, hyphenated, misread, moved, sides_of
-from tests.articles.rows import json_lines
 from tests.commands import called
-from tests.dedup.research.small_corpus import ARTICLES, LABELS, RAIN, TRAM, WIRE, row
+from tests.dedup.research.small_corpus import RAIN, TRAM, WIRE
 
 PARTS = f"{WIRE}\n\n{TRAM}\n\n{RAIN}"
 
@@ -61,15 +59,9 @@ def test_each_pair_has_one_damaged_side() -> None:
 
 
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
-def test_the_command_says_what_is_still_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    articles, labels = tmp_path / "articles.jsonl", tmp_path / "labels.jsonl"
-    articles.write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)))
-    labels.write_bytes(json_lines(*LABELS))
+def test_the_command_says_what_is_still_found(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise, "NOISES", [known for known in NOISES if known.name in {"none", "crop_30"}])
-    printed, said = called(
-        *("measure_noise", f"--articles={articles}", f"--labels={labels}", "--others=3", "--format=json"),
-        *("--no-progress", "--workers=1"),
-    )
+    printed, said = called("measure_noise", *files, "--others=3", "--format=json", "--no-progress", "--workers=1")
     result = json.loads(printed)
     assert (result["duplicates"], result["left_out"], result["seed"]) == (2, 0, 1)
     assert 4 <= result["articles"] <= 7
