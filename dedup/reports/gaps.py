@@ -75,6 +75,7 @@ GROUP BY band, same_newspaper
 _BY_DAYS_SQL = """
 SELECT days, count(*) FROM scored_pair WHERE band = %(band)s GROUP BY days ORDER BY days
 """
+# The pairs of each band with the highest scores among those that are far apart.
 _EXAMPLES_SQL = article_sql(
     """
 WITH far AS (
@@ -244,7 +245,8 @@ class GapsReport(Report):
             gaps = count_gaps(cursor, edges)
             cursor.execute(_BY_DAYS_SQL, {"band": len(edges)})
             by_days = cursor.fetchall()
-            examples = far_examples(cursor)
+            cursor.execute(_EXAMPLES_SQL, {"far": FAR_DAYS, "examples": _EXAMPLES_OF_BAND})
+            examples = [_example(*row) for row in cursor.fetchall()]
         windows = held_by(sorted({*_SHARES, options.hold}), by_days)
         advised = next((window for window in windows if window.share == options.hold), None)
         return Gaps(
@@ -306,12 +308,6 @@ def far_pairs(gaps: Sequence[Gap]) -> list[FarPairs]:
         for one, other in zip(gaps[::2], gaps[1::2], strict=True)
     ]
     return [*bands, FarPairs(gaps[-1].lowest, 1.0, sum(band.later for band in bands), sum(band.far for band in bands))]
-
-
-def far_examples(cursor: Any) -> list[Example]:
-    """Return the pairs of each band with the highest scores among those that are far apart."""
-    cursor.execute(_EXAMPLES_SQL, {"far": FAR_DAYS, "examples": _EXAMPLES_OF_BAND})
-    return [_example(*row) for row in cursor.fetchall()]
 
 
 def _example(_band: int, score: float, days: int, pair: int | None, left: int, right: int, *facts: Any) -> Example:

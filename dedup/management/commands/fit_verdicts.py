@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 from django.core.management.base import CommandParser
 from rich.table import Table
@@ -14,7 +14,7 @@ from rich.table import Table
 from articles.files.whole_files import whole_file
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from dedup.detection.verdicts.model import LABELS, ModelError, dump_model
+from dedup.detection.verdicts.model import ModelError, dump_model
 from dedup.management.arguments import CORPUS_EXIT_CODES, add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import FittedModel
 from dedup.research.adjusting import Extent
@@ -25,8 +25,6 @@ from dedup.research.labels import Label, find_articles, read_labels
 from dedup.research.learning import (
     SHIPPED,
     LearningError,
-    ModelChange,
-    TrainingSet,
     agreement,
     change_counts,
     change_to,
@@ -104,10 +102,9 @@ class Command(LongCommand):
         with whole_file(output) as file:
             file.write(dump_model(named))
         counts = ", ".join(f"{count} {label}" for label, count in model.learnt_from.items())
-        if options["format"] == "json":
-            self.stdout.write(json.dumps({"file": str(output), "learnt_from": dict(model.learnt_from)}))
-        else:
-            self.stdout.write(f"Fitted on {named.version}: {counts}. Written to {output}.")
+        result = {"file": str(output), "learnt_from": dict(model.learnt_from)}
+        said = f"Fitted on {named.version}: {counts}. Written to {output}."
+        self.stdout.write(json.dumps(result) if options["format"] == "json" else said)
 
     def _use(self, options: dict[str, Any]) -> None:
         fitted = use(options["use"])
@@ -143,24 +140,20 @@ class Command(LongCommand):
             change = change_to(model)
             progress.advance(task)
         fitted = store(model, training.decisions, in_use=options["switch_on"])
-        described = described_changes(change, SHOWN_CHANGES)
-        if options["format"] == "json":
-            result = {
-                "model": fitted.pk,
-                "in_use": fitted.in_use,
-                "decisions": training.decisions,
-                "left_out": training.left_out,
-                "learnt_from": model.learnt_from,
-                "adjusted": str(learnt.extent),
-                "agreement": dict(zip(("tested", "in_use", "learnt"), agreed, strict=True)),
-                "compared": change.compared,
-                "judged": change.judged,
-                "counts": change_counts(change),
-                "changed": described,
-            }
-            self.stdout.write(json.dumps(result, ensure_ascii=False))
-            return
-        self._print(fitted, training, learnt.extent, agreed, change, described)
+        result = {
+            "model": fitted.pk,
+            "in_use": fitted.in_use,
+            "decisions": training.decisions,
+            "left_out": training.left_out,
+            "learnt_from": model.learnt_from,
+            "adjusted": str(learnt.extent),
+            "agreement": dict(zip(("tested", "in_use", "learnt"), agreed, strict=True)),
+            "compared": change.compared,
+            "judged": change.judged,
+            "counts": change_counts(change),
+            "changed": described_changes(change, SHOWN_CHANGES),
+        }
+        self.write_result(result, options, self._print)
 
     def _labels(self, path: str | None) -> list[Label]:
         if path is None:
@@ -172,41 +165,40 @@ class Command(LongCommand):
         print_problems(lines, self.stderr.write, more=" that do not count.")
         return found
 
-    def _print(
-        self,
-        fitted: FittedModel,
-        training: TrainingSet,
-        extent: Extent,
-        agreed: tuple[int, int, int],
-        change: ModelChange,
-        described: Sequence[dict[str, Any]],
-    ) -> None:
-        counts = ", ".join(f"{sum(pair.label == label for pair in training.pairs)} {label}" for label in LABELS)
-        self.stdout.write(f"Learnt from {training.decisions:,} decisions; pairs by label: {counts}.")
-        if training.left_out:
+    def _print(self, result: dict[str, Any], stream: TextIO) -> None:
+        counts = ", ".join(f"{count} {label}" for label, count in result["learnt_from"].items())
+        self.stdout.write(f"Learnt from {result['decisions']:,} decisions; pairs by label: {counts}.")
+        if result["left_out"]:
             self.stdout.write(
-                f"{training.left_out:,} more decided pairs do not count: of the pairs that one decision on a cluster "
+                f"{result['left_out']:,} more decided pairs do not count: of the pairs that one decision on a cluster "
                 f"or a dense group decides, at most {MOST_OF_ONE} do."
             )
-        self.stdout.write(_ADJUSTED[extent])
-        tested, before, after = agreed
-        self.stdout.write(
-            f"Of {tested:,} pairs, the model in use agrees with {before:,}, one learnt from other dates with {after:,}."
+        self.stdout.write(_ADJUSTED[Extent(result["adjusted"])])
+        agreed = (
+            "Of {tested:,} pairs, the model in use agrees with {in_use:,}, one learnt from other dates with {learnt:,}."
         )
-        if change.compared < change.judged:
-            self.stdout.write(f"The changes below are those of {change.compared:,} of {change.judged:,} judged pairs.")
+        self.stdout.write(agreed.format(**result["agreement"]))
+        if result["compared"] < result["judged"]:
+            of_all = f"{result['compared']:,} of {result['judged']:,}"
+            self.stdout.write(f"The changes below are those of {of_all} judged pairs.")
         table = table_of("What would change", ["Verdict now", "By the new model"], ["Pairs"])
-        for row in change_counts(change):
+        for row in result["counts"]:
             table.add_row(row["old"], row["new"], f"{row['pairs']:,}")
-        console_on(cast("TextIO", self.stdout)).print(table)
-        if len(change.changes.changed) > len(described):
-            self.stdout.write(f"The {len(described)} largest of {len(change.changes.changed):,} changes:")
-        for row in described:
+        console_on(stream).print(table)
+        changes = sum(row["pairs"] for row in result["counts"] if row["old"] != row["new"])
+        if changes > len(result["changed"]):
+            self.stdout.write(f"The {len(result['changed'])} largest of {changes:,} changes:")
+        for row in result["changed"]:
             probabilities = "duplicate {old_duplicate_probability:.2f} → {new_duplicate_probability:.2f}"
             self.stdout.write(f"\npair {row['pair']}: {row['old']} → {row['new']}, {probabilities.format(**row)}")
             for side in ("left", "right"):
                 self.stdout.write(f"  {row[side]}")
-        self.stdout.write(f"\nStored as model {fitted.pk}. {_after(fitted)}")
+        after = (
+            f"It is in use. {_REJUDGED}"
+            if result["in_use"]
+            else f"It is not in use; manage.py fit_verdicts --use {result['model']} puts it into use."
+        )
+        self.stdout.write(f"\nStored as model {result['model']}. {after}")
 
 
 def _print_models(rows: Sequence[dict[str, Any]], stream: TextIO) -> None:
@@ -226,9 +218,3 @@ def _checked_output(options: dict[str, Any]) -> Path:
     if output.is_dir() or not output.absolute().parent.is_dir():
         raise LearningError(f"--output {output} is a folder, or in no folder; name a file in a folder that exists")
     return output
-
-
-def _after(fitted: FittedModel) -> str:
-    if fitted.in_use:
-        return f"It is in use. {_REJUDGED}"
-    return f"It is not in use; manage.py fit_verdicts --use {fitted.pk} puts it into use."
