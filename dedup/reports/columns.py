@@ -212,20 +212,13 @@ def share(part: int, whole: int) -> float | None:
 
 def share_of(part: str, whole: str, label: str = "Share", **declared: Any) -> property:
     """Return a column: the share, 0..1, that one number of a row is of another one; None of nothing."""
-
-    def read(row: Any) -> float | None:
-        return share(getattr(row, part), getattr(row, whole))
-
-    return property(column(label, SHARE, **declared)(read))
+    read = column(label, SHARE, **declared)(lambda row: share(getattr(row, part), getattr(row, whole)))
+    return property(read)
 
 
 def share_of_all(part: str, whole: str, label: str = "Share", **declared: Any) -> Callable[[Any, Any], float | None]:
     """Return a column: the share, 0..1, that a number of a row is of one of the whole result; None of nothing."""
-
-    def read(row: Any, result: Any) -> float | None:
-        return share(getattr(row, part), getattr(result, whole))
-
-    return column(label, SHARE, **declared)(read)
+    return column(label, SHARE, **declared)(lambda row, result: share(getattr(row, part), getattr(result, whole)))
 
 
 Decided = Annotated[int, column("Decided")]

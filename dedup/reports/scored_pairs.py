@@ -256,10 +256,8 @@ def _lacking(name: str, used: PassConfig, run: DetectionRun, asked: PassConfig) 
 def _bound(name: str, config: PassConfig, effect: SettingEffect) -> float:
     """Return the lowest score of the settings, or the most days; a pass without one has only the highest score."""
     bound = bound_named(name, effect)
-    if bound is None:
-        return TOP_BAND if effect is SettingEffect.FROM_SCORE else NO_WINDOW
-    value = float(getattr(config, bound))
-    return min(value, TOP_BAND) if effect is SettingEffect.FROM_SCORE else value
+    most = TOP_BAND if effect is SettingEffect.FROM_SCORE else NO_WINDOW
+    return most if bound is None else min(float(getattr(config, bound)), most)
 
 
 def source_sentences(result: CountedPairs) -> Iterator[str]:

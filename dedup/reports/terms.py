@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any, ClassVar
 
@@ -101,7 +101,10 @@ class TermsReport(Report):
         counter = _Counter(_without_stop_words if options.without_stop_words else words_of)
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_CREATE_SQL)
-            with _texts(scope) as batches:
+            # A cursor of the server: few texts are in memory.
+            with connection.chunked_cursor() as texts:
+                texts.execute(_ARTICLES_SQL, scope.bounds())
+                batches = iter(partial(texts.fetchmany, _ARTICLES_AT_ONCE), [])
                 for text, is_duplicate in chain.from_iterable(batches):
                     counter.add(text, is_duplicate=is_duplicate)
                     if counter.is_full:
@@ -167,14 +170,6 @@ class _Counter:
             rate_before, rate_after = _PER * before / max(self.words_before, 1), _PER * after / max(self.words_after, 1)
             terms.append(Term(word, before, after, rate_before, rate_after, rate_after - rate_before))
         return terms
-
-
-@contextmanager
-def _texts(scope: Scope) -> Iterator[Iterator[list[tuple[Any, ...]]]]:
-    """Read texts and whether they are duplicates through a cursor of the server: few of them are in memory."""
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(_ARTICLES_SQL, scope.bounds())
-        yield iter(lambda: cursor.fetchmany(_ARTICLES_AT_ONCE), [])
 
 
 def _without_stop_words(text: str) -> list[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -217,21 +215,18 @@ def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
 def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
     return {
         **numbers_of([pair.answer({}) for pair in judged]),
-        "passes": {name: _score_of(judged, partial(_proposes, name)) for name in passes},
+        "passes": {name: _score_of(judged, [name in pair.passes for pair in judged]) for name in passes},
     }
-
-
-def _proposes(pass_name: str, judged: Judged) -> bool:
-    return pass_name in judged.passes
 
 
 def _near(judged: Iterable[Judged]) -> list[Judged]:
     return [pair for pair in judged if pair.days <= NEAR_DAYS]
 
 
-def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")) -> NumbersByName:
-    weights = [pair.found.weight for pair in judged]
-    return score_numbers([pair.label for pair in judged], weights, [called(pair) for pair in judged])
+def _score_of(judged: Sequence[Judged], calls: Sequence[bool] | None = None) -> NumbersByName:
+    """Return the numbers of these calls, or else of the verdicts."""
+    calls = [pair.called for pair in judged] if calls is None else calls
+    return score_numbers([pair.label for pair in judged], [pair.found.weight for pair in judged], calls)
 
 
 # ---- thresholds ------------------------------------------------------------------------------------
@@ -278,9 +273,10 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[IdPair, Row]) -
         pair = known[place]
         calls[pair.ends] = probability >= threshold and pair.by_the_model
     tested = [pair for pair in judged if pair.ends in calls]
+    near = _near(tested)
     return {
-        "verdict": _score_of(tested, lambda pair: calls[pair.ends]),
-        "within_3_days": _score_of(_near(tested), lambda pair: calls[pair.ends]),
+        "verdict": _score_of(tested, [calls[pair.ends] for pair in tested]),
+        "within_3_days": _score_of(near, [calls[pair.ends] for pair in near]),
         "folds": _FOLDS,
     }
 
