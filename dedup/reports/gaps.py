@@ -7,7 +7,7 @@ than 60 days apart, and "98% of proposed duplicates at the 99% threshold are pub
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import accumulate
@@ -258,7 +258,13 @@ class GapsReport(Report):
         """Return the advised window, how many pairs are far apart, and where the pairs come from."""
         if not result.articles:
             return "There are no articles to count."
-        return " ".join([*_advice(result), *_far_sentences(result.far[-1]), *source_sentences(result)])
+        said, every = [_advice(result)], result.far[-1]
+        if every.later:
+            said.append(
+                f"Of {counted(every.later, 'pair')} published on different days, {every.far:,} "
+                f"({every.far / every.later:.2%}) are more than {FAR_DAYS} days apart."
+            )
+        return " ".join([*said, *source_sentences(result)])
 
     def tables(self, result: Gaps) -> list[Table]:
         """Return the gaps, the windows, the pairs far apart by band, and examples of them."""
@@ -317,24 +323,15 @@ def _example(_band: int, score: float, days: int, pair: int | None, left: int, r
     return Example(score, days, address, articles, dates, newspapers, headlines)
 
 
-def _advice(result: Gaps) -> Iterator[str]:
+def _advice(result: Gaps) -> str:
     if result.advised is None:
-        yield f"The pass {result.pass_name} finds no pairs with scores {_top(result)}, so no window can be advised."
-        return
+        return f"The pass {result.pass_name} finds no pairs with scores {_top(result)}, so no window can be advised."
     total = sum(pairs for _, pairs in result.by_days)
     days = "one day" if result.advised.days == 1 else f"{result.advised.days:,} days"
-    yield (
+    return (
         f"A window of {days} holds {result.advised.pairs:,} of {counted(total, 'pair')} with scores {_top(result)} "
         f"({result.advised.pairs / total:.2%}; you asked for {result.hold:.2%})."
     )
-
-
-def _far_sentences(every: FarPairs) -> Iterator[str]:
-    if every.later:
-        yield (
-            f"Of {counted(every.later, 'pair')} published on different days, {every.far:,} "
-            f"({every.far / every.later:.2%}) are more than {FAR_DAYS} days apart."
-        )
 
 
 def _top(result: Gaps) -> str:

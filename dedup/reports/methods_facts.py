@@ -163,26 +163,22 @@ def _passes_of(run: DetectionRun, scope: Scope) -> list[PassFacts]:
 def _counts(scope: Scope, run: DetectionRun | None) -> Counts:
     articles = Article.objects.in_scope(**scope.bounds()).order_by()
     facts = articles.aggregate(
-        articles=Count("pk"), newspapers=Count("newspaper", distinct=True), first=Min("date"), last=Max("date")
+        articles=Count("pk"), newspapers=Count("newspaper", distinct=True), first_day=Min("date"), last_day=Max("date")
     )
     members = Membership.objects.filter(article__in=articles).order_by()
-    clustered = members.aggregate(articles=Count("pk"), clusters=Count("cluster", distinct=True))
+    clustered = members.aggregate(clustered_articles=Count("pk"), clusters=Count("cluster", distinct=True))
     kept = Cluster.objects.filter(kept__in=articles).order_by().count()
     pairs = Pair.objects.proposed().filter(given(**of_both(scope)))
     verdicts = dict(pairs.order_by().values_list("verdict").annotate(Count("pk")))
     newest = run.counts.get("newest") if run else None
     return Counts(
-        facts["articles"],
-        facts["newspapers"],
-        facts["first"],
-        facts["last"],
-        sum(verdicts.values()),
-        {kind.value: verdicts.get(kind.value, 0) for kind in VerdictKind},
-        clustered["clusters"],
-        clustered["articles"],
-        clustered["articles"] - kept,
-        pairs.exclude(state=Pair.State.UNDECIDED).order_by().count(),
-        0 if newest is None else articles.filter(revision__gt=newest).count(),
+        **facts,
+        **clustered,
+        pairs=sum(verdicts.values()),
+        verdicts={kind.value: verdicts.get(kind.value, 0) for kind in VerdictKind},
+        duplicate_articles=clustered["clustered_articles"] - kept,
+        decided_pairs=pairs.exclude(state=Pair.State.UNDECIDED).order_by().count(),
+        changed_since_run=0 if newest is None else articles.filter(revision__gt=newest).count(),
     )
 
 

@@ -250,7 +250,14 @@ class ThresholdsReport(Report):
         )
         if not counts.decided and counts.pairs:
             found += " Editors have decided none of these pairs."
-        return " ".join([found, *_subset_sentences(result.subset), *source_sentences(result)])
+        if result.subset:
+            missing = sum(row.missing for row in result.subset)
+            found += (
+                f" Subset check: {counted(missing, 'pair')} of a higher threshold missing at the next lower one."
+                if missing
+                else " Subset check: each threshold finds all pairs of the next higher one."
+            )
+        return " ".join([found, *source_sentences(result)])
 
     def tables(self, result: Thresholds) -> list[Table]:
         """Return the bands and the thresholds; what editors decided and the subset check, if there is any."""
@@ -269,18 +276,6 @@ class ThresholdsReport(Report):
 def counts_of(result: Thresholds) -> Counts:
     """Return the counts of all pairs."""
     return result.thresholds[-1].counts
-
-
-def _subset_sentences(subset: Sequence[Subset]) -> Iterator[str]:
-    """Say how many pairs of a threshold the next lower one misses."""
-    if not subset:
-        return
-    missing = sum(row.missing for row in subset)
-    yield (
-        f"Subset check: {counted(missing, 'pair')} of a higher threshold missing at the next lower one."
-        if missing
-        else "Subset check: each threshold finds all pairs of the next higher one."
-    )
 
 
 def _pairs_chart(result: Thresholds) -> Chart:

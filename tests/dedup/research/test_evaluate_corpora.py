@@ -151,10 +151,7 @@ def test_the_learning_curve_starts_from_a_model_of_the_others(corpora) -> None:
 
 
 def test_bad_corpora_are_refused_before_any_work(corpora, tmp_path, monkeypatch) -> None:
-    def begun(*_args, **_options) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(apart, "scratch_schema", begun)
+    monkeypatch.setattr(apart, "scratch_schema", lambda *_args, **_options: pytest.fail("it has begun"))
     option, articles, first, _ = corpora["coast"]
     (tmp_path / "empty.jsonl").write_bytes(b'{"a": "n1"}\n')
     assert refused(option, articles) == (
@@ -183,10 +180,7 @@ def test_bad_corpora_are_refused_before_any_work(corpora, tmp_path, monkeypatch)
 
 
 def test_labels_that_name_nothing_are_refused_before_the_run(corpora, tmp_path, monkeypatch) -> None:
-    def begun(*_args, **_options) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(apart, "run_detection", begun)
+    monkeypatch.setattr(apart, "run_detection", lambda *_args, **_options: pytest.fail("it has begun"))
     option, articles, _, _ = corpora["coast"]
     (tmp_path / "gone.jsonl").write_bytes(json_lines({"a": "x1", "b": "n1", "label": "D"}))
     assert refused(option, articles, f"{tmp_path}/gone.jsonl") == (
