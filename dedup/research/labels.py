@@ -73,11 +73,11 @@ def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
     A row has a and b (external ids) or url_a and url_b, a label, and optionally weight, stratum and days; other columns
     are ignored. Raises FileUsageError and UnreadableFileError if no row can be read.
     """
-    return read_rows(path, _check_header, _label)
+    return read_rows(str(path), _check_header, _label)
 
 
 def read_rows(
-    path: Path,
+    name: str,
     check_header: Callable[[Sequence[str]], None],
     read: Callable[[Mapping[str, object], int, str], Value],
 ) -> tuple[list[Value], list[Problem]]:
@@ -85,15 +85,15 @@ def read_rows(
 
     `read` raises ValueError with the reason. Names of columns are read as column_name has them.
     """
-    source = source_named(str(path))
+    source, file = source_named(name), Path(name).name
     rows: list[Value] = []
     problems: list[Problem] = []
     with source.open() as (stream, _, _):
         for record in read_records(stream, source.file_format, check_header=check_header):
             try:
-                rows.append(read(_values_of(record), record.line, path.name))
+                rows.append(read(_values_of(record), record.line, file))
             except ValueError as error:
-                problems.append(Problem(record.line, str(error), file=path.name))
+                problems.append(Problem(record.line, str(error), file=file))
     return rows, problems
 
 
@@ -169,9 +169,8 @@ def find_articles(labels: Sequence[Label]) -> tuple[list[Label], list[Problem]]:
 
 def _check_header(names: Sequence[str]) -> None:
     if "label" not in map(column_name, names):
-        shown = _shown(", ".join(names))
         raise UnreadableFileError(
-            f"the header {shown} has no label column; it needs label, and a and b or url_a and url_b"
+            f"the header {shown(', '.join(names))} has no label column; it needs label, and a and b or url_a and url_b"
         )
 
 
@@ -179,7 +178,7 @@ def _label(values: Mapping[str, object], line: int, file: str) -> Label:
     """Return the label of a row. Raises ValueError with the reason if it has none."""
     label = text_value(values, "label").upper()
     if label not in LABELS:
-        raise ValueError(f"label is {_shown(values.get('label'))}; it must be one of {', '.join(LABELS)}")
+        raise ValueError(f"label is {shown(values.get('label'))}; it must be one of {', '.join(LABELS)}")
     return Label(
         line,
         (named_by(values, ["a"], "url_a"), named_by(values, ["b"], "url_b")),
@@ -213,7 +212,7 @@ def _weight(values: Mapping[str, object]) -> float:
     text = text_value(values, "weight")
     weight = _number(text) if text else 1.0
     if weight is None or not 0 < weight < math.inf:
-        raise ValueError(f"weight is {_shown(values['weight'])}; it must be a number above 0, or empty for 1")
+        raise ValueError(f"weight is {shown(values['weight'])}; it must be a number above 0, or empty for 1")
     return weight
 
 
@@ -223,7 +222,7 @@ def _days(values: Mapping[str, object]) -> int | None:
         return None
     days = _number(text)
     if days is None or days < 0 or days != int(days):
-        raise ValueError(f"days is {_shown(values['days'])}; it must be a whole number, at least 0, or empty")
+        raise ValueError(f"days is {shown(values['days'])}; it must be a whole number, at least 0, or empty")
     return int(days)
 
 
@@ -242,7 +241,7 @@ def text_value(values: Mapping[str, object], name: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"{name} is {_shown(value)}; it must be text or a number")  # noqa: TRY004 - a fault of the file
+        raise ValueError(f"{name} is {shown(value)}; it must be text or a number")  # noqa: TRY004 - a fault of the file
     return str(value).strip()
 
 
@@ -251,7 +250,8 @@ def column_name(name: str) -> str:
     return re.sub(r"[\s-]", "_", name.strip().lower())
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Return a value for a message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -12,10 +12,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from articles.files.cells import unguarded
-from articles.files.formats import source_named
-from articles.files.records import Record, UnreadableFileError, read_records
+from articles.files.records import UnreadableFileError
 from dedup.answers import PairLabel
 from dedup.models import SampledPair, SampleLabel, ValidationSample
+from dedup.research.labels import column_name, read_rows, shown, text_value
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, plain_note
 from dedup.review.readings.validation import MAX_READER_CHARACTERS
 
@@ -24,7 +24,6 @@ SCORE = "clerical_match_score"
 _OF_SCORE = {1.0: PairLabel.DUPLICATE, 0.0: PairLabel.NOTHING}
 # The columns that may name an article, by side; the first one that is filled in counts.
 _NAMING = (("url_a", "a", "unique_id_l"), ("url_b", "b", "unique_id_r"))
-_SHOWN_CHARACTERS = 80
 
 
 class LabelFileError(ValueError):
@@ -75,24 +74,14 @@ def import_labels(sample: ValidationSample, name: str, *, reader: str) -> Import
 
 def _read(name: str, index: _Index) -> tuple[dict[int, _Row], list[tuple[int, str]], int]:
     """Return the rows by their pair, what is wrong with the others by line, and the number of rows without a label."""
+    read, problems = read_rows(name, _check_header, partial(_row, index))
     rows: dict[int, _Row] = {}
-    faults: list[tuple[int, str]] = []
-    empty = 0
-    source = source_named(name)
-    with source.open() as (stream, _, _):
-        for record in read_records(stream, source.file_format, check_header=_check_header):
-            try:
-                row = _row(record, index)
-            except ValueError as error:
-                faults.append((record.line, str(error)))
-                continue
-            if row is None:
-                empty += 1
-            elif before := rows.get(row.pair):
-                faults.append((row.line, f"line {before.line} has the same pair; remove one of the two lines"))
-            else:
-                rows[row.pair] = row
-    return rows, faults, empty
+    faults = [(problem.line, problem.reason) for problem in problems]
+    for row in filter(None, read):
+        before = rows.setdefault(row.pair, row)
+        if before is not row:
+            faults.append((row.line, f"line {before.line} has the same pair; remove one of the two lines"))
+    return rows, sorted(faults), read.count(None)
 
 
 class _Index:
@@ -117,24 +106,21 @@ class _Index:
         }
         if len(found) == 1:
             return found.pop()
-        named = f"{_shown(one)} and {_shown(other)}"
+        named = f"{shown(one)} and {shown(other)}"
         if found:
             raise ValueError(f"{len(found)} pairs of the sample have {named}; name the articles by url_a and url_b")
         raise ValueError(f"the sample has no pair of {named}; use the file that export validation wrote of this sample")
 
 
 def _check_header(names: Sequence[str]) -> None:
-    columns = set(map(_column, names))
+    columns = set(map(column_name, names))
     if not columns & {"label", SCORE}:
-        shown = _shown(", ".join(names))
-        raise UnreadableFileError(f"the header {shown} has neither label nor {SCORE}; one of them holds the labels")
+        header = shown(", ".join(names))
+        raise UnreadableFileError(f"the header {header} has neither label nor {SCORE}; one of them holds the labels")
 
 
-def _row(record: Record, index: _Index) -> _Row | None:
+def _row(index: _Index, values: Mapping[str, object], line: int, _file: str) -> _Row | None:
     """Return what a row says, None if its label is empty. Raises ValueError with the reason if it is wrong."""
-    if record.fault:
-        raise ValueError(record.fault)
-    values = {_column(name): value for name, value in record.values.items()}
     label = _label(values)
     if not label:
         return None
@@ -145,7 +131,7 @@ def _row(record: Record, index: _Index) -> _Row | None:
     note = plain_note(_text(values, "note")) if "note" in values else None
     if note and len(note) > MAX_NOTE_CHARACTERS:
         raise ValueError(f"the note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed")
-    return _Row(record.line, index.find(*ends), label, note)
+    return _Row(line, index.find(*ends), label, note)
 
 
 def _label(values: Mapping[str, object]) -> str:
@@ -154,7 +140,7 @@ def _label(values: Mapping[str, object]) -> str:
     if written:
         if written not in list(PairLabel):
             allowed = ", ".join(PairLabel)
-            raise ValueError(f"label is {_shown(written)}; it must be one of {allowed}, or empty")
+            raise ValueError(f"label is {shown(written)}; it must be one of {allowed}, or empty")
         return written
     written = _text(values, SCORE)
     if not written:
@@ -163,7 +149,7 @@ def _label(values: Mapping[str, object]) -> str:
         return _OF_SCORE[float(written)]
     except (KeyError, ValueError):
         raise ValueError(
-            f"{SCORE} is {_shown(written)}; it must be 1 for a duplicate, 0 for anything else, or empty"
+            f"{SCORE} is {shown(written)}; it must be 1 for a duplicate, 0 for anything else, or empty"
         ) from None
 
 
@@ -193,17 +179,4 @@ def _differs(row: _Row, stored: SampleLabel) -> bool:
 def _text(values: Mapping[str, object], name: str) -> str:
     """Return a value as text without surrounding whitespace; "" if it is absent or null."""
     value = values.get(name)
-    if value is None:
-        return ""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"{name} is {_shown(value)}; it must be text or a number")  # noqa: TRY004 - a fault of the file
-    return unguarded(str(value)).strip()
-
-
-def _column(name: str) -> str:
-    return re.sub(r"[\s-]", "_", name.strip().lower())
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
+    return text_value({name: unguarded(value) if isinstance(value, str) else value}, name)
