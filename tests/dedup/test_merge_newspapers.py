@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
-
 import psycopg
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from articles.models import Article, Newspaper, NewspaperMerge, WhitelistedSentence
 from articles.storage.locks import Lock
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
+from tests.commands import called, refused
 from tests.conftest import StoreArticle
 from tests.databases import database_url
 from tests.factories import make_pair, make_user
@@ -28,9 +27,7 @@ def stored(store: StoreArticle) -> tuple[Article, Article]:
 
 
 def merge(*arguments: str) -> str:
-    out = io.StringIO()
-    call_command("merge_newspapers", *arguments, stdout=out)
-    return out.getvalue()
+    return called("merge_newspapers", *arguments)[0]
 
 
 def test_it_says_what_it_will_do_merges_and_undoes(stored: tuple[Article, Article], store: StoreArticle) -> None:
@@ -70,23 +67,20 @@ def test_it_says_what_it_will_do_merges_and_undoes(stored: tuple[Article, Articl
     ],
 )
 def test_what_makes_no_sense_is_refused(stored: object, arguments: list[str], message: str) -> None:
-    with pytest.raises(CommandError, match=message) as refused:
-        merge(*arguments)
-    assert refused.value.returncode == 2
+    assert refused("merge_newspapers", *arguments).startswith(message)
     assert not NewspaperMerge.objects.exists()
 
 
 def test_a_merge_is_refused_while_a_run_is_active(stored: object) -> None:
     with psycopg.connect(database_url()) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
-        for arguments in (["harbour-prod-2", "Harbour Post"], ["harbour-prod-2", "Harbour Post", "--undo"]):
-            if "--undo" in arguments:
-                other.execute("SELECT pg_advisory_unlock_all()")
+        for more in ([], ["--undo"]):
+            other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
+            with pytest.raises(CommandError, match="another run is active on this database") as active:
+                merge("harbour-prod-2", "Harbour Post", *more)
+            assert active.value.returncode == 3
+            other.execute("SELECT pg_advisory_unlock_all()")
+            if not more:
                 merge("harbour-prod-2", "Harbour Post")
-                other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
-            with pytest.raises(CommandError, match="another run is active on this database") as refused:
-                merge(*arguments)
-            assert refused.value.returncode == 3
     assert NewspaperMerge.objects.get().undone_at is None
 
 
