@@ -76,11 +76,6 @@ def test_other_coefficients_need_two_hundred_decisions() -> None:
     assert few.model.questions["duplicate"].coefficients[SECOND] == 0.0
 
 
-def test_the_same_decisions_give_the_same_model() -> None:
-    prior, given = prior_with(-8.0, 10.0), decisions(220, intercept=-3.0, slope=4.0, second=5.0)
-    assert adjusted(prior, *given) == adjusted(prior, *given)
-
-
 def test_versions_are_neither_yes_nor_no() -> None:
     prior = prior_with(-8.0, 10.0)
     rows, labels, weights = decisions(50, intercept=-4.0, slope=10.0)
