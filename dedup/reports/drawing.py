@@ -16,6 +16,7 @@ from lxml import etree
 from articles.loading import when_used
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.reports.base import Chart
+from dedup.research.answers import MEASURES
 
 if TYPE_CHECKING:
     import altair
@@ -82,7 +83,6 @@ _ELSEWHERE = "https://vega.github.io/vega-datasets/"
 # More bars than these are longer than a page.
 MOST_BARS = 25
 _HEIGHT = 300
-_MEASURES = (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
 # Names on an axis without the numbers that keep their order.
 UNNUMBERED = "slice(datum.label, 3)"
 
@@ -283,7 +283,7 @@ def evaluation_charts(thresholds: Mapping[str, Any]) -> Iterator[Chart]:
 
 
 def _shares_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[Share]:
-    for key, label in _MEASURES:
+    for key, label in MEASURES[:3]:
         for row in rows:
             if row[key] is not None:
                 yield Share(label, row["threshold"], row[key], *row[f"{key}_interval"])

@@ -19,6 +19,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.reports.base import File, Report
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, drawn, listed
 from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts, facts_of
+from dedup.research.answers import MEASURES
 from dedup.research.sampling import Plan, option_of
 from dedup.rows.corpus.kept import write_kept
 
@@ -79,10 +80,9 @@ class MethodsReport(Report):
     def tables(self, result: Methods) -> list[Table]:
         """Return the counts, what was measured, the settings, and the commands."""
         facts = result.facts
-        estimates = (("precision", "Precision"), ("recall", "Recall"))
         shares = [
             (f"{name}{end}", words, SHARE)
-            for name, label in estimates
+            for name, label in MEASURES[:2]
             for end, words in (("", label), ("_low", "95% from"), ("_high", "95% to"))
         ]
         parts = (("part", "Part", TEXT), ("setting", "Setting", TEXT), ("value", "Value", TEXT))
