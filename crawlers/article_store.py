@@ -152,7 +152,7 @@ class ArticlePipeline:
             counted = await article_store.store(item, self.soft_errors.reason)
         except (ExtractionError, RejectedArticleError, *LOST) as error:
             await self.spider.refuse(item.link, reason_of(error))
-            # Also if the database is lost: for an exception that it does not know, Scrapy writes a traceback.
+            # If the database is lost, the link waits. Of exceptions that it does not know, Scrapy writes a traceback.
             raise DropItem(str(error), log_level="DEBUG") from error
         except Exception as error:
             # A fault of this program: Scrapy logs the traceback, and the spider counts it.

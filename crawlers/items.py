@@ -56,8 +56,10 @@ class Entry:
     feed_entry: bytes = field(default=b"", repr=False)
 
     def link(self, source: Source, kind: ArticleURL.Kind) -> ArticleLink:
-        """Return the link that it is in this source."""
+        """Return it as a link of this source, which keeps a summary only where that is stored as a teaser."""
         said = {name: getattr(self, name) for name in Entry.__slots__}
+        if not source.teasers:
+            said["summary"] = ""
         return ArticleLink(**said, source=source, kind=kind)
 
 

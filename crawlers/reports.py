@@ -71,7 +71,7 @@ class NewspaperReport:
 def newspapers_by_need() -> QuerySet[Newspaper]:
     """Return the newspapers that are or were crawled: the longest failing first, then the latest visited.
 
-    `fails_since` is when the visits began to fail, of which none has been good since; none if the last one was good.
+    `fails_since` is the time of the last good visit, or of the first one if none was good; none if the latest was good.
     """
     visited = (
         Newspaper.objects.in_use()

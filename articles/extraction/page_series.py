@@ -110,7 +110,7 @@ def page_number(url: str, first_url: str) -> int:
     place, first = _place(url), _place(first_url)
     if place is None or first is None or place.host != first.host:
         return 0
-    # But for that of the first page.
+    # What every page of it has: all parameters of the first page but its own number.
     counted = {parameter: _PARAMETER.fullmatch(parameter) for parameter in first.parameters}
     needed = {parameter for parameter, found in counted.items() if not found or int(found["number"]) > 1}
     added = place.parameters - needed

@@ -185,13 +185,15 @@ def import_job(work: Work) -> None:
 
 
 def _import(kept: FileImport, work: Work) -> None:
-    file_format = cast("FileFormat", format_of(kept.name))  # of another one, nothing is kept
+    file_format = format_of(kept.name)
+    if file_format is None:
+        raise UnreadableFileError(f"the format of {kept.name} is unknown")
     before, tally = newest_revision(), Tally()
     with database_pool(os.cpu_count() or 1) as pool, opened(kept) as (stream, position):
-        how: dict[str, Any] = {"pool": pool, "batch_size": BATCH_SIZE, "newspaper": kept.newspaper}
-        for batch in import_rows(stream, file_format, **how):
+        for batch in import_rows(stream, file_format, pool=pool, batch_size=BATCH_SIZE, newspaper=kept.newspaper):
             work.advance(position(), kept.size)
-            _keep_rejects(kept, tally.outcomes["rejected"], tally.add(batch))
+            rejected_before = tally.outcomes["rejected"]
+            _keep_rejects(kept, rejected_before, tally.add(batch))
             _keep_counts(kept, tally)
         settle_import(before, tally.outcomes["created"], pool)
 

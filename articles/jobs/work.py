@@ -163,32 +163,37 @@ class Work:
     @contextmanager
     def from_a_transaction(self) -> Iterator[_Meter]:
         """Store the progress every STORED_EVERY, in a thread with a connection of its own; yield where to count it."""
-        meter, ended = _Meter(self.own()), threading.Event()
-        how = {"pause": STORED_EVERY, "name": "The progress of a job"}
-        thread = threading.Thread(target=repeat, args=[meter.store, ended], kwargs=how, daemon=True)
+        meter = _Meter()
+        thread = threading.Thread(target=meter.go_on_storing, args=[self.own()], daemon=True)
         thread.start()
         try:
             yield meter
         finally:
-            ended.set()
+            meter.ended.set()
             thread.join()
 
 
 class _Meter:
     """Counts what is done in a long transaction, which nobody else sees before its end."""
 
-    def __init__(self, own: QuerySet[Job]) -> None:
-        self._own, self._done, self._is_lost = own, 0.0, False
+    def __init__(self) -> None:
+        self.done, self.ended, self._lost = 0.0, threading.Event(), threading.Event()
 
     def add(self, done: float) -> None:
         """Count more. Raises JobEndedError if the job was cancelled."""
-        self._done += done
-        if self._is_lost:
+        self.done += done
+        if self._lost.is_set():
             raise JobEndedError
 
-    def store(self) -> None:
-        """Store what is counted, and notice whether the job was cancelled."""
-        self._is_lost = not self._own.update(done=int(self._done)) or self._is_lost
+    def go_on_storing(self, own: QuerySet[Job]) -> None:
+        """Store what is counted until the end."""
+        while not self.ended.wait(STORED_EVERY):
+            try:
+                if not own.update(done=int(self.done)):
+                    self._lost.set()
+            except (OperationalError, InterfaceError):
+                log.info("The progress of a job waits for the database.")
+        connection.close()
 
 
 def repeat(work: Callable[[], object], ended: threading.Event, *, pause: float, name: str) -> None:

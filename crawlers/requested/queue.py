@@ -74,7 +74,9 @@ def next_due(schedule: CrawlSchedule, now: datetime.datetime) -> datetime.dateti
     """
     if schedule.daily_at is not None:
         return next_time(schedule.daily_at.replace(second=0), now)
-    step = datetime.timedelta(hours=schedule.every_hours or 0)
+    if not schedule.every_hours:
+        raise ValueError("a schedule needs every_hours or daily_at")
+    step = datetime.timedelta(hours=schedule.every_hours)
     missed = max(0, (now - schedule.due_at) // step)
     return schedule.due_at + (missed + 1) * step
 

@@ -46,7 +46,9 @@ class TrialSpider(BareSpider):
 
     async def look(self) -> None:
         self.until = time.monotonic() + _PATIENCE
-        self.source = Source(0, self.draft["article_url_pattern"], Paper(self.draft["name"]))
+        self.source = Source(
+            0, self.draft["article_url_pattern"], Paper(self.draft["name"]), teasers=self.draft["teasers"]
+        )
         self.found.update(sources=[], articles=[])
         kinds: list[SourceKind] = ["feed"] if self.draft["teasers"] else list(FIELDS)
         lists = [newest_first(await self._links(kind, url)) for kind in kinds for url in self.draft[FIELDS[kind]]]
