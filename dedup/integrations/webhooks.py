@@ -59,10 +59,11 @@ def announce(clusters: dict[Webhook.Event, Sequence[Cluster]]) -> None:
     if not hooks:
         return
     Delivery.objects.filter(state=Delivery.State.DELIVERED, made_at__lt=timezone.now() - _KEPT).delete()
+    now = timezone.now()
     for event, rows in happened.items():
         wanting, left = [hook for hook in hooks if event in hook.events], map(_cluster, rows)
         while some := list(islice(left, AT_ONCE)):
-            _queue(wanting, event, clusters=some)
+            _queue(wanting, event, now, clusters=some)
 
 
 def announce_alarms(alarms: Sequence[dict[str, Any]]) -> int:
@@ -70,13 +71,13 @@ def announce_alarms(alarms: Sequence[dict[str, Any]]) -> int:
     wanting = Webhook.objects.filter(active=True, events__contains=[Webhook.Event.ALARM]).select_related("owner")
     hooks = [hook for hook in wanting if hook.owner.has_perm(SEES_ALARMS)]
     if hooks:
-        _queue(hooks, Webhook.Event.ALARM, alarms=list(alarms))
+        _queue(hooks, Webhook.Event.ALARM, timezone.now(), alarms=list(alarms))
     return len(hooks)
 
 
-def _queue(hooks: Collection[Webhook], event: str, **data: list[Any]) -> None:
+def _queue(hooks: Collection[Webhook], event: str, now: datetime.datetime, **data: list[Any]) -> None:
     """Queue one request with these data to each of these webhooks."""
-    body = {"type": str(event), "timestamp": timezone.now().isoformat(timespec="seconds"), "data": data}
+    body = {"type": str(event), "timestamp": now.isoformat(timespec="seconds"), "data": data}
     text = json.dumps(body, ensure_ascii=False)
     Delivery.objects.bulk_create(Delivery(webhook=hook, event=event, body=text) for hook in hooks)
 
@@ -146,7 +147,7 @@ def delete_webhook(hook: Webhook, *, by: User) -> None:
 
 def send_test(hook: Webhook) -> None:
     """Queue a request without clusters, to see whether it arrives."""
-    _queue([hook], TEST, clusters=[])
+    _queue([hook], TEST, timezone.now(), clusters=[])
 
 
 def _checked(url: str) -> str:

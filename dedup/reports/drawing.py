@@ -175,7 +175,7 @@ def stacked(
     """
     return (
         alt.Chart(alt.InlineData(values=rows), width=WIDTH - room, height=alt.Step(height))
-        .mark_bar(aria=True)
+        .mark_bar()
         .encode(
             y=alt.Y("bar:N", title=None, sort=list(dict.fromkeys(row["bar"] for row in rows))),
             x=alt.X("sum(value):Q", title=values, axis=alt.Axis(tickMinStep=1)),

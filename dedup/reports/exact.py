@@ -137,7 +137,7 @@ class ExactCopies:
     @property
     def share(self) -> float:
         """Return the share of articles, 0..1, whose headline or text another article has too."""
-        return self.any / self.articles
+        return self.any / self.articles if self.articles else 0.0
 
 
 def _rows(articles: Iterable[IncomingArticle]) -> Iterator[tuple[Any, ...]]:

@@ -237,7 +237,9 @@ def _bars(newspapers: list[Source]) -> Chart:
         for name, newspaper in zip(names, shown, strict=True)
         for order, (kind, words) in enumerate(_KINDS.items())
     ]
-    spec = stacked(rows, "Duplicates", list(_KINDS.values()), height=24, room=220).encode(
+    # Its bars are links, which are named to those who cannot see them.
+    bars = stacked(rows, "Duplicates", list(_KINDS.values()), height=24, room=220).mark_bar(aria=True)
+    spec = bars.encode(
         y=alt.Y("bar:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
         href="href:N",
         description="about:N",

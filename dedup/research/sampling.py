@@ -46,6 +46,7 @@ class Plan:
     apart or further. The others are pairs that no pass proposes, up to `window_days` apart. Days are inclusive.
     """
 
+    # In the order in which the methods report states them.
     size: int | None = SIZE
     per_stratum: int | None = None
     not_proposed: int = 0

@@ -37,19 +37,20 @@ class EditorRequest(HttpRequest):
 
 
 def decision_view(
-    page: str | Callable[..., str], *numbers: str, query: bool = False, said_by: str = "pairs/_answered.html"
+    page: str | Callable[..., str], *parts: str, query: bool = False, said_by: str = "pairs/_answered.html"
 ) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Make a view that makes a decision: POST only (405). Who may decide is in newsdedup_site/access/addresses.py.
 
-    `page` names the page with the form, `numbers` what its address has of that of the view, and `query` says whether
-    its filter is kept; or `page` returns the address. A GET is redirected there: browsers send one after a login if
-    the session had ended when the form was posted. `said_by` is the template of what a script gets.
+    `page` names the page with the form; `parts`, which values of the view's address that page's address has; `query`,
+    whether it keeps the filter. Or `page` is a function that returns the address. A GET is redirected there: browsers
+    send one after a login if the session had ended when the form was posted. `said_by` is the template of what a
+    script gets.
     """
 
     def address(request: EditorRequest, values: dict[str, Any]) -> str:
         if not isinstance(page, str):
             return page(request, **values)
-        return reverse(page, args=[values[name] for name in numbers]) + (query_of(request) if query else "")
+        return reverse(page, args=[values[name] for name in parts]) + (query_of(request) if query else "")
 
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         guarded = require_POST(view)
@@ -108,9 +109,9 @@ def query_of(request: HttpRequest) -> str:
     return f"?{query}" if query else ""
 
 
-def address_of(request: HttpRequest, page: str, *numbers: Any) -> str:
+def address_of(request: HttpRequest, page: str, *parts: Any) -> str:
     """Return the address of a page, with the filter that this one has."""
-    return reverse(page, args=numbers) + query_of(request)
+    return reverse(page, args=parts) + query_of(request)
 
 
 def back_address(request: HttpRequest) -> str | None:

@@ -120,31 +120,45 @@ def _numbers(text: str) -> tuple[float, ...]:
         raise ArgumentTypeError(f"{text!r} is not a list of numbers such as 0.6,0.8") from None
 
 
-# The options that fill in a plan, by what they set, how they are read, and what the help calls their value.
-_PLANNED: dict[tuple[str, Callable[[str], Any], str | None], str] = {
-    ("size", int, None): f"draw so many pairs in all, as evenly as the strata allow (default: {SIZE})",
-    ("per_stratum", int, "N"): "draw so many pairs from each stratum",
-    ("not_proposed", int, "N"): (
-        "also draw so many of the pairs that no pass proposes, so that recall can be estimated (default: 0)"
+# The options that fill in a plan, by what they set, how they are read, what the help calls their value, and the help.
+_PLANNED: tuple[tuple[str, Callable[[str], Any], str | None, str], ...] = (
+    ("size", int, None, f"draw so many pairs in all, as evenly as the strata allow (default: {SIZE})"),
+    ("per_stratum", int, "N", "draw so many pairs from each stratum"),
+    (
+        "not_proposed",
+        int,
+        "N",
+        "also draw so many of the pairs that no pass proposes, so that recall can be estimated (default: 0)",
     ),
-    ("window_days", int, "DAYS"): f"pairs that no pass proposes are at most so many days apart (default: {NEAR_DAYS})",
-    ("by", _names, "NAMES"): (
-        f"what strata differ in, separated by commas, out of {','.join(DIMENSIONS)} (default: all)"
+    (
+        "window_days",
+        int,
+        "DAYS",
+        f"pairs that no pass proposes are at most so many days apart (default: {NEAR_DAYS})",
     ),
-    ("pass_name", str, "PASS"): (
-        f"bands of the score of this pass, out of {', '.join(PASSES)} (default: of the best score of all)"
+    (
+        "by",
+        _names,
+        "NAMES",
+        f"what strata differ in, separated by commas, out of {','.join(DIMENSIONS)} (default: all)",
     ),
-    ("bands", _numbers, "SCORES"): f"lower bounds of the score bands (default: {','.join(map(str, BANDS))})",
-    ("near_days", int, "DAYS"): f"pairs at most so many days apart are near (default: {NEAR_DAYS})",
-    ("readers", int, "N"): "people who are to read each pair (default: 1)",
-}
+    (
+        "pass_name",
+        str,
+        "PASS",
+        f"bands of the score of this pass, out of {', '.join(PASSES)} (default: of the best score of all)",
+    ),
+    ("bands", _numbers, "SCORES", f"lower bounds of the score bands (default: {','.join(map(str, BANDS))})"),
+    ("near_days", int, "DAYS", f"pairs at most so many days apart are near (default: {NEAR_DAYS})"),
+    ("readers", int, "N", "people who are to read each pair (default: 1)"),
+)
 
 
 def add_validation_options(parser: CommandParser) -> None:
     """Declare the options."""
     drawing = parser.add_argument_group("drawing")
     sizes = drawing.add_mutually_exclusive_group()
-    for (name, read, value), words in _PLANNED.items():
+    for name, read, value, words in _PLANNED:
         group = sizes if name in {"size", "per_stratum"} else drawing
         group.add_argument(option_of(name), type=read, dest=name, metavar=value, help=words)
     drawing.add_argument(

@@ -31,7 +31,7 @@ from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
 from dedup.models.querysets import read_rows
 
-# What names what a decision on clusters and groups is about.
+# The fields that say what a decision is about, besides its pair.
 _ABOUT = ("cluster_number", "group_number", "article_id", "articles")
 _REPEATABLE = (Decision.Kind.CONFIRM_CLUSTER, Decision.Kind.CONFIRM_GROUP, Decision.Kind.KEEP)
 # The same decision of the same editor counts as sent again for so long.
@@ -66,7 +66,7 @@ class AlreadyUndoneError(ReviewError):
 
 @contextmanager
 def locked_review() -> Iterator[None]:
-    """Make the lines inside a transaction during which nobody else decides."""
+    """Run the lines inside in a transaction, during which nobody else decides."""
     with transaction.atomic():
         lock_review()
         yield

@@ -201,11 +201,17 @@ def changes_of(user: Any) -> list[Change]:
 
 def _contested(user: Any) -> list[Change]:
     readings = _with_pairs(in_dispute().select_related("decision", "user")).filter(decision__decided_by=user)
-    found = readings.order_by("-id")[:CHANGES_SHOWN]
-    facts = ((reading.user, reading.read_at, reading.get_kind_display(), reading.note) for reading in found)
     return [
-        Change(reading.pair, reading.decision, *said, vars(reading)["is_open"])
-        for reading, said in zip(found, facts, strict=True)
+        Change(
+            reading.pair,
+            reading.decision,
+            reading.user,
+            reading.read_at,
+            reading.get_kind_display(),
+            reading.note,
+            vars(reading)["is_open"],
+        )
+        for reading in readings.order_by("-id")[:CHANGES_SHOWN]
     ]
 
 

@@ -137,9 +137,7 @@ def _store_rows(rows: Iterator[Row]) -> dict[str, int]:
 def _articles_of(batch: list[Row]) -> list[set[int]]:
     """Return the stored articles that each row names: by its URL, else its external id, else its number here."""
     named = [_named(row) for row in batch]
-    found = {
-        kind: find({value for of, value in named if of == kind}) for kind, find in zip(_NAMES, _FINDERS, strict=True)
-    }
+    found = {kind: find({value for of, value in named if of == kind}) for kind, find in _FINDERS.items()}
     return [found[kind].get(value, set()) if kind else set() for kind, value in named]
 
 
@@ -163,7 +161,7 @@ def _by_id(numbers: Collection[str]) -> dict[str, set[int]]:
     return {number: {int(number)} & stored for number in numbers}
 
 
-_FINDERS = (_by_url, _by_external_id, _by_id)
+_FINDERS = {"url": _by_url, "external id": _by_external_id, "id": _by_id}
 
 
 def _named(row: Row) -> tuple[str, str]:

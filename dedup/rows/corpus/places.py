@@ -122,7 +122,7 @@ def _written(date: datetime.date, at: datetime.datetime | None, offset: int | No
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a corpus is made of: of its `part`, the days and newspapers count.
+    """What a corpus is made of. Of the scope `part`, only the days and the newspapers matter.
 
     `also_in` is the reason given for what is in the other corpus; empty: there is none.
     """

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
-from itertools import chain, count, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias, TypeVar, cast
 
@@ -92,6 +92,13 @@ def write_corpus(
     files elsewhere than in folders. Raises UnwritableError, TooManyColumnsError and
     UnreadableFileError.
     """
+    read = 0
+
+    def on_read() -> None:
+        nonlocal read
+        read += 1
+        on_progress(0.5)
+
     with corpus_tables():
         of_other = other.store() if other else {}
         decide_places(asked)
@@ -99,12 +106,11 @@ def write_corpus(
             kept, gone = Digested(articles), Digested(removals)
             # Closed here, a writer that stops in the middle leaves no cursor open.
             with writing(target.path, target.path.parent), closing(corpus_rows(asked)) as stay:
-                read = count()  # the articles so far
-                rows = _counted(stay, lambda: (next(read), on_progress(0.5)))
+                rows = _counted(stay, on_read)
                 _write_articles(rows, lambda: on_progress(0.5), target, cast("BinaryIO", kept))
             with writing(target.removed, target.path.parent), closing(removed_rows()) as leave:
                 _write_removed(_counted(leave, lambda: on_progress(1.0)), target, cast("BinaryIO", gone))
-            counts = Counts(next(read), removed_by_reason(), of_other)
+            counts = Counts(read, removed_by_reason(), of_other)
             files = [
                 kept.described(target.path.name, "corpus", counts.kept),
                 gone.described(target.removed.name, "removed", counts.removed.total()),
