@@ -238,6 +238,14 @@ def test_everything_works_without_javascript(stored: Stored, open_site: Opener) 
     page.get_by_role("button", name="Confirm: all 4 are the same").click()
     stored.cluster.refresh_from_db()
     assert stored.cluster.state == "confirmed"
+    page.get_by_role("checkbox", name="Tick row 2").check()
+    page.get_by_role("checkbox", name="Tick row 4").check()
+    page.get_by_role("button", name="Split off the ticked articles…").click()
+    expect(page.locator(".outcome h3")).to_have_text(
+        [re.compile(rf"Cluster {stored.cluster.pk} 2 articles"), re.compile("A new cluster 2 articles")]
+    )
+    page.get_by_role("button", name="Split it").click()
+    expect(page.locator(".member")).to_have_count(2)
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
 

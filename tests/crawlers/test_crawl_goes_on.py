@@ -54,7 +54,6 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(
     newspaper(site, feed=["/feed"], sitemap=["/sitemap.xml"])
     in_flight = [kill(site, crawl, after) for after in killed_after]
     assert [len(pages) for pages in in_flight] == [1] * len(killed_after)
-    site.feed()  # it has rolled on
 
     last = crawl()
 
@@ -67,6 +66,17 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(
     }
     states = Visit.objects.order_by("pk").values_list("state", flat=True)
     assert Counter(states) == {"broken off": len(killed_after), "finished": len(states) - len(killed_after)}
+
+
+@pytest.mark.slow
+def test_a_link_that_waited_is_visited_although_its_feed_has_rolled_on(site: Site, crawl: CrawlCommand) -> None:
+    for path in paths(3):
+        site.add(path, article_page(f"Story {path}", f"{FERRY} That was story {path}."))
+    fed(site, *paths(3))
+    kill(site, crawl, 0)
+    site.feed()  # it has rolled on
+    crawl()
+    assert Article.objects.count() == 3
 
 
 @pytest.mark.slow

@@ -79,6 +79,14 @@ def ends(base: Path, lines: list[list[str]], **environment: str) -> dict[str, tu
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
+def test_the_list_of_production_has_the_base_and_the_extra_parquet() -> None:
+    extras = " ".join(
+        requirement for requirement in importlib.metadata.requires("newsdedup") or [] if "extra ==" in requirement
+    )
+    brought = set(locked("requirements.txt")) & set(re.findall(r"[a-z0-9][\w-]*", extras)) - BASE
+    assert brought == {"pyarrow"}
+
+
 @pytest.mark.slow
 def test_the_help_of_every_command_is_shown(base: Path) -> None:
     lines = [[name, "--help"] for name in sorted(OWN)]

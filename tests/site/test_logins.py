@@ -124,6 +124,9 @@ def test_one_name_from_many_addresses_is_stopped_but_not_for_its_owner_at_home(m
 
 def test_attempts_while_locked_do_not_prolong_the_lock(mara: User, clock) -> None:
     assert statuses(["mara"] * LIMITS["pair"].failures) == [200] * (LIMITS["pair"].failures - 1) + [429]
+    answer = attempt("mara", PASSWORD)
+    assert (answer["Retry-After"], "no-store" in answer["Cache-Control"]) == ("900", True)
+    assert "10 wrong passwords for this name" in " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
     for _ in range(14):
         clock.shift(60)
         assert attempt("mara").status_code == 429

@@ -144,6 +144,7 @@ def test_blocking_ends_every_session_at_once_and_for_good(staff: Client) -> None
     post(staff, "person_unblock", mara)
     assert browsers[0].get("/queue/").status_code == 302
     assert browsers[0].post("/login/", {"username": "mara", "password": PASSWORD}).status_code == 302
+    assert [act for _, _, act in log()[1:]] == ["was blocked; 2 sessions ended.", "was unblocked."]
 
 
 def test_the_last_admin_stays_one_also_against_a_superuser(client: Client, ada: User) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import threading
 
 import pytest
+from django.db import connection
 
 from articles.models import Article, ArticleURL, DeclaredURL, HeadlineVariant, Newspaper
 from articles.normalization import NORMALIZER_VERSION
@@ -343,6 +345,37 @@ def test_a_batch_costs_the_same_number_of_queries_whatever_its_size(django_asser
     # URLs, the articles, the kept parameters and the URLs.
     with django_assert_num_queries(14):
         store_articles(batch)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_writers_of_the_same_urls_end_with_one_article_each() -> None:
+    def batch(writer: int) -> list[IncomingArticle]:
+        return [incoming(f"{FERRY}/{number}", content=f"Text {number} by writer {writer}.") for number in range(20)]
+
+    barrier = threading.Barrier(2)
+    results: list[list[Stored]] = []
+
+    def write(articles: list[IncomingArticle], step: int) -> None:
+        try:
+            barrier.wait(timeout=60)
+            results.append(store_articles(articles)[::step])
+        finally:
+            connection.close()
+
+    threads = [
+        threading.Thread(target=write, args=[batch(0), 1]),
+        threading.Thread(target=write, args=[batch(1)[::-1], -1]),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+
+    assert Article.objects.count() == ArticleURL.objects.count() == 20
+    assert Newspaper.objects.count() == 1
+    for one, other in zip(*results, strict=True):
+        assert sorted([one.outcome, other.outcome]) == ["created", "known"]
+        assert one.article_id == other.article_id
 
 
 def test_the_length_of_a_content_is_kept_by_the_database_whoever_writes_it() -> None:

@@ -288,3 +288,9 @@ def test_a_headline_that_turns_out_generic_ends_alike_step_by_step(seed) -> None
     forget_runs()
     find_duplicates("--passes", "title,exact")
     assert live_rows() == step_by_step
+
+
+def test_what_is_not_compared_does_not_make_an_article_new(store) -> None:
+    article = store()
+    Article.objects.update(external_id="17")
+    assert Article.objects.get().revision == article.revision

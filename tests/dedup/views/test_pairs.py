@@ -317,8 +317,9 @@ def test_decisions_are_taken_and_lead_to_the_next_pair_of_the_selection(
     assert f'action="/decisions/{decision.pk}/undo/?pass_name=trigram"' in page
 
 
-def test_a_form_that_is_not_of_the_page_is_refused(editor_client: Client, pair: Pair) -> None:
-    answer = decide(editor_client, pair, "take_out", seen="99999999999999999999", note="x" * 2_001)
+@pytest.mark.parametrize("wrong", [{"kind": "take_out"}, {"seen": ""}, {"note": "x" * 2_001}])
+def test_a_form_that_is_not_of_the_page_is_refused(editor_client: Client, pair: Pair, wrong: dict[str, str]) -> None:
+    answer = decide(editor_client, pair, **{"kind": "confirm", **wrong})
 
     assert answer["Location"] == f"/pairs/{pair.pk}/"
     assert not Decision.objects.exists()
