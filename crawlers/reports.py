@@ -128,9 +128,11 @@ def _sums(visits: Iterable[Visit], *names: str) -> Counter[str]:
 def _failures(visits: Iterable[Visit]) -> list[Failure]:
     """Return the visits' failures by reason, the most frequent first."""
     found: dict[str, Failure] = {}
-    for failure in (failure for visit in visits for failure in visit.failures):
-        known = found.setdefault(failure["reason"], failure | {"number": 0, "entry": find_reason(failure["reason"])})
-        known["number"] += failure["number"]
+    for visit in visits:
+        for failure in visit.failures:
+            reason = failure["reason"]
+            known = found.setdefault(reason, failure | {"number": 0, "entry": find_reason(reason)})
+            known["number"] += failure["number"]
     return sorted(found.values(), key=itemgetter("number"), reverse=True)
 
 

@@ -129,7 +129,7 @@ def _merged(chosen: Mapping[str, str]) -> dict[str, str]:
 
 
 def store_keys(user: Any, *, on: bool, by_action: Mapping[str, str]) -> None:
-    """Store keys of a user that can be used; an action that is not named keeps the registry's."""
+    """Store the keys of a user, in which faults_of found nothing; an action that is not named keeps the registry's."""
     changed = {name: key for name, key in by_action.items() if key != ACTIONS[name].key}
     KeyMap.objects.update_or_create(user=user, defaults={"on": on, "keys": changed})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import lxml.html
@@ -195,7 +195,9 @@ def _is_card(element: lxml.html.HtmlElement) -> bool:
     """Return whether the element is small and has a heading that is a link, as the cards of other articles have."""
     parts = list(islice(elements_of(element), MAX_CARD_ELEMENTS + 1))
     headings = [part for part in parts if part.tag in {"h2", "h3", "h4"}] if len(parts) <= MAX_CARD_ELEMENTS else []
-    return any(True for heading in headings for _ in chain(heading.iter("a"), heading.iterancestors("a")))
+    return any(
+        next(part.iter("a"), None) is not None or next(part.iterancestors("a"), None) is not None for part in headings
+    )
 
 
 def _names_in(block: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:

@@ -82,7 +82,10 @@ def checked_row(found: FoundRow, newspaper: str) -> Row[IncomingArticle]:
 
 @contextmanager
 def open_rows(source: Source) -> Iterator[Iterator[Row[IncomingArticle]]]:
-    """Open a file and give its rows; blank lines are skipped. Raises UnreadableFileError, or at the first row."""
+    """Open a file and give its rows; blank lines are skipped.
+
+    Raises UnreadableFileError, here or before the first row.
+    """
     with source.open() as (stream, _, _):
         found = find_rows(stream, source.file_format, check_header=check_columns)
         yield (row_of(row, "") for row in found)

@@ -54,7 +54,8 @@ def preview_rows(stream: BinaryIO, file_format: FileFormat, newspaper: str) -> d
     articles: list[tuple[int, IncomingArticle]] = []
     rejected: list[dict[str, Any]] = []
     checked = 0
-    for checked, record in enumerate(map(record_of, found), start=1):  # noqa: B007 - the last one is returned
+    for record in map(record_of, found):
+        checked += 1
         columns |= dict.fromkeys(map(storable, record.values))
         row = checked_row(record, newspaper)
         if row.article is None:

@@ -234,8 +234,11 @@ def _unify_escapes(part: str) -> str:
 
 
 def _unify_escape(escape: re.Match[str]) -> str:
-    character = chr(int(escape[1] or "25", 16))
-    return character if character in _UNRESERVED else f"%{(escape[1] or '25').upper()}"
+    digits = escape[1]
+    if digits is None:
+        return "%25"
+    character = chr(int(digits, 16))
+    return character if character in _UNRESERVED else f"%{digits.upper()}"
 
 
 def _repair(url: str) -> str:

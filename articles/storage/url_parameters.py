@@ -205,13 +205,12 @@ def _values(name: str, collisions: Sequence[_Collision]) -> set[str]:
 def _keep(newspaper_id: int, name: str, collision: _Collision) -> set[int]:
     """Keep the parameter unless it was learnt before and removed; return the articles whose forms changed."""
     newspaper = Newspaper.objects.select_for_update().get(pk=newspaper_id)
+    if name in newspaper.kept_url_parameters or newspaper.learnt_parameters.count() >= MAX_LEARNT:
+        return set()
     first_url, second_url = (next(iter(url.dropped[name].values())) for url in (collision.first, collision.second))
     evidence = {"first_url": first_url, "second_url": second_url}
-    if (
-        name in newspaper.kept_url_parameters
-        or newspaper.learnt_parameters.count() >= MAX_LEARNT
-        or not LearntParameter.objects.get_or_create(newspaper=newspaper, name=name, defaults=evidence)[1]
-    ):
+    _, created = LearntParameter.objects.get_or_create(newspaper=newspaper, name=name, defaults=evidence)
+    if not created:
         return set()
     newspaper.kept_url_parameters.append(name)
     newspaper.save(update_fields=["kept_url_parameters"])

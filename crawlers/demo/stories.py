@@ -70,7 +70,8 @@ def _read(document: dict[str, Any]) -> Iterator[tuple[str, str, Story]]:
             language = table.get("language", "en")
             groups = {"events": table.get("event"), "live": table.get("rubric")}
             groups["foreign"] = language if language != "en" else None
-            yield *next(((kind, group) for kind, group in groups.items() if group), ("plain", "")), _story(table)
+            kind, group = next(((kind, group) for kind, group in groups.items() if group), ("plain", ""))
+            yield kind, group, _story(table)
 
 
 def _filled(template: dict[str, Any], values: dict[str, str]) -> dict[str, Any]:

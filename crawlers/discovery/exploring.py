@@ -131,7 +131,8 @@ class Explorer(BareSpider):
 
     async def _keep_if_good(self, source: FoundSource, response: Response) -> bool:
         filled = await self._filled(source, response)
-        self.sources += [] if filled.problem else [filled]
+        if not filled.problem:
+            self.sources.append(filled)
         return not filled.problem
 
     async def _filled(self, source: FoundSource, response: Response) -> FoundSource:

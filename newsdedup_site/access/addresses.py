@@ -56,7 +56,7 @@ def forms(right: Right, *names: str) -> list[tuple[str, Rule]]:
 
 # By the name of the URL pattern.
 RULES = [
-    # Without a login: the address of the feed has a token, and the header for the metrics.
+    # Without a login: the address of the feed has a token, and so has the header of a request for the metrics.
     *pages(ANYONE, "favicon", "healthz", "stories_feed_of", "metrics"),
     *forms(ANYONE, "login", "set_password"),
     # One's own login.
@@ -167,7 +167,9 @@ def walk(resolver: URLResolver, namespaces: tuple[str, ...] = ()) -> Iterator[Ad
 
 @register(Tags.urls)
 def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
-    """Report addresses without a rule, names of two addresses, rules without an address, two of one, no middleware."""
+    """Report addresses without a rule, names that two share, rules
+    without an address or twice, and a missing middleware.
+    """
     found = list(walk(get_resolver()))
     names = Counter(address.name for address in found)
     errors: list[CheckMessage] = [

@@ -106,7 +106,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-# A kind that this version knows no more.
+# A kind that this version no longer knows.
 _UNKNOWN = Kind("", "", "", calm=datetime.timedelta(0))
 
 

@@ -28,7 +28,7 @@ class UpdatingCommand(LongCommand, ABC):
     """Updates the articles that carry an older version, batch by batch; run again, it resumes."""
 
     default_batch_size: int
-    few_articles = ""  # what is said of the number of processes for few of them
+    few_articles = ""  # added to the help of --workers
 
     def prepare(self, newspapers: Sequence[Newspaper] | None) -> None:
         """Do what decides which articles are outdated, before they are counted."""

@@ -120,7 +120,7 @@ def _found(extractor: Extractor, page: KnownPage) -> Found:
 def _report(
     folder: Path, pages: Sequence[KnownPage], found: Mapping[str, tuple[list[Found], float]], worst: int
 ) -> dict[str, Any]:
-    """Return the report of a folder; if any are asked for, with the pages with the lowest F1, so many."""
+    """Return the report of a folder; with `worst`, also so many pages with the lowest F1."""
     scores = {name: best_scores(pages, what) for name, (what, _) in found.items()}
     report = {
         "folder": str(folder),
