@@ -10,7 +10,6 @@ import random
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import islice
 from pathlib import Path
 
 import libcst as cst
@@ -140,7 +139,7 @@ def sample(number: int, seed: int, only: str = "") -> list[Mutant]:
         dice.shuffle(places)
         wanted = -(-number * len(places) // total) if total else 0
         found = (_one_of(path, line, dice) for path, line in places)
-        chosen += islice(filter(None, found), wanted)
+        chosen += (mutant for mutant, _ in zip(filter(None, found), range(wanted), strict=False))
     random.Random(seed).shuffle(chosen)
     return chosen
 
