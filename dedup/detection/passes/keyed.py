@@ -190,10 +190,14 @@ class KeyedPass(Pass):
         one, other = self._holders(left, right, window, config, connection)
         shared = sorted(one.keys() & other.keys())
         faults = {key: self._fault(one[key], other[key], config) for key in shared}
-        sound = [key for key in shared if not faults[key]]
-        said = [self._explained(key, (left, right), one[key], window, config, connection) for key in sound]
+        said = []
+        for key in (key for key in shared if not faults[key]):
+            found = self._explained(key, (left, right), one[key], window, config, connection)
+            if found.proposed:
+                return found
+            said.append(found)
         if said:
-            return next((found for found in said if found.proposed), said[0])
+            return said[0]
         return Explanation(False, faults[shared[0]] if shared else self.words.different, float(bool(shared)))
 
     def exported(

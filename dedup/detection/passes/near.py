@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,13 +14,15 @@ from dedup.detection.kernels import dense_join, parity_join
 from dedup.detection.kernels.parity_join import SimilarPairs
 from dedup.detection.kernels.tokens import Alphabet, Flags, IntArray, Ragged
 from dedup.detection.passes.base import Connection, Explanation, PreparedPass, Reach, Spread, too_far
-from dedup.detection.passes.reading import ArticleBatch, first_row, read_articles
+from dedup.detection.passes.reading import ArticleBatch, first_row, read_batches
 from dedup.detection.types import Candidate, Tally, Window
 
 # Candidates made at a time, because the arrays are far smaller than the objects.
 _YIELDED_AT_ONCE = 10_000
 
 Scores = npt.NDArray[np.floating[Any]]
+# How a database sees the characters of these texts.
+AlphabetOf = Callable[[Sequence[str]], Alphabet]
 
 
 class NearSets(NamedTuple):
@@ -46,12 +48,12 @@ class NearPass(PreparedPass):
     spread: ClassVar[Spread | None] = Spread.TILES
 
     @abstractmethod
-    def sets_of(self, articles: ArticleBatch, config: Any, alphabet: Alphabet | None) -> NearSets:
+    def sets_of(self, batches: Iterable[ArticleBatch], config: Any, alphabet: AlphabetOf) -> NearSets:
         """Return the articles that are compared as sets, in the same order."""
 
-    def alphabet(self, _texts: Sequence[str], _connection: Connection) -> Alphabet | None:
-        """Return how the database sees the characters of these texts; None: the sets do not depend on it."""
-        return None
+    def alphabet(self, _texts: Sequence[str], _connection: Connection) -> Alphabet:
+        """Return how the database sees the characters of these texts; no letters: the sets do not depend on it."""
+        return Alphabet.of(())
 
     def verified(self, found: SimilarPairs) -> int:
         """Return how many pairs were compared in full."""
@@ -76,7 +78,7 @@ class NearPass(PreparedPass):
     def find_prepared(
         self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once. Memory: the texts of the window, about 2 KB per article, and their sets."""
+        """Yield each pair once. Memory: that of sets_of for all articles of the window."""
         tally = tally or Tally()
         read = partial(self._read, window, config, connection, tally, prepared)
         found, pairs = _near_pairs(read, window, config, tally)
@@ -92,8 +94,8 @@ class NearPass(PreparedPass):
         self, window: Window, config: Any, connection: Connection, tally: Tally, prepared: Any, days_before: int
     ) -> NearSets:
         """Return the articles of a window and of so many days before it."""
-        articles = read_articles(window, connection, tally, day_window=days_before, prefix=config.prefix)
-        return self.sets_of(articles, config, prepared or self.alphabet(articles.texts, connection))
+        batches = read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix)
+        return self.sets_of(batches, config, lambda texts: prepared or self.alphabet(texts, connection))
 
 
 def _near_pairs(

@@ -138,6 +138,9 @@ class ArticleBatch(NamedTuple):
     texts: list[str]
 
 
+NO_ARTICLES = ArticleBatch(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), None, [])
+
+
 class Holders(NamedTuple):
     """Which articles have which of some shingles: the id of an article and a hash, ordered by both."""
 
@@ -171,15 +174,6 @@ def read_batches(
         fresh = None if window.newer_than is None else np.array([row[3] for row in rows], dtype=np.bool_)
         yield ArticleBatch(_ids(rows), _days(rows), fresh, [row[2] for row in rows])
         tally.on_read(len(rows))
-
-
-def read_articles(
-    window: Window, connection: Connection, tally: Tally, *, day_window: int, prefix: int
-) -> ArticleBatch:
-    """Return what read_batches yields as one."""
-    batches = read_batches(window, connection, tally, day_window=day_window, prefix=prefix)
-    none = np.empty(0, dtype=np.int64)
-    return concatenated([ArticleBatch(none, none, None, []), *batches])
 
 
 def read_sentences(

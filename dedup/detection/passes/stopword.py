@@ -7,15 +7,17 @@ add nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import chain
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.kernels.parity_join import TOLERANCE
 from dedup.detection.kernels.stopwords import stop_word_shingle_sets
-from dedup.detection.kernels.tokens import Alphabet, Ragged, distinct, jaccard_of
+from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, concatenated, distinct, jaccard_of
 from dedup.detection.passes.base import (
     Connection,
     Explanation,
@@ -26,8 +28,8 @@ from dedup.detection.passes.base import (
     included,
     lowest_score,
 )
-from dedup.detection.passes.near import NearPass, NearSets, explain_near
-from dedup.detection.passes.reading import ArticleBatch, read_beginnings_of
+from dedup.detection.passes.near import AlphabetOf, NearPass, NearSets, explain_near
+from dedup.detection.passes.reading import NO_ARTICLES, ArticleBatch, read_beginnings_of
 from dedup.detection.types import Mark, Window
 
 _THEOBALD_2008 = """@inproceedings{theobald2008,
@@ -63,6 +65,26 @@ class StopwordConfig(NearConfig):
     )
 
 
+class _Phrases(NamedTuple):
+    """The columns of articles as in ArticleBatch, with sets of hashes instead of texts."""
+
+    ids: IntArray
+    days: IntArray
+    fresh: Flags | None
+    sets: Ragged
+
+
+def _with_enough(batch: ArticleBatch, minimum: int) -> _Phrases:
+    """Return the articles of a batch that have at least so many phrases."""
+    sets = stop_word_shingle_sets(batch.texts)
+    enough = sets.sizes >= minimum
+    members = sets.only(np.repeat(enough, sets.sizes))
+    fresh = None if batch.fresh is None else batch.fresh[enough]
+    # The others are empty now: where one begins, the next one does.
+    kept = Ragged(members.values, members.offsets[np.append(enough, True)])
+    return _Phrases(batch.ids[enough], batch.days[enough], fresh, kept)
+
+
 class StopwordPass(NearPass):
     """Pairs a few days apart whose sets of stop-word shingles have a Jaccard similarity of at least the threshold."""
 
@@ -75,21 +97,17 @@ class StopwordPass(NearPass):
     cites: ClassVar[tuple[str, ...]] = (_THEOBALD_2008,)
     seconds_an_article: ClassVar[float] = 0.0002
 
-    def sets_of(self, articles: ArticleBatch, config: StopwordConfig, _alphabet: Alphabet | None) -> NearSets:
-        """Return the articles that have enough phrases as sets of these: 3 KB per article."""
-        sets = stop_word_shingle_sets(articles.texts)
-        enough = np.flatnonzero(sets.sizes >= config.minimum_shingles)
-        sets = sets.at(enough)
+    def sets_of(self, batches: Iterable[ArticleBatch], config: StopwordConfig, _alphabet: AlphabetOf) -> NearSets:
+        """Return the articles that have enough phrases as sets of these.
+
+        Memory: the texts of one batch, and the sets, 3 KB per article.
+        """
+        found = concatenated([_with_enough(batch, config.minimum_shingles) for batch in chain([NO_ARTICLES], batches)])
         # A table of all hashes would be too long: they are replaced by their ranks.
-        names = distinct(sets.values)
-        return NearSets(
-            articles.ids[enough],
-            articles.days[enough],
-            None if articles.fresh is None else articles.fresh[enough],
-            Ragged(np.searchsorted(names, sets.values).astype(np.int32), sets.offsets),
-            universe=1 << len(names).bit_length(),
-            names=names,
-        )
+        names = distinct(found.sets.values)
+        ranks = np.searchsorted(names, found.sets.values).astype(np.int32)
+        sets = Ragged(ranks, found.sets.offsets)
+        return NearSets(found.ids, found.days, found.fresh, sets, universe=1 << len(names).bit_length(), names=names)
 
     def explain(
         self, left: int, right: int, window: Window, config: StopwordConfig, connection: Connection

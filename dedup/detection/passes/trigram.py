@@ -10,7 +10,7 @@ same to the last bit, it scores the whole block.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.kernels.parity_join import SimilarPairs
-from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
+from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, concatenated, trigram_sets
 from dedup.detection.passes.base import (
     Connection,
     Explanation,
@@ -29,8 +29,8 @@ from dedup.detection.passes.base import (
     characters_compared,
     lowest_score,
 )
-from dedup.detection.passes.near import NearPass, NearSets, Scores, explain_near
-from dedup.detection.passes.reading import ArticleBatch, read_beginnings_of
+from dedup.detection.passes.near import AlphabetOf, NearPass, NearSets, Scores, explain_near
+from dedup.detection.passes.reading import NO_ARTICLES, ArticleBatch, read_beginnings_of
 from dedup.detection.types import Mark, Tally, Window
 
 # Pairs per query: about half a second of PostgreSQL's time.
@@ -147,10 +147,10 @@ class TrigramPass(NearPass):
             cursor.execute(_ALPHABET_SQL, {"characters": characters_of(["\n", *texts])})
             return Alphabet.of(_checked(cursor.fetchall()))
 
-    def sets_of(self, articles: ArticleBatch, _config: TrigramConfig, alphabet: Alphabet | None) -> NearSets:
-        """Return the articles as sets of trigrams."""
-        assert alphabet is not None  # noqa: S101 - the pass has one
-        sets = trigram_sets(articles.texts, alphabet)
+    def sets_of(self, batches: Iterable[ArticleBatch], _config: TrigramConfig, alphabet: AlphabetOf) -> NearSets:
+        """Return the articles as sets of trigrams. Memory: all texts, about 2 KB per article, and their sets."""
+        articles = concatenated([NO_ARTICLES, *batches])
+        sets = trigram_sets(articles.texts, alphabet(articles.texts))
         return NearSets(articles.ids, articles.days, articles.fresh, sets, universe=1 << TRIGRAM_BITS)
 
     def verified(self, found: SimilarPairs) -> int:

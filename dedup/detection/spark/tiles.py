@@ -181,7 +181,8 @@ def _near(articles: pa.Table, others: pa.Table, day_window: int) -> pa.Table:
 def _sets_of(sides: Sequence[pa.Table], by: NearPass, config: Any, work: Work) -> NearSets:
     articles = pa.concat_tables(sides)
     keys, texts = Keys.of(articles), [text[: config.prefix] for text in articles["text"].to_pylist()]
-    return by.sets_of(ArticleBatch(keys.ids, keys.days, None, texts), config, work.alphabet)
+    batch = ArticleBatch(keys.ids, keys.days, None, texts)
+    return by.sets_of([batch], config, lambda _texts: work.alphabet)
 
 
 def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -> Done:

@@ -105,7 +105,7 @@ def at_once(rows: list[dict[str, Any]], by: NearPass, config: Any) -> tuple[set[
     keys = Keys(ids, papers, np.array([row["day"].toordinal() for row in ordered]))
     batch = ArticleBatch(keys.ids, keys.days, None, [row["normalized_text"] for row in ordered])
     letters = {letter: letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789"}
-    sets = by.sets_of(batch, config, Alphabet.of(letters.items()))
+    sets = by.sets_of([batch], config, lambda _texts: Alphabet.of(letters.items()))
     asked = DayRange(sets.days, 0, config.day_window)
     found = similar_pairs(
         sets.sets, asked, threshold=config.threshold, universe=sets.universe, most_neighbours=config.dense_from
