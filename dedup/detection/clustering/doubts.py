@@ -218,7 +218,7 @@ def _sql(of: str) -> str:
 
 
 def _row(of: str, number: int) -> Sequence[Any]:
-    """Return what holds, or which numbers there are, of a pair or a cluster."""
+    """Return whether each doubt of a pair holds, or the number of each doubt of a cluster."""
     with connection.cursor() as cursor:
         cursor.execute(_sql(of), {"number": number})
         row: Sequence[Any] = cursor.fetchone()

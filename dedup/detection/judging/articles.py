@@ -48,7 +48,10 @@ class JudgedArticle(NamedTuple):
 
 
 class PreparedArticles:
-    """Prepared articles by any keys, because an article is in many pairs; the least recently used are dropped first."""
+    """Prepared articles, each under a key of the caller's choice, because an article is in many pairs.
+
+    The least recently used are dropped first.
+    """
 
     def __init__(self) -> None:
         self._preparer = Preparer()

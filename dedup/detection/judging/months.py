@@ -1,4 +1,4 @@
-"""Which days have a say in the verdicts of a month. Pure.
+"""Which days have a say in the verdicts of a month, and what is learnt from their texts. Pure.
 
 A pair belongs to the month of its later article. A month is named by its first day.
 """
@@ -79,7 +79,7 @@ def _sampled(articles: IntArray) -> list[int]:
 
 
 class Learning:
-    """What recurs in a newspaper around some months is learnt of its phrases, and then of some of its texts.
+    """What recurs in a newspaper around some months is learnt from its phrases, and then of some of its texts.
 
     `parts` have all its articles around these months, each with a part of its phrases. Of the phrases, those `asked`
     for (ascending, distinct) are found at least, if any are: those of the articles to judge are enough, and all are

@@ -22,7 +22,7 @@ from dedup.detection.kernels.word_hashes import WordHashes
 Hashes = npt.NDArray[np.uint32]
 ShingleSets = Ragged  # of such hashes
 
-# As it is stored.
+# How a hash is stored.
 _HASH = np.dtype("<u4")
 # Words per shingle: as many as the full comparison counts.
 SHINGLE_WORDS = 4

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 
 from dedup.detection.lineage.articles import Confidence, Edge, Kind, Lineage, LineageArticle, Text
 from dedup.detection.lineage.credits import credits_newspaper, is_release, looks_like_release
@@ -215,10 +214,15 @@ class Additions:
         self._sets = {key: set(text.prepared.sentence_keys) for key, text in texts.items()}
         last = Counter(text.prepared.sentence_keys[-1] for text in texts.values() if text.prepared.sentence_keys)
         self._ends = {sentence for sentence, count in last.items() if count >= _ENDS}
-        self.carried = cache(self._carried)
+        self._carried: dict[tuple[str, str], int] = {}
 
-    def _carried(self, source: str, follower: str) -> int:
+    def carried(self, source: str, follower: str) -> int:
         """Return how many sentences the follower shares with the source that are additions of the source."""
+        if (source, follower) not in self._carried:
+            self._carried[source, follower] = self._count(source, follower)
+        return self._carried[source, follower]
+
+    def _count(self, source: str, follower: str) -> int:
         others = [key for key in self._sets if key not in (source, follower)]
         sentences = self._texts[source].prepared.sentence_keys
         shared = self._sets[follower]

@@ -6,7 +6,7 @@ import datetime
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
@@ -32,8 +32,12 @@ GROUP BY pair.left_id, pair.right_id
 _COPY_SQL = "COPY dedup_groupmember (article_id, group_id) FROM STDIN"
 
 
-# Two hubs, and the passes that kept this pair of theirs; none if a rule alone holds them together.
-KeptPair = tuple[int, int, Sequence[str]]
+class KeptPair(NamedTuple):
+    """Two hubs, and the passes that kept this pair of theirs; none if a rule alone holds them together."""
+
+    left: int
+    right: int
+    passes: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +90,14 @@ def _kept_pairs() -> Iterator[KeptPair]:
     with connection.cursor() as cursor:
         cursor.execute(_ANALYZE_SQL)
         cursor.execute(_KEPT_PAIRS_SQL)
-        yield from cursor
+        yield from map(KeptPair._make, cursor)
 
 
 def _held_by_rules(groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> Iterator[KeptPair]:
     """Yield a pair of each article of a group with a rule and its first one."""
     for article, number in before.items():
         if groups[number].ruled_at:
-            yield groups[number].first_id, article, ()
+            yield KeptPair(groups[number].first_id, article, ())
 
 
 def _numbers(parts: Sequence[Part], groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> list[int | None]:

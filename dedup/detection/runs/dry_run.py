@@ -13,7 +13,7 @@ from articles.storage.renormalization import outdated_forms
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig, Reach
 from dedup.detection.runs.blocks import find_pairs, prepared_for, with_articles
-from dedup.detection.runs.dense_groups import connected
+from dedup.detection.runs.dense_groups import KeptPair, connected
 from dedup.detection.runs.phases import Progress
 from dedup.detection.runs.profiles import Configs, enabled, snapshot
 from dedup.detection.runs.scope import Block, Scope, blocks_for, blocks_of, window_of
@@ -68,10 +68,10 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
 def _dense(scores: Scores, hubs: Mapping[str, set[int]]) -> dict[str, int]:
     """Return how many dense groups a dry run found, and how many articles they have."""
     kept = (
-        (left, right, [name for name in by_pass if left in hubs[name] and right in hubs[name]])
+        KeptPair(left, right, [name for name in by_pass if left in hubs[name] and right in hubs[name]])
         for (left, right), by_pass in scores.items()
     )
-    parts = connected(pair for pair in kept if pair[2])
+    parts = connected(pair for pair in kept if pair.passes)
     return {"dense_groups": len(parts), "dense_articles": sum(len(part.articles) for part in parts)}
 
 

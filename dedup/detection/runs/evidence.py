@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -217,13 +217,12 @@ def write_block(
     """
     began = found = time.monotonic()
 
-    def until_all_are_found() -> Iterator[Candidate]:
+    def all_found() -> None:
         nonlocal found
-        yield from candidates
         found = time.monotonic()
 
     with transaction.atomic():
-        pairs = store_candidates(run_id, until_all_are_found())
+        pairs = store_candidates(run_id, candidates, all_found)
         store_hubs(run_id, pass_name, tally.hubs, only_new=window.newer_than is not None)
         RunBlock.objects.create(
             run_id=run_id,
@@ -283,19 +282,25 @@ def numbers_of(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
         return {(left, right): number for left, right, number in cursor}
 
 
-def store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:
-    """Store pairs with their evidence; return how many. Call it in a transaction."""
-    left = iter(candidates)
+def store_candidates(
+    run_id: int, candidates: Iterable[Candidate], on_all_found: Callable[[], None] = lambda: None
+) -> int:
+    """Store pairs with their evidence; return how many. Call it in a transaction.
+
+    `on_all_found` is called once the last candidate has been read and copied.
+    """
+    found = iter(candidates)
     pairs = 0
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SQL)
         # In batches, because the pass runs queries on the same connection between them.
-        while batch := list(islice(left, _COPIED_AT_ONCE)):
+        while batch := list(islice(found, _COPIED_AT_ONCE)):
             pairs += len(batch)
             with cursor.copy(_COPY_SQL) as copy:
                 for proposed in batch:
                     details = json.dumps(proposed.evidence, ensure_ascii=False)
                     copy.write_row((proposed.left, proposed.right, proposed.pass_name, proposed.score, details))
+        on_all_found()
         if pairs:
             cursor.execute("ANALYZE found_candidate")
             lock_review()

@@ -31,7 +31,7 @@ COMPARISON_VERSION = 6
 # Their articles take about 80 MB.
 PAIRS_AT_ONCE = 1_000
 _FETCHED_AT_ONCE = 10_000
-# Of the ordinal number of a month, next to an article's number.
+# Enough bits for the ordinal number of any day; an article's number is above them.
 _MONTH_BITS = 22
 
 # Uses the index pair_unproposed.
@@ -222,5 +222,5 @@ def _in_order(rows: IntArray) -> IntArray:
     # Pairs of one month alone hang together.
     one, other = ((ends << _MONTH_BITS | month).tolist() for ends in (left, right))
     firsts = lowest_connected(zip(one, other, strict=True))
-    lowest = np.array([firsts[article] for article in one], dtype=np.int64)
+    lowest = np.array([firsts[node] for node in one], dtype=np.int64)
     return rows[np.lexsort((right, left, lowest, month))]

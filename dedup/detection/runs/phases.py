@@ -19,7 +19,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.types import DENSE_GROUPS, Phase
 from dedup.models import DetectionRun, RunPhase
 
-# What pages call what is shown like a phase.
+# What pages call the phases, and what else they show as one.
 STEPS = {**{phase.value: phase.label for phase in Phase}, DENSE_GROUPS: "Dense group", "audit": "Audit"}
 # Inside a phase, what is done is stored and the cancellation is looked up this often.
 _EVERY_SECONDS = 1.0

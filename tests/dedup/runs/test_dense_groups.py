@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from articles.models import Article
-from dedup.detection.runs.dense_groups import Part, connected, update_groups
+from dedup.detection.runs.dense_groups import KeptPair, Part, connected, update_groups
 from dedup.detection.runs.facts import run_facts
 from dedup.models import CrowdedArticle, DenseGroup
 from tests.conftest import StoreArticle
@@ -50,10 +50,10 @@ def numbers(*articles: Article) -> list[int]:
 
 def test_parts_are_connected_articles_with_their_pairs_and_passes() -> None:
     kept = [
-        (5, 9, ("trigram",)),
-        (1, 2, ("minhash", "trigram")),
-        (2, 3, ("stopword",)),
-        (7, 9, ()),
+        KeptPair(5, 9, ("trigram",)),
+        KeptPair(1, 2, ("minhash", "trigram")),
+        KeptPair(2, 3, ("stopword",)),
+        KeptPair(7, 9, ()),
     ]
     assert connected(kept) == [
         Part((1, 2, 3), 2, ("minhash", "stopword", "trigram")),
@@ -74,7 +74,7 @@ def test_parts_are_those_of_a_search_from_every_article() -> None:
                 reached |= frontier
             if len(reached) > 1:
                 expected.add(tuple(sorted(reached)))
-        found = connected((left, right, ("trigram",)) for left, right in dice.sample(sorted(pairs), len(pairs)))
+        found = connected(KeptPair(left, right, ("trigram",)) for left, right in dice.sample(sorted(pairs), len(pairs)))
         assert {part.articles for part in found} == expected, seed
         assert [part.articles for part in found] == sorted(expected), seed
         assert sum(part.pairs for part in found) == len(pairs), seed

@@ -138,8 +138,9 @@ def last_day_read(until: datetime.date | None) -> datetime.date:
 
 def _settings(asked: Asked) -> dict[str, Any]:
     scope = asked.scope
+    stored = scope.stored()
     return {
-        **{name: scope.stored()[name] for name in ("since", "until", "boilerplate", "passes")},
+        **{name: stored[name] for name in ("since", "until", "boilerplate", "passes")},
         "profile": asked.profile.name,
         "config": snapshot(asked.configs),
         "rules": [
