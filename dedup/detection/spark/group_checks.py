@@ -15,7 +15,7 @@ from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.spark.clustering import components, members_of
 from dedup.detection.spark.parts import Work, read_all, write
 from dedup.detection.spark.schema import VERDICTS, Bundle, month_of, needed, of_month
-from dedup.detection.spark.stages import Counts, Done, day_number, f, files_of, kept, united
+from dedup.detection.spark.stages import Counts, Done, day_number, f, files_of, kept, store, united
 from dedup.detection.spark.verdicts import TO_JUDGE, Basis, judged_pairs, judged_row, learnt_from, verdict_table
 
 # Whose pairs are compared: the articles of dense groups (`group` is the lowest of each), and those that links connect
@@ -121,7 +121,7 @@ def deal_groups(spark: Any, bundle: Bundle, groups: Path, folder: Path) -> list[
     # A link that two tasks have an end of, which must not be in one cluster, matters to neither.
     linked = links.join(left.select("left", f.col("left_task").alias("task")), "left")
     every = judged.unionByName(linked.select("left", "right", "effect", "task"), allowMissingColumns=True)
-    kept(every, folder / "judged", by="task")
+    store(every, folder / "judged", by="task")
     return sorted({int(path.parent.name.partition("=")[2]) for path in files_of(folder / "members")})
 
 

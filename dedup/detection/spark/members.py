@@ -22,7 +22,7 @@ from dedup.detection.passes.members import MemberPass
 from dedup.detection.spark.pairs import PAIRS, pair_table
 from dedup.detection.spark.parts import KEYS, Keys, Work, compared_contents, near_parts, read_part, write
 from dedup.detection.spark.schema import ddl, needed
-from dedup.detection.spark.stages import Done, files_of, kept, perform_all
+from dedup.detection.spark.stages import Done, files_of, perform_all, store
 from dedup.detection.types import Phase
 
 # Members in one range of hashes, of all parts: 100 MB.
@@ -68,7 +68,7 @@ def find_by_members(
 
     sent = spark.range(0, len(work.parts), 1, len(work.parts)).mapInArrow(send, ddl(HELD))
     counted = sent.groupBy("range").applyInArrow(lambda table: counted_in_range(table, width, least), ddl(HELD))
-    kept(counted, folder / "counted", by="part")
+    store(counted, folder / "counted", by="part")
     near = near_parts(work.parts, config.day_window)
     tasks = [(one, other) for one, other in near if work.parts[other].first_day <= work.last_day]
     return perform_all(spark, tasks, partial(_pairs_of_tile, work, compared), folder / "tallies")
@@ -178,10 +178,10 @@ def counted_in_range(sent: pa.Table, width: int, least: int) -> pa.Table:
     for row, place in zip(rows, places, strict=True):
         total[place] += _decompressed(row["counts"], "<u2")
     bounded = np.minimum(total, MOST_COUNTED).astype(np.uint16)
-    kept = [place[total[place] >= least] for place in places]
+    often = [place[total[place] >= least] for place in places]
     counted = [
         {**row, "members": packed(every[place]), "counts": _compressed(bounded[place])}
-        for row, place in zip(rows, kept, strict=True)
+        for row, place in zip(rows, often, strict=True)
         if len(place)
     ]
     return pa.Table.from_pylist(counted, schema=HELD)

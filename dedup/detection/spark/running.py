@@ -1,7 +1,7 @@
 """A run on a cluster, stage by stage.
 
 Spark deals out the tasks and repeats those of a lost machine, and brings together what has the same key. The tasks read
-and write the files of the export themselves (parts.py), so that texts never go through a shuffle.
+and write the files of the export themselves, so that texts never go through a shuffle.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dedup.detection.spark.members import find_by_members
 from dedup.detection.spark.pairs import PAIRS, allowed
 from dedup.detection.spark.parts import Work, parts_of, prepare
 from dedup.detection.spark.schema import EVIDENCE, Bundle, ddl, of_pass
-from dedup.detection.spark.stages import Counts, Stages, f, files_of, kept, mapped, month_of_pair, perform_all
+from dedup.detection.spark.stages import Counts, Stages, f, files_of, kept, mapped, month_of_pair, perform_all, store
 from dedup.detection.spark.tiles import find_in_tile, find_on_day, tiles_of
 from dedup.detection.types import VerdictKind
 
@@ -169,7 +169,7 @@ class ClusterRun:
             found = mapped(found, lambda table: allowed(table, name, config, rules), ddl(PAIRS))
         evidence = kept(found, to / "allowed")
         placed = evidence.withColumn("month", month_of_pair()).select(*EVIDENCE.names, "month").repartition("month")
-        kept(placed, of_pass(self._bundle.evidence, name), by="month")
+        store(placed, of_pass(self._bundle.evidence, name), by="month")
         return {"pairs": evidence.count(), "crowded": self._write_hubs(name, folder)}
 
     def _write_hubs(self, name: str, folder: Path) -> int:

@@ -23,7 +23,7 @@ from articles.loading import when_used
 from dedup.detection.spark.manifest import write_whole
 from dedup.detection.spark.schema import EPOCH, ddl
 
-# pyspark.sql.functions: `newsdedup-spark plan` needs no Spark.
+# Loaded when it is used: `newsdedup-spark plan` needs no Spark.
 f = when_used("pyspark.sql.functions", of_extra=True)
 Counts = dict[str, Any]
 
@@ -71,10 +71,15 @@ def files_of(folder: Path) -> Iterator[Path]:
     yield from sorted(path for path in folder.rglob("*.parquet") if not path.name.startswith((".", "_")))
 
 
-def kept(frame: Any, folder: Path, by: str = "") -> Any:
-    """Store the rows of a frame in a folder, or in folders of it `by` a column; return them as they are stored."""
+def store(frame: Any, folder: Path, by: str = "") -> None:
+    """Store the rows of a frame in a folder, or in folders of it `by` a column: without rows, there are none."""
     writer = frame.write.mode("overwrite")
     (writer.partitionBy(by) if by else writer).parquet(str(folder))
+
+
+def kept(frame: Any, folder: Path, by: str = "") -> Any:
+    """Store rows like store() and return them as they are stored; with `by`, there must be some."""
+    store(frame, folder, by)
     return frame.sparkSession.read.parquet(str(folder))
 
 

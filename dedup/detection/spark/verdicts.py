@@ -22,7 +22,7 @@ from dedup.detection.kernels.masked_shingles import Hashes, from_stored
 from dedup.detection.kernels.tokens import IntArray, distinct
 from dedup.detection.passes.reading import ArticleShingles
 from dedup.detection.spark.parts import PREPARED, Keys, Work, read_all, read_file, read_part, rows_with, write
-from dedup.detection.spark.schema import VERDICTS, needed
+from dedup.detection.spark.schema import VERDICTS, needed, table_of
 from dedup.detection.spark.stages import Done, files_of
 
 # What the verdicts on an article rest on, apart from KEYS and what PREPARED has.
@@ -192,9 +192,7 @@ def judged_pairs(work: Work, pairs: pa.Table, learnt: Learnt, basis: Basis) -> d
 
 def verdict_table(rows: Mapping[IdPair, JudgedRow]) -> pa.Table:
     """Return verdicts as VERDICTS."""
-    values = ({"left": left, "right": right, **row._asdict()} for (left, right), row in rows.items())
-    kept = [{name: value[name] for name in VERDICTS.names} | {"verdict": str(value["verdict"])} for value in values]
-    return pa.Table.from_pylist(kept, schema=VERDICTS)
+    return table_of([(*ends, str(row.verdict), *row[2:]) for ends, row in rows.items()], VERDICTS)
 
 
 def _articles_of(work: Work, pairs: pa.Table) -> pa.Table:

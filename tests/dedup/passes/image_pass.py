@@ -1,4 +1,7 @@
-"""A pass that tests register: articles of one newspaper with the same image, as a column of their file names it."""
+"""Passes that tests register.
+
+One pairs articles of one newspaper with the same image, as a column of their file names it; one finds nothing.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,13 @@ class ImagePass(KeyedPass):
         elsewhere="They have the same image but are of two newspapers.",
         too_many="{articles} articles have the image {key}; one of more than {largest_group} is ignored.",
     )
+
+
+class UnsharedPass(ImagePass):
+    """A pass whose key no two articles share."""
+
+    name: ClassVar[str] = "unshared"
+    key: ClassVar[Key] = Key("article.id::text")
 
 
 def shows(number: int) -> dict[str, str]:

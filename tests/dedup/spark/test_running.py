@@ -47,7 +47,7 @@ from dedup.models import (
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.rules.rules import make_group_rule, make_rule
 from tests.databases import undone
-from tests.dedup.passes.image_pass import ImagePass, shows
+from tests.dedup.passes.image_pass import ImagePass, UnsharedPass, shows
 from tests.dedup.runs.made_up_news import forms_with_copies, made_up_news, store_copies
 from tests.dedup.runs.running import pairs_by_pass
 from tests.dedup.runs.test_cluster_import import command, judged_here, stored_rows  # noqa: F401 - fixture
@@ -88,8 +88,9 @@ def spark() -> Iterator[Any]:
 
 @pytest.fixture
 def every_pass(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The options of a run with every pass, and with one that is registered here."""
+    """The options of a run with every pass, and with two that are registered here, one of which finds nothing."""
     monkeypatch.setitem(PASSES, ImagePass.name, ImagePass())
+    monkeypatch.setitem(PASSES, UnsharedPass.name, UnsharedPass())
     return [f"--passes={','.join(PASSES)}", *FIND]
 
 
@@ -135,7 +136,7 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
     configs = manifest.configs()
     run = ClusterRun(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=22_500, resume=False)
     result = run.result()
-    assert set(Evidence.objects.values_list("pass_name", flat=True)) == {*PASSES, DENSE_GROUPS}
+    assert set(Evidence.objects.values_list("pass_name", flat=True)) == {*PASSES, DENSE_GROUPS} - {UnsharedPass.name}
     assert (result.counts["clusters"], result.counts["group_checks"]) == (
         Cluster.objects.count(),
         Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False).count(),
