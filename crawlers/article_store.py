@@ -76,7 +76,7 @@ class ArticleStore:
         """Extract and store the article of a page, and delete its link; when that is committed, return what to count.
 
         That is whether it is new or was known by its URL, and whether it is paywalled. `fault` returns why what was
-        extracted is no article; empty if it is one.
+        extracted is not an article; empty if it is one.
         Raises ExtractionError if the page has no article, RejectedArticleError if it cannot be stored, and one of LOST;
         the link then still waits. WorkerDiedError if the process that extracted it was killed.
         """

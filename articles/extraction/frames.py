@@ -134,7 +134,7 @@ def _make(block: Element, *, with_classes: bool) -> tuple[str, ...]:
 
 def _outside(block: Element, frame: Element, *, preceding: bool) -> Iterator[Element]:
     """Yield what is before the block, or after it, in the frame, except for plain text right next to it."""
-    yield from (beside for beside in block.itersiblings(preceding=preceding) if beside.tag not in _TEXT_TAGS)
+    yield from (sibling for sibling in block.itersiblings(preceding=preceding) if sibling.tag not in _TEXT_TAGS)
     for around in block.iterancestors():
         if around is frame or block is frame:
             break

@@ -15,7 +15,7 @@ DENSE_GROUPS = "dense group"
 class Phase(StrEnum):
     """The phases of a run that are not passes, in its order, with what pages call each.
 
-    The passes come before STORING, which goes on beside them if there are several processes.
+    The passes come before STORING, which runs at the same time if there are several processes.
     """
 
     label: str

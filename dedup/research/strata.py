@@ -30,7 +30,7 @@ def name_of(cell: str, bands: Sequence[float], near_days: int, pass_name: str) -
     """Return the name of a stratum in words, by what its pairs share: "0.80-0.90 / duplicate / 0-3 days".
 
     A cell is the position of the score's band from below, -1 for a pair without a score of the chosen pass; the
-    verdict; 1 for the same newspaper; and 1 for near days. "-" stands for what the sample does not tell pairs apart by.
+    verdict; 1 for the same newspaper; and 1 for near days. "-" stands for what the sample does not divide pairs by.
     """
     band, verdict, same_newspaper, near = cell.split("|")
     parts = []
