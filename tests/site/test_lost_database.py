@@ -259,7 +259,8 @@ def test_a_database_that_goes_away_during_a_decision(site: Site) -> None:
     typed = {"seen": "0", "kind": "confirm", "note": "typed before the crash"}
     waiting = (
         "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) "
-        "WHERE locktype = 'advisory' AND NOT granted AND application_name = 'newsdedup pages'"
+        "WHERE locktype = 'advisory' AND NOT granted AND application_name = 'newsdedup pages' "
+        "AND datname = current_database()"
     )
     with site.connect() as other, ThreadPoolExecutor() as threads:
         # The decision waits for this lock, so it is in the middle of its request.

@@ -141,6 +141,9 @@ CASES = {
     ),
 }
 
+# Copies of a database share the numbers of its tables, and pg_locks shows the locks of all databases.
+HERE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+
 
 def test_every_kind_of_job_is_killed_here() -> None:
     assert set(CASES) == set(KINDS)
@@ -184,7 +187,7 @@ def do(job: Job, workers: ReadyCommands) -> None:
 
 def kill_at(table: str, job: Job, workers: ReadyCommands) -> None:
     """Kill a worker while it waits for a table, in the middle of its job."""
-    waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
+    waits = f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass AND {HERE}"
     with psycopg.connect(database_url()) as other:
         other.execute(SQL("LOCK TABLE {}").format(Identifier(table)))
         with worker(workers, job, signal.SIGKILL):
@@ -196,7 +199,7 @@ def kill_at(table: str, job: Job, workers: ReadyCommands) -> None:
 
 def has_no_session() -> bool:
     """Return whether the server has noticed that the worker is gone, and released its locks."""
-    others = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+    others = f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid() AND {HERE}"
     with connection.cursor() as cursor:
         return cursor.execute(others).fetchone() == (0,)
 
