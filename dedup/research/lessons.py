@@ -69,7 +69,7 @@ def answers_missing() -> int:
 
 def ask_for_lesson(user: Any) -> tuple[Job, bool]:
     """Queue a lesson for a worker and return it with True, or the one that waits or goes on already, with False."""
-    return ask("lesson", {}, title="Lesson", user=user, page=reverse("learning"))
+    return ask("lesson", {}, title="Learning from decisions", user=user, page=reverse("learning"))
 
 
 class HeldBackError(ValueError):
