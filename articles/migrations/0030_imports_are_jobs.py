@@ -14,10 +14,12 @@ def make_jobs(apps, schema_editor):
     by_import = {task.args_kwargs["kwargs"].get("number"): task for task in tasks}
     for kept in import_model.objects.exclude(state="preview").defer("preview").order_by("pk"):
         state, task = STATES[kept.state], by_import.get(kept.pk)
+        lost = state == "waiting" and task is None
         job = job_model.objects.create(
             kind="import", arguments={"number": kept.pk}, page=f"/imports/{kept.pk}/",
             title=f"Import of {kept.name}"[:200],
-            state="failed" if state == "waiting" and task is None else state, error=kept.error,
+            state="failed" if lost else state,
+            error=kept.error or ("No worker knew of this import any more. Start it again." if lost else ""),
             requested_by_id=kept.uploaded_by_id, requested_at=kept.started_at or kept.uploaded_at,
             started_at=kept.started_at, finished_at=kept.finished_at, done=kept.position, total=kept.size,
             task_id=task and task.pk,
