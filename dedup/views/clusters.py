@@ -61,33 +61,33 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     if shown is None:
         return render(request, "clusters/cluster_gone.html", gone_cluster(cluster_id), status=404)
     details = cluster_details(shown, request.GET.get("page"), tick_part=request.GET.get("tick") == "part")
-    filterset = ClusterFilter(request.GET, Cluster.objects.all())
+    selected = ClusterFilter(request.GET, Cluster.objects.all()).qs
     context = {
         "cluster": shown,
         **details,
         "page": details["listing"].page,
-        **neighbours(filterset.qs, ORDERING, shown),
+        **neighbours(selected, ORDERING, shown),
         **note_of(request),
     }
     return render(request, "clusters/cluster.html", context)
 
 
 class _Act(NamedTuple):
-    """A decision that parts or joins clusters: its form, what makes it, its address, and the words of its preview."""
+    """A decision on a cluster: its form, what makes it, what is said once it is made, and the words of its preview."""
 
     form: type[Form]
     make: Callable[..., Decision]
-    address: str
-    title: str
-    button: str
-    summary: str
+    said: str
+    title: str = ""  # empty if it has no preview
+    button: str = ""
+    summary: str = ""
 
 
 ACTS = {
     "split": _Act(
         SplitForm,
         split_cluster,
-        "cluster_split",
+        "Cluster {} was split.",
         "Split the cluster",
         "Split it",
         "No article of the one part is a duplicate of any of the other. Each part stays together.",
@@ -95,7 +95,7 @@ ACTS = {
     "merge": _Act(
         ClusterMergeForm,
         merge_clusters,
-        "cluster_merge",
+        "The clusters were merged.",
         "Merge two clusters",
         "Merge them",
         "The articles of both clusters are duplicates of each other.",
@@ -103,7 +103,7 @@ ACTS = {
     "reject": _Act(
         ClusterForm,
         decisions.reject_cluster,
-        "cluster_reject",
+        "Cluster {} dissolved.",
         "Dissolve the cluster",
         "Dissolve it",
         "No two of its articles are duplicates of each other.",
@@ -111,11 +111,13 @@ ACTS = {
     "take-out": _Act(
         MemberForm,
         decisions.take_out,
-        "cluster_take_out",
+        "The article was taken out.",
         "Take an article out",
         "Take it out",
         "This article is not a duplicate of the others, which stay together.",
     ),
+    "confirm": _Act(ClusterForm, decisions.confirm_cluster, "Cluster {} confirmed."),
+    "keep": _Act(MemberForm, decisions.keep_article, "This article now represents the cluster."),
 }
 _decision_view = decision_view("cluster", "cluster_id", query=True)
 
@@ -123,9 +125,10 @@ _decision_view = decision_view("cluster", "cluster_id", query=True)
 @_decision_view
 def cluster_preview(request: EditorRequest, cluster_id: int, act: str) -> HttpResponse:
     """Show the clusters that a decision would lead to, and the decisions it contradicts; nothing is stored."""
-    chosen = ACTS.get(act)
-    if chosen is None:
-        raise Http404(f"{act!r} is not a decision on a cluster; it can be one of {', '.join(ACTS)}.")
+    previewed = {name: shown for name, shown in ACTS.items() if shown.title}
+    if act not in previewed:
+        raise Http404(f"{act!r} is not a decision on a cluster; it can be one of {', '.join(previewed)}.")
+    chosen = previewed[act]
     try:
         values = values_of(chosen.form(request.POST))
         members = Membership.objects.filter(cluster__in=[cluster_id, values.get("other", cluster_id)])
@@ -137,6 +140,7 @@ def cluster_preview(request: EditorRequest, cluster_id: int, act: str) -> HttpRe
     context = {
         "cluster_number": cluster_id,
         "act": chosen,
+        "address": reverse(f"cluster_{act.replace('-', '_')}", args=[cluster_id]),
         "preview": result,
         "fields": [(name, value) for name in request.POST for value in request.POST.getlist(name) if name in _CARRIED],
         "note": values["note"],
@@ -150,57 +154,26 @@ _CARRIED = ("seen", "tick", "other", "article")
 
 
 @_decision_view
-def cluster_confirm(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Confirm a cluster as it was shown, and go to the next one in the selection."""
-    last, said = address_of(request, "cluster", cluster_id), f"Cluster {cluster_id} confirmed."
-    return _decide_and_go_on(request, cluster_id, decisions.confirm_cluster, said, last)
-
-
-@_decision_view
-def cluster_reject(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Decide that no two articles of a cluster belong together, and go to the next one in the selection."""
-    last, said = address_of(request, "clusters"), f"Cluster {cluster_id} dissolved."
-    return _decide_and_go_on(request, cluster_id, decisions.reject_cluster, said, last)
-
-
-def _decide_and_go_on(
-    request: EditorRequest, cluster_id: int, make: Callable[..., Decision], said: str, last: str
-) -> HttpResponse:
-    """Decide on a whole cluster, and go to the next question or proposed cluster, after the last one to `last`."""
-    following = _following(request, cluster_id)
-    if not _decide(request, cluster_id, ClusterForm, make, said):
+def cluster_settle(request: EditorRequest, cluster_id: int, act: str) -> HttpResponse:
+    """Confirm or dissolve a cluster as it was shown, and go to the next question, or the next proposed cluster."""
+    decided = find_cluster(cluster_id)
+    waiting = ClusterFilter(request.GET, Cluster.objects.all()).qs.filter(state=Cluster.State.PROPOSED)
+    # Looked up before the decision, after which the cluster has no place among the others.
+    following = next_of(waiting, ORDERING, decided) if decided else None
+    if not _decide(request, cluster_id, act):
         return redirect(address_of(request, "cluster", cluster_id))
     if tab_of(request):
         give_back(Question("cluster", cluster_id), request.user)
         return redirect(after_answer(request))
-    return redirect(address_of(request, "cluster", following) if following else last)
+    if following is None and act == "reject":
+        return redirect(address_of(request, "clusters"))
+    return redirect(address_of(request, "cluster", following or cluster_id))
 
 
 @_decision_view
-def cluster_split(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Split the ticked articles of a cluster off; each part stays together."""
-    _decide(request, cluster_id, SplitForm, split_cluster, f"Cluster {cluster_id} was split.")
-    return _to_what_remains(request, cluster_id)
-
-
-@_decision_view
-def cluster_merge(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Merge a cluster with another one, and go to the merged cluster."""
-    merged = _decide(request, cluster_id, ClusterMergeForm, merge_clusters, "The clusters were merged.")
-    if merged and find_cluster(cluster_id) is None:
-        place = Membership.objects.filter(article__in=merged.articles).order_by("article").first()
-        cluster_id = place.cluster_id if place else cluster_id
-    return redirect(address_of(request, "cluster", cluster_id))
-
-
-@_decision_view
-def cluster_take_out(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Take one article out of a cluster; the others stay together."""
-    _decide(request, cluster_id, MemberForm, decisions.take_out, "The article was taken out.")
-    return _to_what_remains(request, cluster_id)
-
-
-def _to_what_remains(request: HttpRequest, cluster_id: int) -> HttpResponse:
+def cluster_part(request: EditorRequest, cluster_id: int, act: str) -> HttpResponse:
+    """Split the ticked articles of a cluster off, or take one out, and go to what remains; each part stays together."""
+    _decide(request, cluster_id, act)
     if find_cluster(cluster_id):
         return redirect(f"{address_of(request, 'cluster', cluster_id)}#members")
     messages.info(request, f"Cluster {cluster_id} no longer exists.")
@@ -208,31 +181,30 @@ def _to_what_remains(request: HttpRequest, cluster_id: int) -> HttpResponse:
 
 
 @_decision_view
+def cluster_merge(request: EditorRequest, cluster_id: int) -> HttpResponse:
+    """Merge a cluster with another one, and go to the merged cluster."""
+    merged = _decide(request, cluster_id, "merge")
+    if merged and find_cluster(cluster_id) is None:
+        place = Membership.objects.filter(article__in=merged.articles).order_by("article").first()
+        cluster_id = place.cluster_id if place else cluster_id
+    return redirect(address_of(request, "cluster", cluster_id))
+
+
+@_decision_view
 def cluster_keep(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Choose the article that represents the cluster."""
-    _decide(request, cluster_id, MemberForm, decisions.keep_article, "This article now represents the cluster.")
+    _decide(request, cluster_id, "keep")
     return redirect(f"{address_of(request, 'cluster', cluster_id)}#members")
 
 
-def _decide(
-    request: EditorRequest, cluster_id: int, form: type[Form], make: Callable[..., Decision], said: str
-) -> Decision | None:
+def _decide(request: EditorRequest, cluster_id: int, act: str) -> Decision | None:
     """Make the decision and show a message, or the reason why it failed; return it if it was made."""
+    chosen = ACTS[act]
     with refusals(request, decisions.ReviewError, page=reverse("cluster", args=[cluster_id])):
-        decision = make(cluster_id, **values_of(form(request.POST)), user=request.user)
-        say_decided(request, said, decision)
+        decision = chosen.make(cluster_id, **values_of(chosen.form(request.POST)), user=request.user)
+        say_decided(request, chosen.said.format(cluster_id), decision)
         return decision
     return None
-
-
-def _following(request: HttpRequest, cluster_id: int) -> int | None:
-    """Return the next proposed cluster in the selection; call it before this one is decided."""
-    decided = find_cluster(cluster_id)
-    if decided is None:
-        return None
-    filterset = ClusterFilter(request.GET, Cluster.objects.all())
-    waiting = filterset.qs.filter(state=Cluster.State.PROPOSED)
-    return next_of(waiting, ORDERING, decided)
 
 
 def cluster_lineage(request: HttpRequest, cluster_id: int) -> HttpResponse:
