@@ -22,8 +22,7 @@ from django.db.models import Q, Sum
 from dedup.models import Membership, OpenQuestion, Pair, Profile
 from dedup.review.answers import decisions
 from dedup.review.queries.lists import MAY_BE_DUPLICATES
-from dedup.review.questions.asking import next_question
-from dedup.review.questions.tabs import TABS, Question, question_of, tab_counts
+from dedup.review.questions.tabs import TABS, Question, next_question, question_of, tab_counts
 
 SEED = 12
 # Without a mistake in so many answers, at most 5 % of the rest are wrong, with 95 % certainty (Clopper-Pearson).

@@ -26,6 +26,8 @@ from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
 from dedup.rows.filtering import DayInput
 
+_OUTDATED = "This page is out of date. Reload it and decide again."
+
 
 class NoteForm(forms.Form):
     """The note that an editor may add to a decision."""
@@ -36,11 +38,7 @@ class NoteForm(forms.Form):
 class PairDecisionForm(NoteForm):
     """A decision on a pair. `seen` is the number of the latest decision that the page showed, 0 for none."""
 
-    seen = forms.IntegerField(
-        min_value=0,
-        max_value=MAX_NUMBER,
-        error_messages={"required": "This page is out of date. Reload it and decide again."},
-    )
+    seen = forms.IntegerField(min_value=0, max_value=MAX_NUMBER, error_messages={"required": _OUTDATED})
     kind = forms.TypedChoiceField(choices=[(answer.value, answer.label) for answer in Answer], coerce=Answer)
 
 
@@ -110,7 +108,7 @@ class ClusterForm(NoteForm):
         articles = cleaned.pop("articles", None)
         cleaned["seen"] = cleaned.get("seen") or articles
         if not cleaned["seen"] and not self.errors:
-            raise forms.ValidationError("This page is out of date. Reload it and decide again.")
+            raise forms.ValidationError(_OUTDATED)
 
 
 class SplitForm(ClusterForm):
@@ -130,9 +128,7 @@ class ClusterMergeForm(ClusterForm):
 class GroupConfirmForm(NoteForm):
     """A decision on a dense group. `seen` is the fingerprint of the articles that the page showed."""
 
-    seen = forms.CharField(
-        max_length=64, error_messages={"required": "This page is out of date. Reload it and decide again."}
-    )
+    seen = forms.CharField(max_length=64, error_messages={"required": _OUTDATED})
 
 
 class MemberForm(NoteForm):

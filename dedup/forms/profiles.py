@@ -1,20 +1,22 @@
-"""The forms of profiles and of their rules, with a field for each setting that the passes declare."""
+"""The forms of profiles and of their rules, with a field for each setting of the passes; and of extraction rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 from django import forms
-from django.db.models import Q
 from django.forms import BoundField
 
+from articles.extraction.rules import FIELDS, ExtractionRule, rule_faults
+from articles.models import ExtractionRule as SavedRule
 from articles.models import Newspaper
+from articles.normalization.logins import without_login
+from articles.storage.incoming import url_fault
 from dedup.declarations import ConfigError, Setting, SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
-from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.profiles import Configs
 from dedup.forms.base import setting_field, style
 from dedup.models import Profile, ProfileRule
@@ -31,22 +33,8 @@ def copy_of(profile: Profile) -> Profile:
     return Profile(
         name=f"Copy of {profile.name}"[:100],
         settings=deepcopy(profile.settings),
-        versions_join=profile.versions_join,
-        keep_rule=profile.keep_rule,
-        boilerplate=profile.boilerplate,
-        asked_from=profile.asked_from,
+        **{name: getattr(profile, name) for name in ADVANCED},
     )
-
-
-class PassFields(NamedTuple):
-    """The fields of one pass in a form."""
-
-    name: str
-    label: str
-    proposes: str
-    first: list[BoundField]
-    retired: BoundField
-    advanced: list[BoundField]
 
 
 class ProfileForm(forms.ModelForm[Profile]):
@@ -83,7 +71,11 @@ class ProfileForm(forms.ModelForm[Profile]):
         self.instance.settings = {}
         for name, detection_pass in PASSES.items():
             values = _values_of(name, cleaned)
-            self._check(name, detection_pass.config_class, values)
+            try:
+                make_config(detection_pass.config_class, values)
+            except ConfigError as error:
+                # Such as a number that must be a power of two. The label of the field says which one.
+                self.add_error(f"{name}__{error.setting}", f"It {str(error).removeprefix(error.setting).strip()}.")
             declared = settings_of(detection_pass.config_class)
             if chosen := {key: value for key, value in values.items() if value != declared[key][0].default}:
                 self.instance.settings[name] = chosen
@@ -93,28 +85,20 @@ class ProfileForm(forms.ModelForm[Profile]):
             self.add_error("is_default", "One profile must be the default. To change it, tick this box on another.")
         return cleaned
 
-    def _check(self, name: str, config_class: type[PassConfig], values: dict[str, Any]) -> None:
-        """Add what a pass refuses, such as a number that must be a power of two, to its field."""
-        try:
-            make_config(config_class, values)
-        except ConfigError as error:
-            # The label of the field says which one.
-            self.add_error(f"{name}__{error.setting}", f"It {str(error).removeprefix(error.setting).strip()}.")
-
-    def boxes(self) -> Iterator[PassFields]:
-        """Yield the fields of every pass, in the order of a run."""
+    def boxes(self) -> Iterator[dict[str, Any]]:
+        """Yield the name, the words and the fields of every pass, in the order of a run."""
         for name, detection_pass in PASSES.items():
             settings = list(settings_of(detection_pass.config_class))
             first = [setting for setting in BASIC_SETTINGS if setting in settings and setting != "retired"]
             rest = [setting for setting in settings if setting not in BASIC_SETTINGS]
-            yield PassFields(
-                name,
-                detection_pass.label,
-                detection_pass.proposes,
-                [self[f"{name}__{setting}"] for setting in first],
-                self[f"{name}__retired"],
-                [self[f"{name}__{setting}"] for setting in rest],
-            )
+            yield {
+                "name": name,
+                "label": detection_pass.label,
+                "proposes": detection_pass.proposes,
+                "first": [self[f"{name}__{setting}"] for setting in first],
+                "retired": self[f"{name}__retired"],
+                "advanced": [self[f"{name}__{setting}"] for setting in rest],
+            }
 
     def basic(self) -> list[BoundField]:
         """Return the fields of the profile that come first."""
@@ -197,15 +181,11 @@ class RuleForm(forms.ModelForm[ProfileRule]):
             cleaned["newspaper"], cleaned["other"] = second, first
         if first and not second and not self.errors and not (self.instance.settings or cleaned["left_out"]):
             self.add_error(None, "This rule would change nothing. Enter a number, or leave the newspaper out.")
-        if first:
-            self._check_unique(cleaned["newspaper"], cleaned["other"] if second else None)
-        return cleaned
-
-    def _check_unique(self, newspaper: Newspaper, other: Newspaper | None) -> None:
-        same = Q(newspaper=newspaper, other=other) if other else Q(newspaper=newspaper, other__isnull=True)
-        rules = ProfileRule.objects.filter(same, profile=self.instance.profile)
-        if rules.exclude(pk=self.instance.pk).exists():
+        same = ProfileRule.objects.filter(profile=self.instance.profile, newspaper=cleaned.get("newspaper"))
+        others = same.filter(other=cleaned["other"]) if second else same.filter(other__isnull=True)
+        if first and others.exclude(pk=self.instance.pk).exists():
             self.add_error("newspaper", "The profile already has a rule for this choice; change that one.")
+        return cleaned
 
     def plain(self) -> list[BoundField]:
         """Return the fields that are not of a pass."""
@@ -221,3 +201,69 @@ def _bounds(name: str) -> list[str]:
     """Return the settings of a pass that a rule can set: the most days apart and the lowest score."""
     names = (bound_named(name, effect) for effect in (SettingEffect.WITHIN_DAYS, SettingEffect.FROM_SCORE))
     return [setting for setting in names if setting]
+
+
+MAX_NOTE_CHARACTERS = 200
+_LABELS = {
+    "body": ("Text", "What holds the article’s text. If several elements match, all are joined."),
+    "headline": ("Headline", "What holds the headline."),
+    "day": ("Day", "What holds the day of publication: an element, or its attribute as in //time/@datetime."),
+    "authors": ("Authors", "What holds the names of the authors, one element for each."),
+    "drop": ("Remove", "What is removed from the page before anything is read, such as div.advert. All lines apply."),
+}
+
+
+class Selectors(forms.CharField):
+    """Selectors, one per line; empty lines are ignored."""
+
+    def to_python(self, value: Any) -> Any:
+        lines = (line.strip() for line in (super().to_python(value) or "").splitlines())
+        return list(dict.fromkeys(filter(None, lines)))
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+
+def _selectors(label: str, help_text: str) -> Selectors:
+    area = forms.Textarea(attrs={"rows": 2, "class": "form-control selectors", "spellcheck": "false"})
+    return Selectors(required=False, label=label, help_text=help_text, widget=area)
+
+
+class ExtractionRuleForm(forms.Form):
+    """A rule to try or to save, why, and a page to try it on that is not stored."""
+
+    vars().update({name: _selectors(*words) for name, words in _LABELS.items()})
+    note = forms.CharField(
+        required=False, max_length=MAX_NOTE_CHARACTERS, label="Why", help_text="For the history below the form."
+    )
+    url = forms.CharField(
+        required=False,
+        label="Also try it on this page",
+        help_text="The URL of an article that is not stored, such as one that was refused. It is fetched once.",
+    )
+    restores = forms.ModelChoiceField(SavedRule.objects.none(), required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, saved: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["restores"].queryset = saved  # type: ignore[attr-defined]
+        for name in ("note", "url"):
+            self.fields[name].widget.attrs["class"] = "form-control"
+
+    def clean_url(self) -> str:
+        """Return the URL if it can be an article's."""
+        url: str = without_login(self.cleaned_data["url"].replace("\0", "").strip())
+        if url and (fault := url_fault(url)):
+            raise forms.ValidationError(f"This is not the URL of an article: {fault}.")
+        return url
+
+    def clean(self) -> dict[str, Any]:
+        """Check the selectors."""
+        for field, faults in rule_faults(self.rule).items():
+            for fault in faults:
+                self.add_error(field, fault)
+        return self.cleaned_data
+
+    @property
+    def rule(self) -> ExtractionRule:
+        """The rule of a form that was cleaned."""
+        return ExtractionRule.of({field: self.cleaned_data.get(field) for field in FIELDS})

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import template
-from django.db.models import Model
 from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 from django.utils.dateformat import format as date_format
@@ -30,7 +29,7 @@ from dedup.review.queries.cluster_ties import Row
 from dedup.review.questions.tabs import tab_named
 from dedup.review.saved_views import view_query
 from dedup.rows.clusters import CLUSTER
-from dedup.rows.columns import Place, Rows
+from dedup.rows.columns import Place
 from dedup.rows.pairs import PAIR
 
 register = template.Library()
@@ -43,14 +42,11 @@ def common_zone(articles: Iterable[Article]) -> str:
     return min(zones, key=lambda zone: (-zones[zone], zone), default="")
 
 
-# Whose columns lists can show, besides what their templates do.
-_LISTED: dict[type[Model], Rows] = {Pair: PAIR, Cluster: CLUSTER}
-
-
 @register.filter
-def facts(row: Model) -> list[str]:
+def facts(row: Pair | Cluster) -> list[str]:
     """Write the columns of a row that are declared to show in lists, each with its label."""
-    return [f"{column.title}: {column.write(column.read(row))}" for column in _LISTED[type(row)].at(Place.PAGE)]
+    rows = PAIR if isinstance(row, Pair) else CLUSTER
+    return [f"{column.title}: {column.write(column.read(row))}" for column in rows.at(Place.PAGE)]
 
 
 @register.filter
@@ -179,22 +175,19 @@ def evidence(found: Evidence) -> str:
         if name in found.details:
             texts.append(f"{fact(shared)} of {fact(found.details[name])} {noun} shared")
     texts += [f"{words(name)}: {fact(value)}" for name, value in found.details.items() if name not in _WORDED]
-    return " · ".join([*texts, *_group(**{name: found.details[name] for name in _GROUP if name in found.details})])
+    articles, headlines = (found.details.get(name, usual) for name, usual in _GROUP.items())
+    if (articles, headlines) != (2, 1):
+        under = f", under {headlines:,} headlines in one newspaper" if headlines > 1 else ""
+        texts.append(f"in {articles:,} articles{under}")
+    return " · ".join(texts)
 
 
-_GROUP = ("articles", "headlines")
+# How many articles share it, and under how many headlines in one newspaper; this is not worth a word.
+_GROUP = {"articles": 2, "headlines": 1}
 # Of how many things that the two articles have they share some; a phrase is what editors call a word shingle.
 _SHARED_OF = {"sentences": "sentences", "shingles": "phrases"}
 # A text that is left of a page is a reason for the verdict, which says it.
 _WORDED = {"shared", "leftover", *_SHARED_OF, *_GROUP}
-
-
-def _group(articles: int = 2, headlines: int = 1) -> list[str]:
-    """Write how many articles share it, and under how many headlines in one newspaper."""
-    if articles == 2 and headlines == 1:
-        return []
-    under = f", under {headlines:,} headlines in one newspaper" if headlines > 1 else ""
-    return [f"in {articles:,} articles{under}"]
 
 
 _MARKS = {"same": "{}", "deleted": "<del{}>{}</del>", "inserted": "<ins{}>{}</ins>"}
@@ -242,8 +235,7 @@ def _rendered(segment: Segment, prefix: object) -> SafeString:
 def _moved_note(moved: Moved, prefix: object) -> SafeString:
     here, there = ("first", "second") if moved.left else ("second", "first")
     way, arrow = ("down", "↓") if moved.first else ("up", "↑")
-    places = {"here": here, "there": there, "way": way, "arrow": arrow}
-    return format_html(_MOVED_NOTE, prefix=prefix, number=moved.number, **places)
+    return format_html(_MOVED_NOTE, prefix=prefix, number=moved.number, here=here, there=there, way=way, arrow=arrow)
 
 
 def _wrapped(rendered: SafeString, stretch: Segment) -> SafeString:

@@ -1,17 +1,24 @@
-"""The list of articles and the page of one; the list of repeated sentences, the page of one, and the whitelist."""
+"""The list of articles and the page of one; the check of a text; repeated sentences and the whitelist."""
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.text import Truncator
 
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence
+from articles.normalization.logins import without_login
 from articles.paging import page_of, page_of_groups
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
-from dedup.review.queries.articles import article_details, revision
+from articles.storage.incoming import url_fault
+from dedup.forms.base import CheckForm
+from dedup.review.queries.articles import article_details, revision, stored_under
 from dedup.review.queries.boilerplate import (
     add_texts,
     by_sentence,
@@ -20,6 +27,9 @@ from dedup.review.queries.boilerplate import (
     weeks_of,
     with_examples,
 )
+from dedup.review.queries.check import MAX_CHARACTERS, Pasted
+from dedup.review.queries.check import check as check_text
+from dedup.review.rules.trials import FetchError, fetch
 from dedup.rows.articles import ArticleFilter
 from dedup.rows.lists import BoilerplateFilter
 from dedup.views.pairs import comparison
@@ -75,26 +85,67 @@ def boilerplate(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpRe
     return render(request, "boilerplate/boilerplate.html", context | details)
 
 
-@decision_view("boilerplate", "newspaper_id", "digest", query=True)
-def boilerplate_keep(request: EditorRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
-    """Put a sentence on the newspaper's whitelist."""
-    with refusals(request, WhitelistError):
-        whitelist_sentence(newspaper_id, digest, user=request.user)
-        messages.success(request, "Whitelisted. The next update of these weeks keeps it in every article.")
-    return _back(request, newspaper_id, digest)
+_WHITELIST_ACTS = {
+    "keep": (whitelist_sentence, "Whitelisted. The next update of these weeks keeps it in every article."),
+    "end": (
+        end_whitelisting,
+        "Removed from the whitelist. The next update of these weeks may mark it as boilerplate again.",
+    ),
+}
 
 
 @decision_view("boilerplate", "newspaper_id", "digest", query=True)
-def boilerplate_end_keeping(request: EditorRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
-    """Remove a sentence from the newspaper's whitelist."""
+def boilerplate_whitelist(request: EditorRequest, newspaper_id: int, digest: UUID, act: str) -> HttpResponse:
+    """Put a sentence on the newspaper's whitelist, or remove it."""
+    write, done = _WHITELIST_ACTS[act]
     with refusals(request, WhitelistError):
-        end_whitelisting(newspaper_id, digest, user=request.user)
-        messages.success(
-            request, "Removed from the whitelist. The next update of these weeks may mark it as boilerplate again."
-        )
-    return _back(request, newspaper_id, digest)
-
-
-def _back(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
+        write(newspaper_id, digest, user=request.user)
+        messages.success(request, done)
     there = weeks_of(newspaper_id, digest).exists()
     return redirect(address_of(request, "boilerplate", newspaper_id, digest) if there else "boilerplate_list")
+
+
+def check(request: HttpRequest) -> HttpResponse:
+    """Show the likely copies of a pasted text, or of the article at a URL."""
+    if request.method == "POST":
+        return _pasted(request, CheckForm(request.POST))
+    url = without_login(request.GET.get("url", "").replace("\0", "").strip())
+    context: dict[str, Any] = {"url": url, "form": CheckForm()}
+    if url:
+        if fault := url_fault(url):
+            context["fault"] = f"This is not the URL of an article: {fault}."
+        elif (article := stored_under(url)) is None:
+            context["unknown"] = True
+        else:
+            pasted = Pasted(article.content[:MAX_CHARACTERS], article.headline, article.date)
+            context |= {"article": article, "checked": check_text(pasted, but=article.pk)}
+    return render(request, "check/check.html", context)
+
+
+def _pasted(request: HttpRequest, form: CheckForm, **context: Any) -> HttpResponse:
+    """Show what a valid form's text is like, or what is wrong with the form."""
+    if form.is_valid():
+        values = form.cleaned_data
+        context["checked"] = check_text(Pasted(values["text"], values["headline"], values["day"]))
+        context["day"] = values["day"]
+    return render(request, "check/check.html", {"form": form, **context})
+
+
+def _checked_address(request: HttpRequest) -> str:
+    return f"{reverse('check')}?{urlencode({'url': without_login(request.POST.get('url', ''))})}"
+
+
+@decision_view(_checked_address)
+def check_fetch(request: EditorRequest) -> HttpResponse:
+    """Fetch a page that is not stored, and show what its article is like."""
+    url = without_login(request.POST.get("url", "").replace("\0", "").strip())
+    if url_fault(url) or stored_under(url):
+        return redirect(_checked_address(request))
+    try:
+        article = fetch(url, user=request.user)
+    except FetchError as error:
+        context = {"url": url, "form": CheckForm(), "fault": str(error)}
+        return render(request, "check/check.html", context)
+    text = Truncator(article.text).chars(MAX_CHARACTERS, truncate="")
+    form = CheckForm({"text": text, "headline": article.headline, "day": article.date})
+    return _pasted(request, form, url=url, fetched=True)

@@ -20,8 +20,7 @@ from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, preview, split_cluster
 from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster
 from dedup.review.queries.lineage import lineage_details
-from dedup.review.questions.asking import give_back
-from dedup.review.questions.tabs import Question
+from dedup.review.questions.tabs import Question, give_back
 from dedup.rows.clusters import ClusterFilter
 from dedup.rows.files import FORMATS
 from dedup.rows.lineage import LINEAGE

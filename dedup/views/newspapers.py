@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from articles.extraction.rules import FIELDS, MAX_SELECTORS
+from articles.extraction.trial import TrialError
 from articles.models import ExtractionRule as SavedRule
 from articles.models import Newspaper
 from articles.normalization.logins import without_login
@@ -20,9 +21,9 @@ from articles.storage.reextraction import outdated_texts
 from dedup.detection.runs.lock import RunActiveError
 from dedup.detection.runs.reextraction import request_reextraction
 from dedup.forms.base import MergeForm
-from dedup.forms.rules import RuleForm
+from dedup.forms.profiles import ExtractionRuleForm
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
-from dedup.review.rules.trials import TrialError, check_speed, try_on_pages
+from dedup.review.rules.trials import check_speed, try_on_pages
 from dedup.views.requests import EditorRequest, decision_view, faults_of, refusals, say
 
 
@@ -61,9 +62,9 @@ def extraction_rule(request: EditorRequest, newspaper_id: int) -> HttpResponse:
     """Show a newspaper's rule, or an older version of it; try another one on its pages, and save it."""
     newspaper = _newspaper(newspaper_id)
     if request.method != "POST":
-        form = RuleForm(saved=newspaper.extraction_rules, initial=_initial(request, newspaper))
+        form = ExtractionRuleForm(saved=newspaper.extraction_rules, initial=_initial(request, newspaper))
         return _page(request, newspaper, form)
-    form = RuleForm(request.POST, saved=newspaper.extraction_rules)
+    form = ExtractionRuleForm(request.POST, saved=newspaper.extraction_rules)
     if not form.is_valid():
         return _page(request, newspaper, form)
     with faults_of(form, TrialError, RuleError):
@@ -97,7 +98,7 @@ def _initial(request: HttpRequest, newspaper: Newspaper) -> dict[str, Any]:
     return {**shown, "restores": restores, "url": without_login(request.GET.get("url", "").replace("\0", ""))[:2_000]}
 
 
-def _saved(request: EditorRequest, newspaper: Newspaper, form: RuleForm) -> HttpResponse:
+def _saved(request: EditorRequest, newspaper: Newspaper, form: ExtractionRuleForm) -> HttpResponse:
     """Save the rule of a valid form. Raises TrialError and RuleError."""
     rule, restores = form.rule, form.cleaned_data["restores"]
     check_speed(rule)
@@ -109,7 +110,7 @@ def _saved(request: EditorRequest, newspaper: Newspaper, form: RuleForm) -> Http
     return redirect("extraction_rule", newspaper.pk)
 
 
-def _page(request: HttpRequest, newspaper: Newspaper, form: RuleForm, **context: Any) -> HttpResponse:
+def _page(request: HttpRequest, newspaper: Newspaper, form: ExtractionRuleForm, **context: Any) -> HttpResponse:
     saved = newspaper.extraction_rules.select_related("saved_by", "restores").order_by("-pk")
     history = page_of(saved, request.GET.get("page"))
     context |= {
@@ -125,5 +126,5 @@ def _page(request: HttpRequest, newspaper: Newspaper, form: RuleForm, **context:
 
 def _lines(saved: SavedRule) -> list[tuple[str, list[str]]]:
     """Return the fields of a saved rule that have selectors, by the labels of the form."""
-    fields = RuleForm(saved=SavedRule.objects.none()).fields
+    fields = ExtractionRuleForm(saved=SavedRule.objects.none()).fields
     return [(str(fields[field].label), getattr(saved, field)) for field in FIELDS if getattr(saved, field)]

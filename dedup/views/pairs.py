@@ -32,9 +32,8 @@ from dedup.review.queries.pair_page import (
     side_by_side,
 )
 from dedup.review.queries.series_and_groups import series_of_both, templates_for_a_rule
-from dedup.review.queries.why import Explained, explained, judgement_now, why
-from dedup.review.questions.asking import give_back
-from dedup.review.questions.tabs import SECOND, Question
+from dedup.review.queries.why import explained, judgement_now, why
+from dedup.review.questions.tabs import SECOND, Question, give_back
 from dedup.review.readings import second_readings
 from dedup.review.readings.second_readings import with_outcomes
 from dedup.rows.pairs import PairFilter
@@ -55,22 +54,15 @@ from dedup.views.requests import (
 _COLLISION = "collision"
 
 
-def is_second_reading(request: EditorRequest, pair_id: int) -> bool:
-    """Return whether the editor reads this pair as the second one, without seeing the first answer."""
-    if request.GET.get("tab") != SECOND or not request.user.has_perm("dedup.add_decision"):
-        return False
-    return second_readings.waits_for(pair_id, request.user)
-
-
-def blinded(shown: Pair, details: dict[str, Any]) -> dict[str, Any]:
+def _blinded(shown: Pair, details: dict[str, Any]) -> dict[str, Any]:
     """Return the details without anything that the first answer shows through, and make the pair undecided."""
     shown.state, shown.implied = Pair.State.UNDECIDED, False
     nothing = {"decisions": [], "seen": 0, "implied_by": [], "declared": None, "kept_apart": False}
     doubts = [doubt for doubt in details["doubts"] if doubt.name != "apart"]
-    return details | nothing | {"clusters": ClustersOf(None, None, shared=False), "doubts": doubts}
+    return details | nothing | {"clusters": ClustersOf(None, None), "doubts": doubts}
 
 
-def collision_on(request: HttpRequest, shown: Pair) -> dict[str, Any] | None:
+def _collision_on(request: HttpRequest, shown: Pair) -> dict[str, Any] | None:
     """Return the editor's answer that came too late, and the decision that came first; once."""
     if request.session.get(_COLLISION, {}).get("pair") != shown.pk:
         return None
@@ -93,9 +85,11 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     pairs = Pair.objects.with_doubt().select_related("left__newspaper", "right__newspaper")
     shown = get_object_or_404(pairs, pk=pair_id)
     details = pair_details(shown)
-    blind = is_second_reading(request, pair_id)
+    # A second reader does not see the first answer.
+    reads_again = request.GET.get("tab") == SECOND and request.user.has_perm("dedup.add_decision")
+    blind = reads_again and second_readings.waits_for(pair_id, request.user)
     if blind:
-        details = blinded(shown, details)
+        details = _blinded(shown, details)
     asked = "" if request.GET.get("view") == "merged" else request.GET.get("evidence", "")
     disputes = second_readings.disagreements().filter(pair=pair_id)
     context = {
@@ -104,7 +98,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         **_place(request, shown),
         "blind": blind,
         "disputes": with_outcomes(disputes) if details["read_again"] and not blind else [],
-        "collision": collision_on(request, shown),
+        "collision": _collision_on(request, shown),
         **note_of(request),
         "markable": markable(),
         **comparison(request, shown.left, shown.right, marked_evidence(shown, details["evidence"], asked)),
@@ -234,14 +228,12 @@ class _Chosen:
         self.side = side
         self.typed = without_login(request.GET.get(side, "").strip())
         self.found: Search = search(self.typed) if self.typed else Search([], "")
-        self.article: Article | None = self.found.articles[0] if len(self.found.articles) == 1 else None
+        articles = self.found.articles
+        self.article: Article | None = articles[0] if len(articles) == 1 else None
         others = {other_side: request.GET.get(other_side, "") for other_side in SIDES if other_side != side}
         # Each choice keeps what was typed on the other side.
-        self.choices = [
-            (article, urlencode({side: article.pk, **others}))
-            for article in self.found.articles
-            if self.article is None
-        ]
+        choices = [] if self.article else articles
+        self.choices = [(article, urlencode({side: article.pk, **others})) for article in choices]
 
     @property
     def label(self) -> str:
@@ -249,16 +241,14 @@ class _Chosen:
 
 
 def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:
-    known = Pair.objects.filter(left=left, right=right).first()
+    said: dict[str, Any]
     try:
-        said: Explained | None = explained(left, right, default_profile())
-        fault = ""
+        said = {"explained": explained(left, right, default_profile())}
     except ProfileError as error:
-        said, fault = None, str(error)
+        said = {"profile_fault": str(error)}
     return {
-        "pair": known,
-        "explained": said,
-        "profile_fault": fault,
+        "pair": Pair.objects.filter(left=left, right=right).first(),
+        **said,
         "clusters": clusters_of(*(article.pk for article in in_order(left, right))),
         "seen": latest_decision(left.pk, right.pk),
         **note_of(request),

@@ -1,4 +1,4 @@
-"""The pages of profiles: their settings, what these would do, copies, and rules for newspapers."""
+"""What runs detect with: profiles with their rules for newspapers, and the model, with what it can learn."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from articles.models import Job
 from articles.numbers import read_number
 from dedup.detection.runs.profiles import Configs, ProfileError, configs_of
+from dedup.forms.base import ModelForm
 from dedup.forms.profiles import ProfileForm, RuleForm, copy_of
-from dedup.models import Profile, ProfileRule
+from dedup.models import FittedModel, Profile, ProfileRule
+from dedup.research.lessons import HeldBackError, answers_missing, ask_for_lesson, check_use, verification_of
 from dedup.review.rules.profiles import effects, passes_in_use, rule_rows, save_profile, widenings
-from dedup.views.requests import EditorRequest, decision_view
+from dedup.views.requests import EditorRequest, decision_view, say
 
 
 def profiles(request: HttpRequest) -> HttpResponse:
@@ -41,7 +44,7 @@ def profile(request: EditorRequest, profile_id: int) -> HttpResponse:
 
 def _form_page(request: EditorRequest, form: ProfileForm, *, source: Profile | None = None) -> HttpResponse:
     """Save the form, or show it with what its settings would do."""
-    is_valid = form.is_valid() if form.is_bound else True
+    is_valid = not form.is_bound or form.is_valid()
     asked = "preview" in request.POST
     if form.is_bound and is_valid and not asked:
         save_profile(form.instance, rules_of=source, reschedule="nightly_at" in form.changed_data)
@@ -52,7 +55,7 @@ def _form_page(request: EditorRequest, form: ProfileForm, *, source: Profile | N
     stored = Profile.objects.filter(pk=form.instance.pk).first()
     context: dict[str, Any] = {
         "form": form,
-        "boxes": [(box, found[box.name]) for box in form.boxes()],
+        "boxes": [(box, found[box["name"]]) for box in form.boxes()],
         "profile": stored,
         "source": source,
         "previewed": asked and is_valid,
@@ -114,3 +117,62 @@ def rule_delete(request: EditorRequest, profile_id: int, rule_id: int) -> HttpRe
     gone.delete()
     messages.success(request, f"The rule for {gone} is deleted.")
     return redirect("profile", profile_id=profile_id)
+
+
+# Of the lessons, of the models, and of the pairs to answer first.
+SHOWN = 10
+
+
+def learning(request: HttpRequest) -> HttpResponse:
+    """Show the latest lesson and the models, and offer to learn."""
+    jobs = list(Job.objects.filter(kind="lesson").select_related("requested_by", "lesson__model")[:SHOWN])
+    latest = jobs[0] if jobs else None
+    lesson = getattr(latest, "lesson", None)
+    verification = verification_of(lesson) if lesson else None
+    models = FittedModel.objects.prefetch_related("lessons")[:SHOWN]
+    context = {
+        "verification": verification,
+        "to_answer": verification.to_answer[:SHOWN] if verification else [],
+        "missing": answers_missing(),
+        "job": latest,
+        "lesson": lesson,
+        "earlier": jobs[1:],
+        "models": [(model, _is_held_back(model)) for model in models],
+        "in_use": FittedModel.objects.filter(in_use=True).first(),
+    }
+    return render(request, "learning/learning.html", context)
+
+
+def _is_held_back(model: FittedModel) -> bool:
+    found = [verification_of(lesson) for lesson in model.lessons.all()]
+    return any(verification and verification.held_back for verification in found)
+
+
+@decision_view("learning")
+def learn(request: EditorRequest) -> HttpResponse:
+    """Queue a lesson."""
+    _, is_new = ask_for_lesson(request.user)
+    queued = "The lesson is queued. Reload this page to see how far it is."
+    say(request, is_new, queued, "A lesson is under way already; there is one at a time.", messages.INFO)
+    return redirect("learning")
+
+
+@decision_view("learning")
+def model_use(request: EditorRequest) -> HttpResponse:
+    """Put a model into use, the one that ships or one learnt here."""
+    from dedup.research.learning import LearningError, use  # noqa: PLC0415 - imports the comparison and its kernels
+
+    form = ModelForm(request.POST)
+    try:
+        if (number := read_number(request.POST.get("model", ""))) is not None:
+            check_use(number)
+        fitted = use(form.cleaned_data["model"]) if form.is_valid() else None
+    except (LearningError, HeldBackError) as error:
+        messages.error(request, f"Nothing was switched: {error}.")
+        return redirect("learning")
+    if form.errors:
+        messages.error(request, "Nothing was switched: the form named no model.")
+        return redirect("learning")
+    name = f"Model {fitted.pk}" if fitted else "The shipped model"
+    messages.success(request, f"{name} is in use. The next run judges all pairs with it.")
+    return redirect("learning")

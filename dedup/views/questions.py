@@ -1,8 +1,8 @@
-"""The queue of questions, the way from question to question, the card of a cluster, leases and "later"."""
+"""The queue of questions, the card of a cluster, leases and "later"; and batches, which answer many at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -11,25 +11,44 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import COUNT_CEILING, DEAR_CEILING, count_up_to_ceiling, page_of
+from dedup.answers import Answer
+from dedup.forms.base import BatchForm, NoteForm
 from dedup.models import Batch, Cluster, Pair
+from dedup.research.precision import upper_bound
+from dedup.review.answers import batches
+from dedup.review.answers.batches import listed_batches, preview_of
+from dedup.review.answers.decisions import ReviewError
 from dedup.review.answers.history import progress_of
 from dedup.review.queries.clusters import find_cluster
-from dedup.review.queries.lists import PairSelection, rows_of_queue
-from dedup.review.questions.asking import next_question, put_off, reader_of, take_lease
+from dedup.review.queries.lists import rows_of_queue
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
 from dedup.review.questions.tabs import (
     DEFAULT,
+    KINDS,
     SAMPLE,
     TABS,
     Question,
+    next_question,
+    put_off,
     question_of,
     read_questions,
+    reader_of,
     tab_counts,
     tab_named,
+    take_lease,
     write_questions,
 )
 from dedup.rows.pairs import PairFilter
-from dedup.views.requests import EditorRequest, decision_view, note_of, query_of
+from dedup.views.requests import (
+    EditorRequest,
+    address_of,
+    decision_view,
+    note_of,
+    query_of,
+    refusals,
+    say_decided,
+    values_of,
+)
 
 # What an address carries from question to question; the rest belongs to one page.
 _OF_ONE_PAGE = ("page", "unfolded", "evidence", "skip")
@@ -96,13 +115,6 @@ def queue(request: EditorRequest) -> HttpResponse:
     if request.user.has_perm("dedup.add_decision"):
         context["progress"] = progress_of(request.user, counts[DEFAULT])
     return render(request, "pairs/queue.html", context | listed)
-
-
-def _selection(request: HttpRequest) -> PairSelection | None:
-    """Return the pairs to which the address limits questions; to make the form of the filter takes a while."""
-    if not any(request.GET.get(name) for name in PairFilter.base_filters):
-        return None
-    return PairFilter(request.GET).selection
 
 
 def _lists_pairs(request: HttpRequest) -> bool:
@@ -179,26 +191,23 @@ def _first_address(request: EditorRequest, skip: Sequence[Question]) -> str | No
         first = rows.order_by(*filterset.ordering).values_list("pk", flat=True).first()
         found = Question("pair", first) if first is not None else None
     else:
-        found = next_question(request.user, tab_of(request), _selection(request), skip, lease=decides)
+        # To make the form of the filter takes a while.
+        limited = any(request.GET.get(name) for name in PairFilter.base_filters)
+        selection = PairFilter(request.GET).selection if limited else None
+        found = next_question(request.user, tab_of(request), selection, skip, lease=decides)
     return found.address + _with_tab(request, carried_query(request, skip)) if found else None
 
 
-class Chosen(NamedTuple):
-    """The questions of a list, by the numbers of their pairs and clusters."""
-
-    pairs: list[int]
-    clusters: list[int]
-
-
-def chosen_questions(request: EditorRequest, most: int) -> Chosen:
-    """Return the questions that wait in the list that the query string names, at most so many."""
+def _chosen_questions(request: EditorRequest, most: int) -> tuple[list[int], list[int]]:
+    """Return the questions that wait in a list, at most so many: the numbers of their pairs, and of their clusters."""
     filterset = PairFilter(request.GET)
     if _lists_pairs(request):
         waiting = filterset.qs.in_queue().order_by(*filterset.ordering)
-        return Chosen(list(waiting.values_list("pk", flat=True)[:most]), [])
+        return list(waiting.values_list("pk", flat=True)[:most]), []
     tab = tab_named(tab_of(request))
     found = [question_of(row) for row in tab.matching(request.user, filterset.selection)[:most]]
-    return Chosen(*([question.number for question in found if question.kind == kind] for kind in ("pair", "cluster")))
+    pairs, clusters = ([question.number for question in found if question.kind == kind] for kind in KINDS)
+    return pairs, clusters
 
 
 def _with_tab(request: HttpRequest, query: str) -> str:
@@ -273,3 +282,70 @@ def _existing(kind: str, number: int) -> Question:
         return Question("pair", number)
     get_object_or_404(Cluster, pk=number)
     return Question("cluster", number)
+
+
+# Chosen at first, unless the list is shorter: it proves that at most one in twenty is wrong.
+USUAL_SAMPLE = 59
+
+
+def batch_list(request: HttpRequest) -> HttpResponse:
+    """List the batches, the latest first."""
+    return render(request, "batches/batches.html", {"page": page_of(listed_batches(), request.GET.get("page"))})
+
+
+def batch_new(request: EditorRequest) -> HttpResponse:
+    """Begin a batch with the questions of the list that the query string names."""
+    pairs, clusters = _chosen_questions(request, batches.MOST_QUESTIONS + 1)
+    form = BatchForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        query = query_of(request).removeprefix("?")
+        with refusals(request, ReviewError):
+            begun = batches.begin(**form.cleaned_data, pairs=pairs, clusters=clusters, query=query, user=request.user)
+            return redirect("batch", begun.pk)
+    samples = list(_samples(len(pairs) + len(clusters)))
+    context = {
+        "form": form,
+        "pairs": len(pairs),
+        "clusters": len(clusters),
+        "most": batches.MOST_QUESTIONS,
+        "samples": samples,
+        "usual": max((size for size, bound in samples if bound and size <= USUAL_SAMPLE), default=samples[0][0]),
+        "list_address": address_of(request, "queue"),
+    }
+    return render(request, "batches/batch_new.html", context, status=400 if form.is_bound else 200)
+
+
+def _samples(questions: int) -> Iterator[tuple[int, float | None]]:
+    """Yield the sizes of a sample that make sense for a list, with what each proves; None if it is the whole list."""
+    for size in batches.SAMPLES:
+        if size >= questions:
+            yield size, None
+            return
+        yield size, upper_bound(size, 0)
+
+
+def batch(request: HttpRequest, batch_id: int) -> HttpResponse:
+    """Show how far the sample is answered, what it says, and what the decision would change."""
+    shown = get_object_or_404(listed_batches(), pk=batch_id)
+    sample = batches.sample_of(shown)
+    context: dict[str, Any] = {
+        "batch": shown,
+        "sample": sample,
+        "next": f"{question_of(sample.next).address}?tab={SAMPLE}&batch={shown.pk}" if sample.next else None,
+        "preview": preview_of(shown) if sample.next is None and shown.decision is None else None,
+        "answer": Answer(shown.kind).label,
+        "list_address": f"{reverse('queue')}?{shown.query}" if shown.query else reverse("queue"),
+        "filter": QueryDict(shown.query),
+        **note_of(request),
+    }
+    return render(request, "batches/batch.html", context)
+
+
+@decision_view("batch", "batch_id")
+def batch_decide(request: EditorRequest, batch_id: int) -> HttpResponse:
+    """Decide a batch whose sample is answered."""
+    get_object_or_404(Batch, pk=batch_id)
+    with refusals(request, ReviewError, page=reverse("batch", args=[batch_id])):
+        decision = batches.decide(batch_id, user=request.user, **values_of(NoteForm(request.POST)))
+        say_decided(request, "Decided. This is one decision; Undo takes all of it back.", decision)
+    return redirect("batch", batch_id)

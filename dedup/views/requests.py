@@ -26,7 +26,6 @@ from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.questions.tabs import Question, read_questions, write_questions
 
 _REFUSED_NOTE = "refused_note"
-CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
 
 class EditorRequest(HttpRequest):
@@ -143,8 +142,7 @@ def say_decided(request: HttpRequest, text: str, decision: Decision) -> None:
 def refuse(request: HttpRequest, reason: str, *, page: str) -> None:
     """Show why nothing was decided, and keep the note for the form on the page that is shown next."""
     messages.error(request, reason)
-    note = request.POST.get("note", "")[:MAX_NOTE_CHARACTERS]
-    if note:
+    if note := request.POST.get("note", "")[:MAX_NOTE_CHARACTERS]:
         request.session[_REFUSED_NOTE] = {"page": page, "note": note}
 
 
@@ -201,4 +199,5 @@ def refused(*reasons: str) -> HttpResponse:
 def attachment(pieces: Iterable[str], name: str, form: str) -> StreamingHttpResponse:
     """Send a file while its pieces are made."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
-    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)
+    kind = {"csv": "text/csv", "jsonl": "application/jsonl"}[form]
+    return StreamingHttpResponse(pieces, content_type=f"{kind}; charset=utf-8", headers=headers)

@@ -1,15 +1,19 @@
-"""The dashboard, the list of detection runs, the page of a run, and starting and cancelling one."""
+"""The dashboard, the detection runs, and the background jobs: their lists, the page of each, and cancelling one."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
-from django_htmx.http import HttpResponseClientRefresh
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
+from articles.jobs.kinds import KINDS
+from articles.jobs.work import cancel, may_cancel
+from articles.models import Job
 from articles.paging import page_of
 from dedup.detection.runs.requests import Wanted, cancel_run, request_run
 from dedup.forms.base import RunForm
@@ -18,7 +22,7 @@ from dedup.review.answers.history import progress_of
 from dedup.review.queries.runs import latest_runs, overview, queue, run_details, run_progress
 from dedup.review.questions.tabs import DEFAULT, TABS
 from dedup.review.readings.second_readings import agreements, in_dispute
-from dedup.views.requests import EditorRequest, say
+from dedup.views.requests import EditorRequest, decision_view, safe_next, say
 
 
 def runs(request: HttpRequest) -> HttpResponse:
@@ -56,14 +60,10 @@ def run_cancel(request: EditorRequest, run_id: int) -> HttpResponse:
 def run_new(request: EditorRequest) -> HttpResponse:
     """Queue a run; a worker executes it."""
     form = RunForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        return _requested(request, form.cleaned_data)
-    context = {"form": form, "queue": queue()}
-    return render(request, "runs/run_new.html", context, status=400 if form.is_bound else 200)
-
-
-def _requested(request: EditorRequest, values: dict[str, Any]) -> HttpResponse:
-    asked, fresh = request_run(Wanted(**values), user=request.user)
+    if not form.is_valid():
+        context = {"form": form, "queue": queue()}
+        return render(request, "runs/run_new.html", context, status=400 if form.is_bound else 200)
+    asked, fresh = request_run(Wanted(**form.cleaned_data), user=request.user)
     if isinstance(asked, DetectionRun):
         messages.warning(request, "This run is already under way. It was not queued again.")
         return redirect("run", asked.pk)
@@ -82,3 +82,45 @@ def dashboard(request: EditorRequest) -> HttpResponse:
         **overview(),
     }
     return render(request, "dashboard/dashboard.html", context)
+
+
+def jobs(request: EditorRequest) -> HttpResponse:
+    """List the jobs that this user may see, the latest first."""
+    return render(request, "jobs/jobs.html", {"page": page_of(_seen(request), request.GET.get("page"))})
+
+
+def _seen(request: EditorRequest) -> QuerySet[Job]:
+    hidden = [kind.name for kind in KINDS.values() if kind.is_private and not request.user.has_perm(kind.permission)]
+    mine = Q(requested_by=request.user)
+    return Job.objects.filter(mine | ~Q(kind__in=hidden)).select_related("requested_by").order_by("-pk")
+
+
+def _job(request: EditorRequest, job_id: int) -> Job:
+    return get_object_or_404(_seen(request), pk=job_id)
+
+
+def job(request: EditorRequest, job_id: int) -> HttpResponse:
+    """Show how far a job is, or what became of it."""
+    return render(request, "jobs/job.html", {"job": _job(request, job_id)})
+
+
+def job_state(request: EditorRequest, job_id: int) -> HttpResponse:
+    """Answer a page that asks how far its job is.
+
+    When it has ended, the page loads itself again. The job's own page leads to that of what it makes.
+    """
+    shown = _job(request, job_id)
+    on_its_own = request.htmx.current_url_abs_path == reverse("job", args=[job_id])
+    if on_its_own and shown.page and shown.state != Job.State.WAITING:
+        return HttpResponseClientRedirect(shown.page)
+    return render(request, "jobs/_polled.html", {"job": shown}) if shown.is_active else HttpResponseClientRefresh()
+
+
+@decision_view("job", "job_id")
+def job_cancel(request: EditorRequest, job_id: int) -> HttpResponse:
+    """Take a job from the queue, or stop it."""
+    shown = _job(request, job_id)
+    if not may_cancel(request.user, shown):
+        raise PermissionDenied("Only who asked for this job, or an admin, may cancel it.")
+    say(request, cancel(shown, request.user), "It was cancelled.", "It had ended before.", messages.INFO)
+    return redirect(safe_next(request, shown.page or reverse("job", args=[job_id])))

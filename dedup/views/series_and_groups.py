@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -74,19 +71,8 @@ def group_confirm(request: EditorRequest, group_id: int) -> HttpResponse:
     return _back(request, "group", group_id)
 
 
-class _Ruled(NamedTuple):
-    """What has rules: its model, what makes and ends a rule on one, and the list to return to if it is gone."""
-
-    model: type[Series | DenseGroup]
-    make: Callable[..., int]
-    end: Callable[..., None]
-    listed: str
-
-
-_RULED = {
-    "series": _Ruled(Series, make_rule, end_rule, "series_list"),
-    "group": _Ruled(DenseGroup, make_group_rule, end_group_rule, "groups"),
-}
+# What makes and ends a rule on a series or on a dense group, by the name of its page.
+_RULES = {"series": (make_rule, end_rule), "group": (make_group_rule, end_group_rule)}
 
 
 def _address(request: HttpRequest, page: str, number: int) -> str:
@@ -96,8 +82,9 @@ def _address(request: HttpRequest, page: str, number: int) -> str:
 @decision_view(_address)
 def rule(request: EditorRequest, page: str, number: int) -> HttpResponse:
     """Make it a rule that the articles of a series, or of a dense group, are never duplicates of each other."""
+    make, _ = _RULES[page]
     with refusals(request, RuleError):
-        parted = _RULED[page].make(number, user=request.user)
+        parted = make(number, user=request.user)
         found = "1 pair was" if parted == 1 else f"{parted:,} pairs were"
         messages.success(request, f"Rule made: never duplicates of each other. {found} taken apart.")
     return _back(request, page, number)
@@ -106,12 +93,13 @@ def rule(request: EditorRequest, page: str, number: int) -> HttpResponse:
 @decision_view(_address)
 def end(request: EditorRequest, page: str, number: int) -> HttpResponse:
     """End the rule of a series, or of a dense group."""
+    _, end_it = _RULES[page]
     with refusals(request, RuleError):
-        _RULED[page].end(number, user=request.user)
+        end_it(number, user=request.user)
         messages.success(request, "Rule ended. The next run judges these pairs again.")
     return _back(request, page, number)
 
 
 def _back(request: HttpRequest, page: str, number: int) -> HttpResponse:
-    there = _RULED[page].model.objects.filter(pk=number).exists()
-    return redirect(address_of(request, page, number) if there else _RULED[page].listed)
+    rows, listed = (Series.objects, "series_list") if page == "series" else (DenseGroup.objects, "groups")
+    return redirect(address_of(request, page, number) if rows.filter(pk=number).exists() else listed)

@@ -20,7 +20,6 @@ from django.utils.http import http_date, quote_etag
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from articles.models import Article
 from articles.paging import page_of
 from dedup.integrations.tokens import TokenError, allows, find_token, make_token
 from dedup.models import Token
@@ -28,7 +27,6 @@ from dedup.review.queries.stories import COPIES_SHOWN, Story, listed_stories, st
 from dedup.rows.stories import StoryFilter
 from dedup.views.requests import EditorRequest, address_of, reasons_of, refused
 
-_WEB = ("http://", "https://")
 # As many as a feed reader that looks in once a day needs.
 FEED_STORIES = 50
 
@@ -57,7 +55,17 @@ def story(request: HttpRequest, number: int) -> HttpResponse:
 
 def stories_feed(request: HttpRequest) -> HttpResponse:
     """Send the newest stories as an Atom feed, with the filter of the address."""
-    return _feed(request)
+    filterset = StoryFilter(request.GET, listed_stories())
+    if not filterset.form.is_valid():
+        return refused("; ".join(reasons_of(filterset.form)))
+    found = stories_of(filterset.qs[:FEED_STORIES])
+    text = _atom(request, found)
+    etag = quote_etag(hashlib.sha256(text.encode()).hexdigest())
+    newest = max((entry.changed_at for entry in found), default=None)
+    answer = HttpResponse(text, content_type="application/atom+xml; charset=utf-8", headers={"ETag": etag})
+    if newest:
+        answer["Last-Modified"] = http_date(newest.timestamp())
+    return get_conditional_response(request, etag, None, answer) or answer
 
 
 def stories_feed_of(request: HttpRequest, token: str) -> HttpResponse:
@@ -65,7 +73,7 @@ def stories_feed_of(request: HttpRequest, token: str) -> HttpResponse:
     found = find_token(token)
     if found is None or not allows(found, Token.Scope.FEED):
         raise Http404("The token of this address does not work; make a new feed address")
-    answer = _feed(request)
+    answer = stories_feed(request)
     answer["Cache-Control"] = "private"
     return answer
 
@@ -89,20 +97,6 @@ def _filter_of(request: HttpRequest) -> str:
     return f"?{chosen.urlencode()}" if chosen else ""
 
 
-def _feed(request: HttpRequest) -> HttpResponse:
-    filterset = StoryFilter(request.GET, listed_stories())
-    if not filterset.form.is_valid():
-        return refused("; ".join(reasons_of(filterset.form)))
-    found = stories_of(filterset.qs[:FEED_STORIES])
-    text = _atom(request, found)
-    etag = quote_etag(hashlib.sha256(text.encode()).hexdigest())
-    newest = max((entry.changed_at for entry in found), default=None)
-    answer = HttpResponse(text, content_type="application/atom+xml; charset=utf-8", headers={"ETag": etag})
-    if newest:
-        answer["Last-Modified"] = http_date(newest.timestamp())
-    return get_conditional_response(request, etag, None, answer) or answer
-
-
 def _atom(request: HttpRequest, found: list[Story]) -> str:
     page = request.build_absolute_uri(reverse("stories") + _filter_of(request))
     feed = Atom1Feed(
@@ -115,13 +109,15 @@ def _atom(request: HttpRequest, found: list[Story]) -> str:
     )
     for entry in found:
         address = request.build_absolute_uri(reverse("story", args=[entry.number]))
+        headline = entry.article.headline or "(no headline)"
+        midnight = datetime.datetime.combine(entry.article.date, datetime.time(), datetime.UTC)
         feed.add_item(
-            title=_xml(title_of(entry)),
-            link=entry.article.url if entry.article.url.lower().startswith(_WEB) else address,
+            title=_xml(f"{headline} ({entry.articles})" if entry.articles > 1 else headline),
+            link=_link(entry.article.url, address),
             description=_xml(_summary(entry, address)),
             # The address of the story stays when another article comes to represent it.
             unique_id=address,
-            pubdate=_published(entry.article),
+            pubdate=entry.article.published_at or midnight,
             updateddate=entry.changed_at,
             author_name=_xml(entry.article.newspaper.name),
             categories=[_xml(source.newspaper) for source in entry.sources],
@@ -129,30 +125,17 @@ def _atom(request: HttpRequest, found: list[Story]) -> str:
     return feed.writeString("utf-8")
 
 
-def title_of(story: Story) -> str:
-    """Return the headline of a story, with the number of its articles if there are several."""
-    headline = story.article.headline or "(no headline)"
-    return f"{headline} ({story.articles})" if story.articles > 1 else headline
+def _link(url: str, otherwise: str) -> str:
+    return url if url.lower().startswith(("http://", "https://")) else otherwise
 
 
 def _summary(story: Story, address: str) -> str:
     """Return the first sentence, and the newspapers with links, as HTML: feed readers render it."""
-    sources = format_html_join(
-        " · ",
-        '<a href="{}">{}</a>',
-        (
-            (source.url if source.url.lower().startswith(_WEB) else address, source.newspaper)
-            for source in story.sources_shown
-        ),
-    )
+    links = ((_link(source.url, address), source.newspaper) for source in story.sources_shown)
+    sources = format_html_join(" · ", '<a href="{}">{}</a>', links)
     more = format_html(' · <a href="{}">{} more</a>', address, story.sources_left) if story.sources_left else ""
     return format_html("<p>{}</p><p>{}{}</p>", story.first_sentence, sources, more)
 
 
 def _xml(text: str) -> str:
     return _NOT_XML.sub("", text)
-
-
-def _published(article: Article) -> datetime.datetime:
-    midnight = datetime.datetime.combine(article.date, datetime.time(), datetime.UTC)
-    return article.published_at or midnight

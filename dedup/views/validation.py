@@ -54,6 +54,7 @@ def sample(request: EditorRequest, sample_id: int) -> HttpResponse:
     shown = _sample(sample_id)
     reader = request.user.get_username()
     progress = progress_of([shown], reader)[shown.pk]
+    is_open = _is_open(shown, progress)
     decides = request.user.has_perm("dedup.add_decision")
     position = next_unread(shown.pk, reader) if decides else 1
     context: dict[str, Any] = {
@@ -63,8 +64,9 @@ def sample(request: EditorRequest, sample_id: int) -> HttpResponse:
         "next": position and reverse("validation_pair", args=[shown.pk, position]),
         "position": position,
         "may_open": decides and validation.may_open(shown, request.user),
-        "open": _is_open(shown, progress),
-        "seen": _may_see(request, shown, progress),
+        "open": is_open,
+        # Readers who are not done see the results only if they ask for them.
+        "seen": is_open and (not 0 < progress.mine < progress.size or request.GET.get("results") == "1"),
     }
     if context["seen"]:
         context |= {"results": results_of(shown), "labels": list(PairLabel)}
@@ -78,12 +80,6 @@ def _sample(sample_id: int) -> ValidationSample:
 def _is_open(shown: ValidationSample, progress: Progress) -> bool:
     """Return whether the results of a sample can be seen: all labels are in, or its owner has opened them."""
     return progress.finished or shown.opened_at is not None
-
-
-def _may_see(request: EditorRequest, shown: ValidationSample, progress: Progress) -> bool:
-    """Return whether to show the results: readers who are not done see them only if they ask for them."""
-    reading = 0 < progress.mine < progress.size
-    return _is_open(shown, progress) and (not reading or request.GET.get("results") == "1")
 
 
 # ---- reading ---------------------------------------------------------------------------------------
@@ -120,8 +116,7 @@ def pair_label(request: EditorRequest, sample_id: int, position: int) -> HttpRes
     labelled = _sampled(sample_id, position)
     reader = request.user.get_username()
     try:
-        values = values_of(LabelForm(request.POST))
-        stored = validation.label_pair(labelled, reader=reader, **values)
+        stored = validation.label_pair(labelled, reader=reader, **values_of(LabelForm(request.POST)))
     except ReviewError as error:
         refuse(request, str(error), page=reverse("validation_pair", args=[sample_id, position]))
         return redirect("validation_pair", sample_id, position)

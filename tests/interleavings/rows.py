@@ -51,8 +51,7 @@ from dedup.models import (
 from dedup.reports import REPORTS
 from dedup.reports.computing import request_report
 from dedup.review import saved_views
-from dedup.review.questions.asking import next_question, take_lease
-from dedup.review.questions.tabs import Question
+from dedup.review.questions.tabs import Question, next_question, take_lease
 from dedup.review.readings import label_files
 from dedup.review.rules import trials as fetches
 from newsdedup_site.people.actions import PersonError, block, change

@@ -18,7 +18,7 @@ from django.urls import get_resolver
 from articles.extraction.rules import FIELDS
 from articles.models import ExtractionRule as SavedRule
 from crawlers.requested.forms import DraftForm
-from dedup.forms.rules import RuleForm
+from dedup.forms.profiles import ExtractionRuleForm
 
 pytestmark = pytest.mark.django_db
 
@@ -62,11 +62,12 @@ def test_every_form_refuses_what_would_take_too_long() -> None:
     tried = set()
     for name, form, field in hostile_forms():
         assert field in SLOW, f"{name} has the field {field}: give it a hostile value here"
-        more = {"saved": SavedRule.objects.none()} if form is RuleForm else {"found": None} if form is DraftForm else {}
+        needed = {ExtractionRuleForm: {"saved": SavedRule.objects.none()}, DraftForm: {"found": None}}
+        more = needed.get(form, {})
         faults = form(QueryDict(urlencode({field: SLOW[field]})), **more).errors[field]
         assert re.search("takes (too long|more than 1 second)", str(faults)), (name, field, faults)
         tried.add((name, field))
-    rules = {("RuleForm", field) for field in FIELDS}
+    rules = {("ExtractionRuleForm", field) for field in FIELDS}
     assert tried == rules | {(name, "article_url_pattern") for name in ("DraftForm", "Newspaper in the admin")}
 
 

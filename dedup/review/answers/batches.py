@@ -34,16 +34,6 @@ class StaleBatchError(ReviewError):
     """The batch cannot be decided: its sample is not answered, or it is decided already."""
 
 
-class Question(NamedTuple):
-    """A question to freeze: a pair or a cluster, with its articles, their highest revision, and the pair's verdict."""
-
-    pair: int | None
-    cluster: int | None
-    articles: list[int]
-    revision: int
-    verdict: str
-
-
 def begin(
     kind: str, *, pairs: Collection[int], clusters: Collection[int] = (), sample: int, query: str = "", user: Any
 ) -> Batch:
@@ -53,9 +43,9 @@ def begin(
     if sample not in SAMPLES:
         raise ReviewError(f"A sample of {sample} is not offered; choose one of {', '.join(map(str, SAMPLES))}.")
     with locked_review():
-        found = _questions(_PAIRS_SQL, pairs)
+        found = read_rows(_PAIRS_SQL, numbers=list(pairs))
         if kind == Answer.CONFIRM:
-            found += _questions(_CLUSTERS_SQL, clusters)
+            found += read_rows(_CLUSTERS_SQL, numbers=list(clusters))
         if not found:
             raise ReviewError("Nothing in this list waits for an answer that a batch can give. Change the filter.")
         if len(found) > MOST_QUESTIONS:
@@ -78,6 +68,7 @@ def _drawn(seed: int, size: int, count: int) -> dict[int, int]:
     return {position: place for place, position in enumerate(chosen, start=1)}
 
 
+# The questions to freeze: a pair or a cluster, with its articles, their highest revision, and the pair's verdict.
 _PAIRS_SQL = """
 SELECT pair.id, NULL, ARRAY[pair.left_id, pair.right_id], greatest(left_article.revision, right_article.revision),
     pair.verdict
@@ -101,11 +92,7 @@ COPY dedup_batchitem (batch_id, pair_id, cluster_number, articles, revision, ver
 """
 
 
-def _questions(statement: str, numbers: Collection[int]) -> list[Question]:
-    return [Question(*row) for row in read_rows(statement, numbers=list(numbers))] if numbers else []
-
-
-def _store_items(batch: Batch, found: Sequence[Question], places: dict[int, int]) -> None:
+def _store_items(batch: Batch, found: Sequence[tuple[Any, ...]], places: dict[int, int]) -> None:
     with connection.cursor() as cursor, cursor.copy(_COPY_SQL) as copy:
         copy.set_types(["int8", "int8", "int8", "int8[]", "int8", "varchar", "int4"])
         for position, question in enumerate(found):
@@ -245,8 +232,8 @@ class SampleAnswer(NamedTuple):
 
     item: int
     place: int
-    pair: int | None
-    cluster: int | None
+    pair_id: int | None
+    cluster_id: int | None
     decision: int | None
     is_right: bool  # the answer is that of the batch
 

@@ -134,19 +134,12 @@ class Together(NamedTuple):
         return self.size - len(self.articles)
 
 
-class Overridden(NamedTuple):
-    """A decision in force of which the new one says the contrary, for so many pairs of articles."""
-
-    decision: Decision
-    pairs: int
-
-
 class Preview(NamedTuple):
     """The clusters after a decision, the largest first, the articles in none, and the decisions it contradicts."""
 
     clusters: list[Together]
     alone: Together
-    overridden: list[Overridden]
+    overridden: list[tuple[Decision, int]]  # each for so many pairs of articles
     overridden_left_out: int
     pairs_decided: int
 
@@ -156,23 +149,19 @@ def preview(act: Callable[[], Decision], articles: Collection[int]) -> Preview:
     with transaction.atomic():
         known = set(Membership.objects.filter(article__in=articles).values_list("cluster", flat=True))
         decision = act()
-        result = _result(decision, known)
+        of = cluster_of(decision.articles)
+        clusters = Cluster.objects.filter(pk__in=set(of.values())).order_by("-size", "pk")
+        overridden = _overridden(decision)
+        alone = [article for article in decision.articles if article not in of]
+        result = Preview(
+            clusters=[_together(cluster, known) for cluster in clusters],
+            alone=Together(_articles(alone), len(alone)),
+            overridden=overridden[:DECISIONS_SHOWN],
+            overridden_left_out=max(len(overridden) - DECISIONS_SHOWN, 0),
+            pairs_decided=decision.links.filter(kind__in=("must", "cannot")).count(),
+        )
         transaction.set_rollback(True)
     return result
-
-
-def _result(decision: Decision, known: Collection[int]) -> Preview:
-    of = cluster_of(decision.articles)
-    clusters = Cluster.objects.filter(pk__in=set(of.values())).order_by("-size", "pk")
-    overridden = _overridden(decision)
-    alone = [article for article in decision.articles if article not in of]
-    return Preview(
-        clusters=[_together(cluster, known) for cluster in clusters],
-        alone=Together(_articles(alone), len(alone)),
-        overridden=overridden[:DECISIONS_SHOWN],
-        overridden_left_out=max(len(overridden) - DECISIONS_SHOWN, 0),
-        pairs_decided=decision.links.filter(kind__in=("must", "cannot")).count(),
-    )
 
 
 def _together(cluster: Cluster, known: Collection[int]) -> Together:
@@ -213,7 +202,7 @@ ORDER BY earlier.decision_id DESC
 _SILENT = [Link.Kind.STAY, *(answer.link for answer in with_effect(Effect.NONE))]
 
 
-def _overridden(decision: Decision) -> list[Overridden]:
+def _overridden(decision: Decision) -> list[tuple[Decision, int]]:
     pairs = dict(read_rows(_OVERRIDDEN_SQL, decision=decision.pk, silent=_SILENT))
     made = with_actors(Decision.objects.select_related("pair__left", "pair__right")).in_bulk(pairs)
-    return [Overridden(made[number], pairs[number]) for number in pairs]
+    return [(made[number], pairs[number]) for number in pairs]

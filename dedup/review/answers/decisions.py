@@ -233,13 +233,18 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
         return append_decision(Decision(kind=Decision.Kind.UNDO, undoes=undone, **about), {}, user=user, note=note)
 
 
+_COPY_LINKS_SQL = "COPY dedup_link (decision_id, left_id, right_id, kind) FROM STDIN"
+
+
 def append_decision(decision: Decision, links: Mapping[tuple[int, int], str], *, user: Any, note: str) -> Decision:
     """Store a decision with its links, and update pair states and clusters."""
     decision.decided_by, decision.note = user, checked_note(note)
     if sent_before := _sent_before(decision):
         return sent_before
     decision.save(force_insert=True)
-    _store_links(decision, links)
+    with connection.cursor() as cursor, cursor.copy(_COPY_LINKS_SQL) as copy:
+        for ends, kind in links.items():
+            copy.write_row((decision.pk, *ends, kind))
     known = KnownConstraints()
     rebuilt = rebuild_clusters(decision.articles, known)
     update_implications(decision.articles, known)
@@ -260,15 +265,6 @@ def _sent_before(decision: Decision) -> Decision | None:
     if same is None or Decision.objects.filter(pk__gt=same.pk, articles__overlap=decision.articles).exists():
         return None
     return same
-
-
-_COPY_LINKS_SQL = "COPY dedup_link (decision_id, left_id, right_id, kind) FROM STDIN"
-
-
-def _store_links(decision: Decision, links: Mapping[tuple[int, int], str]) -> None:
-    with connection.cursor() as cursor, cursor.copy(_COPY_LINKS_SQL) as copy:
-        for (left, right), kind in links.items():
-            copy.write_row((decision.pk, left, right, kind))
 
 
 def _refuse_contradictions(article_id: int) -> None:

@@ -54,19 +54,16 @@ def implied_by(pair: Pair) -> list[Decision]:
     """
     if not pair.implied:
         return []
-    must, cannot = _links_among(_tied_to(pair))
+    ends = {pair.left_id, pair.right_id}
+    firsts = ConfirmedArticle.objects.filter(article__in=ends).values("first")
+    tied = ends | set(ConfirmedArticle.objects.filter(first__in=firsts).values_list("article", flat=True))
+    must, cannot = _links_among(tied)
     from_left, from_right = (_paths(must, article) for article in (pair.left_id, pair.right_id))
     if pair.state == Pair.State.CONFIRMED:
         numbers = from_left[pair.right_id]
     else:
         numbers = min(_separations(cannot, from_left, from_right), key=len)
     return list(every_decision().filter(pk__in=numbers).order_by("pk"))
-
-
-def _tied_to(pair: Pair) -> set[int]:
-    ends = {pair.left_id, pair.right_id}
-    firsts = ConfirmedArticle.objects.filter(article__in=ends).values("first")
-    return ends | set(ConfirmedArticle.objects.filter(first__in=firsts).values_list("article", flat=True))
 
 
 def _links_among(articles: Collection[int]) -> tuple[Steps, list[tuple[int, int, int]]]:

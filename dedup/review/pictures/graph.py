@@ -90,7 +90,9 @@ def draw_graph(nodes: Sequence[Node], lines: Sequence[Line], parts: Sequence[Seq
     """Return where the nodes and lines go; `parts` has the nodes' numbers of two parts to draw apart, if any."""
     groups = [list(part) for part in parts] or [[node.number for node in nodes]]
     if bridge := next((candidate for candidate in lines if candidate.bridge and len(groups) == 2), None):
-        groups = [_facing(groups[0], bridge.left), _facing(groups[1], bridge.right)]
+        # Turned so that the ends of the bridge come first.
+        turns = [group.index(end) for group, end in zip(groups, (bridge.left, bridge.right), strict=True)]
+        groups = [group[turn:] + group[:turn] for group, turn in zip(groups, turns, strict=True)]
     radii = [0.0 if len(group) == 1 else max(_LEAST_RADIUS, len(group) * _APART / (2 * pi)) for group in groups]
     middle = max(radii) + _MARGIN
     places: dict[int, Place] = {}
@@ -117,12 +119,6 @@ def _drawn(line: Line, start: Place, end: Place, centre: Place) -> Line:
     """Return a line with its label a quarter of the way to the centre, away from the nodes on the circle."""
     x, y = ((one + other) * 3 / 8 + middle / 4 for one, other, middle in zip(start, end, centre, strict=True))
     return line._replace(start=start, end=end, label=_rounded(x, y - 7))
-
-
-def _facing(group: list[int], first: int) -> list[int]:
-    """Return the group turned so that this node comes first."""
-    place = group.index(first)
-    return group[place:] + group[:place]
 
 
 def _rounded(x: float, y: float) -> Place:

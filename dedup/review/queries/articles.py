@@ -161,18 +161,14 @@ def is_address(text: str) -> bool:
 
 def stored_under(url: str) -> Article | None:
     """Return the article with this URL, or with the same URL but for tracking parameters; None if there is none."""
-    keys = {url_key(url), url_key(story_url(url))}
-    owner = ArticleURL.objects.filter(key__in=keys).select_related("article__newspaper").first()
-    if owner is None:
-        owner = _same_story(url).select_related("article__newspaper").order_by("-id").first()
+    exact, same_story = (found.select_related("article__newspaper") for found in _with_url(url))
+    owner = exact.first() or same_story.order_by("-id").first()
     return owner.article if owner else None
 
 
 def _with_address(text: str) -> QuerySet[ArticleURL]:
     if not text.startswith("/"):
-        url = text if _SCHEME.match(text) else f"http://{text}"
-        known = ArticleURL.objects.filter(key__in={url_key(url), url_key(story_url(url))})
-        for found in (known, _same_story(url)):
+        for found in _with_url(text if _SCHEME.match(text) else f"http://{text}"):
             if found.exists():
                 return found
     if text.startswith("/"):  # ids of random letters have kept their case
@@ -180,12 +176,14 @@ def _with_address(text: str) -> QuerySet[ArticleURL]:
     return ArticleURL.objects.filter(normalized_url__contains=normalize_url(text).removeprefix("http://") or text)
 
 
-def _same_story(url: str) -> QuerySet[ArticleURL]:
-    """Return the URLs with the same lossy form, which is not that of a front page."""
+def _with_url(url: str) -> tuple[QuerySet[ArticleURL], QuerySet[ArticleURL]]:
+    """Return the rows of this URL, and those with the same lossy form, which is not that of a front page."""
+    known = ArticleURL.objects.filter(key__in={url_key(url), url_key(story_url(url))})
     form = comparable_url(url)
     if form.count("/") < 3 or form.endswith("/"):
-        return ArticleURL.objects.none()
-    return ArticleURL.objects.alias(digest=MD5("normalized_url")).filter(digest=MD5(Value(form)), normalized_url=form)
+        return known, ArticleURL.objects.none()
+    by_digest = ArticleURL.objects.alias(digest=MD5("normalized_url")).filter(digest=MD5(Value(form)))
+    return known, by_digest.filter(normalized_url=form)
 
 
 def _fault(text: str) -> str:

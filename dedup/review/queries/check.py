@@ -113,7 +113,9 @@ def check(pasted: Pasted, *, but: int | None = None) -> Checked:
     normalized = normalize_text(pasted.content)
     hashes = masked_shingle_sets([normalized]).values
     newest, unread = _newest()
-    equal = set(_equal(normalized))
+    digest = text_digest(normalized)
+    same = Article.objects.filter(text_digest=digest).order_by("date", "pk") if digest else Article.objects.none()
+    equal = set(same.values_list("pk", flat=True)[:_SCORED])
     asked = {*_candidates(hashes), *newest, *equal, *_with_headline(pasted.headline)} - {but or 0}
     shares = _shares(hashes, asked)
     best = sorted(shares, key=lambda pk: (pk not in equal, -max(shares[pk]), pk))
@@ -137,12 +139,6 @@ def _newest() -> tuple[list[int], int]:
     newer = Article.objects.filter(revision__gt=since).order_by("-revision")
     found = list(newer.values_list("pk", flat=True)[:_NEWEST])
     return found, newer.count() - _NEWEST if len(found) == _NEWEST else 0
-
-
-def _equal(normalized: str) -> list[int]:
-    digest = text_digest(normalized)
-    found = Article.objects.filter(text_digest=digest).order_by("date", "pk") if digest else Article.objects.none()
-    return list(found.values_list("pk", flat=True)[:_SCORED])
 
 
 def _with_headline(headline: str) -> list[int]:

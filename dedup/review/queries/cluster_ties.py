@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from django.db.models import Q
 from django.db.models.functions import Left, Length
@@ -31,19 +30,12 @@ BEGINNING_CHARACTERS = 201
 COMPARED_CHARACTERS = 500_000
 
 
-class WordsChanged(NamedTuple):
-    """How many words a text has more and less than that of the kept article. Moved ones do not count."""
-
-    added: int
-    removed: int
-
-
 @dataclass(slots=True)
 class Row:
     """Articles with the same text, in order of publication, and the one that is shown: the kept one, if it is in it.
 
-    `headlines` are the different ones, that of `shown` first. `changed` is None for the text of the kept article, and
-    for one that was not compared.
+    `headlines` are the different ones, that of `shown` first. `changed` says how many words the text has more, and how
+    many less, than that of the kept article, not counting moved ones; it is None if the two were not compared.
     """
 
     number: int
@@ -53,7 +45,7 @@ class Row:
     headlines: list[str]
     characters: int = 0
     beginning: str = ""
-    changed: WordsChanged | None = None
+    changed: tuple[int, int] | None = None
     pair_id: int | None = None  # the pair of `shown` and the kept article, if a pass found it
     ticked: bool = False
     inside: int = 0  # pairs of its articles with each other
@@ -81,7 +73,11 @@ def rows_of(articles: Sequence[Article], kept_id: int) -> list[Row]:
         # An empty text has no digest, and is like no other.
         groups.setdefault(by_id[pk].text_digest or pk, []).append(by_id[pk])
     rows = [_row(number, group, kept_id) for number, group in enumerate(groups.values(), 1)]
-    _add_texts(rows)
+    texts = Article.objects.filter(pk__in=[row.shown.pk for row in rows])
+    columns = texts.values_list("pk", Length("content"), Left("content", BEGINNING_CHARACTERS))
+    beginnings = {pk: (characters, beginning) for pk, characters, beginning in columns}
+    for row in rows:
+        row.characters, row.beginning = beginnings[row.shown.pk]
     return rows
 
 
@@ -89,14 +85,6 @@ def _row(number: int, group: list[Article], kept_id: int) -> Row:
     shown = next((article for article in group if article.pk == kept_id), group[0])
     headlines = list(dict.fromkeys([shown.headline, *(article.headline for article in group)]))
     return Row(number, group, shown, shown.pk == kept_id, headlines)
-
-
-def _add_texts(rows: Collection[Row]) -> None:
-    texts = Article.objects.filter(pk__in=[row.shown.pk for row in rows])
-    columns = texts.values_list("pk", Length("content"), Left("content", BEGINNING_CHARACTERS))
-    beginnings = {pk: (characters, beginning) for pk, characters, beginning in columns}
-    for row in rows:
-        row.characters, row.beginning = beginnings[row.shown.pk]
 
 
 def name_pairs(rows: Collection[Row], kept_id: int) -> None:
@@ -125,7 +113,7 @@ def compare_with_kept(rows: Collection[Row], kept_id: int) -> None:
     for pk, row in chosen.items():
         if comparisons(kept, found[pk]) <= MAX_COMPARISONS:
             shared = shared_words(kept, found[pk])
-            row.changed = WordsChanged(len(found[pk].words) - shared, len(kept.words) - shared)
+            row.changed = (len(found[pk].words) - shared, len(kept.words) - shared)
 
 
 # Below this, each row is a node; a larger cluster is drawn as so many parts.
@@ -133,6 +121,7 @@ MOST_NODES = 40
 PARTS_DRAWN = 16
 LINKS_SHOWN = 50
 # The higher, the more it says of a connection.
+_WORDS = {"held": "held together", "confirmed": "confirmed", "rejected": "not a duplicate"}
 _KINDS = {"apart": 0, "joins": 1, "held": 2, "confirmed": 3, "rejected": 4}
 _STATES = {answer.state: "confirmed" for answer in with_effect(Effect.MUST)} | dict.fromkeys(PARTED_STATES, "rejected")
 
@@ -158,6 +147,12 @@ class Connection:
     def weight(self) -> tuple[int, float]:
         """Which of two connections says more."""
         return _KINDS[self.kind], self.chance
+
+    @property
+    def words(self) -> str:
+        """What it says of two rows, in brief."""
+        said = "" if self.kind == "joins" else ", not joined"
+        return _WORDS.get(self.kind) or f"{math.floor(self.chance * 100 + 1e-6)}%{said}"
 
     @property
     def decided(self) -> bool:
@@ -194,18 +189,8 @@ class Ties:
         """The other connections, by their first row: "7 (96%), 9 (not a duplicate)"."""
         found: dict[int, list[str]] = {}
         for connection in self.connections[LINKS_SHOWN:]:
-            found.setdefault(connection.rows[0], []).append(
-                f"{connection.rows[1]} ({_WORDS.get(connection.kind) or _percent(connection)})"
-            )
+            found.setdefault(connection.rows[0], []).append(f"{connection.rows[1]} ({connection.words})")
         return [(number, ", ".join(texts)) for number, texts in sorted(found.items())]
-
-
-_WORDS = {"held": "held together", "confirmed": "confirmed", "rejected": "not a duplicate"}
-
-
-def _percent(connection: Connection) -> str:
-    said = "" if connection.kind == "joins" else ", not joined"
-    return f"{math.floor(connection.chance * 100 + 1e-6)}%{said}"
 
 
 def ties_of(rows: list[Row]) -> Ties:

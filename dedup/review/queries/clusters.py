@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, Prefetch, QuerySet
@@ -118,33 +117,23 @@ def _listing(cluster: Cluster, ids: list[int], page: str | None) -> Listing:
     name_pairs(rows, cluster.kept_id)
     compare_with_kept(rows, cluster.kept_id)
     if len(ids) <= MOST_DRAWN:
-        headlines, events = len({headline for row in rows for headline in row.headlines}), _events(rows, cluster)
+        headlines = len({headline for row in rows for headline in row.headlines})
+        events = [
+            Event(article.newspaper.name, article.date, _clock(article), kept=article.pk == cluster.kept_id)
+            for row in rows
+            for article in row.articles
+        ]
     else:
-        headlines, events = _counted_headlines(cluster), _counted_events(cluster)
+        inside = Article.objects.filter(membership__cluster=cluster).order_by()
+        headlines = inside.aggregate(number=Count("headline", distinct=True))["number"] or 0
+        counted = inside.values_list("newspaper__name", "date").annotate(Count("pk"))
+        events = [Event(name, day, articles=number) for name, day, number in counted]
     return Listing(rows, shown, headlines, _kept(cluster, ids), draw_timeline(events))
-
-
-def _events(rows: Sequence[Row], cluster: Cluster) -> list[Event]:
-    return [
-        Event(article.newspaper.name, article.date, _clock(article), kept=article.pk == cluster.kept_id)
-        for row in rows
-        for article in row.articles
-    ]
 
 
 def _clock(article: Article) -> datetime.time | None:
     time = article.publication_time
     return time.local.time() if time and time.local.date() == article.date else None
-
-
-def _counted_headlines(cluster: Cluster) -> int:
-    headlines = Article.objects.filter(membership__cluster=cluster).order_by()
-    return headlines.aggregate(number=Count("headline", distinct=True))["number"] or 0
-
-
-def _counted_events(cluster: Cluster) -> list[Event]:
-    counted = Article.objects.filter(membership__cluster=cluster).order_by().values_list("newspaper__name", "date")
-    return [Event(name, day, articles=number) for name, day, number in counted.annotate(Count("pk"))]
 
 
 def _kept(cluster: Cluster, ids: list[int]) -> Kept:

@@ -75,7 +75,9 @@ def _traced(
         members[row[0]].append(_article(row, newspapers))
     members = {number: articles for number, articles in members.items() if len(articles) > 1}
     wanted = {number: texts_to_read(articles) for number, articles in members.items()}
-    contents = _contents([article for texts in wanted.values() for article in texts.values()])
+    read = Article.objects.filter(pk__in=[article for texts in wanted.values() for article in texts.values()])
+    rows = read.order_by().values_list("pk", "content", "boilerplate")
+    contents = {pk: (content, without_boilerplate(content, marks, Mode.TOPIC)) for pk, content, marks in rows}
     preparer = Preparer()
     for number, articles in members.items():
         texts: dict[str, Text] = {}
@@ -105,12 +107,6 @@ def _article(row: Sequence[Any], newspapers: dict[int, Newspaper]) -> LineageArt
         byline=byline,
         text_key=str(digest or ""),
     )
-
-
-def _contents(articles: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Return the content of each article, and what of it is compared."""
-    rows = Article.objects.filter(pk__in=articles).order_by().values_list("pk", "content", "boilerplate")
-    return {pk: (content, without_boilerplate(content, marks, Mode.TOPIC)) for pk, content, marks in rows}
 
 
 ARTICLES_A_PAGE = 50

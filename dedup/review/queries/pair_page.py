@@ -28,11 +28,15 @@ from dedup.review.queries.series_and_groups import series_of_both
 
 
 class ClustersOf(NamedTuple):
-    """The cluster ids of two articles, and whether both are in the same cluster."""
+    """The cluster ids of two articles."""
 
     left: int | None
     right: int | None
-    shared: bool
+
+    @property
+    def shared(self) -> bool:
+        """Whether both are in the same cluster."""
+        return self.left is not None and self.left == self.right
 
 
 # What is stored about a pair elsewhere: the clusters of the earlier and the later article, the group of both, and
@@ -63,7 +67,7 @@ def pair_details(pair: Pair) -> dict[str, Any]:
     ((earlier, later, group, read_again, is_decided, is_revised),) = read_rows(_AROUND_SQL, pair=pair.pk, **ends)
     decisions = list(with_actors(decisions_on(pair)).order_by("-pk")) if is_decided else []
     own = [decision for decision in decisions if decision.pair_id == pair.pk]
-    clusters = _clusters(earlier, later)
+    clusters = ClustersOf(earlier, later)
     joins = pair.joins and pair.best_score > 0 and pair.state not in [answer.state for answer in PARTING]
     found = pair.evidence.select_related("run").only(*_OF_EVIDENCE)
     evidence = list(found.order_by("stale", "-score", "id"))
@@ -90,11 +94,7 @@ def pair_details(pair: Pair) -> dict[str, Any]:
 def clusters_of(left_id: int, right_id: int) -> ClustersOf:
     """Return the clusters of two articles."""
     of = cluster_of([left_id, right_id])
-    return _clusters(of.get(left_id), of.get(right_id))
-
-
-def _clusters(left: int | None, right: int | None) -> ClustersOf:
-    return ClustersOf(left, right, shared=left is not None and left == right)
+    return ClustersOf(of.get(left_id), of.get(right_id))
 
 
 class Side(NamedTuple):
@@ -150,9 +150,6 @@ def _urls(article: Article) -> list[str]:
     return [url.url for url in article.urls.all()] or [article.url]
 
 
-_IN_TEXTS = frozenset(Mark) - {Mark.NOTHING, Mark.HEADLINE, Mark.URLS}
-
-
 class MarkedEvidence(NamedTuple):
     """The marks of a pass and what they mean; `marked` is "" if nothing is marked."""
 
@@ -176,7 +173,7 @@ def marked_evidence(pair: Pair, evidence: Iterable[Evidence], name: str) -> Mark
     mark = PASSES[name].mark
     # The defaults where the run did not record what the pass had.
     settings = dataclasses.asdict(PASSES[name].config_class()) | found.run.config.get(name, {})
-    if mark not in _IN_TEXTS:
+    if mark in (Mark.NOTHING, Mark.HEADLINE, Mark.URLS):
         note = PASSES[name].marked_note.format(**settings)
         return MarkedEvidence(name, note, mark.value, shared_urls=_shared_urls(pair.left, pair.right))
     mode = found.run.boilerplate

@@ -128,18 +128,14 @@ def _waiting() -> dict[str, str]:
     pairs of a verdict, and those that are decided are fewer.
     """
     counted = {name: count_up_to_ceiling(Pair.objects.in_queue().filter(VERDICTS[name][1])) for name in _NAMED}
-    known = _known() if any(number > COUNT_CEILING for number in counted.values()) else {}
+    known: dict[str, int] = {}
+    if any(number > COUNT_CEILING for number in counted.values()) and (run := last_finished_run()):
+        decided = count_by_verdict(Pair.objects.proposed().exclude(state=Pair.State.UNDECIDED))
+        found = run.counts.get("verdicts", {})
+        known = {name: number - decided.get(name, 0) for name, number in found.items()}
     return {
         # Less than the ceiling is known only if pairs have come since that run.
         name: f"{known[name]:,}" if number > COUNT_CEILING < known.get(name, 0) else write_count(number)
         for name, number in counted.items()
         if number
     }
-
-
-def _known() -> dict[str, int]:
-    """Return how many pairs of each verdict wait, from the counts of the last run."""
-    run = last_finished_run()
-    decided = count_by_verdict(Pair.objects.proposed().exclude(state=Pair.State.UNDECIDED))
-    found = run.counts.get("verdicts", {}) if run else {}
-    return {name: number - decided.get(name, 0) for name, number in found.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Value
 from django.db.models.functions import MD5
@@ -99,15 +99,6 @@ GROUP BY evidence.pass_name
 """
 
 
-class Cut(NamedTuple):
-    """What a pass kept of a group: how many of its articles are hubs, near how many others, and its pairs."""
-
-    label: str
-    articles: int
-    near: int
-    pairs: int
-
-
 def listed_groups() -> QuerySet[DenseGroup]:
     """Return all groups with their first article, without its long texts."""
     return DenseGroup.objects.select_related("first__newspaper").defer(*texts_of("first"))
@@ -143,12 +134,15 @@ def group_details(group: DenseGroup) -> dict[str, Any]:
     }
 
 
-def _cuts(group: DenseGroup) -> list[Cut]:
-    """Return what each pass kept that found articles of the group to be hubs, in order of their names."""
+def _cuts(group: DenseGroup) -> list[tuple[str, int, int, int]]:
+    """Return what each pass kept that found articles of the group to be hubs, in order of their names.
+
+    That is its label, how many of the articles are hubs, how many others one of them is like, and the pairs.
+    """
     hubs = CrowdedArticle.objects.filter(article__group_member__group=group).order_by().values_list("pass_name")
     kept = dict(read_rows(_KEPT_PAIRS_SQL, group=group.pk))
     return [
-        Cut(label(name), articles, near, kept.get(name, 0))
+        (label(name), articles, near, kept.get(name, 0))
         for name, articles, near in sorted(hubs.annotate(Count("pk"), Max("near")))
     ]
 

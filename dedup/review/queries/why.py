@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
+from django.db.models import Count
 
 from articles.models import Article
 from dedup.detection.bounds import Rules, bounded, bounds_of, general_bounds, widened
@@ -72,7 +72,7 @@ def why(pair: Pair) -> dict[str, Any]:
         "by_rule": "" if judged == by_model else now.judgement.reasons[0],  # why the model was not asked
         "threshold": now.model.threshold,
         "shares": shares_of(labels, [getattr(probabilities, kind) for kind in labels]),
-        "waterfalls": list(_waterfalls(now, by_model[0])),
+        "waterfalls": [_waterfall(name, now) for name in _DECIDING[by_model[0]]],
     }
 
 
@@ -83,13 +83,9 @@ def _differs(pair: Pair, now: JudgedNow) -> bool:
     return bool(pair.verdict) and (pair.verdict != now.judgement.kind or apart > _SAME)
 
 
-def _waterfalls(now: JudgedNow, kind: VerdictKind) -> Iterator[Waterfall]:
-    for name in _DECIDING[kind]:
-        asked = now.model.questions[name]
-        yield _waterfall(_ASKED[name], steps_of(asked, now.features), asked.probability(now.features))
-
-
-def _waterfall(title: str, steps: Sequence[Step], probability: float) -> Waterfall:
+def _waterfall(name: str, now: JudgedNow) -> Waterfall:
+    asked = now.model.questions[name]
+    steps = steps_of(asked, now.features)
     reached = [0.0, *(step.after for step in steps)]
     low, high = min(reached) - 0.5, max(reached) + 0.5
 
@@ -100,7 +96,8 @@ def _waterfall(title: str, steps: Sequence[Step], probability: float) -> Waterfa
         start, end = sorted((place(step.before), place(step.after)))
         return Bar(step, f"{start:.2f}", f"{end - start:.2f}")
 
-    return Waterfall(title, [bar(step) for step in steps], f"{place(0):.2f}", steps[-1].after, probability)
+    bars, probability = [bar(step) for step in steps], asked.probability(now.features)
+    return Waterfall(_ASKED[name], bars, f"{place(0):.2f}", steps[-1].after, probability)
 
 
 class PassRow(NamedTuple):
@@ -145,7 +142,10 @@ def explained(left: Article, right: Article, profile: Profile) -> Explained:
     """
     configs, rules = configs_of(profile.settings), rules_of(profile)
     window = _window()
-    proposed, hubs_in = _stored_of(left, right)
+    evidence = Evidence.objects.filter(pair__left=left, pair__right=right, stale=False)
+    proposed = set(evidence.values_list("pass_name", flat=True))
+    hubs = CrowdedArticle.objects.filter(article__in=(left, right)).values_list("pass_name")
+    hubs_in = {name for name, number in hubs.annotate(Count("pk")) if number == 2}
     found = {name: _explanation(name, config, rules, window, left, right) for name, config in configs.items()}
     rows = [
         _row(name, configs[name], said, profile, is_stored=name in proposed, is_crowded=name in hubs_in)
@@ -194,16 +194,6 @@ def judgement_now(left: Article, right: Article, profile: Profile) -> JudgedRow:
 def _window() -> Window:
     """Return all days, with or without boilerplate as the last run compared."""
     return Window(datetime.date.min, datetime.date.max, boilerplate=boilerplate_of_last_run())
-
-
-def _stored_of(left: Article, right: Article) -> tuple[set[str], set[str]]:
-    """Return the passes with evidence of two articles, and those that found both to be hubs."""
-    evidence = Evidence.objects.filter(pair__left=left, pair__right=right, stale=False)
-    one, other = (
-        set(CrowdedArticle.objects.filter(article=article).values_list("pass_name", flat=True))
-        for article in (left, right)
-    )
-    return set(evidence.values_list("pass_name", flat=True)), one & other
 
 
 def _row(

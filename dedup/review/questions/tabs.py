@@ -1,7 +1,11 @@
-"""Questions to editors, and the tabs of the queue: which questions each lists, in which order, and how many it has."""
+"""Questions to editors: the tabs of the queue, the next question, those put off until later, and leases.
+
+An editor who reads a question has it alone for two minutes, unless the page renews the lease.
+"""
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,11 +13,14 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from django.contrib.auth.models import User
+from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.urls import reverse
+from django.utils import timezone
+from psycopg.sql import SQL, Identifier
 
-from dedup.models import Cluster, OpenQuestion, Pair, Postponement
+from dedup.models import Cluster, Lease, OpenQuestion, Pair, Postponement
 from dedup.models.querysets import read_rows
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
@@ -21,7 +28,8 @@ from dedup.review.queries.lists import PairSelection, questions_on
 from dedup.review.readings.second_readings import in_dispute, one_of, waiting_for
 
 Rows = QuerySet[Any]
-_KINDS = ("pair", "cluster")
+Kind = Literal["pair", "cluster"]
+KINDS: tuple[Kind, ...] = ("pair", "cluster")
 _BY_CHANGE = ("-change", "doubt", "number", "id")
 # The names of tabs that other modules name.
 DISAGREEMENTS, SECOND, SAMPLE, CHANGES = "disagreements", "second", "sample", "changes"
@@ -72,7 +80,7 @@ class Tab:
 def _open(user: User, *, ordering: Sequence[str], **having: Any) -> QuerySet[OpenQuestion]:
     """Return the open questions that this user has not put off."""
     rows = OpenQuestion.objects.filter(**having).order_by(*ordering)
-    for kind in _KINDS:
+    for kind in KINDS:
         later = Postponement.objects.filter(user=user, **{kind: OuterRef(kind)})
         rows = rows.filter(~Exists(later))
     return rows
@@ -221,14 +229,13 @@ def tab_counts(user: User) -> dict[str, int]:
 
 def without(rows: Rows, questions: Collection[Question], *, cards: bool) -> Rows:
     """Return the rows that are not about these questions."""
-    for kind in _KINDS if cards else _KINDS[:1]:
+    for kind in KINDS if cards else KINDS[:1]:
         numbers = [question.number for question in questions if question.kind == kind]
         if numbers:
             rows = rows.filter(Q(**{f"{kind}__isnull": True}) | ~Q(**{f"{kind}__in": numbers}))
     return rows
 
 
-Kind = Literal["pair", "cluster"]
 _LETTERS: dict[str, Kind] = {"p": "pair", "c": "cluster"}
 _WRITTEN = re.compile(r"([pc])([0-9]{1,18})")
 
@@ -269,3 +276,82 @@ def read_questions(written: str) -> list[Question]:
 def write_questions(questions: Iterable[Question]) -> str:
     """Return a list of questions as an address has it: "p12,c7"."""
     return ",".join(map(str, questions))
+
+
+DURATION = datetime.timedelta(minutes=2)
+
+# One row a question: whoever writes it first has the lease.
+_TAKE_SQL = SQL("""
+INSERT INTO dedup_lease AS lease ({question}, user_id, until) VALUES (%(number)s, %(user)s, %(until)s)
+ON CONFLICT ({question}) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
+WHERE lease.user_id = excluded.user_id OR lease.until <= %(now)s
+RETURNING lease.id
+""")
+
+
+def take_lease(question: Question, user: User) -> bool:
+    """Take or renew the lease of a question; return False if another editor has it. The question must exist."""
+    now = timezone.now()
+    values: dict[str, Any] = {"number": question.number, "user": user.pk, "until": now + DURATION, "now": now}
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_SQL.format(question=Identifier(f"{question.kind}_id")), values)
+        return cursor.fetchone() is not None
+
+
+def reader_of(question: Question, user: User) -> User | None:
+    """Return the other editor who is reading a question."""
+    held = Lease.objects.filter(until__gt=timezone.now(), **question.key).exclude(user=user)
+    lease = held.select_related("user").first()
+    return lease.user if lease else None
+
+
+def give_back(question: Question, user: User) -> None:
+    """End the lease of a question that this editor has answered or put off."""
+    Lease.objects.filter(user=user, **question.key).delete()
+
+
+# Another editor may take a question between reading its row and taking its lease.
+_TRIES = 20
+
+
+def next_question(
+    user: User,
+    tab: str | None = None,
+    filters: PairSelection | None = None,
+    skip: Collection[Question] = (),
+    *,
+    lease: bool = True,
+) -> Question | None:
+    """Return the first question of a tab that no other editor is reading, and take its lease; None if there is none.
+
+    `filters` are the pairs to which the questions are limited, None for all. `skip` is passed over. Without `lease`,
+    for users who cannot decide, questions that others read are not passed over either.
+    """
+    chosen = tab_named(tab)
+    rows = without(chosen.matching(user, filters), skip, cards=chosen.cards)
+    if not lease:
+        row = rows.first()
+        return question_of(row) if row else None
+    for _ in range(_TRIES):
+        with transaction.atomic():
+            row = _free(rows, chosen, user).select_for_update(skip_locked=True, of=("self",)).first()
+            if row is None:
+                return None
+            if take_lease(found := question_of(row), user):
+                return found
+    return None
+
+
+def _free(rows: Rows, tab: Tab, user: User) -> Rows:
+    """Return the rows whose question no other editor is reading."""
+    held = Lease.objects.filter(until__gt=timezone.now()).exclude(user=user)
+    for kind in KINDS if tab.cards else KINDS[:1]:
+        rows = rows.filter(~Exists(held.filter(**{kind: OuterRef(kind)})))
+    return rows
+
+
+def put_off(question: Question, user: User) -> None:
+    """Put a question off until later, for this user alone; behind those that were put off before."""
+    named: dict[str, Any] = {"user": user, f"{question.kind}_id": question.number}
+    Postponement.objects.update_or_create(**named, defaults={"postponed_at": timezone.now()})
+    give_back(question, user)

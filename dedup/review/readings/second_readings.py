@@ -32,8 +32,11 @@ def waiting_for(user: Any) -> QuerySet[Decision]:
     Chosen are a share of all pairs, settings.SECOND_READINGS, the same ones every time. A pair waits if exactly one
     other editor decided it, and decided it by itself, and nobody has read it again.
     """
+    share = settings.SECOND_READINGS
+    # The text below which this share of all MD5 sums is: the first eight hexadecimal digits.
+    bound = f"{round(share * 2**32):08x}" if share < 1 else "g"
     drawn = Decision.objects.alias(drawn=DRAWN_BY).filter(
-        pair__isnull=False, undoes=None, drawn__lt=_bound(settings.SECOND_READINGS), kind__in=list(Answer)
+        pair__isnull=False, undoes=None, drawn__lt=bound, kind__in=list(Answer)
     )
     read = SecondReading.objects.filter(decision=OuterRef("pk"), pair=OuterRef("pair"))
     by_others = Decision.objects.in_force().filter(pair=OuterRef("pair"), kind__in=list(Answer))
@@ -144,27 +147,14 @@ def _append(
 ) -> SecondReading:
     if kind not in BUTTONS:
         raise ReviewError(f"A pair cannot be answered with {kind!r}; use one of {', '.join(BUTTONS)}.")
-    return SecondReading.objects.create(
-        pair_id=pair_id,
-        decision=first,
-        first_kind=said,
-        user=user,
-        kind=kind,
-        note=checked_note(note),
-        blind=blind,
-    )
-
-
-def _bound(share: float) -> str:
-    """Return the text below which this share of all MD5 sums is: the first eight hexadecimal digits."""
-    return f"{round(share * 2**32):08x}" if share < 1 else "g"
+    about = {"pair_id": pair_id, "decision": first, "first_kind": said}
+    return SecondReading.objects.create(**about, user=user, kind=kind, note=checked_note(note), blind=blind)
 
 
 # Changes of an editor's answers that are listed, the latest ones.
 CHANGES_SHOWN = 50
 # Of an editor's own answers, so many are looked at, the latest ones.
 ANSWERS_LOOKED_AT = 5_000
-_ON_PAIRS = texts_of("pair__left", "pair__right")
 
 
 class Change(NamedTuple):
@@ -200,18 +190,10 @@ def changes_of(user: Any) -> list[Change]:
 
 
 def _contested(user: Any) -> list[Change]:
-    readings = _with_pairs(in_dispute().select_related("decision", "user")).filter(decision__decided_by=user)
+    found = _with_pairs(in_dispute().select_related("decision", "user")).filter(decision__decided_by=user)
     return [
-        Change(
-            reading.pair,
-            reading.decision,
-            reading.user,
-            reading.read_at,
-            reading.get_kind_display(),
-            reading.note,
-            vars(reading)["is_open"],
-        )
-        for reading in readings.order_by("-id")[:CHANGES_SHOWN]
+        Change(row.pair, row.decision, row.user, row.read_at, row.get_kind_display(), row.note, row.is_open)
+        for row in found.order_by("-id")[:CHANGES_SHOWN]
     ]
 
 
@@ -241,7 +223,8 @@ def _change(later: Decision, mine: Decision) -> Change:
 
 
 def _with_pairs(rows: QuerySet[Any]) -> QuerySet[Any]:
-    return rows.select_related("pair__left__newspaper", "pair__right__newspaper").defer(*_ON_PAIRS)
+    full = rows.select_related("pair__left__newspaper", "pair__right__newspaper")
+    return full.defer(*texts_of("pair__left", "pair__right"))
 
 
 class Agreements(NamedTuple):

@@ -148,7 +148,10 @@ def results_of(sample: ValidationSample) -> dict[str, Any]:
     `precision` and `recall` are those of the verdict duplicate, without label V.
     """
     reading = read_sample(sample)
-    called = _called(sample)
+    same = Pair.objects.proposed().filter(
+        left=OuterRef("left"), right=OuterRef("right"), verdict=Verdict.DUPLICATE.value
+    )
+    called = set(sample.pairs.filter(Exists(same)).order_by().values_list("position", flat=True))
     tables: defaultdict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
     for label in reading.pairs:
         tables[label.stratum][label.label, label.line in called] += 1
@@ -157,6 +160,8 @@ def results_of(sample: ValidationSample) -> dict[str, Any]:
     of_strata = zip(sample.strata, tallies, strict=True)
     proposed = [tally for stratum, tally in of_strata if not stratum["name"].startswith(NOT_PROPOSED)]
     differing = disagreements(sample)
+    revised = sample.pairs.annotate(now=Greatest("left__revision", "right__revision"))
+    changed = revised.filter(now__gt=F("revision")).order_by()
     has_others = len(proposed) < len(tallies)  # pairs that no pass proposes were drawn too
     return {
         "reading": reading,
@@ -169,7 +174,7 @@ def results_of(sample: ValidationSample) -> dict[str, Any]:
         "agreements": agreements_of(sample),
         "disagreements": differing.count(),
         "unsettled": differing.filter(settled="").count(),
-        "changed": _changed(sample),  # pairs with an article that has changed since the sample was drawn
+        "changed": changed.count(),  # pairs with an article that has changed since the sample was drawn
     }
 
 
@@ -177,14 +182,6 @@ def disagreements(sample: ValidationSample) -> QuerySet[SampledPair]:
     """Return the pairs whose readers gave different labels, in order."""
     bounds = sample.pairs.annotate(lowest=Min("labels__label"), highest=Max("labels__label"))
     return bounds.exclude(lowest=F("highest")).exclude(lowest=None).order_by("position")
-
-
-def _called(sample: ValidationSample) -> set[int]:
-    """Return the positions of the pairs that are called duplicates now."""
-    same = Pair.objects.proposed().filter(
-        left=OuterRef("left"), right=OuterRef("right"), verdict=Verdict.DUPLICATE.value
-    )
-    return set(sample.pairs.filter(Exists(same)).order_by().values_list("position", flat=True))
 
 
 def _stratum(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> StratumResult:
@@ -227,8 +224,3 @@ def agreements_of(sample: ValidationSample) -> list[tuple[str, str, Agreement]]:
             if one in labels and other in labels:
                 table[labels[one], labels[other]] += 1
     return [(one, other, agreement(table)) for (one, other), table in tables.items() if table]
-
-
-def _changed(sample: ValidationSample) -> int:
-    now = sample.pairs.annotate(now=Greatest("left__revision", "right__revision"))
-    return now.filter(now__gt=F("revision")).order_by().count()

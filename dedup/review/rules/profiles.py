@@ -32,7 +32,8 @@ def save_profile(profile: Profile, *, rules_of: Profile | None = None, reschedul
             Profile.objects.exclude(pk=profile.pk).filter(is_default=True).update(is_default=False)
         profile.save()
         if rules_of is not None:
-            _copy_rules(rules_of, profile)
+            copies = [{name: getattr(rule, name) for name in _COPIED} for rule in rules_of.rules.all()]
+            ProfileRule.objects.bulk_create(ProfileRule(profile=profile, **values) for values in copies)
         if reschedule:
             schedule_nightly(profile)
         if _asked_from() != asked_from:
@@ -41,12 +42,6 @@ def save_profile(profile: Profile, *, rules_of: Profile | None = None, reschedul
 
 def _asked_from() -> float | None:
     return Profile.objects.filter(is_default=True).values_list("asked_from", flat=True).first()
-
-
-def _copy_rules(source: Profile, profile: Profile) -> None:
-    ProfileRule.objects.bulk_create(
-        ProfileRule(profile=profile, **{name: getattr(rule, name) for name in _COPIED}) for rule in source.rules.all()
-    )
 
 
 # Bars from 0 to 1, and the size of the picture in its own units.
@@ -145,16 +140,13 @@ class PassEffect:
     def bars(self) -> list[Bar]:
         """The bars from left to right. Their heights are square roots, so that small numbers can be seen."""
         most = max(self.by_place.values(), default=1)
-        width = WIDTH // BARS
+        width, line = WIDTH // BARS, self.line or 0.0
         heights = {place: max(2, round(HEIGHT * (count / most) ** 0.5)) for place, count in self.by_place.items()}
         return [
-            Bar(place * width, HEIGHT - height, width - 1, height, self._keeps(place))
+            # Any score of a bar that is kept is not below the line.
+            Bar(place * width, HEIGHT - height, width - 1, height, self.in_use and (place + 1) / BARS > line)
             for place, height in sorted(heights.items())
         ]
-
-    def _keeps(self, place: int) -> bool:
-        """Return whether any score of a bar is not below the line."""
-        return self.in_use and (place + 1) / BARS > (self.line or 0.0)
 
 
 def effects(configs: Configs) -> dict[str, PassEffect]:

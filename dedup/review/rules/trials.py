@@ -22,8 +22,8 @@ from django.utils.module_loading import import_string
 
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import NO_RULE, ExtractionRule
-from articles.extraction.trial import Reading, TrialError, Tried, try_rule
-from articles.models import Article, ArticlePage, Newspaper
+from articles.extraction.trial import Reading, Tried, try_rule
+from articles.models import Article, Newspaper
 from articles.normalization.logins import without_login
 from articles.storage.extraction_rules import kept_page, pages_to_try, rule_for, rule_of
 from dedup.detection.comparison.differences import Differences, compare_texts
@@ -67,8 +67,6 @@ def _count(url: str, user: User) -> None:
             )
         PageFetch.objects.create(user=user, url=url, fetched_at=now)
 
-
-__all__ = ["RuleTrial", "TrialError", "check_speed", "try_on_pages"]
 
 _FACTS = {"headline": "Headline", "day": "Day", "authors": "Authors", "doubts": "Doubts"}
 
@@ -125,7 +123,7 @@ def try_on_pages(newspaper: Newspaper, rule: ExtractionRule, *, url: str, user: 
     """
     pages = pages_to_try(newspaper)
     tried = try_rule(rule, [kept_page(page, NO_RULE) for page in pages], current=rule_of(newspaper))
-    found = [_page(outcome, page) for outcome, page in zip(tried, pages, strict=True)]
+    found = [TriedPage(outcome, page.url, page.article) for outcome, page in zip(tried, pages, strict=True)]
     if not url:
         return RuleTrial(found)
     try:
@@ -138,7 +136,3 @@ def try_on_pages(newspaper: Newspaper, rule: ExtractionRule, *, url: str, user: 
 def check_speed(rule: ExtractionRule) -> None:
     """Raise TrialError if a selector of a valid rule takes too long."""
     try_rule(rule, [])
-
-
-def _page(tried: Tried, page: ArticlePage) -> TriedPage:
-    return TriedPage(tried, page.url, page.article)

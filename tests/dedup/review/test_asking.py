@@ -12,7 +12,6 @@ from articles.models import Article
 from dedup.models import Cluster, Lease, Pair, Postponement
 from dedup.review.answers import batches, decisions
 from dedup.review.queries.lists import PairSelection
-from dedup.review.questions.asking import give_back, next_question, put_off, reader_of, take_lease
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
 from dedup.review.questions.tabs import (
     CHANGES,
@@ -22,10 +21,15 @@ from dedup.review.questions.tabs import (
     SECOND,
     TABS,
     Question,
+    give_back,
+    next_question,
+    put_off,
     question_of,
     read_questions,
+    reader_of,
     tab_counts,
     tab_named,
+    take_lease,
     without,
     write_questions,
 )

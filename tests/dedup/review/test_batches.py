@@ -14,8 +14,7 @@ from dedup.models import Batch, BatchItem, Cluster, Decision, Membership, Pair
 from dedup.research import decided
 from dedup.research.decided import decided_pairs
 from dedup.review.answers import batches, decisions
-from dedup.review.questions.asking import next_question
-from dedup.review.questions.tabs import SAMPLE, Question
+from dedup.review.questions.tabs import SAMPLE, Question, next_question
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 
@@ -32,11 +31,11 @@ def begin(pairs: list[Pair], user: User, *, kind: str = "confirm", clusters: tup
 
 def answer_sample(batch: Batch, user: User, kind: str = "confirm") -> None:
     while asked := batches.sample_of(batch).next:
-        if asked.pair:
-            decisions.decide_pair(asked.pair, kind, user=user)
+        if asked.pair_id:
+            decisions.decide_pair(asked.pair_id, kind, user=user)
         else:
-            members = Membership.objects.filter(cluster=asked.cluster).values_list("article", flat=True)
-            decisions.confirm_cluster(asked.cluster or 0, list(members), user=user)
+            members = Membership.objects.filter(cluster=asked.cluster_id).values_list("article", flat=True)
+            decisions.confirm_cluster(asked.cluster_id or 0, list(members), user=user)
 
 
 def states(pairs: list[Pair]) -> list[str]:
@@ -53,7 +52,7 @@ def test_a_batch_is_one_decision_after_its_sample_and_one_undo(store: StoreArtic
         batches.decide(batch.pk, user=editor)
     wrong = batches.sample_of(batch).next
     assert wrong is not None
-    decisions.decide_pair(wrong.pair or 0, "reject", user=editor)
+    decisions.decide_pair(wrong.pair_id or 0, "reject", user=editor)
     answer_sample(batch, editor)
     sample = batches.sample_of(batch)
     assert (sample.answered, sample.wrong, sample.next) == (20, 1, None)

@@ -11,7 +11,7 @@ from django.test import Client
 
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import NO_RULE, ExtractionRule
-from articles.extraction.trial import Reading, Tried
+from articles.extraction.trial import Reading, TrialError, Tried
 from articles.jobs.work import do_job
 from articles.models import ExtractionRule as SavedRule
 from articles.models import Job, Newspaper
@@ -87,7 +87,7 @@ def test_a_rule_is_tried_saved_replaced_and_saved_again(
 
 
 def _too_slow() -> Any:
-    raise rule_trials.TrialError("The selector takes too long.")
+    raise TrialError("The selector takes too long.")
 
 
 def test_the_worker_extracts_the_pages_again(admin_client: Client) -> None:
