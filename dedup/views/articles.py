@@ -18,12 +18,14 @@ from articles.paging import page_of, page_of_groups
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.incoming import url_fault
 from dedup.forms.base import CheckForm
-from dedup.review.queries.articles import article_details, revision, stored_under
-from dedup.review.queries.boilerplate import (
+from dedup.review.queries.articles import (
     add_texts,
+    article_details,
     by_sentence,
     mark_whitelisted,
+    revision,
     sentence_details,
+    stored_under,
     weeks_of,
     with_examples,
 )

@@ -85,17 +85,12 @@ def profile_delete(request: EditorRequest, profile_id: int) -> HttpResponse:
     return redirect("profiles")
 
 
-def rule_new(request: EditorRequest, profile_id: int) -> HttpResponse:
-    """Add a rule to a profile."""
-    return _rule_page(request, ProfileRule(profile=get_object_or_404(Profile, pk=profile_id)))
-
-
-def rule(request: EditorRequest, profile_id: int, rule_id: int) -> HttpResponse:
-    """Show and change a rule of a profile."""
-    return _rule_page(request, get_object_or_404(ProfileRule, pk=rule_id, profile=profile_id))
-
-
-def _rule_page(request: EditorRequest, shown: ProfileRule) -> HttpResponse:
+def rule(request: EditorRequest, profile_id: int, rule_id: int | None = None) -> HttpResponse:
+    """Show and change a rule of a profile, or add one."""
+    if rule_id is None:
+        shown = ProfileRule(profile=get_object_or_404(Profile, pk=profile_id))
+    else:
+        shown = get_object_or_404(ProfileRule, pk=rule_id, profile=profile_id)
     try:
         configs = configs_of(shown.profile.settings)
     except ProfileError as error:

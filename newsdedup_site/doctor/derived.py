@@ -24,7 +24,7 @@ from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.runs.text_indexes import SENTENCE_INDEX, SHINGLE_INDEX
 from dedup.detection.types import Phase
 from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, NewspaperMonth, Pair
-from dedup.review.queries.boilerplate import compared_texts
+from dedup.review.queries.articles import compared_texts
 from dedup.rows.files import in_batches
 from newsdedup_site.doctor.articles import sampled
 from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, fetched, listed, options, rows, together

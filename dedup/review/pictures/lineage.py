@@ -67,11 +67,10 @@ def draw_lineage(lineage: Lineage) -> LineagePicture:
     shown = lineage.articles[:MOST_DRAWN]
     offsets = Counter(article.time.offset for article in shown if article.time and article.time.offset is not None)
     shift = datetime.timedelta(minutes=offsets.most_common(1)[0][0] if offsets else 0)
-    zoned = {article.number for article in shown if article.time and article.time.offset is not None}
-    moments = {
-        article.number: article.moment + (shift if article.number in zoned else datetime.timedelta())
-        for article in shown
-    }
+    moments = {article.number: article.moment for article in shown}
+    for article in shown:
+        if article.time and article.time.offset is not None:
+            moments[article.number] += shift
     names = list(dict.fromkeys(article.name for article in shown))
     heights = {name: _TOP + _ROW * (place + 0.5) for place, name in enumerate(names)}
     start, end = _span(list(moments.values()))

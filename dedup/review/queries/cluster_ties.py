@@ -22,7 +22,7 @@ from dedup.models import Pair
 from dedup.models.querysets import WEAK_PROBABILITY
 from dedup.review.answers.decisions import in_order
 from dedup.review.pictures.graph import Graph, Line, Node, draw_graph
-from dedup.review.queries.boilerplate import compared_texts
+from dedup.review.queries.articles import compared_texts
 
 # One character more than the template shows of each text, so that it marks the text as cut.
 BEGINNING_CHARACTERS = 201

@@ -21,9 +21,8 @@ from dedup.models import DenseGroup, Evidence, Pair, Verdict
 from dedup.models.querysets import read_rows
 from dedup.review.answers.decisions import cluster_of, decisions_on
 from dedup.review.answers.history import implied_by, with_actors
-from dedup.review.queries.articles import versions_of
-from dedup.review.queries.boilerplate import compared_texts
-from dedup.review.queries.cluster_pairs import conflict_between
+from dedup.review.queries.articles import compared_texts, versions_of
+from dedup.review.queries.clusters import conflict_between
 from dedup.review.queries.series_and_groups import series_of_both
 
 

@@ -119,26 +119,22 @@ def stories_of(articles: Iterable[Article]) -> list[Story]:
     """Return the stories that these articles of `listed_stories` represent, in two queries however many they are."""
     rows = list(articles)
     clusters = {row.pk: row.membership.cluster_id for row in rows if hasattr(row, "membership")}
-    found = _sources(list(clusters.values()))
+    found = _together(list(clusters.values()))
     return [_story(row, clusters.get(row.pk), found) for row in rows]
 
 
-class _Sources(NamedTuple):
-    """What the articles of a cluster have together."""
-
-    sources: list[Source]
-    number: int
-    changed_at: datetime.datetime
+# What the articles of a cluster have together: the sources, the lowest number, and when the last of them was stored.
+_Together = tuple[list[Source], int, datetime.datetime]
 
 
-def _sources(clusters: Sequence[int]) -> dict[int, _Sources]:
+def _together(clusters: Sequence[int]) -> dict[int, _Together]:
     if not clusters:
         return {}
     rows: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for cluster, *row in read_rows(_SOURCES_SQL, clusters=list(clusters)):
         rows[cluster].append(tuple(row))
     return {
-        cluster: _Sources(
+        cluster: (
             [Source(paper, name, count, url) for paper, name, count, _, _, url in some],
             min(first for _, _, _, first, _, _ in some),
             max(stored for _, _, _, _, stored, _ in some),
@@ -147,20 +143,11 @@ def _sources(clusters: Sequence[int]) -> dict[int, _Sources]:
     }
 
 
-def _story(article: Article, cluster: int | None, found: Mapping[int, _Sources]) -> Story:
-    together = found.get(cluster) if cluster is not None else None
-    if together is None:
-        own = Source(article.newspaper_id, article.newspaper.name, 1, article.url)
-        together = _Sources([own], article.pk, article.stored_at)
-    return Story(
-        together.number,
-        article,
-        first_sentence(article),
-        sum(source.articles for source in together.sources),
-        together.sources,
-        together.changed_at,
-        cluster,
-    )
+def _story(article: Article, cluster: int | None, found: Mapping[int, _Together]) -> Story:
+    own = Source(article.newspaper_id, article.newspaper.name, 1, article.url)
+    sources, number, changed_at = found.get(cluster or 0, ([own], article.pk, article.stored_at))
+    articles = sum(source.articles for source in sources)
+    return Story(number, article, first_sentence(article), articles, sources, changed_at, cluster)
 
 
 def first_sentence(article: Article) -> str:

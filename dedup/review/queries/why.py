@@ -39,19 +39,14 @@ _DECIDING = {
 }
 
 
-class Bar(NamedTuple):
-    """A step of a waterfall and its bar, from `x` on and `width` wide, on a scale of 0..100."""
-
-    step: Step
-    x: str
-    width: str
-
-
 class Waterfall(NamedTuple):
-    """The sum behind the answer to one question. `half`: where on the scale of the bars the chance is one half."""
+    """The sum behind the answer to one question: each step, where its bar begins, and how wide it is, from 0 to 100.
+
+    `half`: where on this scale the chance is one half.
+    """
 
     title: str
-    bars: list[Bar]
+    bars: list[tuple[Step, str, str]]
     half: str
     points: float
     probability: float
@@ -92,11 +87,9 @@ def _waterfall(name: str, now: JudgedNow) -> Waterfall:
     def place(points: float) -> float:
         return 100 * (points - low) / (high - low)
 
-    def bar(step: Step) -> Bar:
-        start, end = sorted((place(step.before), place(step.after)))
-        return Bar(step, f"{start:.2f}", f"{end - start:.2f}")
-
-    bars, probability = [bar(step) for step in steps], asked.probability(now.features)
+    ends = [sorted((place(step.before), place(step.after))) for step in steps]
+    bars = [(step, f"{x:.2f}", f"{end - x:.2f}") for step, (x, end) in zip(steps, ends, strict=True)]
+    probability = asked.probability(now.features)
     return Waterfall(_ASKED[name], bars, f"{place(0):.2f}", steps[-1].after, probability)
 
 

@@ -13,7 +13,7 @@ from dedup.detection.clustering.doubts import Doubt, doubts_of_cluster
 from dedup.detection.comparison.differences import Differences, compare_headlines, compare_texts
 from dedup.detection.comparison.shown_text import Segment
 from dedup.models import Cluster, Membership, Pair
-from dedup.review.queries.boilerplate import compared_texts
+from dedup.review.queries.articles import compared_texts
 from dedup.review.queries.lists import rows_of_queue
 from dedup.review.questions.tabs import Question, question_of
 

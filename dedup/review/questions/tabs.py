@@ -254,7 +254,7 @@ class Question(NamedTuple):
     @property
     def key(self) -> dict[str, Any]:
         """The field and the value that name it in a Lease or a Postponement."""
-        return {self.kind: self.number}
+        return {f"{self.kind}_id": self.number}
 
     def __str__(self) -> str:
         return f"{self.kind[0]}{self.number}"
@@ -352,6 +352,5 @@ def _free(rows: Rows, tab: Tab, user: User) -> Rows:
 
 def put_off(question: Question, user: User) -> None:
     """Put a question off until later, for this user alone; behind those that were put off before."""
-    named: dict[str, Any] = {"user": user, f"{question.kind}_id": question.number}
-    Postponement.objects.update_or_create(**named, defaults={"postponed_at": timezone.now()})
+    Postponement.objects.update_or_create(user=user, **question.key, defaults={"postponed_at": timezone.now()})
     give_back(question, user)

@@ -211,8 +211,8 @@ def test_questions_are_written_into_addresses_and_read_back() -> None:
     assert read_questions("") == []
     assert write_questions([]) == ""
     assert [(question.address, question.key) for question in some] == [
-        ("/pairs/12/", {"pair": 12}),
-        ("/clusters/7/card/", {"cluster": 7}),
+        ("/pairs/12/", {"pair_id": 12}),
+        ("/clusters/7/card/", {"cluster_id": 7}),
     ]
 
 
