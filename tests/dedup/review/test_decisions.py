@@ -1,9 +1,9 @@
 """Decisions: appended, undoable, outliving later runs."""
 
 import datetime as dt
+import inspect
 import io
 import random
-import threading
 from itertools import combinations
 
 import pytest
@@ -12,12 +12,11 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection
 from django.db.utils import DatabaseError
-from django.test import override_settings
 
 from articles.models import Article
 from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.detection.judging.judge import JudgedRow
-from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile, SecondReading
+from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.answers.decisions import declare_pair, latest_decision
@@ -106,15 +105,6 @@ def test_a_confirmed_pair_stays_together_when_no_run_finds_it_any_more(store, ed
     find_duplicates()
     assert clusters() == [(one, other)]
     assert Cluster.objects.get().state == "confirmed"
-
-
-def test_a_confirmed_cluster_confirms_its_pairs_and_keeps_its_number(four, editor) -> None:
-    number = Cluster.objects.get().pk
-    decisions.confirm_cluster(number, four, user=editor)
-    assert Cluster.objects.get().pk == number
-    assert Cluster.objects.get().state == "confirmed"
-    assert set(Pair.objects.values_list("state", flat=True)) == {"confirmed"}
-    assert not Pair.objects.in_queue().exists()
 
 
 def test_a_decision_that_is_sent_again_is_stored_once(four, editor) -> None:
@@ -255,48 +245,6 @@ def test_the_database_refuses_to_change_the_history(four, editor, statement: str
         connection.cursor().execute(statement)
 
 
-def test_rebuilding_a_part_gives_what_rebuilding_all_gives(four, editor, store) -> None:
-    for text in ("Rain is expected in Carrack until Sunday evening.", "The old mill at Dunmere is for sale again."):
-        for paper in ("One", "Two", "Three"):
-            store(text, newspaper=paper)
-    find_duplicates()
-    before = clusters()
-    assert len(before) == 3
-    decide(four[0], four[3], "reject", editor)  # rebuilds the neighbourhood of two articles
-    part = clusters()
-    assert part != before
-    find_duplicates()  # rebuilds all
-    assert clusters() == part
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_editors_at_once_end_with_both_decisions_in_the_history(store) -> None:
-    users = [get_user_model().objects.create_user(name) for name in ("mara", "tomas")]
-    one, other = store(WIRE).pk, store(WIRE, newspaper="Inland Courier").pk
-    find_duplicates()
-    number = pair(one, other).pk
-    gate = threading.Barrier(2)
-
-    def act(user, kind: str) -> None:
-        gate.wait()
-        try:
-            decisions.decide_pair(number, kind, user=user)
-        finally:
-            connection.close()
-
-    threads = [
-        threading.Thread(target=act, args=arguments) for arguments in zip(users, ("confirm", "reject"), strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    last = Decision.objects.order_by("-pk").first()
-    assert Decision.objects.count() == 2
-    assert pair(one, other).state == {"confirm": "confirmed", "reject": "rejected"}[last.kind]
-    assert clusters() == ([(one, other)] if last.kind == "confirm" else [])
-
-
 def test_every_decision_stores_what_it_is_about_and_what_it_says(store, editor) -> None:
     articles = [store() for _ in range(6)]
     a, b, c, d, e, f = ids = [article.pk for article in articles]
@@ -393,34 +341,16 @@ def test_the_decisions_on_a_pair_are_its_own_and_those_that_link_its_articles(st
     assert decisions.decide_pair(first, "reject", user=editor, seen=undone.pk).pair == first
 
 
-@override_settings(SECOND_READINGS=1.0)
-def test_whoever_writes_no_note_leaves_none(store, editor) -> None:
-    articles = [store() for _ in range(4)]
-    ids = [article.pk for article in articles]
-    first, second = make_cluster(*articles[:2]).pk, make_cluster(*articles[2:]).pk
-    write_group(store(), store())
-    group = DenseGroup.objects.get()
-    one = pair(*ids[:2])
-    other = get_user_model().objects.create_user("otto")
-    judged = JudgedRow(0, "similar", 0.9, 0.1, "[]", False, 0.2, 0.3)
-    for act in (
-        lambda: decisions.decide_pair(one, "confirm", user=editor),
-        lambda: decisions.confirm_cluster(first, ids[:2], user=editor),
-        lambda: decisions.keep_article(first, ids[1], user=editor),
-        lambda: merge_clusters(first, second, ids[:2], user=editor),
-        lambda: split_cluster(first, ids[2:], ids, user=editor),
-        lambda: decisions.take_out(first, ids[1], user=editor),
-        lambda: decisions.undo(Decision.objects.latest("pk").pk, user=editor),
-        lambda: decisions.reject_cluster(articles[0].membership.cluster_id, ids[:2], user=editor),
-        lambda: decisions.confirm_group(group.pk, seen=group.fingerprint, user=editor),
-        lambda: declare_pair(articles[0], articles[3], "reject", judged=judged, user=editor),
-    ):
-        assert act().note == ""
-    declared = pair(ids[0], ids[3])
-    assert read_again(declared.pk, "confirm", user=other).note == ""
-    assert settle(SecondReading.objects.get().pk, "confirm", user=editor).note == ""
-    made = decisions.decide_pair(one, "confirm", user=editor)
-    assert answer_collision(one.pk, made.pk, "reject", user=other).note == ""
+@pytest.mark.parametrize(
+    "write",
+    [
+        *(decisions.decide_pair, decisions.confirm_cluster, decisions.keep_article, merge_clusters, split_cluster),
+        *(decisions.take_out, decisions.undo, decisions.reject_cluster, decisions.confirm_group, declare_pair),
+        *(read_again, settle, answer_collision),
+    ],
+)
+def test_whoever_writes_no_note_leaves_none(write) -> None:
+    assert inspect.signature(write).parameters["note"].default == ""
 
 
 def test_a_declared_pair_has_its_verdict_and_no_evidence(store, editor) -> None:

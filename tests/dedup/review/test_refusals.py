@@ -164,52 +164,53 @@ def test_a_confirmation_of_a_group_that_cannot_be_made(store: StoreArticle, edit
     assert set(Decision.objects.values_list("kind", flat=True)) == {"rule_group", "end_group_rule", "reject"}
 
 
-def test_a_rule_on_a_group_that_cannot_be_made_or_ended(store: StoreArticle, editor: User, other: User) -> None:
+@pytest.mark.parametrize(
+    ("noun", "gone"),
+    [
+        ("series", "Series {} no longer exists; its headlines have changed."),
+        ("group", "Dense group {} no longer exists; a run has grouped its articles again."),
+    ],
+)
+def test_a_rule_that_cannot_be_made_or_ended(
+    noun: str, gone: str, store: StoreArticle, editor: User, other: User
+) -> None:
     articles = [store(), store()]
+    make_series(articles[0].newspaper, "tides", *articles)
     write_group(*articles)
-    group = DenseGroup.objects.get()
-    make: Callable[[int], Any] = lambda number: series_rules.make_group_rule(number, user=editor)  # noqa: E731
-    end: Callable[[int], Any] = lambda number: series_rules.end_group_rule(number, user=editor)  # noqa: E731
-    gone = f"Dense group {group.pk + 1} no longer exists; a run has grouped its articles again."
-    assert refused(lambda: make(group.pk + 1), RuleError) == gone
-    assert refused(lambda: end(group.pk), RuleError) == "This group has no rule; someone else has ended it."
-    confirmed = decisions.confirm_group(group.pk, seen=group.fingerprint, user=other)
-    assert refused(lambda: make(group.pk), RuleError) == (
-        f"Decision {confirmed.pk} of otto confirmed that the articles of this group are the same. Undo it first."
-    )
-    decisions.undo(confirmed.pk, user=editor)
-    with time_machine.travel(NOON, tick=False):
-        series_rules.make_group_rule(group.pk, user=other)
-    assert refused(lambda: make(group.pk), RuleError) == "otto already made this a rule on 2026-03-02."
-    group.refresh_from_db()
-    assert (group.ruled_by, group.ruled_at) == (other, NOON)
-    noted = Decision.objects.values("kind", "group_number", "articles", "decided_by").latest("pk")
     ids = [article.pk for article in articles]
-    assert noted == {"kind": "rule_group", "group_number": group.pk, "articles": ids, "decided_by": other.pk}
-    end(group.pk)
-    group.refresh_from_db()
-    assert (group.ruled_by, group.ruled_at, Decision.objects.latest("pk").kind) == (None, None, "end_group_rule")
-
-
-def test_a_rule_on_a_series_that_cannot_be_made_or_ended(store: StoreArticle, editor: User, other: User) -> None:
-    article = store()
-    series = make_series(article.newspaper, "tides", article)
-    make: Callable[[int], Any] = lambda number: series_rules.make_rule(number, user=editor)  # noqa: E731
-    end: Callable[[int], Any] = lambda number: series_rules.end_rule(number, user=editor)  # noqa: E731
-    gone = f"Series {series.pk + 1} no longer exists; its headlines have changed."
-    assert refused(lambda: make(series.pk + 1), RuleError) == gone
-    assert refused(lambda: end(series.pk), RuleError) == "This series has no rule; someone else has ended it."
+    row = (Series if noun == "series" else DenseGroup).objects.get()
+    writers = {
+        "series": (series_rules.make_rule, series_rules.end_rule),
+        "group": (series_rules.make_group_rule, series_rules.end_group_rule),
+    }
+    make, end = writers[noun]
+    assert refused(lambda: make(row.pk + 1, user=editor), RuleError) == gone.format(row.pk + 1)
+    assert (
+        refused(lambda: end(row.pk, user=editor), RuleError) == f"This {noun} has no rule; someone else has ended it."
+    )
+    if noun == "group":
+        confirmed = decisions.confirm_group(row.pk, seen=row.fingerprint, user=other)
+        assert refused(lambda: make(row.pk, user=editor), RuleError) == (
+            f"Decision {confirmed.pk} of otto confirmed that the articles of this group are the same. Undo it first."
+        )
+        decisions.undo(confirmed.pk, user=editor)
     with time_machine.travel(NOON, tick=False):
-        series_rules.make_rule(series.pk, user=other)
-    assert refused(lambda: make(series.pk), RuleError) == "otto already made this a rule on 2026-03-02."
-    found = Series.objects.get()
-    assert (found.ruled_by, found.ruled_at) == (other, NOON)
-    end(series.pk)
-    found = Series.objects.get()
-    assert (found.ruled_by, found.ruled_at, found.made_for) == (None, None, None)
-    entries = LogEntry.objects.filter(object_id=series.pk, action_flag=CHANGE).order_by("pk")
-    acts = [(other.pk, "made it a rule"), (editor.pk, "ended the rule")]
-    assert list(entries.values_list("user", "change_message")) == acts
+        make(row.pk, user=other)
+    assert refused(lambda: make(row.pk, user=editor), RuleError) == "otto already made this a rule on 2026-03-02."
+    row.refresh_from_db()
+    assert (row.ruled_by, row.ruled_at) == (other, NOON)
+    end(row.pk, user=editor)
+    row.refresh_from_db()
+    assert (row.ruled_by, row.ruled_at, getattr(row, "made_for", None)) == (None, None, None)
+    if noun == "group":
+        noted = Decision.objects.exclude(kind__in=["confirm_group", "undo"]).order_by("pk")
+        assert list(noted.values_list("kind", "group_number", "articles", "decided_by")) == [
+            ("rule_group", row.pk, ids, other.pk), ("end_group_rule", row.pk, ids, editor.pk)
+        ]  # fmt: skip
+    else:
+        entries = LogEntry.objects.filter(object_id=row.pk, action_flag=CHANGE).order_by("pk")
+        acts = [(other.pk, "made it a rule"), (editor.pk, "ended the rule")]
+        assert list(entries.values_list("user", "change_message")) == acts
 
 
 def test_a_batch_that_cannot_be_begun_or_decided(
@@ -247,13 +248,6 @@ def test_a_batch_that_cannot_be_begun_or_decided(
     made = batches.decide(batch.pk, user=editor)
     assert refused(decide, batches.StaleBatchError) == f"Batch {batch.pk} is already decided, by decision {made.pk}."
     assert begin(numbers=[make_pair(store(), store(), trigram=0.9).pk]).after == made.pk > undone.pk
-
-
-def test_a_pair_of_one_article_is_not_declared(store: StoreArticle, editor: User) -> None:
-    article: Any = store()
-    judged: Any = None
-    declare = lambda: decisions.declare_pair(article, article, "confirm", judged=judged, user=editor)  # noqa: E731
-    assert refused(declare) == f"Both are article {article.pk}; choose two articles."
 
 
 @override_settings(SECOND_READINGS=1.0)

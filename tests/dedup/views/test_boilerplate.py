@@ -15,7 +15,7 @@ from articles.normalization.text import normalize_text, text_digest
 from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
 from tests.conftest import StoreArticle
-from tests.factories import make_pair, make_run
+from tests.factories import make_pair
 from tests.pages import notices, opened
 
 pytestmark = pytest.mark.django_db
@@ -70,26 +70,6 @@ def test_lists_each_sentence_once_the_most_frequent_first_and_filters(
         ("7", SUBSCRIBE),
         ("3", "Read more"),
     ]
-
-
-def test_an_empty_list_says_what_to_do(editor_client: Client, store: StoreArticle) -> None:
-    store()
-    make_run()
-    assert "Nothing has been searched" in opened(editor_client, "boilerplate_list")
-    assert "Clear the filter" in opened(editor_client, "boilerplate_list", sentence="x")
-
-
-def test_the_list_costs_the_same_queries_for_one_and_for_many(
-    editor_client: Client, articles: list[Article], store: StoreArticle, django_assert_num_queries: Any
-) -> None:
-    for _ in range(2):
-        # session, user with permissions, keys, newspapers of the form, page, count, whitelist, saved
-        # views
-        with django_assert_num_queries(8):
-            editor_client.get(reverse("boilerplate_list"))
-        for story in STORIES:
-            store(f"{story}\n\nMore to follow\n\nPrint\n\nEmail\n\nShare", date="2026-04-01")
-        find()
 
 
 def test_a_repeated_sentence_shows_its_weeks_with_examples(editor_client: Client, articles: list[Article]) -> None:

@@ -8,7 +8,6 @@ from html import unescape
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -20,7 +19,6 @@ from dedup.detection.runs.text_indexes import update_shingles
 from dedup.models import Decision, PageFetch, Pair, ShingleSample
 from dedup.review.queries import check as checks
 from dedup.review.queries.check import Pasted, check
-from dedup.review.rules import trials as fetches
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run
 
@@ -125,7 +123,7 @@ def test_samples_are_made_where_they_are_missing_and_made_again_where_many_are_o
 
 
 def test_a_url_is_looked_up_and_only_an_editor_can_have_it_fetched(
-    editor_client: Client, editor: User, visitor: Client, shelf: list[Article], settings: Any
+    editor_client: Client, visitor: Client, shelf: list[Article], settings: Any
 ) -> None:
     kept, copy, excerpt, *_ = shelf
     page = read(visitor.get(reverse("check"), {"url": f"{kept.url}?utm_source=mail"}))
@@ -151,14 +149,6 @@ def test_a_url_is_looked_up_and_only_an_editor_can_have_it_fetched(
         editor_client.get(reverse("check"), {"url": "ftp://a.example"})
     )
     assert PageFetch.objects.count() == 2
-
-    old = datetime.timedelta(days=2)
-    PageFetch.objects.update(fetched_at=datetime.datetime.now(datetime.UTC) - old)
-    for _ in range(fetches.MOST_AN_HOUR):
-        fetches.fetch(url, user=editor)
-    page = read(editor_client.post(reverse("check_fetch"), {"url": url}))
-    assert f"You had {fetches.MOST_AN_HOUR} pages fetched in the last hour" in page
-    assert PageFetch.objects.count() == fetches.MOST_AN_HOUR  # those of before yesterday are gone
 
 
 def fetch_made_up(url: str, _rule: ExtractionRule) -> ExtractedArticle:

@@ -19,10 +19,11 @@ from tests.factories import make_cluster, make_pair
 from tests.pages import notices, opened
 
 pytestmark = pytest.mark.django_db
+Trio = tuple[Article, Article, Article]
 
 
 @pytest.fixture
-def trio(store: StoreArticle) -> tuple[Article, Article, Article]:
+def trio(store: StoreArticle) -> Trio:
     return (
         store(newspaper="Harbour Post", headline="Pier closes"),
         store(newspaper="Coast Telegraph", headline="Pier closed"),
@@ -47,9 +48,16 @@ def listed(client: Client, **query: Any) -> list[int]:
     return [int(number) for number in re.findall(r'row-link" href="/clusters/(\d+)/', page)]
 
 
-def test_lists_the_largest_first_and_filters(
-    editor_client: Client, store: StoreArticle, trio: tuple[Article, ...]
-) -> None:
+def act(client: Client, name: str, cluster: Cluster, query: str = "", **sent: Any) -> str:
+    """Decide on a cluster; return where that leads."""
+    return str(client.post(reverse(f"cluster_{name}", args=[cluster.pk]) + query, sent)["Location"])
+
+
+def preview(client: Client, name: str, cluster: Cluster, query: str = "", **sent: Any) -> Any:
+    return client.post(reverse("cluster_preview", args=[cluster.pk, name]) + query, sent)
+
+
+def test_lists_the_largest_first_and_filters(editor_client: Client, store: StoreArticle, trio: Trio) -> None:
     small, large = make_cluster(store(), store()), make_cluster(*trio)
     Cluster.objects.filter(pk=small.pk).update(state="confirmed")
 
@@ -60,9 +68,7 @@ def test_lists_the_largest_first_and_filters(
     assert listed(editor_client, size_from="abc", page="zzz") == [large.pk, small.pk]
 
 
-def test_shows_members_pairs_and_links_to_comparisons(
-    editor_client: Client, visitor: Client, trio: tuple[Article, ...]
-) -> None:
+def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, visitor: Client, trio: Trio) -> None:
     cluster = make_cluster(*trio)
     page = shown(editor_client, cluster)
 
@@ -96,7 +102,7 @@ def test_members_are_listed_in_the_order_of_publication(editor_client: Client, s
     assert cluster.kept == articles[1]
 
 
-def test_names_the_passes_that_propose_a_pair(editor_client: Client, trio: tuple[Article, ...]) -> None:
+def test_names_the_passes_that_propose_a_pair(editor_client: Client, trio: Trio) -> None:
     cluster = make_cluster(*trio[:2])
     make_pair(trio[0], trio[2], trigram=0.8, exact=1.0, title=1.0)
     Evidence.objects.filter(pass_name="title").update(stale=True)
@@ -106,22 +112,17 @@ def test_names_the_passes_that_propose_a_pair(editor_client: Client, trio: tuple
     assert re.findall("<td>([A-Z][a-z ,A-Z]+text)</td>", page) == ["Similar text", "Same text, Similar text"]
 
 
-def test_confirms_what_was_shown(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:
+def test_confirms_what_was_shown_and_goes_on_to_the_next_proposed_cluster(
+    editor_client: Client, editor: User, store: StoreArticle, trio: Trio
+) -> None:
     cluster = make_cluster(*trio)
-    answer = editor_client.post(
-        reverse("cluster_confirm", args=[cluster.pk]), {"articles": listed_ids(*trio), "note": "Wire."}
-    )
-
-    assert answer["Location"] == f"/clusters/{cluster.pk}/"
+    confirmed = act(editor_client, "confirm", cluster, articles=listed_ids(*trio), note="Wire.")
+    assert confirmed == f"/clusters/{cluster.pk}/"
     cluster.refresh_from_db()
     assert cluster.state == "confirmed"
     decision = Decision.objects.get()
-    assert (decision.kind, decision.cluster_number, decision.decided_by, decision.note) == (
-        "confirm_cluster",
-        cluster.pk,
-        editor,
-        "Wire.",
-    )
+    assert (decision.kind, decision.cluster_number, decision.note) == ("confirm_cluster", cluster.pk, "Wire.")
+    assert decision.decided_by == editor
     page = shown(editor_client, cluster)
     assert notices(page) == [("success", [str(cluster.pk)])]
     assert "Weakest link" not in page
@@ -133,50 +134,32 @@ def test_confirms_what_was_shown(editor_client: Client, editor: User, trio: tupl
     assert answer["Location"] == f"/clusters/{cluster.pk}/"
     cluster.refresh_from_db()
     assert cluster.state == "proposed"
+    second = make_cluster(store(), store())
+    following = act(editor_client, "confirm", cluster, "?state=proposed", articles=listed_ids(*trio))
+    assert following == f"/clusters/{second.pk}/?state=proposed"
 
 
-def test_after_a_confirmation_comes_the_next_proposed_cluster(
-    editor_client: Client, store: StoreArticle, trio: tuple[Article, ...]
-) -> None:
-    first, second = make_cluster(*trio), make_cluster(store(), store())
-    address = reverse("cluster_confirm", args=[first.pk])
-
-    answer = editor_client.post(f"{address}?state=proposed", {"articles": listed_ids(*trio)})
-    assert answer["Location"] == f"/clusters/{second.pk}/?state=proposed"
-
-
-def test_a_cluster_that_changed_is_not_confirmed(editor_client: Client, trio: tuple[Article, ...]) -> None:
-    cluster = make_cluster(*trio)
-    address = reverse("cluster_confirm", args=[cluster.pk])
-    every = listed_ids(*trio)
+def test_a_cluster_that_changed_is_not_confirmed(editor_client: Client, trio: Trio) -> None:
+    cluster, every = make_cluster(*trio), listed_ids(*trio)
     for seen, named in (
         ("", []),
         ("2-abc", [str(cluster.pk), "2", "3"]),
         (str(trio[0].pk), [str(cluster.pk), "1", "3"]),
         (f"{every},x", ["“x”"]),
     ):
-        answer = editor_client.post(address, {"seen" if "-" in seen else "articles": seen, "note": "Same wire."})
-        assert answer["Location"] == f"/clusters/{cluster.pk}/"
+        sent = {"seen" if "-" in seen else "articles": seen, "note": "Same wire."}
+        assert act(editor_client, "confirm", cluster, **sent) == f"/clusters/{cluster.pk}/"
         page = shown(editor_client, cluster)
         assert notices(page) == [("error", named)]
         assert 'name="note" value="Same wire."' in page
     assert not Decision.objects.exists()
 
 
-def test_a_cluster_of_more_than_a_thousand_articles(
-    editor_client: Client, store: StoreArticle, trio: tuple[Article, ...]
-) -> None:
+def test_a_cluster_of_more_than_a_thousand_articles(editor_client: Client, store: StoreArticle, trio: Trio) -> None:
     cluster = make_cluster(*trio)
-    newspaper = trio[0].newspaper
+    paper, values = trio[0].newspaper, {"date": trio[0].date, "headline": "Pier closes", "content": "Text."}
     many = Article.objects.bulk_create(
-        Article(
-            newspaper=newspaper,
-            date=trio[0].date,
-            headline="Pier closes",
-            url=f"https://paper.example/{number}",
-            content="Text.",
-            normalizer_version=1,
-        )
+        Article(newspaper=paper, url=f"https://paper.example/{number}", normalizer_version=1, **values)
         for number in range(1100)
     )
     Membership.objects.bulk_create(Membership(cluster=cluster, article=article) for article in many)
@@ -186,33 +169,26 @@ def test_a_cluster_of_more_than_a_thousand_articles(
     assert page.count('<li class="member') == 100
     assert "Articles 1 to 100 of 1,103." in page
     assert "made for up to 200" in page
-    address = reverse("cluster", args=[cluster.pk])
-    last = editor_client.get(address, {"page": "12"}).content.decode()
+    last = opened(editor_client, "cluster", cluster.pk, page="12")
     assert (last.count('<li class="member'), "page=11" in last) == (3, True)
     assert "Articles 1,101 to 1,103 of 1,103." in last
-    assert editor_client.get(address, {"page": "99"}).content.decode().count('<li class="member') == 3
+    assert opened(editor_client, "cluster", cluster.pk, page="99").count('<li class="member') == 3
     seen = re.findall(r'name="seen" value="(1103-\w+)"', page)[0]
-    answer = editor_client.post(reverse("cluster_confirm", args=[cluster.pk]), {"seen": seen})
-
-    assert answer["Location"] == f"/clusters/{cluster.pk}/"
+    assert act(editor_client, "confirm", cluster, seen=seen) == f"/clusters/{cluster.pk}/"
     assert len(Decision.objects.get().articles) == 1103
 
 
-def test_dissolves_a_cluster_and_goes_on(
-    editor_client: Client, editor: User, store: StoreArticle, trio: tuple[Article, ...]
-) -> None:
+def test_dissolves_a_cluster_and_goes_on(editor_client: Client, editor: User, store: StoreArticle, trio: Trio) -> None:
     first, second = make_cluster(*trio), make_cluster(store(), store())
     assert f'formaction="/clusters/{first.pk}/preview/reject/"' in shown(editor_client, first)
     seen = {"articles": listed_ids(*trio), "note": "A column's name."}
-    answer = editor_client.post(reverse("cluster_reject", args=[first.pk]) + "?size_from=2", seen)
-
-    assert answer["Location"] == f"/clusters/{second.pk}/?size_from=2"
+    assert act(editor_client, "reject", first, "?size_from=2", **seen) == f"/clusters/{second.pk}/?size_from=2"
     decision = Decision.objects.get()
     assert (decision.kind, decision.cluster_number, decision.note) == ("reject_cluster", first.pk, "A column's name.")
     assert not Cluster.objects.filter(pk=first.pk).exists()
     assert notices(shown(editor_client, second)) == [("success", [str(first.pk)])]
     seen = {"articles": listed_ids(*Article.objects.filter(membership__cluster=second))}
-    assert editor_client.post(reverse("cluster_reject", args=[second.pk]), seen)["Location"] == "/clusters/"
+    assert act(editor_client, "reject", second, **seen) == "/clusters/"
 
 
 @pytest.fixture
@@ -241,15 +217,15 @@ def test_a_weakly_held_cluster_is_split_where_it_is_weak(editor_client: Client, 
 
     sent = dict(re.findall(r'name="(seen|tick)" value="([^"]+)">', page.split('id="split-here"')[1]))
     assert sent["tick"] == listed_ids(*halves[:2])
-    preview = editor_client.post(reverse("cluster_preview", args=[cluster.pk, "split"]) + "?size_from=2", sent)
-    assert [group.size for group in preview.context["preview"].clusters] == [3, 2]
-    asked = preview.content.decode()
+    previewed = preview(editor_client, "split", cluster, "?size_from=2", **sent)
+    assert [group.size for group in previewed.context["preview"].clusters] == [3, 2]
+    asked = previewed.content.decode()
     assert f'action="/clusters/{cluster.pk}/split/?size_from=2"' in asked
     assert (Decision.objects.count(), members(cluster)) == (0, {halve.pk for halve in halves})
 
     carried = dict(re.findall(r'type="hidden" name="(seen|tick)" value="([^"]+)"', asked))
-    answer = editor_client.post(reverse("cluster_split", args=[cluster.pk]) + "?size_from=2", carried)
-    assert answer["Location"] == f"/clusters/{cluster.pk}/?size_from=2#members"
+    there = act(editor_client, "split", cluster, "?size_from=2", **carried)
+    assert there == f"/clusters/{cluster.pk}/?size_from=2#members"
     assert sorted(Cluster.objects.values_list("size", flat=True)) == [2, 3]
     page = shown(editor_client, cluster)
     assert notices(page) == [("success", [str(cluster.pk)])]
@@ -257,61 +233,36 @@ def test_a_weakly_held_cluster_is_split_where_it_is_weak(editor_client: Client, 
     assert Cluster.objects.get().size == 5
 
 
-def test_two_clusters_are_merged_after_a_preview(editor_client: Client, store: StoreArticle, trio: Any) -> None:
+def test_two_clusters_are_merged_after_a_preview(editor_client: Client, store: StoreArticle, trio: Trio) -> None:
     one, other = make_cluster(*trio), make_cluster(store(headline="Quay shut"), store())
     sent = {"seen": decisions.seen_as(members(one)), "other": str(other.pk), "note": "Same wire."}
-    preview = editor_client.post(reverse("cluster_preview", args=[one.pk, "merge"]), sent)
-    assert "Quay shut" in preview.content.decode()
-    assert [(cluster.number, cluster.size) for cluster in preview.context["preview"].clusters] == [(one.pk, 5)]
+    previewed = preview(editor_client, "merge", one, **sent)
+    assert "Quay shut" in previewed.content.decode()
+    assert [(cluster.number, cluster.size) for cluster in previewed.context["preview"].clusters] == [(one.pk, 5)]
     assert Cluster.objects.count() == 2
 
-    answer = editor_client.post(reverse("cluster_merge", args=[one.pk]), sent)
-    assert answer["Location"] == f"/clusters/{one.pk}/"
+    assert act(editor_client, "merge", one, **sent) == f"/clusters/{one.pk}/"
     assert (Cluster.objects.get().size, Decision.objects.get().note) == (5, "Same wire.")
     sent["seen"] = decisions.seen_as(members(one))
     for number, named in (("4711", ["4711"]), ("", []), ("x", [])):
-        answer = editor_client.post(reverse("cluster_preview", args=[one.pk, "merge"]), {**sent, "other": number})
-        assert answer["Location"] == f"/clusters/{one.pk}/"
+        assert preview(editor_client, "merge", one, **{**sent, "other": number})["Location"] == f"/clusters/{one.pk}/"
         assert notices(shown(editor_client, one))[-1] == ("error", named)
 
 
-def test_every_act_that_parts_a_cluster_is_previewed(editor_client: Client, trio: tuple[Article, ...]) -> None:
+def test_every_act_that_parts_a_cluster_is_previewed(editor_client: Client, trio: Trio) -> None:
     cluster = make_cluster(*trio)
     seen = {"seen": decisions.seen_as(members(cluster))}
-    for act, sent, alone in (
+    for name, sent, alone in (
         ("reject", seen, 3),
         ("take-out", {"article": trio[1].pk}, 1),
         ("split", {**seen, "tick": [trio[1].pk, f"{trio[2].pk},{trio[1].pk}"]}, 1),
     ):
-        page = editor_client.post(reverse("cluster_preview", args=[cluster.pk, act]), sent)
-        assert page.context["preview"].alone.size == alone
-    assert editor_client.post(reverse("cluster_preview", args=[cluster.pk, "burn"]), seen).status_code == 404
-    stale = editor_client.post(reverse("cluster_preview", args=[cluster.pk, "split"]), {"seen": "3-x", "tick": "1"})
+        assert preview(editor_client, name, cluster, **sent).context["preview"].alone.size == alone
+    assert preview(editor_client, "burn", cluster, **seen).status_code == 404
+    assert preview(editor_client, "confirm", cluster, **seen).status_code == 404
+    stale = preview(editor_client, "split", cluster, seen="3-x", tick="1")
     assert stale["Location"] == f"/clusters/{cluster.pk}/"
     assert (Decision.objects.count(), members(cluster)) == (0, {article.pk for article in trio})
-
-
-def test_a_comparison_leads_back_to_its_cluster(editor_client: Client, trio: tuple[Article, ...]) -> None:
-    cluster = make_cluster(*trio)
-    pair = Pair.objects.get(left=trio[0], right=trio[1])
-    back = f"/clusters/{cluster.pk}/#ties-title"
-    asked = {"back": cluster.pk, "verdict": "any"}
-    page = opened(editor_client, "pair", pair.pk, **asked)
-    assert f'href="{back}">Back to cluster {cluster.pk}' in page
-    address = reverse("pair_decide", args=[pair.pk])
-    answer = editor_client.post(f"{address}?back={cluster.pk}", {"kind": "unsure", "seen": 0})
-    assert answer["Location"] == back
-
-    ends = {"left": trio[1].pk, "right": trio[2].pk}
-    page = opened(editor_client, "compare", **{**ends, "back": cluster.pk})
-    assert f'href="{back}">Back to cluster {cluster.pk}' in page
-    assert f'action="/compare/decide/?back={cluster.pk}"' in page
-    answer = editor_client.post(
-        f"{reverse('compare_decide')}?back={cluster.pk}", {**ends, "kind": "confirm", "seen": 0}
-    )
-    assert answer["Location"] == back
-    for nonsense in ("x", "-1", "9" * 30, "//evil.example"):
-        assert "Back to cluster" not in opened(editor_client, "pair", pair.pk, back=nonsense)
 
 
 def test_equal_texts_are_one_row_with_what_differs(editor_client: Client, store: StoreArticle) -> None:
@@ -332,9 +283,7 @@ def test_equal_texts_are_one_row_with_what_differs(editor_client: Client, store:
 
 
 @pytest.mark.parametrize("action", ["cluster_confirm", "cluster_reject", "cluster_keep"])
-def test_a_decision_on_a_cluster_that_is_gone(
-    editor_client: Client, editor: User, trio: tuple[Article, ...], action: str
-) -> None:
+def test_a_decision_on_a_cluster_that_is_gone(editor_client: Client, editor: User, trio: Trio, action: str) -> None:
     cluster = make_cluster(*trio)
     decisions.reject_cluster(cluster.pk, [article.pk for article in trio], user=editor)
     seen = {"articles": listed_ids(*trio), "article": trio[0].pk}
@@ -358,12 +307,10 @@ def test_long_texts_are_cut_on_the_page(editor_client: Client, store: StoreArtic
 
 
 def test_takes_one_out_and_keeps_the_rest_unless_that_is_one_article(
-    editor_client: Client, trio: tuple[Article, ...], store: StoreArticle
+    editor_client: Client, trio: Trio, store: StoreArticle
 ) -> None:
     cluster = make_cluster(*trio)
-    answer = editor_client.post(reverse("cluster_take_out", args=[cluster.pk]), {"article": trio[2].pk})
-
-    assert answer["Location"] == f"/clusters/{cluster.pk}/#members"
+    assert act(editor_client, "take_out", cluster, article=trio[2].pk) == f"/clusters/{cluster.pk}/#members"
     assert members(cluster) == {trio[0].pk, trio[1].pk}
     page = shown(editor_client, cluster)
     assert notices(page) == [("success", [])]
@@ -372,9 +319,7 @@ def test_takes_one_out_and_keeps_the_rest_unless_that_is_one_article(
 
     first, second = store(), store()
     cluster = make_cluster(first, second)
-    answer = editor_client.post(reverse("cluster_take_out", args=[cluster.pk]), {"article": second.pk})
-
-    assert answer["Location"] == "/clusters/"
+    assert act(editor_client, "take_out", cluster, article=second.pk) == "/clusters/"
     gone = editor_client.get(reverse("cluster", args=[cluster.pk]))
     assert (gone.status_code, gone.context["may_have_existed"]) == (404, True)
     page = gone.content.decode()
@@ -385,58 +330,43 @@ def test_takes_one_out_and_keeps_the_rest_unless_that_is_one_article(
     assert (never.status_code, never.context["may_have_existed"]) == (404, False)
 
 
-def test_chooses_the_article_to_keep(editor_client: Client, trio: tuple[Article, ...]) -> None:
+def test_chooses_the_article_to_keep(editor_client: Client, trio: Trio) -> None:
     cluster = make_cluster(*trio)
     other = next(article for article in trio if article.pk != cluster.kept_id)
-    answer = editor_client.post(reverse("cluster_keep", args=[cluster.pk]), {"article": other.pk})
-
-    assert answer["Location"] == f"/clusters/{cluster.pk}/#members"
+    assert act(editor_client, "keep", cluster, article=other.pk) == f"/clusters/{cluster.pk}/#members"
     cluster.refresh_from_db()
     assert cluster.kept_id == other.pk
 
 
-@pytest.mark.parametrize("action", ["cluster_keep", "cluster_take_out"])
+@pytest.mark.parametrize("action", ["keep", "take_out"])
 @pytest.mark.parametrize("article", ["", "x", "0", "99999999999999999999", "4711000000"])
-def test_articles_that_are_not_in_the_cluster(
-    editor_client: Client, trio: tuple[Article, ...], action: str, article: str
-) -> None:
+def test_articles_that_are_not_in_the_cluster(editor_client: Client, trio: Trio, action: str, article: str) -> None:
     cluster = make_cluster(*trio)
-    answer = editor_client.post(reverse(action, args=[cluster.pk]), {"article": article})
-
-    assert answer["Location"] == f"/clusters/{cluster.pk}/#members"
+    assert act(editor_client, action, cluster, article=article) == f"/clusters/{cluster.pk}/#members"
     assert "notice-error" in shown(editor_client, cluster)
     assert not Decision.objects.exists()
 
 
-def test_a_contradiction_is_shown(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:
-    cluster = make_cluster(*trio)
-    rejected = make_pair(trio[1], trio[2], trigram=0.4)
-    decisions.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
-    assert 'id="contradiction-title"' not in shown(editor_client, cluster)
-    decisions.decide_pair(rejected.pk, "reject", user=editor)
-    page = shown(editor_client, cluster)
-
-    assert 'id="contradiction-title"' in page
-    assert (
-        f'<li><a href="/pairs/{rejected.pk}/?back={cluster.pk}" dir="auto">Pier closed / Pier is shut</a></li>' in page
-    )
-
-
-def test_a_contradiction_without_a_pair_is_shown(
-    editor_client: Client, editor: User, trio: tuple[Article, ...]
+def test_a_contradiction_is_shown_with_its_pair_if_there_is_one(
+    editor_client: Client, editor: User, trio: Trio
 ) -> None:
     cluster = make_cluster(*trio)
     decisions.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
+    assert 'id="contradiction-title"' not in shown(editor_client, cluster)
     decisions.take_out(cluster.pk, trio[2].pk, user=editor)
     decisions.decide_pair(Pair.objects.get(left=trio[0], right=trio[2]).pk, "confirm", user=editor)
-    page = shown(editor_client, cluster)
 
+    listed_pair = r'<li><a href="([^"]+)" dir="auto">Pier closed / Pier is shut<'
     address = f"/compare/?left={trio[1].pk}&amp;right={trio[2].pk}&amp;back={cluster.pk}"
-    assert re.findall(r'<li><a href="([^"]+)" dir="auto">Pier closed / Pier is shut<', page) == [address]
+    assert re.findall(listed_pair, shown(editor_client, cluster)) == [address]
+    pair = make_pair(trio[1], trio[2], trigram=0.4)
+    page = shown(editor_client, cluster)
+    assert re.findall(listed_pair, page) == [f"/pairs/{pair.pk}/?back={cluster.pk}"]
+    assert 'id="contradiction-title"' in page
 
 
 def test_a_weak_tie_is_flagged_unless_decisions_hold_the_cluster(
-    editor_client: Client, store: StoreArticle, trio: tuple[Article, ...], editor: User
+    editor_client: Client, store: StoreArticle, trio: Trio, editor: User
 ) -> None:
     strong, weak = make_cluster(store(), store(), score=0.75), make_cluster(*trio, score=0.749)
     weakest = Pair.objects.filter(left__membership__cluster=weak).order_by("pk")[0]
@@ -501,47 +431,8 @@ def test_pairs_inside_that_the_comparison_parts_are_shown(
     assert "apart-title" not in shown(editor_client, cluster)
 
 
-def test_a_duplicate_that_is_left_out_is_shown(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:
-    """The second article contains the two others, which have nothing in common."""
-    part, whole, other = trio
-    make_pair(part, whole, trigram=0.98, matched=(1.0, 0.4))
-    left_out = make_pair(whole, other, trigram=0.97, matched=(0.3, 1.0))
-    rebuild_clusters()
-    cluster = Cluster.objects.get()
-    assert members(cluster) == {part.pk, whole.pk}
-    section = shown(editor_client, cluster).split('id="left-out-title"')[1].split("</section>")[0]
-    assert re.findall(r"/pairs/(\d+)/", section) == [str(left_out.pk)]
-    said = "Judged duplicates, but not in one cluster"
-    page = opened(editor_client, "pair", left_out.pk)
-    assert f'{said}: that would bring together <a href="/compare/?left={part.pk}&amp;right={other.pk}">' in page
-    assert "which no pass found alike" in page
-    unlike = make_pair(part, other, verdict="template", trigram=0.7)
-    page = opened(editor_client, "pair", left_out.pk)
-    assert f'{said}: that would bring together <a href="/pairs/{unlike.pk}/?verdict=any&amp;state=any">' in page
-    assert "which were judged: template" in page
-    decisions.decide_pair(unlike.pk, "reject", user=editor)
-    assert "which a decision keeps apart" in opened(editor_client, "pair", left_out.pk)
-    decisions.undo(Decision.objects.get().pk, user=editor)
-
-    decisions.decide_pair(left_out.pk, "confirm", user=editor)
-    assert members(Cluster.objects.get()) == {article.pk for article in trio}
-    assert "left-out-title" not in shown(editor_client, Cluster.objects.get())
-    assert said not in opened(editor_client, "pair", left_out.pk)
-
-
-def test_a_rejected_duplicate_is_not_shown_as_left_out(
-    editor_client: Client, editor: User, trio: tuple[Article, ...]
-) -> None:
-    make_cluster(*trio[:2])
-    rejected = make_pair(trio[1], trio[2], trigram=0.97)
-    decisions.decide_pair(rejected.pk, "reject", user=editor)
-    assert "left-out-title" not in shown(editor_client, Cluster.objects.get())
-    page = opened(editor_client, "pair", rejected.pk)
-    assert "Judged duplicates, but not in one cluster" not in page
-
-
 def test_the_page_costs_a_fixed_number_of_queries(
-    editor_client: Client, trio: tuple[Article, ...], store: StoreArticle, django_assert_num_queries: Any
+    editor_client: Client, trio: Trio, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
     # session, user with permissions, keys, cluster; articles: ids, rows, URLs, beginnings, pairs with the kept one,

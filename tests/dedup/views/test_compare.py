@@ -1,9 +1,9 @@
-"""The comparison of any two articles: how they are found, what each pass says of them, and the decision on them."""
+"""Any two articles compared: how they are found, what each pass says of them, their texts, and the decision."""
 
 from __future__ import annotations
 
 import re
-from html import unescape
+from html import escape, unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -21,8 +21,10 @@ from dedup.review.answers import decisions
 from dedup.review.answers.decisions import declare_pair
 from dedup.review.queries.why import judgement_now
 from tests.conftest import StoreArticle
-from tests.factories import make_pair
+from tests.factories import make_cluster, make_pair
 from tests.pages import notices, opened
+
+pytestmark = pytest.mark.django_db
 
 FERRY = (
     "The old ferry across the sound made its last crossing on Friday. Half of the island stood on the quay to wave. "
@@ -159,10 +161,127 @@ def test_a_declaration_that_is_refused_leaves_no_pair(
     judged = judgement_now(left, right, Profile.objects.get(is_default=True))
     with pytest.raises(decisions.ReviewError):
         declare_pair(left, right, "confirm", judged=judged, user=editor, note="x" * 3_000)
-    with pytest.raises(decisions.ReviewError):
+    said = f"Both are article {left.pk}; choose two articles."
+    with pytest.raises(decisions.ReviewError, match=said):
         declare_pair(left, left, "confirm", judged=judged, user=editor)
     for numbers in ((left.pk, left.pk), (left.pk, 10**12), ("", "9" * 5_000)):
         form = {"left": numbers[0], "right": numbers[1], "seen": 0, "kind": "confirm"}
         answer = editor_client.post(reverse("compare_decide"), form, follow=True)
         assert notices(answer.content.decode())[0][0] == "error"
     assert not Pair.objects.exists()
+
+
+# ---- how two texts are shown ----
+
+
+def shown(client: Client, pair: Pair, **query: str) -> str:
+    return opened(client, "pair", pair.pk, **query)
+
+
+def test_very_long_texts_are_called_so_with_their_lengths(
+    editor_client: Client, missed: tuple[Article, Article], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dedup.detection.comparison.differences.MAX_COMPARISONS", -1)
+    page = shown(editor_client, make_pair(*missed, trigram=0.8))
+    assert re.search(r"<strong>Too long to mark what differs:</strong> (\d+) and \1 words, or very many", page)
+    assert page.count(">Very long text<") == 2
+
+
+def test_long_equal_stretches_are_folded_until_unfolded_and_a_cut_end_is_told(
+    editor_client: Client, store: StoreArticle
+) -> None:
+    middle = " ".join(f"Sentence {number} says nothing new at all." for number in range(20))
+    folded = make_pair(store(f"{middle} Monday it is."), store(f"{middle} Tuesday it is."), trigram=0.9)
+
+    fold = '<details class="fold in-both" id="block-0"{}><summary>140 identical words</summary>'
+    assert fold.format("") in shown(editor_client, folded)
+    assert fold.format(" open") in shown(editor_client, folded, unfolded="1")
+
+    text = "The pier closes on Monday for repairs of its roof. " * 1_400
+    page = shown(editor_client, make_pair(store(text), store(f"{text} Or so."), exact=1.0))
+
+    assert "The rest is not compared: only the first 60,000 characters of a text are</summary>" in page
+
+
+def test_what_one_text_has_alone_is_folded_and_what_both_have_is_near_the_top(
+    editor_client: Client, store: StoreArticle
+) -> None:
+    own = " ".join(f"In harbour {number} nothing is like the pier of the others." for number in range(20))
+    brief = "The pier closes on Monday for repairs of its roof. The mayor <b>thanked</b> all those who had waited."
+    page = shown(editor_client, make_pair(store(f"{own} {brief} {own}"), store(brief), containment=0.9))
+
+    assert (
+        "<strong>20</strong> words in both, <del>440</del> only in the first, <ins>0</ins> only in the second" in page
+    )
+    assert '<details class="fold fold-changed" id="block-0"><summary>220 words only in the first: ' in page
+    assert f">{escape(brief)}</div>" in page
+    assert '<div class="versus-row unchanged in-both" id="block-1">' in page
+    assert re.search(r'<a href="#block-1"[^>]*data-key="O"', page)
+    assert re.search(r'<a class="fold-switch"[^>]*data-key="x"', page)
+    assert re.findall(r">(\d+) words</span>", page) == ["460", "20"]
+
+
+def test_a_moved_passage_says_in_words_where_else_it_is(editor_client: Client, store: StoreArticle) -> None:
+    first, second = (
+        "The pier <i>closes</i> on Monday for its roof.",
+        "The mayor thanked all who had waited for so long.",
+    )
+    page = shown(editor_client, make_pair(store(f"{first} {second}"), store(f"{second} {first}"), trigram=0.9))
+
+    assert "<strong>20</strong> words in both (10 moved), <del>0</del> only" in page
+    assert f'<span class="moved">{escape(first)}' in page
+    for here, there, way in (("first", "second", "down"), ("second", "first", "up")):
+        said = f'Moved<span class="visually-hidden">: also in the {there} text, further {way}.</span>'
+        assert f'id="moved-1-{here}" href="#moved-1-{there}">{said}' in page
+    assert "both texts have it, in different places" in page
+
+
+def test_numbers_are_those_of_the_reasons(editor_client: Client, store: StoreArticle) -> None:
+    brief = "The pier closes on Monday for repairs of its roof."
+    more = " ".join(f"In harbour {number} nothing is like the pier of the others." for number in range(3))
+    left, right = store(brief), store(f"{brief} {more}")
+    page = opened(editor_client, "compare", left=left.pk, right=right.pk)
+
+    assert "<strong>10</strong> words in both, <del>0</del> only in the first, <ins>33</ins> only in the second" in page
+    assert "The longer article adds 33 words." in page
+
+
+def test_texts_that_are_the_same_are_said_to_be_and_not_folded(editor_client: Client, store: StoreArticle) -> None:
+    text = " ".join(f"Sentence {number} says nothing new at all." for number in range(20))
+    alike = make_pair(store(text, headline="Pier closes"), store(text, headline="Pier closes"), exact=1.0)
+    page = shown(editor_client, alike)
+
+    assert "<strong>The two texts are the same, word for word.</strong>" in page
+    assert '<details class="fold in-both" id="block-0" open><summary>' in page
+    assert "fold-switch" not in page
+
+    alike = make_pair(
+        store("Read more below.", headline="Pier closes"), store("Read more below.", headline="Rates rise"), exact=1.0
+    )
+
+    said = "<strong>The two texts are the same, word for word, but the headlines differ.</strong>"
+    assert said in shown(editor_client, alike)
+
+
+def test_a_comparison_leads_back_to_its_cluster(editor_client: Client, store: StoreArticle) -> None:
+    trio = store(), store(), store()
+    cluster = make_cluster(*trio)
+    pair = Pair.objects.get(left=trio[0], right=trio[1])
+    back = f"/clusters/{cluster.pk}/#ties-title"
+    asked = {"back": cluster.pk, "verdict": "any"}
+    page = opened(editor_client, "pair", pair.pk, **asked)
+    assert f'href="{back}">Back to cluster {cluster.pk}' in page
+    address = reverse("pair_decide", args=[pair.pk])
+    answer = editor_client.post(f"{address}?back={cluster.pk}", {"kind": "unsure", "seen": 0})
+    assert answer["Location"] == back
+
+    ends = {"left": trio[1].pk, "right": trio[2].pk}
+    page = opened(editor_client, "compare", **{**ends, "back": cluster.pk})
+    assert f'href="{back}">Back to cluster {cluster.pk}' in page
+    assert f'action="/compare/decide/?back={cluster.pk}"' in page
+    answer = editor_client.post(
+        f"{reverse('compare_decide')}?back={cluster.pk}", {**ends, "kind": "confirm", "seen": 0}
+    )
+    assert answer["Location"] == back
+    for nonsense in ("x", "-1", "9" * 30, "//evil.example"):
+        assert "Back to cluster" not in opened(editor_client, "pair", pair.pk, back=nonsense)

@@ -124,14 +124,6 @@ def test_counts_the_pairs_of_other_passes_too(
     assert "the group has 8 pairs." in page
 
 
-def test_the_articles_come_in_pages(editor_client: Client, store: StoreArticle) -> None:
-    write_group(*(store() for _ in range(32)))
-    group = DenseGroup.objects.get()
-
-    assert shown(editor_client, group).count('class="headline-cell"') == 30
-    assert shown(editor_client, group, page="2").count('class="headline-cell"') == 2
-
-
 def test_the_pages_of_its_articles_and_pairs_name_it(
     editor_client: Client, store: StoreArticle, articles: list[Article], group: DenseGroup
 ) -> None:
@@ -270,17 +262,3 @@ def test_a_group_that_changed_meanwhile_is_not_confirmed(
     assert notices(page) == [("error", [str(group.pk)])]
     assert 'value="my note"' in page
     assert not Decision.objects.exists()
-
-
-# ---- what is gone ----
-
-ACTIONS = ["group_confirm", "group_rule", "group_end_rule"]
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_a_group_that_is_gone(editor_client: Client, action: str) -> None:
-    answer = editor_client.post(reverse(action, args=[4711]), {"seen": "x"})
-
-    assert answer["Location"] == "/groups/"
-    assert notices(editor_client.get("/groups/").content.decode()) == [("error", ["4711"])]
-    assert editor_client.get("/groups/4711/").status_code == 404

@@ -10,7 +10,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from articles.models import RepeatedSentence
+from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from dedup.review.answers import decisions
+from tests.articles.boilerplate.test_rules import STORIES
 from tests.conftest import StoreArticle
 from tests.dense import write_group
 from tests.factories import make_cluster, make_pair, make_run, make_series
@@ -38,11 +41,20 @@ def _decision(store: StoreArticle, editor: User) -> None:
     decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
 
 
+def _sentence(store: StoreArticle, _editor: User) -> None:
+    last = RepeatedSentence.objects.count()
+    for story in STORIES:
+        store(f"{story}\n\nRead more of number {last}.")
+    list(mark_weeks(outdated_weeks()))
+
+
 LISTS = {
     # session, user with permissions, keys, newspapers of the form, page, count, saved views
     "series_list": List(7, _series, "There is no series", filtered="headline=no such word"),
     # also confirmations
     "groups": List(8, lambda store, _: write_group(store(), store()), "A run makes one", filtered="size_from=99"),
+    # also whether they are whitelisted
+    "boilerplate_list": List(8, _sentence, "Nothing has been searched", filtered="sentence=x"),
     # also kept articles, run
     "clusters": List(9, lambda store, _: make_cluster(store(), store()), "A run builds them", filtered="size_from=99"),
     # deciders of the form instead of newspapers, and permissions twice

@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import escape
 
 from articles.models import ArticleURL
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
 from dedup.answers import Answer
+from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.runs.headlines import update_series
 from dedup.detection.runs.judging import judge_now
 from dedup.detection.verdicts.contributions import percentage
@@ -24,7 +24,7 @@ from dedup.review.answers import decisions
 from dedup.review.queries.why import why
 from dedup.review.questions.tabs import TABS
 from tests.conftest import StoreArticle
-from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_series, make_user
+from tests.factories import PASSWORD, clusters, make_cluster, make_pair, make_run, make_series, make_user
 from tests.pages import notices, opened
 
 pytestmark = pytest.mark.django_db
@@ -59,91 +59,6 @@ def test_marks_what_differs_in_text_and_headline_unless_that_is_not_wanted(edito
         editor_client, pair, view="plain"
     )
     assert "<del>Monday</del>" in shown(editor_client, pair, view="nonsense")
-
-
-def test_very_long_texts_are_called_so_with_their_lengths(
-    editor_client: Client, pair: Pair, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("dedup.detection.comparison.differences.MAX_COMPARISONS", -1)
-    page = opened(editor_client, "pair", pair.pk)
-    assert re.search(r"<strong>Too long to mark what differs:</strong> (\d+) and \1 words, or very many", page)
-    assert page.count(">Very long text<") == 2
-
-
-def test_long_equal_stretches_are_folded_until_unfolded_and_a_cut_end_is_told(
-    editor_client: Client, store: StoreArticle
-) -> None:
-    middle = " ".join(f"Sentence {number} says nothing new at all." for number in range(20))
-    folded = make_pair(store(f"{middle} Monday it is."), store(f"{middle} Tuesday it is."), trigram=0.9)
-
-    fold = '<details class="fold in-both" id="block-0"{}><summary>140 identical words</summary>'
-    assert fold.format("") in shown(editor_client, folded)
-    assert fold.format(" open") in shown(editor_client, folded, unfolded="1")
-
-    text = "The pier closes on Monday for repairs of its roof. " * 1_400
-    page = shown(editor_client, make_pair(store(text), store(f"{text} Or so."), exact=1.0))
-
-    assert "The rest is not compared: only the first 60,000 characters of a text are</summary>" in page
-
-
-def test_what_one_text_has_alone_is_folded_and_what_both_have_is_near_the_top(
-    editor_client: Client, store: StoreArticle
-) -> None:
-    own = " ".join(f"In harbour {number} nothing is like the pier of the others." for number in range(20))
-    brief = "The pier closes on Monday for repairs of its roof. The mayor <b>thanked</b> all those who had waited."
-    page = shown(editor_client, make_pair(store(f"{own} {brief} {own}"), store(brief), containment=0.9))
-
-    assert (
-        "<strong>20</strong> words in both, <del>440</del> only in the first, <ins>0</ins> only in the second" in page
-    )
-    assert '<details class="fold fold-changed" id="block-0"><summary>220 words only in the first: ' in page
-    assert f">{escape(brief)}</div>" in page
-    assert '<div class="versus-row unchanged in-both" id="block-1">' in page
-    assert re.search(r'<a href="#block-1"[^>]*data-key="O"', page)
-    assert re.search(r'<a class="fold-switch"[^>]*data-key="x"', page)
-    assert re.findall(r">(\d+) words</span>", page) == ["460", "20"]
-
-
-def test_a_moved_passage_says_in_words_where_else_it_is(editor_client: Client, store: StoreArticle) -> None:
-    first, second = (
-        "The pier <i>closes</i> on Monday for its roof.",
-        "The mayor thanked all who had waited for so long.",
-    )
-    page = shown(editor_client, make_pair(store(f"{first} {second}"), store(f"{second} {first}"), trigram=0.9))
-
-    assert "<strong>20</strong> words in both (10 moved), <del>0</del> only" in page
-    assert f'<span class="moved">{escape(first)}' in page
-    for here, there, way in (("first", "second", "down"), ("second", "first", "up")):
-        said = f'Moved<span class="visually-hidden">: also in the {there} text, further {way}.</span>'
-        assert f'id="moved-1-{here}" href="#moved-1-{there}">{said}' in page
-    assert "both texts have it, in different places" in page
-
-
-def test_numbers_are_those_of_the_reasons(editor_client: Client, store: StoreArticle) -> None:
-    brief = "The pier closes on Monday for repairs of its roof."
-    more = " ".join(f"In harbour {number} nothing is like the pier of the others." for number in range(3))
-    left, right = store(brief), store(f"{brief} {more}")
-    page = opened(editor_client, "compare", left=left.pk, right=right.pk)
-
-    assert "<strong>10</strong> words in both, <del>0</del> only in the first, <ins>33</ins> only in the second" in page
-    assert "The longer article adds 33 words." in page
-
-
-def test_texts_that_are_the_same_are_said_to_be_and_not_folded(editor_client: Client, store: StoreArticle) -> None:
-    text = " ".join(f"Sentence {number} says nothing new at all." for number in range(20))
-    alike = make_pair(store(text, headline="Pier closes"), store(text, headline="Pier closes"), exact=1.0)
-    page = shown(editor_client, alike)
-
-    assert "<strong>The two texts are the same, word for word.</strong>" in page
-    assert '<details class="fold in-both" id="block-0" open><summary>' in page
-    assert "fold-switch" not in page
-
-    alike = make_pair(
-        store("Read more below.", headline="Pier closes"), store("Read more below.", headline="Rates rise"), exact=1.0
-    )
-
-    said = "<strong>The two texts are the same, word for word, but the headlines differ.</strong>"
-    assert said in shown(editor_client, alike)
 
 
 @pytest.mark.parametrize(
@@ -441,17 +356,9 @@ def test_a_session_that_ended_before_the_decision_is_told(client: Client, editor
     answer = client.post("/login/", account, follow=True)
 
     assert answer.redirect_chain[-1] == (f"/pairs/{pair.pk}/?same=False", 302)
-    assert notices(answer.content.decode()) == [("warning", [])]
-    assert not Decision.objects.exists()
-
-
-def test_deciding_takes_a_post_with_a_token(editor_client: Client, editor: User, pair: Pair) -> None:
-    address = reverse("pair_decide", args=[pair.pk])
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(editor)
-    answer = strict.post(address, {"kind": "confirm"})
-    assert answer.status_code == 403
-    assert "This form has expired" in answer.content.decode()
+    assert [(message.level_tag, message.message) for message in answer.context["messages"]] == [
+        ("warning", "Nothing was changed. If you had to log in first, send the form again.")
+    ]
     assert not Decision.objects.exists()
 
 
@@ -517,3 +424,39 @@ def test_why_names_the_rule_that_decided(editor_client: Client, store: StoreArti
     assert "This pair was not left to the model" in page
     assert "An editor ruled" in page
     assert "The stored verdict" not in page
+
+
+def test_a_duplicate_that_is_left_out_is_shown_unless_it_was_rejected(
+    editor_client: Client, editor: User, store: StoreArticle
+) -> None:
+    """The second article contains the two others, which have nothing in common."""
+    part, whole, other = store(), store(), store()
+
+    def section() -> str:
+        return opened(editor_client, "cluster", Cluster.objects.get().pk).partition('id="left-out-title"')[2]
+
+    make_pair(part, whole, trigram=0.98, matched=(1.0, 0.4))
+    left_out = make_pair(whole, other, trigram=0.97, matched=(0.3, 1.0))
+    rebuild_clusters()
+    assert clusters() == [[part.pk, whole.pk]]
+    assert re.findall(r"/pairs/(\d+)/", section().split("</section>")[0]) == [str(left_out.pk)]
+    said = "Judged duplicates, but not in one cluster"
+    page = opened(editor_client, "pair", left_out.pk)
+    assert f'{said}: that would bring together <a href="/compare/?left={part.pk}&amp;right={other.pk}">' in page
+    assert "which no pass found alike" in page
+    unlike = make_pair(part, other, verdict="template", trigram=0.7)
+    page = opened(editor_client, "pair", left_out.pk)
+    assert f'{said}: that would bring together <a href="/pairs/{unlike.pk}/?verdict=any&amp;state=any">' in page
+    assert "which were judged: template" in page
+    decisions.decide_pair(unlike.pk, "reject", user=editor)
+    assert "which a decision keeps apart" in opened(editor_client, "pair", left_out.pk)
+    decisions.undo(Decision.objects.get().pk, user=editor)
+
+    rejected = decisions.decide_pair(left_out.pk, "reject", user=editor)
+    assert section() == ""
+    assert said not in opened(editor_client, "pair", left_out.pk)
+    decisions.undo(rejected.pk, user=editor)
+    decisions.decide_pair(left_out.pk, "confirm", user=editor)
+    assert clusters() == [[part.pk, whole.pk, other.pk]]
+    assert section() == ""
+    assert said not in opened(editor_client, "pair", left_out.pk)

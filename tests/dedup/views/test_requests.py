@@ -5,30 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.messages import get_messages
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from dedup.forms.base import SettleForm
-from dedup.models import Decision, Pair
+from dedup.models import Pair
 from dedup.review.answers.decisions import ReviewError
 from dedup.views.requests import back_address, neighbours, next_of, note_of, query_of, refuse, safe_next, values_of
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
+from tests.pages import notices
 
 pytestmark = pytest.mark.django_db
-
-
-def test_a_form_that_was_sent_before_the_login_decides_nothing(editor_client: Client, store: StoreArticle) -> None:
-    pair = make_pair(store(), store(), trigram=0.9)
-    address = reverse("pair_decide", args=[pair.pk])
-    answer = editor_client.get(address)
-    assert (answer.status_code, answer["Location"]) == (302, f"/pairs/{pair.pk}/")
-    assert [(message.level_tag, message.message) for message in get_messages(answer.wsgi_request)] == [
-        ("warning", "Nothing was changed. If you had to log in first, send the form again.")
-    ]
-    assert not Decision.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -116,3 +105,15 @@ def test_the_neighbours_of_a_row_are_those_before_and_after_it_in_the_order(stor
     assert neighbours(rows, ordering, middle) == {"next": low.pk, "previous": high.pk}
     assert neighbours(rows, ordering, high) == {"next": middle.pk, "previous": None}
     assert next_of(rows, ordering, low) is None
+
+
+@pytest.mark.parametrize(
+    ("listed", "actions"),
+    [("/series/", ["series_rule", "series_end_rule"]), ("/groups/", ["group_confirm", "group_rule", "group_end_rule"])],
+)
+def test_what_is_gone_leads_to_its_list(editor_client: Client, listed: str, actions: list[str]) -> None:
+    for action in actions:
+        answer = editor_client.post(reverse(action, args=[4711]), {"seen": "x"})
+        assert answer["Location"] == listed
+        assert notices(editor_client.get(listed).content.decode()) == [("error", ["4711"])]
+    assert editor_client.get(f"{listed}4711/").status_code == 404

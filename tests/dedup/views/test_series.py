@@ -14,10 +14,11 @@ from articles.models import Article
 from dedup.detection.runs.outdated_verdicts import note_input_digests, outdated_verdicts
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import RULE_REASON
-from dedup.models import Pair, Series
+from dedup.models import DenseGroup, Pair, Series
 from dedup.review.answers import decisions
 from dedup.review.rules.rules import ENDED, MADE, make_rule
 from tests.conftest import StoreArticle
+from tests.dense import write_group
 from tests.factories import clusters, make_pair, make_run, make_series
 from tests.pages import notices, opened
 
@@ -94,12 +95,13 @@ def test_an_empty_list_says_when_series_were_looked_for(editor_client: Client, s
     assert f"on 5 days or more. The run of {run.started_at:%-d %b %Y}" in opened(editor_client, "series_list")
 
 
-def test_the_articles_come_in_pages(editor_client: Client, store: StoreArticle) -> None:
+def test_the_articles_of_a_series_and_of_a_group_come_in_pages(editor_client: Client, store: StoreArticle) -> None:
     many = [store() for _ in range(32)]
     series = make_series(many[0].newspaper, "headline number #", *many)
-
-    assert shown(editor_client, series).count('class="headline-cell"') == 30
-    assert shown(editor_client, series, page="2").count('class="headline-cell"') == 2
+    write_group(*many)
+    for name, number in (("series", series.pk), ("group", DenseGroup.objects.get().pk)):
+        pages = [opened(editor_client, name, number, page=page) for page in "12"]
+        assert [page.count('class="headline-cell"') for page in pages] == [30, 2]
 
 
 def test_the_page_costs_a_fixed_number_of_queries(
@@ -165,15 +167,6 @@ def test_the_rule_is_ended_and_the_next_run_judges_anew(
     assert outdated_verdicts(terms).pairs == 1
     editor_client.post(reverse("series_rule", args=[series.pk]))
     assert Pair.objects.get().reasons == [RULE_REASON]
-
-
-@pytest.mark.parametrize("action", ["series_rule", "series_end_rule"])
-def test_a_series_that_is_gone(editor_client: Client, action: str) -> None:
-    answer = editor_client.post(reverse(action, args=[4711]))
-
-    assert answer["Location"] == "/series/"
-    assert notices(editor_client.get("/series/").content.decode()) == [("error", ["4711"])]
-    assert editor_client.get("/series/4711/").status_code == 404
 
 
 def test_a_rule_is_offered_when_editors_call_its_pairs_templates(
