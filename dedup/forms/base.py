@@ -247,6 +247,13 @@ class ScopeForm(StyledForm):
         if since and until and since > until:
             self.add_error("until", f"{until} is before {since}; it must be {since} or later.")
 
+    @property
+    def scope(self) -> Scope:
+        """The articles that were chosen; the form must be valid."""
+        newspapers = self.cleaned_data["newspapers"]
+        ids = tuple(sorted(newspaper.pk for newspaper in newspapers)) or None
+        return Scope(self.cleaned_data["since"], self.cleaned_data["until"], ids)
+
 
 class MergeForm(StyledForm):
     """The newspaper to merge, and the one that stays."""
@@ -360,13 +367,6 @@ class ReportForm(ScopeForm):
     def has_slider(self) -> bool:
         """Whether an option is chosen by a slider, which is for trying out: the page shows it at once."""
         return any(isinstance(field.widget, SliderInput) for field in self.fields.values())
-
-    @property
-    def scope(self) -> Scope:
-        """The articles to count; the form must be valid."""
-        newspapers = self.cleaned_data["newspapers"]
-        ids = tuple(sorted(newspaper.pk for newspaper in newspapers)) or None
-        return Scope(self.cleaned_data["since"], self.cleaned_data["until"], ids)
 
     @property
     def options(self) -> Settings:

@@ -1,4 +1,4 @@
-"""The list of clusters, the page of one and of its lineage, and the decisions on it, with previews."""
+"""Clusters, series and dense groups: their lists, the page of each, and the decisions and rules on them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,33 @@ from typing import NamedTuple
 from django.contrib import messages
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
-from dedup.forms.base import ClusterForm, ClusterMergeForm, MemberForm, SplitForm
-from dedup.models import Cluster, Decision, DetectionRun, Membership
+from dedup.detection.runs.headlines import LEAST_DAYS
+from dedup.forms.base import ClusterForm, ClusterMergeForm, GroupConfirmForm, MemberForm, SplitForm
+from dedup.models import Cluster, Decision, DenseGroup, DetectionRun, Membership, Series
 from dedup.models.querysets import WEAK_PROBABILITY
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, preview, split_cluster
 from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster
 from dedup.review.queries.lineage import lineage_details
+from dedup.review.queries.runs import last_finished_run
+from dedup.review.queries.series_and_groups import (
+    articles_of,
+    confirmed_among,
+    group_details,
+    listed_groups,
+    members_of_group,
+    series_details,
+)
 from dedup.review.questions.tabs import Question, give_back
+from dedup.review.rules.rules import RuleError, end_group_rule, end_rule, make_group_rule, make_rule
 from dedup.rows.clusters import ClusterFilter
 from dedup.rows.files import FORMATS
 from dedup.rows.lineage import LINEAGE
+from dedup.rows.lists import GroupFilter, SeriesFilter
 from dedup.views.questions import after_answer, tab_of
 from dedup.views.requests import (
     EditorRequest,
@@ -34,7 +46,6 @@ from dedup.views.requests import (
     next_of,
     note_of,
     refusals,
-    refuse,
     say_decided,
     values_of,
 )
@@ -128,28 +139,22 @@ def cluster_preview(request: EditorRequest, cluster_id: int, act: str) -> HttpRe
     if act not in previewed:
         raise Http404(f"{act!r} is not a decision on a cluster; it can be one of {', '.join(previewed)}.")
     chosen = previewed[act]
-    try:
+    carried = [name for name in request.POST if name in ("seen", "tick", "other", "article")]
+    with refusals(request, decisions.ReviewError, page=reverse("cluster", args=[cluster_id])):
         values = values_of(chosen.form(request.POST))
         members = Membership.objects.filter(cluster__in=[cluster_id, values.get("other", cluster_id)])
         articles = list(members.values_list("article", flat=True))
-        result = preview(lambda: chosen.make(cluster_id, **values, user=request.user), articles)
-    except decisions.ReviewError as error:
-        refuse(request, str(error), page=reverse("cluster", args=[cluster_id]))
-        return redirect(address_of(request, "cluster", cluster_id))
-    context = {
-        "cluster_number": cluster_id,
-        "act": chosen,
-        "address": reverse(f"cluster_{act.replace('-', '_')}", args=[cluster_id]),
-        "preview": result,
-        "fields": [(name, value) for name in request.POST for value in request.POST.getlist(name) if name in _CARRIED],
-        "note": values["note"],
-        "note_length": decisions.MAX_NOTE_CHARACTERS,
-    }
-    return render(request, "clusters/cluster_preview.html", context)
-
-
-# What the preview hands on to the decision.
-_CARRIED = ("seen", "tick", "other", "article")
+        context = {
+            "cluster_number": cluster_id,
+            "act": chosen,
+            "address": reverse(f"cluster_{act.replace('-', '_')}", args=[cluster_id]),
+            "preview": preview(lambda: chosen.make(cluster_id, **values, user=request.user), articles),
+            "fields": [(name, value) for name in carried for value in request.POST.getlist(name)],
+            "note": values["note"],
+            "note_length": decisions.MAX_NOTE_CHARACTERS,
+        }
+        return render(request, "clusters/cluster_preview.html", context)
+    return redirect(address_of(request, "cluster", cluster_id))
 
 
 @_decision_view
@@ -221,3 +226,82 @@ def cluster_lineage_file(request: HttpRequest, cluster_id: int, form: str) -> St
     if not chosen.exists():
         raise Http404(f"There is no cluster {cluster_id}.")
     return attachment(FORMATS[form](LINEAGE.columns, LINEAGE.rows(chosen)), f"cluster-{cluster_id}-lineage", form)
+
+
+def series_list(request: HttpRequest) -> HttpResponse:
+    """List the series, the largest first."""
+    filterset = SeriesFilter(request.GET, Series.objects.select_related("newspaper"))
+    page = page_of(filterset.qs.order_by("-articles", "id"), request.GET.get("page"))
+    # Only an empty list asks when somebody looked for series.
+    context = {"filter": filterset, "page": page, "last_run": last_finished_run, "least_days": LEAST_DAYS}
+    return render(request, "series/series_list.html", context)
+
+
+def series(request: HttpRequest, series_id: int) -> HttpResponse:
+    """Show the articles of a series, the verdicts of its pairs, and its rule."""
+    shown = get_object_or_404(Series.objects.select_related("newspaper", "ruled_by"), pk=series_id)
+    page = page_of(articles_of(shown), request.GET.get("page"))
+    return render(request, "series/series.html", {"series": shown, "page": page, **series_details(shown)})
+
+
+def groups(request: HttpRequest) -> HttpResponse:
+    """List the dense groups, the largest first."""
+    filterset = GroupFilter(request.GET, listed_groups())
+    page = page_of(filterset.qs.order_by("-size", "id"), request.GET.get("page"))
+    context = {"filter": filterset, "page": page, "confirmed": confirmed_among(page.rows)}
+    return render(request, "groups/groups.html", context)
+
+
+def group(request: HttpRequest, group_id: int) -> HttpResponse:
+    """Show a dense group: its articles, some of its pairs, where passes left out pairs, and what editors decided."""
+    shown = get_object_or_404(listed_groups().select_related("ruled_by"), pk=group_id)
+    context = {
+        "group": shown,
+        "page": page_of(members_of_group(shown), request.GET.get("page")),
+        **group_details(shown),
+        **note_of(request),
+    }
+    return render(request, "groups/group.html", context)
+
+
+@decision_view("group", "group_id", query=True)
+def group_confirm(request: EditorRequest, group_id: int) -> HttpResponse:
+    """Confirm that all articles of a dense group are the same, as it was shown."""
+    with refusals(request, decisions.ReviewError, page=reverse("group", args=[group_id])):
+        decision = decisions.confirm_group(group_id, user=request.user, **values_of(GroupConfirmForm(request.POST)))
+        say_decided(request, f"Confirmed: all {len(decision.articles):,} articles are the same.", decision)
+    return _back(request, "group", group_id)
+
+
+# What makes and ends a rule on a series or on a dense group, by the name of its page.
+_RULES = {"series": (make_rule, end_rule), "group": (make_group_rule, end_group_rule)}
+
+
+def _ruled_address(request: HttpRequest, page: str, number: int) -> str:
+    return address_of(request, page, number)
+
+
+@decision_view(_ruled_address)
+def rule(request: EditorRequest, page: str, number: int) -> HttpResponse:
+    """Make it a rule that the articles of a series, or of a dense group, are never duplicates of each other."""
+    make, _ = _RULES[page]
+    with refusals(request, RuleError):
+        parted = make(number, user=request.user)
+        found = "1 pair was" if parted == 1 else f"{parted:,} pairs were"
+        messages.success(request, f"Rule made: never duplicates of each other. {found} taken apart.")
+    return _back(request, page, number)
+
+
+@decision_view(_ruled_address)
+def end(request: EditorRequest, page: str, number: int) -> HttpResponse:
+    """End the rule of a series, or of a dense group."""
+    _, end_it = _RULES[page]
+    with refusals(request, RuleError):
+        end_it(number, user=request.user)
+        messages.success(request, "Rule ended. The next run judges these pairs again.")
+    return _back(request, page, number)
+
+
+def _back(request: HttpRequest, page: str, number: int) -> HttpResponse:
+    rows, listed = (Series.objects, "series_list") if page == "series" else (DenseGroup.objects, "groups")
+    return redirect(address_of(request, page, number) if rows.filter(pk=number).exists() else listed)

@@ -42,6 +42,7 @@ from dedup.views.requests import (
     faults_of,
     query_of,
     reasons_of,
+    refusals,
     refused,
 )
 
@@ -126,14 +127,10 @@ _CONTENT_TYPES = {".gz": "application/gzip", ".parquet": "application/vnd.apache
 def corpus_new(request: EditorRequest) -> HttpResponse:
     """Queue the corpus of the options in the URL."""
     form = CorpusForm(request.GET)
-    if not form.is_valid():
-        return redirect(address_of(request, "exports"))
-    try:
-        export = request_corpus(form.stored, request.user)
-    except (CorpusRefusedError, MissingPackageError) as error:
-        messages.error(request, f"Nothing was started: {error}")
-        return redirect(address_of(request, "exports"))
-    return redirect("corpus_export", export.pk)
+    if form.is_valid():
+        with refusals(request, CorpusRefusedError, MissingPackageError, text="Nothing was started: {}"):
+            return redirect("corpus_export", request_corpus(form.stored, request.user).pk)
+    return redirect(address_of(request, "exports"))
 
 
 def corpus_export(request: EditorRequest, export_id: int) -> HttpResponse:

@@ -26,7 +26,6 @@ from dedup.views.requests import (
     decision_view,
     query_of,
     refusals,
-    refuse,
     safe_next,
     say_decided,
     values_of,
@@ -99,13 +98,12 @@ def disagreement_settle(request: EditorRequest, reading_id: int) -> HttpResponse
 @decision_view("pair", "pair_id", query=True)
 def collision_answer(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Agree with a decision that another editor made while this one was reading, or contest it."""
-    try:
+    with refusals(request, ReviewError, page=reverse("pair", args=[pair_id])):
         values = values_of(CollisionForm(request.POST))
         reading = second_readings.answer_collision(pair_id, **values, user=request.user)
-    except ReviewError as error:
-        refuse(request, str(error), page=reverse("pair", args=[pair_id]))
-        return redirect(address_of(request, "pair", pair_id))
-    first = reading.decision.decided_by
-    contested = f"Contested. The decision of {first} stays in force until the disagreement is settled."
-    messages.success(request, f"You agree with {first}." if reading.agrees else contested)
-    return redirect(after_answer(request) if tab_of(request) else address_of(request, "pair", pair_id))
+        first = reading.decision.decided_by
+        contested = f"Contested. The decision of {first} stays in force until the disagreement is settled."
+        messages.success(request, f"You agree with {first}." if reading.agrees else contested)
+        if tab_of(request):
+            return redirect(after_answer(request))
+    return redirect(address_of(request, "pair", pair_id))

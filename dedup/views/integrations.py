@@ -1,6 +1,6 @@
-"""What programs act with for a user: tokens, and webhooks with their last deliveries.
+"""What a user has: saved views of lists, and what programs act with: tokens, and webhooks with their last deliveries.
 
-Admins also see those of others: they revoke tokens, and switch webhooks off or delete them, without their secrets.
+Admins also see the tokens and webhooks of others: they revoke, switch off or delete them, without their secrets.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -19,8 +20,9 @@ from dedup.detection.runs.requests import is_worker_alive
 from dedup.forms.base import TokenForm, WebhookForm
 from dedup.integrations.tokens import TokenError, make_token, revoke_token
 from dedup.integrations.webhooks import WebhookError, change_webhook, delete_webhook, make_webhook, send_test
-from dedup.models import Token, Webhook
-from dedup.views.requests import EditorRequest, faults_of, say
+from dedup.models import SavedView, Token, Webhook
+from dedup.review.saved_views import NAME_CHARACTERS, SavedViewError, rename_view, save_view, view_query
+from dedup.views.requests import EditorRequest, faults_of, refusals, say
 
 # Who may block somebody may also revoke their tokens.
 MANAGES = "auth.change_user"
@@ -53,9 +55,6 @@ def token_revoke(request: EditorRequest, token_id: int) -> HttpResponse:
     return redirect("tokens")
 
 
-_DELIVERIES_SHOWN = 50
-
-
 def webhooks(request: EditorRequest) -> HttpResponse:
     """List the webhooks of the user, and for admins those of others."""
     return _page(request, WebhookForm())
@@ -81,7 +80,7 @@ def webhook(request: EditorRequest, webhook_id: int) -> HttpResponse:
     context = {
         "hook": hook,
         "is_own": hook.owner_id == request.user.pk,
-        "deliveries": hook.deliveries.defer("body")[:_DELIVERIES_SHOWN],
+        "deliveries": hook.deliveries.defer("body")[:50],
         "worker_alive": is_worker_alive(),
     }
     return render(request, "webhooks/webhook.html", context)
@@ -132,3 +131,41 @@ def _page(request: EditorRequest, form: TokenForm | WebhookForm, *, status: int 
     if request.user.has_perm(MANAGES):
         context["page"] = page_of(rows.exclude(owner=request.user), request.GET.get("page"))
     return render(request, f"{name}/{name}.html", context, status=status)
+
+
+def saved_views(request: EditorRequest) -> HttpResponse:
+    """List the user's own views, by page."""
+    rows = SavedView.objects.filter(user=request.user)
+    return render(request, "saved_views/saved_views.html", {"views": rows, "name_length": NAME_CHARACTERS})
+
+
+@require_POST
+def view_save(request: EditorRequest, page: str) -> HttpResponse:
+    """Save the list that the form was on, and return to it. Raises Http404."""
+    if page not in SavedView.Page.values:
+        raise Http404(f"There is no list {page!r}.")
+    query = request.POST.get("query", "")
+    with refusals(request, SavedViewError):
+        saved = save_view(request.user, page, request.POST.get("name", ""), query)
+        messages.success(request, f"Saved as “{saved.name}”.")
+    kept = view_query(query)
+    return redirect(reverse(page) + (f"?{kept}" if kept else ""))
+
+
+@require_POST
+def view_rename(request: EditorRequest, view_id: int) -> HttpResponse:
+    """Give one of the user's views another name."""
+    view = get_object_or_404(SavedView, pk=view_id, user=request.user)
+    with refusals(request, SavedViewError):
+        rename_view(view, request.POST.get("name", ""))
+        messages.success(request, "Renamed.")
+    return redirect("saved_views")
+
+
+@require_POST
+def view_delete(request: EditorRequest, view_id: int) -> HttpResponse:
+    """Delete one of the user's views."""
+    view = get_object_or_404(SavedView, pk=view_id, user=request.user)
+    view.delete()
+    messages.success(request, f"“{view.name}” was deleted.")
+    return redirect("saved_views")

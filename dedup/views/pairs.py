@@ -26,13 +26,15 @@ from dedup.review.queries.pair_page import (
     ClustersOf,
     MarkedEvidence,
     clusters_of,
+    explained,
+    judgement_now,
     markable,
     marked_evidence,
     pair_details,
     side_by_side,
+    why,
 )
 from dedup.review.queries.series_and_groups import series_of_both, templates_for_a_rule
-from dedup.review.queries.why import explained, judgement_now, why
 from dedup.review.questions.tabs import SECOND, Question, give_back
 from dedup.review.readings import second_readings
 from dedup.review.readings.second_readings import with_outcomes
@@ -46,6 +48,7 @@ from dedup.views.requests import (
     neighbours,
     next_of,
     note_of,
+    refusals,
     refuse,
     say_decided,
     values_of,
@@ -265,16 +268,14 @@ def _compare_address(request: HttpRequest) -> str:
 @decision_view(_compare_address)
 def compare_decide(request: EditorRequest) -> HttpResponse:
     """Make two articles a pair by a decision on them."""
-    try:
+    with refusals(request, decisions.ReviewError, ProfileError, page=reverse("compare")):
         values = values_of(DeclarationForm(request.POST))
         left, right = _two(values.pop("left"), values.pop("right"))
         judged = judgement_now(left, right, default_profile())
         decision = declare_pair(left, right, judged=judged, user=request.user, **values)
-    except (decisions.ReviewError, ProfileError) as error:
-        refuse(request, str(error), page=reverse("compare"))
-        return redirect(_compare_address(request))
-    say_decided(request, "Decided. These two are now a pair.", decision)
-    return redirect(back_address(request) or reverse("pair", args=[decision.pair_id]))
+        say_decided(request, "Decided. These two are now a pair.", decision)
+        return redirect(back_address(request) or reverse("pair", args=[decision.pair_id]))
+    return redirect(_compare_address(request))
 
 
 def _two(*numbers: int) -> list[Article]:

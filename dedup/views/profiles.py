@@ -17,7 +17,7 @@ from dedup.forms.profiles import ProfileForm, RuleForm, copy_of
 from dedup.models import FittedModel, Profile, ProfileRule
 from dedup.research.lessons import HeldBackError, answers_missing, ask_for_lesson, check_use, verification_of
 from dedup.review.rules.profiles import effects, passes_in_use, rule_rows, save_profile, widenings
-from dedup.views.requests import EditorRequest, decision_view, say
+from dedup.views.requests import EditorRequest, decision_view, refusals, say
 
 
 def profiles(request: HttpRequest) -> HttpResponse:
@@ -158,16 +158,13 @@ def model_use(request: EditorRequest) -> HttpResponse:
     from dedup.research.learning import LearningError, use  # noqa: PLC0415 - imports the comparison and its kernels
 
     form = ModelForm(request.POST)
-    try:
-        if (number := read_number(request.POST.get("model", ""))) is not None:
-            check_use(number)
-        fitted = use(form.cleaned_data["model"]) if form.is_valid() else None
-    except (LearningError, HeldBackError) as error:
-        messages.error(request, f"Nothing was switched: {error}.")
-        return redirect("learning")
-    if form.errors:
+    if not form.is_valid():
         messages.error(request, "Nothing was switched: the form named no model.")
         return redirect("learning")
-    name = f"Model {fitted.pk}" if fitted else "The shipped model"
-    messages.success(request, f"{name} is in use. The next run judges all pairs with it.")
+    with refusals(request, LearningError, HeldBackError, text="Nothing was switched: {}."):
+        if (number := read_number(form.cleaned_data["model"])) is not None:
+            check_use(number)
+        fitted = use(form.cleaned_data["model"])
+        name = f"Model {fitted.pk}" if fitted else "The shipped model"
+        messages.success(request, f"{name} is in use. The next run judges all pairs with it.")
     return redirect("learning")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any
 
@@ -15,7 +14,7 @@ from django.views.decorators.http import require_POST
 from dedup.forms.base import ReportForm
 from dedup.models import StoredReport
 from dedup.reports import REPORTS
-from dedup.reports.base import Report, ReportError
+from dedup.reports.base import ReportError
 from dedup.reports.computing import (
     QUICK_SECONDS,
     Changes,
@@ -33,12 +32,14 @@ def reports(request: HttpRequest) -> HttpResponse:
     return render(request, "reports/reports.html", {"reports": REPORTS.values()})
 
 
-@dataclass
 class _Asked:
-    """A report with the options of the URL, and what is known of its result."""
+    """The report of this name with the options of the URL, and what is known of its result. Raises Http404."""
 
-    report: Report
-    form: ReportForm
+    def __init__(self, request: HttpRequest, name: str) -> None:
+        if name not in REPORTS:
+            raise Http404(f"There is no report {name!r}; use one of {', '.join(REPORTS)}")
+        self.report = REPORTS[name]
+        self.form = ReportForm(request.GET, report=self.report)
 
     @cached_property
     def stored(self) -> StoredReport | None:
@@ -61,7 +62,7 @@ class _Asked:
 
 def report(request: HttpRequest, name: str) -> HttpResponse:
     """Show the result of a report with the options of the URL: its summary, charts and tables."""
-    asked = _asked(request, name)
+    asked = _Asked(request, name)
     context: dict[str, Any] = {"report": asked.report, "form": asked.form, "query": query_of(request)}
     if not asked.form.is_valid():
         return render(request, "reports/report.html", context, status=400)
@@ -79,7 +80,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def report_count(request: EditorRequest, name: str) -> HttpResponse:
     """Compute a report again; a heavy one is queued for a worker."""
-    asked, page = _asked(request, name), address_of(request, "report", name)
+    asked, page = _Asked(request, name), address_of(request, "report", name)
     if not asked.form.is_valid():
         return refused(*reasons_of(asked.form))
     try:
@@ -99,7 +100,7 @@ def _of_result(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 
     @wraps(view)
     def answer(request: HttpRequest, name: str, **values: str) -> HttpResponse:
-        asked = _asked(request, name)
+        asked = _Asked(request, name)
         if not asked.form.is_valid():
             return refused(*reasons_of(asked.form))
         try:
@@ -147,10 +148,3 @@ def report_file(_request: HttpRequest, _name: str, found: StoredReport, file: st
 def _file(text: str, content_type: str, name: str) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
-
-
-def _asked(request: HttpRequest, name: str) -> _Asked:
-    """Return the report of this name, and the form with the options of the URL. Raises Http404."""
-    if name not in REPORTS:
-        raise Http404(f"There is no report {name!r}; use one of {', '.join(REPORTS)}")
-    return _Asked(REPORTS[name], ReportForm(request.GET, report=REPORTS[name]))

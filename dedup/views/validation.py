@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from articles.paging import page_of
 from dedup.answers import PairLabel
-from dedup.forms.samples import LabelForm, SampleForm
+from dedup.forms.exports import LabelForm, SampleForm
 from dedup.models import SampledPair, ValidationSample
 from dedup.research.sampling import SEEDS, SampleError, draw
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
@@ -22,7 +22,7 @@ from dedup.rows.files import FORMATS
 from dedup.rows.validation import columns_of, labelled_rows
 from dedup.views.pairs import comparison
 from dedup.views.questions import Steps
-from dedup.views.requests import EditorRequest, attachment, decision_view, note_of, refusals, refuse, values_of
+from dedup.views.requests import EditorRequest, attachment, decision_view, note_of, refusals, values_of
 
 
 def samples(request: EditorRequest) -> HttpResponse:
@@ -115,17 +115,15 @@ def pair_label(request: EditorRequest, sample_id: int, position: int) -> HttpRes
     """Store what the reader says about a pair, and go to the next one without a label."""
     labelled = _sampled(sample_id, position)
     reader = request.user.get_username()
-    try:
+    with refusals(request, ReviewError, page=reverse("validation_pair", args=[sample_id, position])):
         stored = validation.label_pair(labelled, reader=reader, **values_of(LabelForm(request.POST)))
-    except ReviewError as error:
-        refuse(request, str(error), page=reverse("validation_pair", args=[sample_id, position]))
-        return redirect("validation_pair", sample_id, position)
-    following = next_unread(sample_id, reader, after=position) or next_unread(sample_id, reader)
-    if following is None:
-        messages.success(request, "You have labelled every pair of this sample.")
-        return redirect("validation_sample", sample_id)
-    messages.success(request, f"Pair {position}: {stored.get_label_display()}.")
-    return redirect("validation_pair", sample_id, following)
+        following = next_unread(sample_id, reader, after=position) or next_unread(sample_id, reader)
+        if following is None:
+            messages.success(request, "You have labelled every pair of this sample.")
+            return redirect("validation_sample", sample_id)
+        messages.success(request, f"Pair {position}: {stored.get_label_display()}.")
+        position = following
+    return redirect("validation_pair", sample_id, position)
 
 
 def _sampled(sample_id: int, position: int) -> SampledPair:

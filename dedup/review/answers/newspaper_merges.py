@@ -24,29 +24,23 @@ _LISTS = {
 
 
 class MergePreview(NamedTuple):
-    """What a merge will do. `pairs`: those with an article that moves; `joined`: those that become of one newspaper."""
+    """What a merge will do, also as labels and texts, in reading order."""
 
     plan: MergePlan
-    pairs: int
-    joined: int
-
-    @property
-    def facts(self) -> list[tuple[str, str]]:
-        """Return labels and texts, in reading order."""
-        plan = self.plan
-        days = " to ".join(sorted({str(day) for day in (plan.first_day, plan.last_day) if day})) or "none"
-        pairs = f"{self.pairs:,}, {self.joined:,} of them with articles of {plan.into}"
-        facts = [("articles that move", f"{plan.articles:,}"), ("days", days), ("pairs with these articles", pairs)]
-        names = ", ".join(plan.names)
-        return [*facts, *([("names and hosts that will find it", names)] if names else []), *_settings(plan.carried)]
+    facts: list[tuple[str, str]]
 
 
 def preview_merge(merged: Newspaper, into: Newspaper) -> MergePreview:
     """Return what a merge will do; change nothing. Raises MergeError."""
     plan = plan_merge(merged, into)
     touched = Pair.objects.proposed().filter(Q(left__newspaper=merged) | Q(right__newspaper=merged))
-    ends = Q(left__newspaper=into) | Q(right__newspaper=into)
-    return MergePreview(plan, touched.count(), touched.filter(ends).count())
+    joined = touched.filter(Q(left__newspaper=into) | Q(right__newspaper=into))  # those that become of one newspaper
+    days = " to ".join(sorted({str(day) for day in (plan.first_day, plan.last_day) if day})) or "none"
+    pairs = f"{touched.count():,}, {joined.count():,} of them with articles of {into}"
+    facts = [("articles that move", f"{plan.articles:,}"), ("days", days), ("pairs with these articles", pairs)]
+    if plan.names:
+        facts.append(("names and hosts that will find it", ", ".join(plan.names)))
+    return MergePreview(plan, [*facts, *_settings(plan.carried)])
 
 
 def merge_newspapers(merged: Newspaper, into: Newspaper, *, user: Any = None) -> NewspaperMerge:

@@ -96,27 +96,19 @@ def with_examples(weeks: Iterable[RepeatedSentence]) -> list[tuple[RepeatedSente
     return [(week, [articles[pk] for pk in ids if pk in articles]) for week, ids in named]
 
 
-class Explained(NamedTuple):
-    """A stretch of an article; `repeated` is the repeated sentence to show after it."""
-
-    text: str
-    boilerplate: bool
-    repeated: RepeatedSentence | None = None
-
-
-def explained(article: Article) -> list[Explained]:
-    """Return the article's content in stretches, with the repeated sentence of each that is boilerplate.
+def explained(article: Article) -> list[tuple[str, bool, RepeatedSentence | None]]:
+    """Return the article's content in stretches, each with whether it is boilerplate and the repeated sentence to show.
 
     Among neighbouring sentences with the same number of articles, only the last has it.
     """
     found = RepeatedSentence.objects.filter(newspaper=article.newspaper_id, week=monday_of(article.date))
     inside = found.filter(article_ids__contains=[article.pk]) if article.boilerplate else ()
     rows: dict[UUID | None, RepeatedSentence] = {row.digest: row for row in inside}
-    stretches: list[Explained] = []
+    stretches: list[tuple[str, bool, RepeatedSentence | None]] = []
     said = 0
     for passage in reversed(list(passages(MarkedText(article.content, article.boilerplate)))):
         row = rows.get(text_digest(normalize_text(passage.text))) if passage.boilerplate else None
-        stretches.append(Explained(passage.text, passage.boilerplate, row if row and row.articles != said else None))
+        stretches.append((passage.text, passage.boilerplate, row if row and row.articles != said else None))
         if passage.text.strip():
             said = row.articles if row else 0
     return stretches[::-1]

@@ -1,23 +1,34 @@
-"""The page of a pair: its two articles side by side, its evidence, and what a pass found in both."""
+"""The page of a pair: its two articles, its evidence, why it has its verdict, and why passes propose it or not."""
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any, LiteralString, NamedTuple
 
-from django.db.models import prefetch_related_objects
+from django.db import connection
+from django.db.models import Count, prefetch_related_objects
 
 from articles.models import Article, in_order
 from dedup.answers import PARTING
+from dedup.detection.bounds import Rules, bounded, bounds_of, general_bounds, widened
 from dedup.detection.clustering.doubts import doubts_of_pair
 from dedup.detection.comparison.differences import compare_headlines, compare_texts
 from dedup.detection.comparison.evidence_marks import NO_MARKS, PairMarks, marks_of
 from dedup.detection.comparison.located import compared_text
 from dedup.detection.comparison.shown_text import MarkedText, Segment, passages
+from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.passes import PASSES
-from dedup.detection.types import Mark
-from dedup.models import DenseGroup, Evidence, Pair, Verdict
+from dedup.detection.passes.base import Explanation, PassConfig
+from dedup.detection.passes.exact import ExactPass
+from dedup.detection.runs.judging import JudgedNow, boilerplate_of_last_run, judge_now, judged_now
+from dedup.detection.runs.profiles import configs_of, rules_of
+from dedup.detection.types import Mark, VerdictKind, Window
+from dedup.detection.verdicts.contributions import shares_of, steps_of
+from dedup.detection.verdicts.verdict import kind_of
+from dedup.models import CrowdedArticle, DenseGroup, Evidence, Pair, Profile, Verdict
 from dedup.models.querysets import read_rows
 from dedup.review.answers.decisions import cluster_of, decisions_on
 from dedup.review.answers.history import implied_by, with_actors
@@ -196,3 +207,179 @@ def _shared_urls(left: Article, right: Article) -> frozenset[str]:
     known = [{url.url: url.normalized_url for url in article.urls.all()} for article in (left, right)]
     shared = set(known[0].values()) & set(known[1].values())
     return frozenset(url for urls in known for url, reduced in urls.items() if reduced in shared)
+
+
+# Stored and calculated probabilities that differ by no more are the same.
+_SAME = 0.005
+_ASKED = {
+    "duplicate": "Are they duplicates?",
+    "template": "If not: is it one form with other facts?",
+    "version": "If neither: are they versions of one article?",
+}
+# Of the questions after the first one, those that decide about a verdict.
+_DECIDING = {
+    VerdictKind.DUPLICATE: ("duplicate",),
+    VerdictKind.TEMPLATE: ("duplicate", "template"),
+    VerdictKind.VERSION: ("duplicate", "template", "version"),
+    VerdictKind.SIMILAR: ("duplicate", "template", "version"),
+}
+
+
+def why(pair: Pair) -> dict[str, Any]:
+    """Return what a pair's verdict rests on, as the next run would judge it; nothing if that cannot be calculated."""
+    exact = pair.evidence.filter(pass_name=ExactPass.name, stale=False).first()
+    now = judge_now(pair.left_id, pair.right_id, leftover=exact.details.get("leftover", 0) if exact else 0)
+    if now is None:
+        return {}
+    probabilities = now.model.probabilities(now.features)
+    by_model = kind_of(probabilities, now.model.threshold)
+    judged = (now.judgement.kind, now.judgement.probability)
+    labels = {kind.value: kind.value for kind in VerdictKind}
+    return {
+        "differs": _differs(pair, now),  # from what is stored
+        "by_rule": "" if judged == by_model else now.judgement.reasons[0],  # why the model was not asked
+        "threshold": now.model.threshold,
+        "shares": shares_of(labels, [getattr(probabilities, kind) for kind in labels]),
+        "waterfalls": [_waterfall(name, now) for name in _DECIDING[by_model[0]]],
+    }
+
+
+def _differs(pair: Pair, now: JudgedNow) -> bool:
+    stored = (pair.probability or 0.0, pair.duplicate_probability or 0.0)
+    calculated = (now.judgement.probability, now.judgement.duplicate_probability)
+    apart = max(abs(one - other) for one, other in zip(stored, calculated, strict=True))
+    return bool(pair.verdict) and (pair.verdict != now.judgement.kind or apart > _SAME)
+
+
+def _waterfall(name: str, now: JudgedNow) -> dict[str, Any]:
+    """Return the sum behind the answer to one question: its steps, and where their bars are on a scale of 0..100."""
+    asked = now.model.questions[name]
+    steps = steps_of(asked, now.features)
+    reached = [0.0, *(step.after for step in steps)]
+    low, high = min(reached) - 0.5, max(reached) + 0.5
+
+    def place(points: float) -> float:
+        return 100 * (points - low) / (high - low)
+
+    ends = [sorted((place(step.before), place(step.after))) for step in steps]
+    return {
+        "title": _ASKED[name],
+        "bars": [(step, f"{x:.2f}", f"{end - x:.2f}") for step, (x, end) in zip(steps, ends, strict=True)],
+        "half": f"{place(0):.2f}",  # where the chance is one half
+        "points": steps[-1].after,
+        "probability": asked.probability(now.features),
+    }
+
+
+class PassRow(NamedTuple):
+    """What a pass says of two articles. `state`: proposed, next run, left out, or off in the profile."""
+
+    name: str
+    state: str
+    why: str
+    score: float | None
+    threshold: float | None
+
+
+class Explained(NamedTuple):
+    """What every pass says of two articles, and what the full comparison says of them now."""
+
+    profile: Profile
+    rows: list[PassRow]
+    judged: JudgedRow
+
+    @property
+    def verdict(self) -> str:
+        """The name of the verdict, for the page."""
+        return Verdict(self.judged.verdict).label
+
+    @property
+    def reasons(self) -> list[str]:
+        """The reasons for the verdict."""
+        reasons: list[str] = json.loads(self.judged.reasons)
+        return reasons
+
+    @property
+    def proposing(self) -> int:
+        """The number of passes that propose the two articles."""
+        return sum(row.state == "proposed" for row in self.rows)
+
+
+def explained(left: Article, right: Article, profile: Profile) -> Explained:
+    """Return why the passes of a profile propose two articles, given in order of id, or not.
+
+    Raises ProfileError if the settings of the profile are not valid. With the containment or the sentence pass it reads
+    the shingles of all articles.
+    """
+    configs, rules = configs_of(profile.settings), rules_of(profile)
+    window = _window()
+    evidence = Evidence.objects.filter(pair__left=left, pair__right=right, stale=False)
+    proposed = set(evidence.values_list("pass_name", flat=True))
+    hubs = CrowdedArticle.objects.filter(article__in=(left, right)).values_list("pass_name")
+    hubs_in = {name for name, number in hubs.annotate(Count("pk")) if number == 2}
+    found = {name: _explanation(name, config, rules, window, left, right) for name, config in configs.items()}
+    rows = [
+        _row(name, configs[name], said, profile, is_stored=name in proposed, is_crowded=name in hubs_in)
+        for name, said in found.items()
+    ]
+    return Explained(profile, rows, judgement_now(left, right, profile))
+
+
+def _explanation(
+    name: str, config: PassConfig, rules: Rules, window: Window, left: Article, right: Article
+) -> Explanation:
+    """Return why a pass proposes two articles, by the bounds of their newspapers."""
+
+    def explain(by: PassConfig) -> Explanation:
+        return PASSES[name].explain(left.pk, right.pk, window, by, connection)
+
+    bounds = bounds_of(name, config, rules, left.newspaper_id, right.newspaper_id)
+    own = explain(bounded(config, bounds))
+    if bounds.left_out:
+        return dataclasses.replace(own, proposed=False, why="A rule of the profile leaves out these newspapers.")
+    if bounds == general_bounds(config) and not rules:
+        return own
+    # The pass runs at the loosest bounds of all rules; pairs outside their own ones are left out then.
+    loosest = explain(widened(name, config, rules))
+    proposed = loosest.proposed and bounds.allow(loosest.score or 0.0, abs((left.date - right.date).days))
+    said = own if own.proposed == proposed else loosest
+    ruled = bounds != general_bounds(config)
+    why = f"{said.why} A rule of the profile sets other bounds for these newspapers." if ruled else said.why
+    return dataclasses.replace(said, proposed=proposed, why=why, threshold=own.threshold)
+
+
+def judgement_now(left: Article, right: Article, profile: Profile) -> JudgedRow:
+    """Return the verdict that a run with this profile would give two articles, given in order of id.
+
+    Raises ProfileError if the settings of the profile are not valid.
+    """
+    window, exact = _window(), configs_of(profile.settings)[ExactPass.name]
+    leftover = 0
+    if exact.enabled:
+        found = PASSES[ExactPass.name].explain(left.pk, right.pk, window, exact, connection)
+        leftover = found.evidence.get("leftover", 0)
+    joins, mode = profile.versions_join, window.boilerplate
+    return judged_now(left.pk, right.pk, versions_join=joins, boilerplate=mode, leftover=leftover)
+
+
+def _window() -> Window:
+    """Return all days, with or without boilerplate as the last run compared."""
+    return Window(datetime.date.min, datetime.date.max, boilerplate=boilerplate_of_last_run())
+
+
+def _row(
+    name: str, config: PassConfig, found: Explanation, profile: Profile, *, is_stored: bool, is_crowded: bool
+) -> PassRow:
+    state, why = "left out", found.why
+    if is_stored:
+        state = "proposed"
+        if not (found.proposed and config.enabled):
+            why = f"The last run proposed them. With the settings and articles of now it would not: {why}"
+    elif not config.enabled:
+        state = "off"
+        why = f"Off in the profile “{profile}”. {why}"
+    elif found.proposed and is_crowded:
+        why = f"{why} But both are in a dense group, of which only the most similar pairs are kept."
+    elif found.proposed:
+        state, why = "next run", f"{why} No run has proposed them so far; the next run over these days will."
+    return PassRow(name, state, why, found.score, found.threshold)

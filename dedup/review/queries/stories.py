@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
@@ -120,7 +120,14 @@ def stories_of(articles: Iterable[Article]) -> list[Story]:
     rows = list(articles)
     clusters = {row.pk: row.membership.cluster_id for row in rows if hasattr(row, "membership")}
     found = _together(list(clusters.values()))
-    return [_story(row, clusters.get(row.pk), found) for row in rows]
+    stories = []
+    for row in rows:
+        cluster = clusters.get(row.pk)
+        own = Source(row.newspaper_id, row.newspaper.name, 1, row.url)
+        sources, number, changed_at = found.get(cluster or 0, ([own], row.pk, row.stored_at))
+        copies = sum(source.articles for source in sources)
+        stories.append(Story(number, row, first_sentence(row), copies, sources, changed_at, cluster))
+    return stories
 
 
 # What the articles of a cluster have together: the sources, the lowest number, and when the last of them was stored.
@@ -141,13 +148,6 @@ def _together(clusters: Sequence[int]) -> dict[int, _Together]:
         )
         for cluster, some in rows.items()
     }
-
-
-def _story(article: Article, cluster: int | None, found: Mapping[int, _Together]) -> Story:
-    own = Source(article.newspaper_id, article.newspaper.name, 1, article.url)
-    sources, number, changed_at = found.get(cluster or 0, ([own], article.pk, article.stored_at))
-    articles = sum(source.articles for source in sources)
-    return Story(number, article, first_sentence(article), articles, sources, changed_at, cluster)
 
 
 def first_sentence(article: Article) -> str:

@@ -132,14 +132,14 @@ def _articles(cluster: Cluster) -> dict[int, Article]:
 
 def _text(kept: Article, found: Sequence[Article]) -> Text:
     differences = compare_texts(*compared_texts((kept, found[0])))
+    copies = []
+    for article in found[:COPIES_SHOWN]:
+        compared = compare_headlines(kept.headline, article.headline)
+        headline = [segment for block in compared.blocks for segment in block.right]
+        copies.append(Copy(article, headline, compared.identical))
     return Text(
-        copies=[_copy(kept, article) for article in found[:COPIES_SHOWN]],
+        copies=copies,
         more=max(len(found) - COPIES_SHOWN, 0),
         words=differences.right_words,
         differences=differences,
     )
-
-
-def _copy(kept: Article, article: Article) -> Copy:
-    compared = compare_headlines(kept.headline, article.headline)
-    return Copy(article, [segment for block in compared.blocks for segment in block.right], compared.identical)

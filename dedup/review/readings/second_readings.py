@@ -32,11 +32,8 @@ def waiting_for(user: Any) -> QuerySet[Decision]:
     Chosen are a share of all pairs, settings.SECOND_READINGS, the same ones every time. A pair waits if exactly one
     other editor decided it, and decided it by itself, and nobody has read it again.
     """
-    share = settings.SECOND_READINGS
-    # The text below which this share of all MD5 sums is: the first eight hexadecimal digits.
-    bound = f"{round(share * 2**32):08x}" if share < 1 else "g"
     drawn = Decision.objects.alias(drawn=DRAWN_BY).filter(
-        pair__isnull=False, undoes=None, drawn__lt=bound, kind__in=list(Answer)
+        pair__isnull=False, undoes=None, drawn__lt=_bound(settings.SECOND_READINGS), kind__in=list(Answer)
     )
     read = SecondReading.objects.filter(decision=OuterRef("pk"), pair=OuterRef("pair"))
     by_others = Decision.objects.in_force().filter(pair=OuterRef("pair"), kind__in=list(Answer))
@@ -149,6 +146,11 @@ def _append(
         raise ReviewError(f"A pair cannot be answered with {kind!r}; use one of {', '.join(BUTTONS)}.")
     about = {"pair_id": pair_id, "decision": first, "first_kind": said}
     return SecondReading.objects.create(**about, user=user, kind=kind, note=checked_note(note), blind=blind)
+
+
+def _bound(share: float) -> str:
+    """Return the text below which this share of all MD5 sums is: the first eight hexadecimal digits."""
+    return f"{round(share * 2**32):08x}" if share < 1 else "g"
 
 
 # Changes of an editor's answers that are listed, the latest ones.

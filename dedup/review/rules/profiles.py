@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
 
@@ -99,16 +99,6 @@ GROUP BY 1
 """
 
 
-class Bar(NamedTuple):
-    """A bar of a histogram, in the units of the picture; `kept`: its scores are not below the line."""
-
-    x: int
-    y: int
-    width: int
-    height: int
-    kept: bool
-
-
 @dataclass
 class PassEffect:
     """What a pass has found so far, and what of it the settings of a form would find again.
@@ -137,14 +127,17 @@ class PassEffect:
         return (self.line or 0.0) * WIDTH
 
     @property
-    def bars(self) -> list[Bar]:
-        """The bars from left to right. Their heights are square roots, so that small numbers can be seen."""
+    def bars(self) -> list[tuple[int, int, int, int, bool]]:
+        """The place, the size, and whether it is kept, of each bar from left to right, in the units of the picture.
+
+        The heights are square roots, so that small numbers can be seen.
+        """
         most = max(self.by_place.values(), default=1)
         width, line = WIDTH // BARS, self.line or 0.0
         heights = {place: max(2, round(HEIGHT * (count / most) ** 0.5)) for place, count in self.by_place.items()}
         return [
             # Any score of a bar that is kept is not below the line.
-            Bar(place * width, HEIGHT - height, width - 1, height, self.in_use and (place + 1) / BARS > line)
+            (place * width, HEIGHT - height, width - 1, height, self.in_use and (place + 1) / BARS > line)
             for place, height in sorted(heights.items())
         ]
 

@@ -65,7 +65,9 @@ class _Rules:
             row.ruled_by, row.ruled_at = user, timezone.now()
             row.save(update_fields=["ruled_by", "ruled_at"])
             self.note(row, True, user)
-            judged = self._judge(row)
+            # The undecided pairs get the verdict of the rule; some had joined a cluster.
+            pairs = list(self.pairs(row).in_queue().order_by().values_list("pk", flat=True))
+            judged = read_rows(_JUDGE_BY_RULE_SQL, pairs=pairs, reason=self.reason)
             if judged:
                 update_questions(rebuild_clusters({end for left, right, _ in judged for end in (left, right)}).articles)
         return sum(joined for *_, joined in judged)
@@ -87,11 +89,6 @@ class _Rules:
         if row is None:
             raise RuleError(self.gone.format(number))
         return row
-
-    def _judge(self, row: Any) -> list[tuple[Any, ...]]:
-        """Give the undecided pairs the verdict of the rule; return them, and whether each had joined a cluster."""
-        pairs = list(self.pairs(row).in_queue().order_by().values_list("pk", flat=True))
-        return read_rows(_JUDGE_BY_RULE_SQL, pairs=pairs, reason=self.reason)
 
 
 def _log(series: Series, made: bool, user: Any) -> None:

@@ -19,7 +19,7 @@ from dedup.detection.runs.starting import start_run
 from dedup.models import Cluster, Decision, Pair, Profile, ProfileRule
 from dedup.review.answers import decisions
 from dedup.review.answers.decisions import declare_pair
-from dedup.review.queries.why import judgement_now
+from dedup.review.queries.pair_page import judgement_now
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 from tests.pages import notices, opened

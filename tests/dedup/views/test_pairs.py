@@ -21,7 +21,7 @@ from dedup.detection.runs.judging import judge_now
 from dedup.detection.verdicts.contributions import percentage
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, HeadlineForm, Pair, Series
 from dedup.review.answers import decisions
-from dedup.review.queries.why import why
+from dedup.review.queries.pair_page import why
 from dedup.review.questions.tabs import TABS
 from tests.conftest import StoreArticle
 from tests.factories import PASSWORD, clusters, make_cluster, make_pair, make_run, make_series, make_user
