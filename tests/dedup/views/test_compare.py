@@ -179,10 +179,11 @@ def shown(client: Client, pair: Pair, **query: str) -> str:
 
 
 def test_very_long_texts_are_called_so_with_their_lengths(
-    editor_client: Client, missed: tuple[Article, Article], monkeypatch: pytest.MonkeyPatch
+    editor_client: Client, store: StoreArticle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dedup.detection.comparison.differences.MAX_COMPARISONS", -1)
-    page = shown(editor_client, make_pair(*missed, trigram=0.8))
+    two = [store(f"The pier closes on {day}.") for day in ("Monday", "Tuesday")]
+    page = shown(editor_client, make_pair(*two, trigram=0.9))
     assert re.search(r"<strong>Too long to mark what differs:</strong> (\d+) and \1 words, or very many", page)
     assert page.count(">Very long text<") == 2
 
