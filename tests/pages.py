@@ -23,6 +23,11 @@ def opened(client: Client, page: str, /, *numbers: object, **query: Any) -> str:
     return text_of(client, reverse(page, args=numbers), **query)
 
 
+def listed(client: Client, page: str, /, **query: Any) -> list[int]:
+    """Return the numbers of the rows of a list, in order."""
+    return [int(number) for number in re.findall(r'row-link" href="/\w+/(\d+)/', opened(client, page, **query))]
+
+
 def text_of(client: Client, address: str, status: int = 200, /, **query: Any) -> str:
     """Return the page at an address, which is answered with this status, as HTML."""
     answer = client.get(address, query)

@@ -89,7 +89,7 @@ def shares(pair: Pair | JudgedRow) -> list[Share]:
     return shares_of(labels, [duplicate, own, max(1 - duplicate - own, 0.0)])
 
 
-# Definitions: they stand above the reasons of any pair, so they say nothing of its texts or of its order.
+# Definitions: the page of any pair shows them above the reasons, so they say nothing of its texts or of its order.
 GLOSSES = {
     Verdict.DUPLICATE: "A reader would call the two one article.",
     Verdict.VERSION: "Two versions of one article.",

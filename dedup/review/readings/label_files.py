@@ -157,7 +157,7 @@ def _store(rows: Mapping[int, _Row], reader: str, empty: int) -> Imported:
     with transaction.atomic():
         # Two imports for one reader come one after the other.
         pairs = SampledPair.objects.select_for_update().filter(pk__in=rows).order_by("pk")
-        stored = {item_.pair_id: item_ for item_ in SampleLabel.objects.filter(pair__in=list(pairs), reader=reader)}
+        stored = {label.pair_id: label for label in SampleLabel.objects.filter(pair__in=list(pairs), reader=reader)}
         new = [row for row in rows.values() if row.pair not in stored]
         changed = [row for row in rows.values() if row.pair in stored and _differs(row, stored[row.pair])]
         SampleLabel.objects.bulk_create(

@@ -1,4 +1,4 @@
-"""What editors are asked: the tabs of the queue, the next question and its lease, rows and cards."""
+"""What editors are asked: the tabs of the queue, the next question and its lease, rows and cards; and their pace."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import re
 import pytest
 import time_machine
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from articles.models import Article
 from dedup.models import Cluster, Lease, Pair, Postponement
+from dedup.research.lessons import answers_missing
 from dedup.review.answers import batches, decisions
+from dedup.review.answers.history import pace, progress_of, sitting
 from dedup.review.queries.lists import PairSelection
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
 from dedup.review.questions.tabs import (
@@ -35,7 +38,7 @@ from dedup.review.questions.tabs import (
     write_questions,
 )
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair
+from tests.factories import make_cluster, make_pair, make_user
 
 pytestmark = pytest.mark.django_db
 NOON = datetime.datetime(2026, 3, 2, 12, 0, tzinfo=datetime.UTC)
@@ -288,3 +291,39 @@ def test_a_card_of_plain_copies_says_in_which_headlines_they_differ(store: Store
     assert card.doubts == []
     assert [copied.same_headline for copied in card.kept.copies] == [True, True, False]
     assert [(segment.text, segment.kind) for segment in card.kept.copies[2].headline if segment.text.strip()] != []
+
+
+AFTERNOON = datetime.datetime(2026, 3, 2, 15, 0, tzinfo=datetime.UTC)
+
+
+def minutes_ago(*numbers: float) -> list[datetime.datetime]:
+    return [AFTERNOON - datetime.timedelta(minutes=number) for number in numbers]
+
+
+def test_a_sitting_ends_with_a_pause_and_its_pace_needs_five_answers_in_a_minute_or_more() -> None:
+    times = minutes_ago(1, 2, 31, 32, 63, 64)
+    assert list(sitting(times, AFTERNOON)) == minutes_ago(1, 2, 31, 32)
+    assert sitting(minutes_ago(31), AFTERNOON) == []
+    assert sitting([], AFTERNOON) == []
+
+    assert pace(minutes_ago(1, 2, 3, 4, 5)) == 60
+    assert pace(minutes_ago(0, 1.5, 3)) is None
+    assert pace(minutes_ago(0, 0.1, 0.2, 0.3, 0.4)) is None
+
+
+def test_undone_answers_do_not_count_and_the_model_needs_five_of_each(
+    store: StoreArticle, django_assert_num_queries
+) -> None:
+    editor = make_user("mara", "editor")
+    pairs = [make_pair(store(), store(newspaper="Coast Telegraph"), trigram=0.9) for _ in range(9)]
+    assert answers_missing() == 10
+    for number, pair in enumerate(pairs):
+        decisions.decide_pair(pair.pk, "confirm" if number < 6 else "template", user=editor)
+    last = decisions.decide_pair(pairs[0].pk, "reject", user=editor)
+    decisions.undo(last.pk, user=editor)
+    with django_assert_num_queries(2):
+        found = progress_of(editor, 40)
+    # Just after midnight, some of them are of yesterday.
+    assert found.today == 9 or timezone.localtime().hour == 0
+    assert (found.sitting, found.missing, found.an_hour) == (9, 2, None)
+    assert progress_of(make_user("otto", "editor"), 40).sitting == 0

@@ -14,7 +14,6 @@ from django.db import connection
 from django.db.utils import DatabaseError
 
 from articles.models import Article
-from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile
 from dedup.review.answers import decisions
@@ -65,26 +64,6 @@ def decide(left: int, right: int, kind: str, user) -> Decision:
     return decisions.decide_pair(pair(left, right).pk, kind, user=user)
 
 
-def test_a_pair_has_the_state_of_its_latest_decision_which_is_in_the_history(four, editor) -> None:
-    decision = decisions.decide_pair(pair(four[0], four[1]).pk, "confirm", user=editor, note=" same wire copy ")
-    assert pair(four[0], four[1]).state == "confirmed"
-    assert (decision.kind, decision.decided_by, decision.note) == ("confirm", editor, "same wire copy")
-    assert decision.articles == four[:2]
-    assert constraints_in_force().must == [(four[0], four[1])]
-
-    for kind, state in (
-        ("confirm", "confirmed"),
-        ("reject", "rejected"),
-        ("unsure", "unsure"),
-        ("confirm", "confirmed"),
-    ):
-        decide(four[0], four[1], kind, editor)
-        assert pair(four[0], four[1]).state == state
-    assert Decision.objects.count() == 5
-    decide(four[0], four[1], "unsure", editor)
-    assert clusters() == [tuple(four)]
-
-
 def test_a_rejected_pair_leaves_the_cluster_and_stays_apart_in_later_runs(store, editor) -> None:
     one, other = store(WIRE).pk, store(WIRE, newspaper="Inland Courier").pk
     find_duplicates()
@@ -126,20 +105,6 @@ def test_a_decision_that_is_sent_again_is_stored_once(four, editor) -> None:
     decisions.undo(decisions.confirm_cluster(cluster, four, user=other, note="one wire").pk, user=other)
     decisions.confirm_cluster(cluster, four, user=other, note="one wire")
     assert Decision.objects.count() == before + 2
-
-
-@pytest.mark.parametrize("confirm", [False, True])
-def test_one_article_is_taken_out_and_the_rest_stays(four, editor, confirm: bool) -> None:
-    number = Cluster.objects.get().pk
-    if confirm:
-        decisions.confirm_cluster(number, four, user=editor)
-    decisions.take_out(number, four[1], user=editor)
-    assert Cluster.objects.get().state == ("confirmed" if confirm else "proposed")
-    assert clusters() == [(four[0], four[2], four[3])]
-    assert Cluster.objects.get().pk == number
-    assert pair(four[0], four[1]).state == "rejected"
-    find_duplicates()
-    assert clusters() == [(four[0], four[2], four[3])]
 
 
 def sentence(number: int) -> str:
@@ -193,17 +158,6 @@ def test_a_pair_that_is_found_after_a_decision_on_its_cluster_is_decided(store, 
     assert clusters() == {"confirm": [tuple(ids)], "take_out": [(ids[0], ids[1])], "reject": []}[act]
 
 
-def test_a_dissolved_cluster_stays_dissolved_and_can_be_brought_back(four, editor) -> None:
-    number = Cluster.objects.get().pk
-    decision = decisions.reject_cluster(number, four, user=editor)
-    assert clusters() == []
-    assert set(Pair.objects.values_list("state", flat=True)) == {"rejected"}
-    find_duplicates()
-    assert clusters() == []
-    decisions.undo(decision.pk, user=editor)
-    assert clusters() == [tuple(four)]
-
-
 def test_the_kept_article_is_the_first_until_an_editor_chooses(four, editor) -> None:
     cluster = Cluster.objects.get()
     assert cluster.kept_id == four[0]
@@ -213,19 +167,6 @@ def test_the_kept_article_is_the_first_until_an_editor_chooses(four, editor) -> 
     assert Cluster.objects.get().kept_id == four[2]
     decisions.undo(decision.pk, user=editor)
     assert Cluster.objects.get().kept_id == four[0]
-
-
-def test_undo_brings_back_what_stood_before(four, editor) -> None:
-    number = Cluster.objects.get().pk
-    confirmed = decide(four[0], four[1], "confirm", editor)
-    taken_out = decisions.take_out(number, four[1], user=editor)
-    assert pair(four[0], four[1]).state == "rejected"
-    decisions.undo(taken_out.pk, user=editor)
-    assert pair(four[0], four[1]).state == "confirmed"
-    assert clusters() == [tuple(four)]
-    decisions.undo(confirmed.pk, user=editor)
-    assert pair(four[0], four[1]).state == "undecided"
-    assert [item_.kind for item_ in Decision.objects.order_by("pk")] == ["confirm", "take_out", "undo", "undo"]
 
 
 def test_a_contradiction_is_reported_and_the_confirmations_hold(four, editor) -> None:

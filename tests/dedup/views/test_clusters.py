@@ -16,7 +16,7 @@ from dedup.models import Cluster, Decision, Evidence, Membership, Pair
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
-from tests.pages import notices, opened
+from tests.pages import listed, notices, opened
 
 pytestmark = pytest.mark.django_db
 Trio = tuple[Article, Article, Article]
@@ -43,11 +43,6 @@ def listed_ids(*articles: Article) -> str:
     return ",".join(str(article.pk) for article in articles)
 
 
-def listed(client: Client, **query: Any) -> list[int]:
-    page = opened(client, "clusters", **query)
-    return [int(number) for number in re.findall(r'row-link" href="/clusters/(\d+)/', page)]
-
-
 def act(client: Client, name: str, cluster: Cluster, query: str = "", **sent: Any) -> str:
     """Decide on a cluster; return where that leads."""
     return str(client.post(reverse(f"cluster_{name}", args=[cluster.pk]) + query, sent)["Location"])
@@ -61,11 +56,11 @@ def test_lists_the_largest_first_and_filters(editor_client: Client, store: Store
     small, large = make_cluster(store(), store()), make_cluster(*trio)
     Cluster.objects.filter(pk=small.pk).update(state="confirmed")
 
-    assert listed(editor_client) == [large.pk, small.pk]
-    assert listed(editor_client, state="confirmed") == [small.pk]
-    assert listed(editor_client, size_from="3") == [large.pk]
-    assert listed(editor_client, newspaper=trio[2].newspaper_id) == [large.pk]
-    assert listed(editor_client, size_from="abc", page="zzz") == [large.pk, small.pk]
+    assert listed(editor_client, "clusters") == [large.pk, small.pk]
+    assert listed(editor_client, "clusters", state="confirmed") == [small.pk]
+    assert listed(editor_client, "clusters", size_from="3") == [large.pk]
+    assert listed(editor_client, "clusters", newspaper=trio[2].newspaper_id) == [large.pk]
+    assert listed(editor_client, "clusters", size_from="abc", page="zzz") == [large.pk, small.pk]
 
 
 def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, visitor: Client, trio: Trio) -> None:
@@ -376,14 +371,14 @@ def test_a_weak_tie_is_flagged_unless_decisions_hold_the_cluster(
     assert f'href="/pairs/{weakest.pk}/?verdict=any&amp;back={weak.pk}">view this pair</a>' in page
     assert 'id="weak-title"' in page
     assert 'id="weak-title"' not in shown(editor_client, strong)
-    assert listed(editor_client, held="weak") == [weak.pk]
-    assert listed(editor_client, held="nonsense") == [weak.pk, strong.pk]
+    assert listed(editor_client, "clusters", held="weak") == [weak.pk]
+    assert listed(editor_client, "clusters", held="nonsense") == [weak.pk, strong.pk]
     rows = opened(editor_client, "clusters").split('class="row-item')
     assert ["weak link" in row for row in rows[1:]] == [True, False]
 
     decisions.confirm_cluster(weak.pk, [article.pk for article in trio], user=editor)
     assert 'id="weak-title"' not in shown(editor_client, weak)
-    assert listed(editor_client, held="weak") == []
+    assert listed(editor_client, "clusters", held="weak") == []
 
 
 def test_a_cluster_held_by_a_version_says_so(editor_client: Client, store: StoreArticle) -> None:

@@ -286,3 +286,17 @@ def test_a_comparison_leads_back_to_its_cluster(editor_client: Client, store: St
     assert answer["Location"] == back
     for nonsense in ("x", "-1", "9" * 30, "//evil.example"):
         assert "Back to cluster" not in opened(editor_client, "pair", pair.pk, back=nonsense)
+
+
+def test_hostile_texts_stay_texts(editor_client: Client, store: StoreArticle) -> None:
+    hostile = make_pair(
+        store("<img src=x onerror=alert(1)> & more", headline="<script>alert(1)</script>"),
+        store("<b>bold</b> & more", headline="</title><script>alert(2)</script>"),
+        trigram=0.7,
+    )
+    for view in ("", "merged", "plain"):
+        page = shown(editor_client, hostile, view=view)
+        assert "<script>alert" not in page
+        assert "<img" not in page
+        assert "<b>" not in page
+        assert "&lt;" in page

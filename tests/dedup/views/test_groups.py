@@ -22,7 +22,7 @@ from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.dense import finish, write_group, write_hubs
 from tests.factories import clusters, make_pair, make_run
-from tests.pages import notices, opened
+from tests.pages import listed, notices, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -56,11 +56,6 @@ def shown(client: Client, group: DenseGroup, **query: Any) -> str:
     return opened(client, "group", group.pk, **query)
 
 
-def listed(client: Client, **query: Any) -> list[int]:
-    page = opened(client, "groups", **query)
-    return [int(number) for number in re.findall(r'row-link" href="/groups/(\d+)/', page)]
-
-
 def confirm(client: Client, group: DenseGroup, **values: Any) -> str:
     client.post(reverse("group_confirm", args=[group.pk]), {"seen": group.fingerprint, **values})
     return shown(client, group)
@@ -71,13 +66,13 @@ def test_lists_the_largest_first_and_filters(
 ) -> None:
     write_group(store(newspaper="Inland Courier"), store(newspaper="Inland Courier"))
     small = DenseGroup.objects.exclude(pk=group.pk).get()
-    assert listed(editor_client) == [group.pk, small.pk]
-    assert listed(editor_client, newspaper=articles[4].newspaper_id) == [group.pk]
-    assert listed(editor_client, size_from=3) == [group.pk]
-    assert listed(editor_client, ruled="yes") == []
+    assert listed(editor_client, "groups") == [group.pk, small.pk]
+    assert listed(editor_client, "groups", newspaper=articles[4].newspaper_id) == [group.pk]
+    assert listed(editor_client, "groups", size_from=3) == [group.pk]
+    assert listed(editor_client, "groups", ruled="yes") == []
     editor_client.post(reverse("group_rule", args=[small.pk]))
-    assert listed(editor_client, ruled="yes") == [small.pk]
-    assert listed(editor_client, ruled="no") == [group.pk]
+    assert listed(editor_client, "groups", ruled="yes") == [small.pk]
+    assert listed(editor_client, "groups", ruled="no") == [group.pk]
     confirm(editor_client, group)
     rows = opened(editor_client, "groups").split('class="row-item')[1:]
     assert ["never duplicates of each other" in row for row in rows] == [False, True]
@@ -218,7 +213,7 @@ def test_a_ruled_group_stays_when_it_is_no_longer_dense(editor_client: Client, g
     assert "still listed because of its rule" in shown(editor_client, group)
     editor_client.post(reverse("group_end_rule", args=[group.pk]))
     update_groups()
-    assert listed(editor_client) == []
+    assert listed(editor_client, "groups") == []
 
 
 # ---- the confirmation ----

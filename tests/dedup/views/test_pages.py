@@ -1,9 +1,11 @@
-"""The dashboard, articles, runs, history and the faults."""
+"""The dashboard, articles and their later versions, history, the faults, reports, and the admin pages."""
 
 from __future__ import annotations
 
+import datetime
 import html
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -11,16 +13,18 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from articles.models import Article, ArticleURL, Newspaper
+from articles.models import Article, ArticleRevision, ArticleURL, Newspaper
 from articles.paging import count_up_to_ceiling, write_count
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
 from dedup.answers import Answer
 from dedup.models import Decision, DetectionRun, FittedModel, Pair
+from dedup.reports import REPORTS
+from dedup.reports.exact import ExactReport
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
-from tests.pages import text_of
+from tests.pages import opened, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -335,3 +339,96 @@ def test_articles_series_and_models_are_only_looked_at(staff: Client, store: Sto
         assert staff.post(f"/admin/dedup/{name}/{pk}/delete/", {"post": "yes"}).status_code == 403
     assert "Rates of Monday" in text_of(staff, "/admin/dedup/series/")
     assert "120" in text_of(staff, "/admin/dedup/fittedmodel/")
+
+
+def test_the_list_names_each_report_and_runs_none(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ExactReport, "result", lambda *_: pytest.fail("the list ran a report"))
+    page = editor_client.get("/reports/").content.decode()
+    assert all(f'href="/reports/{name}/"' in page and report.label in page for name, report in REPORTS.items())
+
+
+def test_options_stay_in_the_address_of_the_files(editor_client: Client, store: StoreArticle) -> None:
+    store("The ferry sails.", newspaper="Harbour Post", date="2026-03-02")
+    store("The ferry sails.", newspaper="Inland Courier", date="2026-03-03")
+    paper = Newspaper.objects.get(name="Harbour Post")
+    query = f"since=2026-03-01&until=2026-03-02&newspapers={paper.pk}"
+    page = editor_client.get(f"/reports/exact/?{query}")
+
+    assert page.context["summary"].startswith("0 of 1 articles (0.00%)")
+    assert f"/reports/exact.csv?{query.replace('&', '&amp;')}" in page.content.decode()
+    assert editor_client.get(f"/reports/exact.json?{query}").json()["exact"]["articles"] == 1
+    csv = editor_client.get(f"/reports/exact.csv?{query}")
+    assert csv["Content-Disposition"] == 'attachment; filename="exact.csv"'
+    assert csv.content.decode().splitlines()[:2] == [
+        '"table","repeated","groups","articles","share"',
+        '"exact","the same headline",0,0,0.0',
+    ]
+
+
+def test_what_makes_no_sense_is_refused(editor_client: Client) -> None:
+    page = editor_client.get("/reports/exact/?since=2026-03-02&until=2026-03-01")
+    assert page.status_code == 400
+    assert "2026-03-01 is before 2026-03-02" in page.content.decode()
+    assert "Nothing was computed." in page.content.decode()
+    assert editor_client.get("/reports/exact.json?newspapers=0").status_code == 400
+    for address in ("/reports/nothing/", "/reports/nothing.csv", "/reports/nothing.json"):
+        assert editor_client.get(address).status_code == 404
+
+
+NOON = datetime.datetime(2026, 3, 2, 12, tzinfo=datetime.UTC)
+Kind = ArticleRevision.Kind
+
+
+def revise(article: Article, number: int, kind: str, headline: str = "", content: str = "", note: str = "") -> None:
+    ArticleRevision.objects.create(
+        article=article,
+        number=number,
+        kind=kind,
+        seen_at=NOON + datetime.timedelta(hours=number),
+        updated_at=NOON if number == 1 else None,
+        headline=headline,
+        content=content,
+        note=note,
+        url=article.url,
+        body=b"",
+    )
+
+
+def read(client: Client, name: str, *numbers: int) -> str:
+    return unescape(opened(client, name, *numbers))
+
+
+def test_what_changed_is_shown_with_its_times(editor_client: Client, store: StoreArticle) -> None:
+    pier = store("The pier closes on Monday.", headline="Pier closes", newspaper="Harbour Post", date="2026-03-02")
+    other = store("The pier shuts on Monday.", headline="Pier shuts", newspaper="Coast Telegraph", date="2026-03-02")
+    pair = make_pair(pier, other, trigram=0.8)
+    assert "ater version" not in read(editor_client, "article", pier.pk)
+    assert "ater version" not in read(editor_client, "pair", pair.pk)
+
+    revise(pier, 1, Kind.CHANGED, "Pier closes", "The pier closes on Tuesday.")
+    revise(pier, 2, Kind.GONE, note="HTTP 410")
+    revise(pier, 3, Kind.BACK, "Pier closes", "The pier closes on Tuesday.")
+    revise(pier, 4, Kind.CHANGED, "Pier stays open", "The pier stays open.")
+    revise(pier, 5, Kind.GONE, note="HTTP 404")
+
+    page = read(editor_client, "article", pier.pk)
+    assert "The pier closes on Monday." in page  # the first version
+    assert "changed 2 Mar 2026, 12:00 by its feed or sitemap" in page
+    assert page.index("Version 2") < page.index("HTTP 410") < page.index("Back again") < page.index("Version 3")
+    assert page.count("“Pier stays open”") == 1
+    first = read(editor_client, "article_revision", pier.pk, 1)
+    assert "<del>Monday</del>" in first
+    assert "<ins>Tuesday</ins>" in first
+    assert "Previous version" not in first
+    last = read(editor_client, "article_revision", pier.pk, 4)
+    assert "version 2, seen 2 Mar 2026, 15:00" in last
+    assert "Next version" not in last
+    assert reverse("article_revision", args=[pier.pk, 3]) in last
+
+    page = read(editor_client, "pair", pair.pk)
+    assert "First article: " in page
+    assert "2 later versions" in page
+    assert "since 2 Mar 2026, 17:00" in page
+    assert "Second article: " not in page.split('class="versions-note"')[1].split("</p>")[0]
+    for missing in (2, 5, 6):  # gone, or never stored
+        assert editor_client.get(reverse("article_revision", args=[pier.pk, missing])).status_code == 404

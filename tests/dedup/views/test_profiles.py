@@ -161,7 +161,7 @@ def test_the_default_profile_is_not_deleted_and_others_are(admin_client: Client)
     other = Profile.objects.create(name="strict")
     for profile in (default_profile(), other):
         admin_client.post(reverse("profile_delete", args=[profile.pk]))
-    assert [item_.name for item_ in Profile.objects.all()] == ["default"]
+    assert [profile.name for profile in Profile.objects.all()] == ["default"]
 
 
 def test_a_saved_profile_replaces_the_default_takes_rules_and_moves_the_questions(

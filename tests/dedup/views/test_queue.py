@@ -270,7 +270,7 @@ def test_a_filter_finds_the_same_whether_few_or_many_rows_pass(
 ) -> None:
     rebuild_clusters()
     update_questions(None)
-    paper = {item_.name: item_.pk for item_ in Newspaper.objects.all()}
+    paper = dict(Newspaper.objects.values_list("name", "pk"))
     both = f"newspaper={paper['Harbour Post']}&other={paper['Coast Telegraph']}"
     filters = [
         "headline=pier",
@@ -279,7 +279,7 @@ def test_a_filter_finds_the_same_whether_few_or_many_rows_pass(
         "pass_name=trigram",
         both,
     ]
-    asked = [f"/queue/?{tab}&{filter_}" for tab in ("tab=pairs", "tab=informative") for filter_ in filters]
+    asked = [f"/queue/?{tab}&{chosen}" for tab in ("tab=pairs", "tab=informative") for chosen in filters]
     asked += ["/stories/?q=pier", "/stories/?q=harvest", "/articles/?q=paper.example/2026/03"]
     asked += [f"/stories/?newspaper={number}" for number in paper.values()]
 

@@ -48,13 +48,13 @@ def test_a_view_is_saved_listed_renamed_and_deleted(client: Client, store: Store
     assert '<details class="filter" open>' in page
 
     client.post(f"/views/{view.pk}/rename/", {"name": "Open"})
-    assert [item_.name for item_ in SavedView.objects.order_by("page")] == ["Open", "To look at"]
+    assert [view.name for view in SavedView.objects.order_by("page")] == ["Open", "To look at"]
     # Nobody else sees or touches it.
     other = logged_in(make_user("eve", "viewer"))
     assert "You have saved no view." in shown(other, "/views/")
     assert other.post(f"/views/{view.pk}/delete/").status_code == 404
     assert client.post(f"/views/{view.pk}/delete/")["Location"] == "/views/"
-    assert [item_.page for item_ in SavedView.objects.all()] == ["queue"]
+    assert [view.page for view in SavedView.objects.all()] == ["queue"]
 
 
 @pytest.mark.parametrize(

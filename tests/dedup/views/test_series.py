@@ -11,16 +11,18 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article
+from dedup.answers import Answer
 from dedup.detection.runs.outdated_verdicts import note_input_digests, outdated_verdicts
 from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import RULE_REASON
 from dedup.models import DenseGroup, Pair, Series
 from dedup.review.answers import decisions
+from dedup.review.answers.decisions import decide_pair
 from dedup.review.rules.rules import ENDED, MADE, make_rule
 from tests.conftest import StoreArticle
 from tests.dense import write_group
-from tests.factories import clusters, make_pair, make_run, make_series
-from tests.pages import notices, opened
+from tests.factories import clusters, make_pair, make_run, make_series, make_user
+from tests.pages import listed, notices, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -43,23 +45,18 @@ def shown(client: Client, series: Series, **query: Any) -> str:
     return opened(client, "series", series.pk, **query)
 
 
-def listed(client: Client, **query: Any) -> list[int]:
-    page = opened(client, "series_list", **query)
-    return [int(number) for number in re.findall(r'row-link" href="/series/(\d+)/', page)]
-
-
 def test_lists_the_largest_first_and_filters(
     editor_client: Client, editor: User, store: StoreArticle, articles: list[Article], series: Series
 ) -> None:
     small = make_series(articles[4].newspaper, "tides", articles[4])
-    assert listed(editor_client) == [series.pk, small.pk]
-    assert listed(editor_client, newspaper=articles[4].newspaper_id) == [small.pk]
-    assert listed(editor_client, headline="7TH") == [series.pk]
-    assert listed(editor_client, ruled="yes") == []
+    assert listed(editor_client, "series_list") == [series.pk, small.pk]
+    assert listed(editor_client, "series_list", newspaper=articles[4].newspaper_id) == [small.pk]
+    assert listed(editor_client, "series_list", headline="7TH") == [series.pk]
+    assert listed(editor_client, "series_list", ruled="yes") == []
     make_rule(small.pk, user=editor)
-    assert listed(editor_client, ruled="yes") == [small.pk]
-    assert listed(editor_client, ruled="no") == [series.pk]
-    assert listed(editor_client, ruled="x", newspaper="x", page="zzz") == [series.pk, small.pk]
+    assert listed(editor_client, "series_list", ruled="yes") == [small.pk]
+    assert listed(editor_client, "series_list", ruled="no") == [series.pk]
+    assert listed(editor_client, "series_list", ruled="x", newspaper="x", page="zzz") == [series.pk, small.pk]
     rows = opened(editor_client, "series_list").split('class="row-item')
     assert ["never duplicates of each other" in row for row in rows[1:]] == [False, True]
     assert "on 4 days, 4 Mar 2026 to 7 Mar 2026" in rows[1]
@@ -184,3 +181,26 @@ def test_a_rule_is_offered_when_editors_call_its_pairs_templates(
     confirmed = make_pair(articles[1], articles[2], trigram=0.9)
     editor_client.post(reverse("pair_decide", args=[confirmed.pk]), {"seen": 0, "kind": "version"})
     assert "A rule would fit" not in shown(editor_client, series)
+
+
+def test_a_rule_parts_the_undecided_pairs_within_its_series_and_no_other(store: StoreArticle) -> None:
+    post = [store(newspaper="Post") for _ in range(6)]
+    gazette = [store(newspaper="Gazette") for _ in range(2)]
+    ruled = make_series(post[0].newspaper, "exchange rates of #", *post[:3])
+    make_series(post[0].newspaper, "weather for #", *post[3:5])
+    make_series(gazette[0].newspaper, "exchange rates of #", *gazette)
+    reached = make_pair(post[0], post[1], title=0.9)
+    similar = make_pair(post[1], post[2], verdict="similar", title=0.9)
+    decided = make_pair(post[0], post[2], title=0.9)
+    editor = make_user("mara", "editor")
+    decide_pair(decided.pk, Answer.CONFIRM, user=editor)
+    others = [
+        make_pair(post[3], post[4], title=0.9),  # another series
+        make_pair(post[0], post[5], title=0.9),  # one end in no series
+        make_pair(*gazette, title=0.9),  # the same form in another newspaper
+        decided,
+    ]
+    assert make_rule(ruled.pk, user=editor) == 1
+    verdicts = dict(Pair.objects.values_list("pk", "verdict"))
+    assert (verdicts[reached.pk], verdicts[similar.pk]) == ("template", "template")
+    assert {verdicts[other.pk] for other in others} == {"duplicate"}

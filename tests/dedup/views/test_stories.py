@@ -50,7 +50,7 @@ def test_a_cluster_is_one_story_with_its_newspapers_found_by_any_of_its_articles
     assert "The ferry to the islands stays in the harbour until Friday." in page
     assert "second sentence" not in page
 
-    papers = {item_.name: item_.pk for item_ in Newspaper.objects.all()}
+    papers = dict(Newspaper.objects.values_list("name", "pk"))
 
     def found(query: str) -> list[str]:
         page = visitor.get(f"/stories/?{query}").content.decode()

@@ -58,7 +58,7 @@ def test_a_token_is_made_shown_once_used_and_revoked() -> None:
     assert client.post(f"/tokens/{token.pk}/revoke/")["Location"] == "/tokens/"
     assert "revoked</span>" in read(client)
     assert find_token(text) is None
-    assert [(item_.object_id, item_.change_message) for item_ in LogEntry.objects.order_by("pk")] == [
+    assert list(LogEntry.objects.order_by("pk").values_list("object_id", "change_message")) == [
         (str(vera.pk), f"made the token “Nightly export” ({token.start}…): read, feed."),
         (str(vera.pk), f"no longer has the token “Nightly export” ({token.start}…): it was revoked."),
     ]
