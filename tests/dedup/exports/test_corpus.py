@@ -405,7 +405,7 @@ def test_the_page_gives_the_command_and_small_files(
 
     assert visitor.get("/exports/corpus/prices.csv").status_code == 404
     assert visitor.get("/exports/?policy=best").status_code == 400
-    monkeypatch.setattr("dedup.views.exports.MAX_DOWNLOADED", 6)
+    monkeypatch.setattr("dedup.views.files.MAX_DOWNLOADED", 6)
     for asked, said in (
         ("", "These are more than 6 articles, too many to be sent at once."),
         ("?boilerplate=topic&until=2026-03-02", "Boilerplate is not removed at once"),
