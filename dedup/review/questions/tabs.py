@@ -278,7 +278,7 @@ def write_questions(questions: Iterable[Question]) -> str:
     return ",".join(map(str, questions))
 
 
-DURATION = datetime.timedelta(minutes=2)
+LEASE_DURATION = datetime.timedelta(minutes=2)
 
 # One row a question: whoever writes it first has the lease.
 _TAKE_SQL = SQL("""
@@ -292,7 +292,7 @@ RETURNING lease.id
 def take_lease(question: Question, user: User) -> bool:
     """Take or renew the lease of a question; return False if another editor has it. The question must exist."""
     now = timezone.now()
-    values: dict[str, Any] = {"number": question.number, "user": user.pk, "until": now + DURATION, "now": now}
+    values: dict[str, Any] = {"number": question.number, "user": user.pk, "until": now + LEASE_DURATION, "now": now}
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_SQL.format(question=Identifier(f"{question.kind}_id")), values)
         return cursor.fetchone() is not None
