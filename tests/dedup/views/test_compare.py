@@ -16,12 +16,12 @@ from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import configs_of
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import start_run
-from dedup.models import Cluster, Decision, Pair, Profile, ProfileRule
+from dedup.models import Cluster, CrowdedArticle, Decision, Pair, Profile, ProfileRule
 from dedup.review.answers import decisions
 from dedup.review.answers.decisions import declare_pair
 from dedup.review.queries.pair_page import judgement_now
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair
+from tests.factories import make_cluster, make_pair, make_run
 from tests.pages import notices, opened
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +84,9 @@ def test_every_pass_says_why_it_left_a_pair_out(visitor: Client, missed: tuple[A
     assert said(page)["Similar text"][0] == "next run"
     assert "A rule of the profile sets other bounds for these newspapers." in said(page)["Similar text"][1]
     assert said(page)["Contained text"][0] == "left out"
+    for article, state in ((left, "next run"), (right, "left out")):  # both are hubs of a dense group then
+        CrowdedArticle.objects.create(article=article, pass_name="trigram", near=60, run=make_run())
+        assert said(compare(visitor, left.pk, right.pk))["Similar text"][0] == state
     ProfileRule.objects.filter(pk=rule.pk).update(left_out=True)
     page = compare(visitor, left.pk, right.pk)
     assert said(page)["Similar text"] == ("left out", "A rule of the profile leaves out these newspapers.")
