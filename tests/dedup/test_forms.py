@@ -14,6 +14,7 @@ from lxml import html
 
 from articles.models import Newspaper
 from articles.numbers import MAX_NUMBER
+from dedup.answers import BUTTONS, Answer
 from dedup.declarations import Setting, option_name, settings_of
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
@@ -85,9 +86,9 @@ def test_a_decision_on_a_pair_needs_a_kind_and_what_the_page_showed() -> None:
         "kind": ["Select a valid choice. keep is not one of the available choices."],
     }
     kinds = [value for value, _ in PairDecisionForm().fields["kind"].choices]
-    assert kinds == ["confirm", "reject", "version", "template", "unsure"]
+    assert kinds == list(Answer)
     answers = [value for value, _ in SettleForm().fields["kind"].choices]
-    assert answers == ["confirm", "version", "template", "reject", "unsure"]
+    assert answers == BUTTONS
 
 
 @pytest.mark.parametrize(

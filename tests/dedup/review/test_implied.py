@@ -36,8 +36,8 @@ from tests.factories import make_pair, make_run
 
 pytestmark = pytest.mark.django_db
 
-EFFECTS = {"must": "must", "cannot": "cannot", "template": "cannot"}
-STATES = {"must": "confirmed", "cannot": "rejected", "version": "version", "template": "template", "unsure": "unsure"}
+EFFECTS = {answer.link: answer.facts.effect for answer in Answer}
+STATES = {answer.link: answer.state for answer in Answer}
 IdPair = tuple[int, int]
 
 
@@ -75,10 +75,8 @@ def links_in_force(only: set[int] | None = None) -> dict[IdPair, str]:
 
 
 def expected_states(links: dict[IdPair, str], ends: list[IdPair]) -> dict[IdPair, tuple[str, bool]]:
-    joins = Profile.objects.get(is_default=True).versions_join
-    effects = {
-        pair: EFFECTS.get(kind, "cannot" if kind == "version" and not joins else "") for pair, kind in links.items()
-    }
+    versions = "" if Profile.objects.get(is_default=True).versions_join else "cannot"
+    effects = {pair: {**EFFECTS, "version": versions}.get(kind, "") for pair, kind in links.items()}
     tied: dict[int, set[int]] = {}
     for pair, effect in effects.items():
         if effect == "must":

@@ -12,6 +12,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.test import override_settings
 
+from dedup.answers import BUTTONS, Answer
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Batch, Decision, DenseGroup, PageFetch, Pair, SampleLabel, SecondReading, Series
 from dedup.research.sampling import Plan, draw
@@ -40,7 +41,7 @@ def test_a_decision_on_a_pair_that_cannot_be_made(store: StoreArticle, editor: U
     pair = make_pair(store(), store(), trigram=0.9)
     decide = decisions.decide_pair
     assert refused(lambda: decide(pair.pk, "keep", user=editor)) == (
-        "A pair cannot be decided with 'keep'; use one of confirm, reject, version, template, unsure."
+        f"A pair cannot be decided with 'keep'; use one of {', '.join(Answer)}."
     )
     assert refused(lambda: decide(pair.pk + 1, "confirm", user=editor)) == f"There is no pair {pair.pk + 1}."
     assert refused(lambda: decide(pair.pk, "confirm", user=editor, note="x" * 2_001)) == (
@@ -223,7 +224,10 @@ def test_a_batch_that_cannot_be_begun_or_decided(
 
     nothing = "Nothing in this list waits for an answer that a batch can give. Change the filter."
     for act, said in (
-        (lambda: begin("version"), "A batch cannot be answered with 'version'; use one of confirm, reject, template."),
+        (
+            lambda: begin("version"),
+            f"A batch cannot be answered with 'version'; use one of {', '.join(batches.ANSWERS)}.",
+        ),
         (lambda: begin(sample=21), "A sample of 21 is not offered; choose one of 20, 59, 149."),
         (lambda: begin(numbers=[]), nothing),
     ):
@@ -260,7 +264,7 @@ def test_an_answer_of_a_second_editor_that_cannot_be_stored(store: StoreArticle,
         return second_readings.answer_collision(pair.pk, decision, kind, user=user)
 
     too_long = "The note has 2,001 characters; at most 2,000 are allowed."
-    unknown = "A pair cannot be answered with 'keep'; use one of confirm, version, template, reject, unsure."
+    unknown = f"A pair cannot be answered with 'keep'; use one of {', '.join(BUTTONS)}."
     ended = f"Decision {first.pk + 1} on this pair is no longer in force. Look again."
     for act, said in (
         (lambda: again("keep"), unknown),
