@@ -154,7 +154,7 @@ def run(numbers: random.Random, articles: list[int]) -> None:
     with transaction.atomic():
         store_candidates(DetectionRun.objects.order_by("pk")[0].pk, [found])
     judged = {"verdict": "duplicate", "probability": 0.9, "duplicate_probability": 0.9, "joins": True}
-    Pair.objects.filter(verdict="").update(**judged)
+    Pair.objects.filter(verdict="").update(**judged, left_matched=1.0, right_matched=1.0)
     Evidence.objects.filter(pair=numbers.choice(list(Pair.objects.order_by("left", "right")))).update(stale=True)
     update_best_scores()
     update_version_implications()
