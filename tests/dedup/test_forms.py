@@ -44,6 +44,7 @@ from dedup.forms.base import (
 from dedup.forms.profiles import ProfileForm, RuleForm
 from dedup.models import Profile
 from dedup.reports import REPORTS
+from dedup.review.answers.batches import ANSWERS
 from tests.conftest import StoreArticle
 from tests.factories import make_user
 
@@ -157,7 +158,7 @@ def test_a_batch_is_answered_with_what_a_batch_can_say() -> None:
     form = BatchForm(query(kind="reject", sample="59"))
     assert said(form) == {}
     assert form.cleaned_data == {"kind": "reject", "sample": 59}
-    assert [value for value, _ in form.fields["kind"].choices] == ["confirm", "reject", "template"]
+    assert [value for value, _ in form.fields["kind"].choices] == ANSWERS
     assert form.fields["sample"].choices == [(20, "20"), (59, "59"), (149, "149")]
     assert set(said(BatchForm(query(kind="version", sample="60")))) == {"kind", "sample"}
 
