@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
+from articles.fields import FROM_FILES
 from articles.files.whole_files import whole_file
 from articles.management.base import ProjectCommand
 from dedup.answers import BUTTONS
@@ -104,6 +105,7 @@ def _answers() -> Iterator[str]:
 # A corpus has a data dictionary with the types of its columns.
 _COLUMNS = {
     "corpus": {column.name: column.help for column in CORPUS},
+    "details": {field.columns[0]: field.meaning for field in FROM_FILES},
     "removed": {column.name: column.help for column in REMOVED},
     **{name: export.columns for name, export in WRITTEN.items()},
 }
