@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from articles.models import Article
-from dedup.models.querysets import Row
+from dedup.models.base import Row
 
 
 class ArticleShingles(Row):
@@ -47,6 +47,23 @@ class ArticleSentences(Row):
 
     class Meta:
         verbose_name_plural = "article sentences"
+
+
+class NewspaperMonth(Row):
+    """What recurs in the texts of a newspaper around a month, learnt when pairs of that month were judged. A cache."""
+
+    written = "Newspaper {0.newspaper_id}, {0.month:%Y-%m}"
+    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+", db_index=False)
+    month = models.DateField(help_text="The first day of the month.")
+    digest = models.BigIntegerField(help_text="A digest of the articles that it is learnt from, and of how.")
+    articles = models.PositiveIntegerField(help_text="The number of articles that it is learnt from.")
+    phrases = models.BinaryField(
+        help_text="Hashes of the phrases that recur: 32 bits each, little-endian, ascending and distinct."
+    )
+    common = models.TextField(help_text="The words that are common, with blanks between them.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["newspaper", "month"], name="one_row_a_newspaper_and_month")]
 
 
 class Watermark(Row):

@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from articles.models import Article
 from dedup.answers import CHOICES, Answer
-from dedup.models.append_only import LINK_GOES, TOMBSTONE, append_only
+from dedup.models.base import LINK_GOES, TOMBSTONE, Row, append_only
 from dedup.models.pairs import Pair
-from dedup.models.querysets import DecisionQuerySet, Row
+from dedup.models.querysets import DecisionQuerySet
 
 # The pairs that come to a second editor are those for which this is smallest: the same ones every time, for everybody.
 DRAWN_WITH = "second reading "

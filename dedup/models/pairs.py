@@ -1,4 +1,4 @@
-"""Pairs of articles, what the passes found about them, and clusters."""
+"""Pairs of articles, what the passes found about them, their verdicts, and clusters."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ from django.utils import timezone
 
 from articles.models import Article, in_order
 from dedup.answers import Answer
-from dedup.models.querysets import DOUBT, ClusterQuerySet, EvidenceQuerySet, PairQuerySet, Row
+from dedup.detection.types import VerdictKind
+from dedup.models.base import Row
+from dedup.models.querysets import DOUBT, ClusterQuerySet, EvidenceQuerySet, PairQuerySet
 from dedup.models.runs import DetectionRun
-from dedup.models.verdicts import Verdict
+
+
+class Verdict(models.TextChoices):
+    """How two articles relate to each other."""
+
+    DUPLICATE = VerdictKind.DUPLICATE.value, "duplicate"
+    VERSION = VerdictKind.VERSION.value, "version"
+    TEMPLATE = VerdictKind.TEMPLATE.value, "template"
+    SIMILAR = VerdictKind.SIMILAR.value, "similar"
 
 
 class TwoArticles:

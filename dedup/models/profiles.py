@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from articles.boilerplate.mode import Mode
 from articles.models import Newspaper
 from dedup.detection.types import KeepRule
-from dedup.models.querysets import Row
+from dedup.models.base import Row
 
 
 class Boilerplate(models.TextChoices):

@@ -1,12 +1,12 @@
-"""What models share: how their rows are written in words, and queries on pairs, clusters and evidence."""
+"""Queries on pairs, clusters, decisions and evidence."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from django.db import connection, models
+from django.db import models
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import MD5, Abs, Cast, Concat
 
@@ -25,25 +25,6 @@ if TYPE_CHECKING:
 DOUBT = Abs(F("duplicate_probability") - 0.5)
 # A cluster held together by a less probable pair is shown as weak.
 WEAK_PROBABILITY = 0.75
-
-
-class Row(models.Model):
-    """A row that is written in a few words: `written`, in which {0} is the row."""
-
-    written: ClassVar[str]
-
-    class Meta:
-        abstract = True
-
-    def __str__(self) -> str:
-        return self.written.format(self)
-
-
-def read_rows(statement: str, **values: Any) -> list[tuple[Any, ...]]:
-    """Return the rows that a statement finds, all at once."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchall()
 
 
 class PairQuerySet(models.QuerySet["Pair"]):

@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from dedup.models.base import Row
 from dedup.models.pairs import Cluster, Pair
-from dedup.models.querysets import Row
 
 _ONE_OF_BOTH = Q(pair__isnull=False, cluster=None) | Q(pair=None, cluster__isnull=False)
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
 from articles.models import Job
+from dedup.models.base import Row
 from dedup.models.profiles import Boilerplate, Profile
-from dedup.models.querysets import Row
 
 
 class DetectionRun(Row):

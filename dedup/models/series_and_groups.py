@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import MD5
 
 from articles.models import Article
-from dedup.models.querysets import Row
+from dedup.models.base import Row, Ruled
 from dedup.models.runs import DetectionRun
 
 
@@ -31,7 +30,7 @@ class HeadlineForm(Row):
         ]
 
 
-class Series(Row):
+class Series(Ruled):
     """Headlines of one form in one newspaper on many days: a column, a forecast, exchange rates."""
 
     written = "{0.headline}"
@@ -42,14 +41,6 @@ class Series(Row):
     days = models.PositiveIntegerField(help_text="Days with at least one article.")
     first_day = models.DateField()
     last_day = models.DateField()
-    ruled_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        help_text="The editor who made the rule that its articles are never duplicates of each other.",
-    )
-    ruled_at = models.DateTimeField(null=True)
     # A rule follows the articles when newspapers are merged, and goes back when that is undone.
     made_for = models.ForeignKey(
         "articles.Newspaper",
@@ -81,7 +72,7 @@ class CrowdedArticle(Row):
         ]
 
 
-class DenseGroup(Row):
+class DenseGroup(Ruled):
     """Hubs that kept pairs connect. Rebuilt by detection/runs/dense_groups.py; keeps its id where possible.
 
     A group with a rule stays, and keeps its articles, even if no pass finds them to be hubs any more.
@@ -98,14 +89,6 @@ class DenseGroup(Row):
     pairs = models.PositiveIntegerField(help_text="Pairs that the passes kept between its crowded articles.")
     passes = ArrayField(models.CharField(max_length=20), help_text="The passes that kept only some of its pairs.")
     fingerprint = models.CharField(max_length=64, help_text="Changes whenever its articles do.")
-    ruled_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        help_text="The editor who made the rule that its articles are never duplicates of each other.",
-    )
-    ruled_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-size", "id"]

@@ -18,8 +18,8 @@ from dedup.declarations import SettingEffect
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label as label_of_pass
+from dedup.detection.runs.judging import model_in_use
 from dedup.detection.runs.scope import Scope
-from dedup.detection.runs.terms import model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
 from dedup.reports.base import of_both

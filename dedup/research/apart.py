@@ -22,7 +22,7 @@ from psycopg import sql
 from articles.boilerplate.mode import Mode
 from articles.files.formats import source_named
 from articles.storage.locks import Lock, try_lock, unlock, wait_for_lock
-from dedup.detection.runs.article_cache import ARTICLES
+from dedup.detection.runs.judging import ARTICLES
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import Configs, choose_passes
 from dedup.detection.runs.progress import run_progress

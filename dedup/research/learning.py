@@ -16,8 +16,7 @@ from django.utils import timezone
 from articles.jobs.work import JobError, Work
 from articles.models import Article
 from articles.numbers import read_number
-from dedup.detection.runs.judging import features_of_pairs
-from dedup.detection.runs.terms import model_in_use
+from dedup.detection.runs.judging import features_of_pairs, model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
 from dedup.detection.verdicts.verdict import ChangedVerdict, VerdictChanges, kind_of, verdict_changes

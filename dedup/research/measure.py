@@ -17,9 +17,8 @@ from dedup.declarations import SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.runs.judging import features_of_pairs
+from dedup.detection.runs.judging import features_of_pairs, model_in_use
 from dedup.detection.runs.profiles import Configs, ProfileError, configs_of
-from dedup.detection.runs.terms import model_in_use
 from dedup.detection.types import Window
 from dedup.detection.verdicts.model import LABELS, ModelError
 from dedup.models import DetectionRun, Evidence, Pair, Verdict

@@ -9,9 +9,8 @@ import datetime
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import cast
 
-from django.db import connection
 from django.db.models import Count
 
 from articles.models import Article
@@ -19,10 +18,10 @@ from dedup.detection.bounds import widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig
 from dedup.detection.runs.blocks import allowed
-from dedup.detection.runs.earlier_runs import earlier_runs
-from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.scope import Scope, earlier_runs
 from dedup.detection.types import Candidate
 from dedup.models import CrowdedArticle, Evidence
+from dedup.models.base import read_rows
 
 Pairs = dict[tuple[int, int], float]
 
@@ -91,7 +90,7 @@ def audit(days: Iterable[tuple[datetime.date, int]], config: NearConfig, scope: 
 
 def audited_pairs(days: Iterable[tuple[datetime.date, int]], config: NearConfig, scope: Scope) -> int:
     """Return how many pairs the plain join of these days scores; each takes about SECONDS_PER_PAIR."""
-    before = datetime.timedelta(days=_widened(config, scope).day_window)
+    before = datetime.timedelta(days=cast("NearConfig", widened(AUDITED.name, config, scope.rules)).day_window)
     return sum(
         articles * (articles - 1) // 2
         + articles * Article.objects.in_scope(day - before, day - _ONE_DAY, scope.newspaper_ids).count()
@@ -106,17 +105,13 @@ def random_days(count: int, scope: Scope) -> list[tuple[datetime.date, int]]:
     return sorted(random.SystemRandom().sample(days, min(count, len(days))))
 
 
-def _widened(config: NearConfig, scope: Scope) -> Any:
-    return widened(AUDITED.name, config, scope.rules)
-
-
 def _plain_join(day: datetime.date, config: NearConfig, scope: Scope) -> Pairs:
     """Return the pairs of the plain join at the loosest bounds that the rules of the scope allow."""
-    bounds = {name: getattr(_widened(config, scope), name) for name in ("day_window", "prefix", "threshold")}
+    widest = widened(AUDITED.name, config, scope.rules)
+    bounds = {name: getattr(widest, name) for name in ("day_window", "prefix", "threshold")}
     parameters = {"day": day, **bounds, **scope.bounds(), "boilerplate": scope.boilerplate.value}
-    with connection.cursor() as cursor:
-        cursor.execute(AUDITED.plain_join, parameters)
-        found = [Candidate(left, right, AUDITED.name, score) for left, right, score in cursor]
+    rows = read_rows(AUDITED.plain_join, **parameters)
+    found = [Candidate(left, right, AUDITED.name, score) for left, right, score in rows]
     kept = allowed(AUDITED.name, config, scope.rules, found) if scope.rules else found
     return {(candidate.left, candidate.right): candidate.score for candidate in kept}
 

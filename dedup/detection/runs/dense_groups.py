@@ -74,7 +74,9 @@ def update_groups() -> None:
         lock_review()
         groups = DenseGroup.objects.in_bulk()
         before = dict(GroupMember.objects.values_list("article", "group"))
-        parts = connected([*_kept_pairs(), *_held_by_rules(groups, before)])
+        ruled = [(article, groups[number]) for article, number in before.items() if groups[number].ruled_at]
+        held_by_rules = [KeptPair(group.first_id, article, ()) for article, group in ruled]
+        parts = connected([*_kept_pairs(), *held_by_rules])
         wanted = Article.objects.filter(pk__in={article for part in parts for article in part.articles}).order_by()
         articles = {pk: (day, newspaper) for pk, day, newspaper in wanted.values_list("pk", "date", "newspaper")}
         numbers = _numbers(parts, groups, before)
@@ -82,7 +84,11 @@ def update_groups() -> None:
         for part, number in zip(parts, numbers, strict=True):
             row = _stored(part, groups.get(number or 0), articles)
             after |= dict.fromkeys(part.articles, row.pk)
-        _move(before, after)
+        moved = {article: number for article, number in after.items() if before.get(article) != number}
+        gone = [article for article in before if article not in after or article in moved]
+        GroupMember.objects.filter(article__in=gone).delete()
+        with connection.cursor() as cursor:
+            _copy(cursor, _COPY_SQL, moved.items())
         DenseGroup.objects.filter(pk__in=groups.keys() - set(numbers)).delete()
 
 
@@ -91,13 +97,6 @@ def _kept_pairs() -> Iterator[KeptPair]:
         cursor.execute(_ANALYZE_SQL)
         cursor.execute(_KEPT_PAIRS_SQL)
         yield from map(KeptPair._make, cursor)
-
-
-def _held_by_rules(groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> Iterator[KeptPair]:
-    """Yield a pair of each article of a group with a rule and its first one."""
-    for article, number in before.items():
-        if groups[number].ruled_at:
-            yield KeptPair(groups[number].first_id, article, ())
 
 
 def _numbers(parts: Sequence[Part], groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> list[int | None]:
@@ -116,10 +115,7 @@ def _numbers(parts: Sequence[Part], groups: Mapping[int, DenseGroup], before: Ma
     return numbers
 
 
-Facts = Mapping[int, tuple[datetime.date, int]]
-
-
-def _stored(part: Part, row: DenseGroup | None, articles: Facts) -> DenseGroup:
+def _stored(part: Part, row: DenseGroup | None, articles: Mapping[int, tuple[datetime.date, int]]) -> DenseGroup:
     """Write the group of a part, if it is new or has changed; return it. `articles` has their days and newspapers."""
     days, newspapers = zip(*(articles[article] for article in part.articles), strict=True)
     values = {
@@ -139,14 +135,6 @@ def _stored(part: Part, row: DenseGroup | None, articles: Facts) -> DenseGroup:
             setattr(row, name, value)
         row.save(update_fields=list(values))
     return row
-
-
-def _move(before: Mapping[int, int], after: Mapping[int, int]) -> None:
-    moved = {article: number for article, number in after.items() if before.get(article) != number}
-    gone = [article for article in before if article not in after or article in moved]
-    GroupMember.objects.filter(article__in=gone).delete()
-    with connection.cursor() as cursor:
-        _copy(cursor, _COPY_SQL, moved.items())
 
 
 def _copy(cursor: Any, statement: str, rows: Iterable[tuple[int, int]]) -> None:

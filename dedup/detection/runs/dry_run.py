@@ -41,7 +41,9 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
     for name, config in enabled(configs).items():
         own_blocks = blocks_for(name, config, blocks, scope)
         progress.start(name, sum(block.articles for block in own_blocks))
-        tally, pairs, seconds = Tally(partial(_report_read, progress, name)), 0, 0.0
+        # With blocks of days, the finished ones are report enough.
+        tally = Tally() if PASSES[name].by_days else Tally(partial(progress.read, name))
+        pairs, seconds = 0, 0.0
         for block, found in _found_in_blocks(name, config, scope, tally, own_blocks):
             began = time.monotonic()
             kept = list(found)
@@ -73,12 +75,6 @@ def _dense(scores: Scores, hubs: Mapping[str, set[int]]) -> dict[str, int]:
     )
     parts = connected(pair for pair in kept if pair.passes)
     return {"dense_groups": len(parts), "dense_articles": sum(len(part.articles) for part in parts)}
-
-
-def _report_read(progress: Progress, pass_name: str, articles: int) -> None:
-    """Report what a pass with one long block has read; with blocks of days, the finished ones are report enough."""
-    if not PASSES[pass_name].by_days:
-        progress.read(pass_name, articles)
 
 
 def _within_scope(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[Candidate]:

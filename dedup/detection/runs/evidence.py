@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from dedup.detection.runs.dense_groups import store_hubs
 from dedup.detection.runs.text_indexes import watermark_of
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun, RunBlock, Watermark
+from dedup.models.base import read_rows
 
 _COPIED_AT_ONCE = 10_000
 
@@ -215,14 +216,9 @@ def write_block(
     The articles that the tally names as hubs are stored with them. The candidates are streamed into a temporary
     table as the pass finds them: memory holds only some thousands.
     """
-    began = found = time.monotonic()
-
-    def all_found() -> None:
-        nonlocal found
-        found = time.monotonic()
-
+    began = time.monotonic()
     with transaction.atomic():
-        pairs = store_candidates(run_id, candidates, all_found)
+        pairs, found = store_candidates(run_id, candidates)
         store_hubs(run_id, pass_name, tally.hubs, only_new=window.newer_than is not None)
         RunBlock.objects.create(
             run_id=run_id,
@@ -276,31 +272,24 @@ def update_article_facts() -> None:
 
 def numbers_of(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """Return the numbers of those of these pairs that are stored."""
-    asked = {"lefts": [left for left, _ in ends], "rights": [right for _, right in ends]}
-    with connection.cursor() as cursor:
-        cursor.execute(_NUMBERS_SQL, asked)
-        return {(left, right): number for left, right, number in cursor}
+    rows = read_rows(_NUMBERS_SQL, lefts=[left for left, _ in ends], rights=[right for _, right in ends])
+    return {(left, right): number for left, right, number in rows}
 
 
-def store_candidates(
-    run_id: int, candidates: Iterable[Candidate], on_all_found: Callable[[], None] = lambda: None
-) -> int:
-    """Store pairs with their evidence; return how many. Call it in a transaction.
-
-    `on_all_found` is called once the last candidate has been read and copied.
-    """
-    found = iter(candidates)
+def store_candidates(run_id: int, candidates: Iterable[Candidate]) -> tuple[int, float]:
+    """Store pairs with their evidence; return how many, and when the last was found. Call it in a transaction."""
+    proposed = iter(candidates)
     pairs = 0
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SQL)
         # In batches, because the pass runs queries on the same connection between them.
-        while batch := list(islice(found, _COPIED_AT_ONCE)):
+        while batch := list(islice(proposed, _COPIED_AT_ONCE)):
             pairs += len(batch)
             with cursor.copy(_COPY_SQL) as copy:
-                for proposed in batch:
-                    details = json.dumps(proposed.evidence, ensure_ascii=False)
-                    copy.write_row((proposed.left, proposed.right, proposed.pass_name, proposed.score, details))
-        on_all_found()
+                for pair in batch:
+                    details = json.dumps(pair.evidence, ensure_ascii=False)
+                    copy.write_row((pair.left, pair.right, pair.pass_name, pair.score, details))
+        found = time.monotonic()
         if pairs:
             cursor.execute("ANALYZE found_candidate")
             lock_review()
@@ -309,4 +298,4 @@ def store_candidates(
             cursor.execute(NOTE_PROPOSED_SQL)
             cursor.execute(_RAISE_SCORES_SQL)
         cursor.execute("DROP TABLE found_candidate")
-    return pairs
+    return pairs, found

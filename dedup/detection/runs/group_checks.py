@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from django.db import connection, transaction
 
@@ -36,23 +35,15 @@ ORDER BY pair.left_id, pair.right_id
 """
 
 
-class _Known(NamedTuple):
-    """The verdicts on pairs of dense groups: of those that passes propose, and of those compared by an earlier run."""
-
-    proposed: dict[IdPair, JudgedRow]
-    checked: dict[IdPair, JudgedRow]
-
-
 def check_groups(run: DetectionRun, terms: Terms) -> int:
     """Compare the pairs that clusters of dense groups need, and store them; return how many there are.
 
     Call it when all proposed pairs are judged. What it stores depends on them alone, not on what earlier runs compared.
     """
     groups = dict(GroupMember.objects.values_list("article", "group"))
-    known = _known() if groups else _Known({}, {})
+    proposed, known = _known() if groups else ({}, {})
     must, cannot, _ = constraints_in_force(groups)
-    judge = partial(_judged, terms, known.checked)
-    checked = compared_in_groups(known.proposed, groups, must, cannot, _days_of, judge)
+    checked = compared_in_groups(proposed, groups, must, cannot, _days_of, partial(_judged, terms, known))
     stale = Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False)
     if checked or stale.exists():
         with transaction.atomic():
@@ -61,14 +52,16 @@ def check_groups(run: DetectionRun, terms: Terms) -> int:
     return len(checked)
 
 
-def _known() -> _Known:
-    known = _Known({}, {})
+def _known() -> tuple[dict[IdPair, JudgedRow], dict[IdPair, JudgedRow]]:
+    """Return the verdicts on the pairs of dense groups that passes propose, and on those compared by an earlier run."""
+    proposed: dict[IdPair, JudgedRow] = {}
+    checked: dict[IdPair, JudgedRow] = {}
     with connection.cursor() as cursor:
         cursor.execute(_ANALYZE_SQL)
         cursor.execute(_JUDGED_SQL, {"checks": DENSE_GROUPS})
-        for number, left, right, *columns, proposed in cursor:
-            (known.proposed if proposed else known.checked)[left, right] = JudgedRow(number, *columns)
-    return known
+        for number, left, right, *columns, is_proposed in cursor:
+            (proposed if is_proposed else checked)[left, right] = JudgedRow(number, *columns)
+    return proposed, checked
 
 
 def _days_of(pairs: Collection[IdPair]) -> dict[int, datetime.date]:

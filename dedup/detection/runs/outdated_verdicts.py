@@ -20,8 +20,7 @@ from articles.storage.ingest import newest_revision
 from dedup.detection.clustering.components import lowest_connected
 from dedup.detection.judging.judge import Terms
 from dedup.detection.kernels.tokens import IntArray
-from dedup.detection.runs.digests import newspaper_months, number_of
-from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn
+from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn, newspaper_months, number_of
 from dedup.detection.runs.text_indexes import watermark_of
 from dedup.detection.types import Phase
 from dedup.models import DenseGroup, Series, Watermark

@@ -23,17 +23,15 @@ from dedup.detection.clustering.implications import update_version_implications
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.blocks import find_in_blocks
 from dedup.detection.runs.dense_groups import forget_hubs, update_groups
-from dedup.detection.runs.earlier_runs import judged_by
 from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores
 from dedup.detection.runs.facts import counts_of
 from dedup.detection.runs.group_checks import check_groups
 from dedup.detection.runs.headlines import update_series
-from dedup.detection.runs.judging import judge_outdated, learn_recurring
+from dedup.detection.runs.judging import judge_outdated, learn_recurring, terms_in_force
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
 from dedup.detection.runs.phases import Progress, RunCancelledError, RunClock, all_phases
 from dedup.detection.runs.profiles import Configs, enabled, ran_or_retired
-from dedup.detection.runs.scope import Scope, state_of_articles
-from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.runs.scope import Scope, judged_by, state_of_articles
 from dedup.detection.runs.text_indexes import SENTENCE_INDEX, update_index, update_shingles
 from dedup.detection.types import Phase
 from dedup.models import DetectionRun, Pair

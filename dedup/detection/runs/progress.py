@@ -125,7 +125,10 @@ def print_run(
         if facts:
             _print_table(stream, ["", ""], facts)
         if scores is None:
-            _print_phases(phase_seconds(run), stream)
+            phases = phase_seconds(run)
+            rows = [(name, f"{seconds:.1f}") for name, seconds in phases]
+            last = ("All", f"{sum(seconds for _, seconds in phases):.1f}")
+            _print_table(stream, ["Phase", "Seconds"], rows, last, title="Where the time went")
 
 
 def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
@@ -158,12 +161,6 @@ def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: A
         rows.append((counted.label, *work, f"{counted.pairs:,}", seconds))
     last = ("All, each pair once", *(["", ""] if detailed else []), f"{pairs:,}", "")
     _print_table(stream, headings, rows, last, title=title)
-
-
-def _print_phases(phases: Sequence[tuple[str, float]], stream: Any) -> None:
-    rows = [(name, f"{seconds:.1f}") for name, seconds in phases]
-    last = ("All", f"{sum(seconds for _, seconds in phases):.1f}")
-    _print_table(stream, ["Phase", "Seconds"], rows, last, title="Where the time went")
 
 
 def _print_table(

@@ -24,13 +24,12 @@ from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms
 from dedup.detection.runs.dry_run import dry_run
-from dedup.detection.runs.lock import RunActiveError, run_lock
 from dedup.detection.runs.phases import RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import Configs, ProfileError, enabled
 from dedup.detection.runs.progress import print_run, run_progress
 from dedup.detection.runs.scope import Scope, ScopeError, only_new
-from dedup.detection.runs.starting import start_run
+from dedup.detection.runs.starting import RunActiveError, run_lock, start_run
 from dedup.management.arguments import (
     add_audit_option,
     add_run_format_option,

@@ -11,7 +11,7 @@ from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.models import Newspaper
 from articles.storage.newspaper_merges import MergeError, last_merge
 from articles.storage.newspapers import newspaper_itself
-from dedup.detection.runs.lock import RunActiveError
+from dedup.detection.runs.starting import RunActiveError
 from dedup.management.arguments import add_user_option, chosen_user
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, preview_merge, undo_merge
 

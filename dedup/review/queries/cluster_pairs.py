@@ -13,7 +13,7 @@ from articles.models import Article, in_order
 from dedup.answers import PARTED_STATES, PARTING
 from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.models import Cluster, Membership, Pair, Verdict
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 
 APART_SHOWN = 5
 # So many are read to find those that look the same.

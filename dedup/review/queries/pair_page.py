@@ -18,7 +18,7 @@ from dedup.detection.comparison.shown_text import MarkedText, Segment, passages
 from dedup.detection.passes import PASSES
 from dedup.detection.types import Mark
 from dedup.models import DenseGroup, Evidence, Pair, Verdict
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.review.answers.decisions import cluster_of, decisions_on
 from dedup.review.answers.history import implied_by, with_actors
 from dedup.review.queries.articles import versions_of

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
 from dedup.review.queries.lists import PairSelection, questions_on

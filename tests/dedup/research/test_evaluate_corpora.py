@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from articles.models import Article
-from dedup.detection.runs import terms
+from dedup.detection.runs import judging
 from dedup.detection.verdicts.model import ModelError, VerdictModel, load_model
 from dedup.models import DetectionRun, FittedModel
 from dedup.research import apart
@@ -214,8 +214,8 @@ def test_a_model_is_fitted_on_all_corpora_and_the_same_every_time(both, tmp_path
         raise ModelError("the model's features differ from this version's; fit it again")
 
     # As when the features have changed, and the model that ships has to be fitted again.
-    monkeypatch.setattr(terms, "load_model", unusable)
-    monkeypatch.setattr(terms, "default_model", lambda: unusable(""))
+    monkeypatch.setattr(judging, "load_model", unusable)
+    monkeypatch.setattr(judging, "default_model", lambda: unusable(""))
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     assert fit(*both, f"--output={first}") == (
         f"Fitted on 8 labelled pairs of 2 corpora: 3 D, 1 V, 2 T, 0 E, 2 N. Written to {first}.\n"

@@ -10,9 +10,8 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article, BoilerplateWeek
 from articles.storage.boilerplate_marks import outdated_weeks
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.judging import features_of_pairs
+from dedup.detection.runs.judging import features_of_pairs, terms_in_force
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
-from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import NOTHING_LEFT
 from dedup.models import DetectionRun, Pair, Profile
 from tests.conftest import StoreArticle

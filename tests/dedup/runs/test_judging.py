@@ -16,9 +16,15 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs import judging
-from dedup.detection.runs.judging import features_of_pairs, judge_now, judged_now, store_rows
+from dedup.detection.runs.judging import (
+    features_of_pairs,
+    judge_now,
+    judged_now,
+    model_in_use,
+    store_rows,
+    terms_in_force,
+)
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
-from dedup.detection.runs.terms import model_in_use, terms_in_force
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON, leftover
 from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, NewspaperMonth, Pair, Profile, Series
