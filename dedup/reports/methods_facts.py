@@ -27,7 +27,7 @@ from dedup.reports.columns import NUMBER, SHARE, column
 from dedup.research.answers import score_numbers
 from dedup.research.measure import Judged, judged_pairs
 from dedup.research.precision import Agreement, precision, recall
-from dedup.research.samples import read_sample
+from dedup.research.sampling import read_sample
 from dedup.research.strata import NOT_PROPOSED
 from dedup.review.readings.second_readings import agreements
 from dedup.review.readings.validation import agreements_of, is_finished, tally_of

@@ -130,7 +130,9 @@ def _search_path(*schemas: str) -> Iterator[None]:
     environment = {name: os.environ.get(name) for name in ("DATABASE_URL", "SECRET_KEY")}
     try:
         # Worker processes read their settings from the environment. The embedded server does not accept PGOPTIONS.
-        os.environ["DATABASE_URL"] = _with_options(os.environ.get("DATABASE_URL", "").strip() or _url(values), options)
+        parts = urlsplit(os.environ.get("DATABASE_URL", "").strip() or _url(values))
+        query = {**dict(parse_qsl(parts.query)), "options": options}
+        os.environ["DATABASE_URL"] = urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))
         os.environ["SECRET_KEY"] = settings.SECRET_KEY
         _reconnect({**before, "options": options})
         yield
@@ -156,12 +158,6 @@ def _url(values: dict[str, Any]) -> str:
     """Return the URL of a database with host and port as parameters: a socket's folder fits nowhere else."""
     login = ":".join(quote(values[name], safe="") for name in ("USER", "PASSWORD") if values[name])
     return f"postgres://{login}@/{values['NAME']}?" + urlencode({"host": values["HOST"], "port": values["PORT"]})
-
-
-def _with_options(url: str, options: str) -> str:
-    parts = urlsplit(url)
-    query = {**dict(parse_qsl(parts.query)), "options": options}
-    return urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))
 
 
 Found = TypeVar("Found")

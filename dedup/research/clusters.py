@@ -41,6 +41,10 @@ def agreement_of(clusters: Sequence[Hashable], of_file: Sequence[Hashable]) -> d
     both = Counter(zip(clusters, of_file, strict=True))
     pairs, pairs_in_file, common = _pairs(found.values()), _pairs(wanted.values()), _pairs(both.values())
     count = len(clusters)
+    # Hubert and Arabie, "Comparing partitions", Journal of Classification 2, 1985. The index is 1 for equal
+    # clusterings, also where chance could give no other: all articles alone, or all together.
+    expected = pairs * pairs_in_file / _pairs([count]) if count > 1 else 0.0
+    most = (pairs + pairs_in_file) / 2
     return {
         "articles": count,
         "clusters": sum(size > 1 for size in found.values()),
@@ -49,7 +53,7 @@ def agreement_of(clusters: Sequence[Hashable], of_file: Sequence[Hashable]) -> d
         "pairs_in_file": pairs_in_file,
         "pairs_in_both": common,
         "pairwise": _shares(common / pairs if pairs else None, common / pairs_in_file if pairs_in_file else None),
-        "adjusted_rand_index": _adjusted_rand(pairs, pairs_in_file, common, count),
+        "adjusted_rand_index": (common - expected) / (most - expected) if most != expected else 1.0,
         "b_cubed": _shares(
             sum(size * size / found[cluster] for (cluster, _), size in both.items()) / count if count else None,
             sum(size * size / wanted[cluster] for (_, cluster), size in both.items()) / count if count else None,
@@ -67,16 +71,6 @@ def _shares(precision: float | None, recall: float | None) -> dict[str, float | 
 
 def _pairs(sizes: Iterable[int]) -> int:
     return sum(size * (size - 1) // 2 for size in sizes)
-
-
-def _adjusted_rand(pairs: int, reference_pairs: int, common: int, articles: int) -> float:
-    """Return the adjusted Rand index (Hubert and Arabie, "Comparing partitions", Journal of Classification 2, 1985).
-
-    It is 1 for equal clusterings, also where chance could give no other: all articles alone, or all together.
-    """
-    expected = pairs * reference_pairs / _pairs([articles]) if articles > 1 else 0.0
-    most = (pairs + reference_pairs) / 2
-    return (common - expected) / (most - expected) if most != expected else 1.0
 
 
 # The first column that is there names the article; "article" is not among them: exports have our own numbers there.

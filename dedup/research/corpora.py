@@ -41,22 +41,25 @@ def fitted_on(corpora: Sequence[Sequence[Answer]]) -> VerdictModel:
 
 def answers_by(model: VerdictModel, samples: Sequence[Answer]) -> list[Answer]:
     """Return the answers that a model gives."""
-    return [_answer_by(model, sample) for sample in samples]
-
-
-def _answer_by(model: VerdictModel, sample: Answer) -> Answer:
-    if not sample.asked or sample.features is None:
-        return sample
-    probabilities = model.probabilities(sample.features)
-    kind, _ = kind_of(probabilities, model.threshold)
-    return replace(sample, verdict=str(kind), probability=probabilities.duplicate)
+    answers = list(samples)
+    for place, sample in enumerate(samples):
+        if sample.asked and sample.features is not None:
+            probabilities = model.probabilities(sample.features)
+            kind, _ = kind_of(probabilities, model.threshold)
+            answers[place] = replace(sample, verdict=str(kind), probability=probabilities.duplicate)
+    return answers
 
 
 def cross_table(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
     """Return, for each corpus, the numbers of each model that judges it: that in use, and those of _trained_for."""
     names = list(corpora)
     wanted = dict.fromkeys(sources for name in names for _, sources in _trained_for(name, names))
-    models = {sources: _fitted([corpora[source] for source in sources]) for sources in wanted}
+    models: dict[tuple[str, ...], VerdictModel | ModelError] = {}
+    for sources in wanted:
+        try:
+            models[sources] = fitted_on([corpora[source] for source in sources])
+        except ModelError as error:
+            models[sources] = error
     return {
         name: [
             _row(FittedOn.IN_USE, (), samples),
@@ -74,13 +77,6 @@ def _trained_for(name: str, names: Sequence[str]) -> Iterator[tuple[FittedOn, tu
     if len(others) > 1:
         yield from ((FittedOn.ONE, (other,)) for other in others)
     yield FittedOn.ALL, tuple(names)
-
-
-def _fitted(corpora: Sequence[Sequence[Answer]]) -> VerdictModel | ModelError:
-    try:
-        return fitted_on(corpora)
-    except ModelError as error:
-        return error
 
 
 def _judged(

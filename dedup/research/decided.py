@@ -100,7 +100,9 @@ def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[IdPair, st
     if pairs is not None:
         decided = decided.filter(pk__in=pairs)
     columns = ("left", "right", "state", "last", "editor", "decision", "kind", "cluster")
-    known = _know_other_answers()
+    # The first decision of each editor that called a pair versions or templates.
+    told_apart = Decision.objects.filter(kind__in=[Answer.VERSION, Answer.TEMPLATE]).order_by()
+    known = dict(told_apart.values_list("decided_by").annotate(Min("pk")))
     for left, right, state, last, editor, decision, kind, cluster in (
         decided.order_by("left", "right").values_list(*columns).iterator()
     ):
@@ -112,9 +114,3 @@ def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[IdPair, st
             yield (left, right), "E", state, None
         else:
             yield (left, right), _LABELS[state], state, None
-
-
-def _know_other_answers() -> dict[int, int]:
-    """Return the first decision of each editor that called a pair versions or templates."""
-    answers = Decision.objects.filter(kind__in=[Answer.VERSION, Answer.TEMPLATE])
-    return dict(answers.order_by().values_list("decided_by").annotate(Min("pk")))

@@ -26,7 +26,7 @@ from dedup.research.answers import LabelledPair, date_folds
 from dedup.research.decided import decided_pairs, drawn_ends
 from dedup.research.labels import Label
 from dedup.research.lessons import ASKED_CHANGES, CHANGES, SHOWN_CHANGES, Support, directions, support_of
-from dedup.research.samples import read_sample
+from dedup.research.sampling import read_sample
 
 # Changes are measured on at most this many pairs, the same ones every time: about ten seconds of comparisons.
 MOST_COMPARED = 20_000
@@ -87,7 +87,13 @@ def training_set(labels: Sequence[Label] = ()) -> TrainingSet:
     answers = decided | {ends: given for ends, given in labelled.items() if ends in undecided}
     features = features_of_pairs(answers)
     known = [ends for ends in answers if ends in features]
-    _check_numbers([answers[ends][0] for ends in known])
+    names = [answers[ends][0] for ends in known]
+    duplicates, others = names.count("D"), sum(name in "TEN" for name in names)
+    if min(duplicates, others) < LEAST_OF_EACH:
+        raise LearningError(
+            f"decisions and labels name {duplicates} duplicates and {others} other pairs; at least {LEAST_OF_EACH} of "
+            "each are needed: decide more pairs, or add --labels"
+        )
     days = dict(Article.objects.filter(pk__in={end for ends in known for end in ends}).values_list("pk", "date"))
     pairs = [
         LabelledPair((str(left), str(right)), max(days[left], days[right]), label, weight)
@@ -97,15 +103,6 @@ def training_set(labels: Sequence[Label] = ()) -> TrainingSet:
     chance = drawn_ends()
     drawn = {place for place, ends in enumerate(known[:decisions]) if ends in chance}
     return TrainingSet(pairs, [features[ends] for ends in known], decisions, len(found.left_out), drawn)
-
-
-def _check_numbers(labels: Sequence[str]) -> None:
-    duplicates, others = labels.count("D"), sum(label in "TEN" for label in labels)
-    if min(duplicates, others) < LEAST_OF_EACH:
-        raise LearningError(
-            f"decisions and labels name {duplicates} duplicates and {others} other pairs; at least {LEAST_OF_EACH} of "
-            "each are needed: decide more pairs, or add --labels"
-        )
 
 
 def learn(training: TrainingSet) -> Adjusted:
@@ -233,20 +230,19 @@ def described_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
 
 def _all_described(change: ModelChange, shown: Sequence[ChangedVerdict]) -> list[dict[str, Any]]:
     pairs = Pair.objects.with_articles().in_bulk([change.pairs[verdict.place] for verdict in shown])
-    return [_described(verdict, pairs[change.pairs[verdict.place]]) for verdict in shown]
-
-
-def _described(change: ChangedVerdict, pair: Pair) -> dict[str, Any]:
-    return {
-        "pair": pair.pk,
-        "old": str(change.old),
-        "new": str(change.new),
-        "old_duplicate_probability": round(change.old_duplicate_probability, 4),
-        "new_duplicate_probability": round(change.new_duplicate_probability, 4),
-        "state": pair.state,
-        "left": f"{pair.earlier.date}  {pair.earlier.newspaper.name}: {pair.earlier}",
-        "right": f"{pair.later.date}  {pair.later.newspaper.name}: {pair.later}",
-    }
+    return [
+        {
+            "pair": pair.pk,
+            "old": str(verdict.old),
+            "new": str(verdict.new),
+            "old_duplicate_probability": round(verdict.old_duplicate_probability, 4),
+            "new_duplicate_probability": round(verdict.new_duplicate_probability, 4),
+            "state": pair.state,
+            "left": f"{pair.earlier.date}  {pair.earlier.newspaper.name}: {pair.earlier}",
+            "right": f"{pair.later.date}  {pair.later.newspaper.name}: {pair.later}",
+        }
+        for verdict, pair in ((verdict, pairs[change.pairs[verdict.place]]) for verdict in shown)
+    ]
 
 
 def store(model: VerdictModel, decisions: int, *, in_use: bool) -> FittedModel:

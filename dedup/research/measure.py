@@ -18,7 +18,7 @@ from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.judging import features_of_pairs, model_in_use
-from dedup.detection.runs.profiles import Configs, ProfileError, configs_of
+from dedup.detection.runs.profiles import ProfileError, configs_of
 from dedup.detection.types import Window
 from dedup.detection.verdicts.model import LABELS, ModelError
 from dedup.models import DetectionRun, Evidence, Pair, Verdict
@@ -260,12 +260,13 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[IdPair, Row]) -
     """
     known = [pair for pair in judged if pair.ends in features]
     rows = [features[pair.ends] for pair in known]
+    reason = "the labelled pairs are from too few days; label pairs from more days"
     try:
         probabilities = cross_validate([pair.labelled for pair in known], rows, folds=_FOLDS)
     except ModelError as error:
-        return _not_validated(str(error))
+        probabilities, reason = {}, str(error)
     if not probabilities:
-        return _not_validated("the labelled pairs are from too few days; label pairs from more days")
+        return {"verdict": None, "within_3_days": None, "folds": 0, "reason": reason}
     threshold = model_in_use().threshold
     calls = {pair.ends: False for pair in judged if pair.ends not in features}
     for place, probability in probabilities.items():
@@ -278,10 +279,6 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[IdPair, Row]) -
         "within_3_days": _score_of(near, [calls[pair.ends] for pair in near]),
         "folds": _FOLDS,
     }
-
-
-def _not_validated(reason: str) -> dict[str, Any]:
-    return {"verdict": None, "within_3_days": None, "folds": 0, "reason": reason}
 
 
 # ---- errors ----------------------------------------------------------------------------------------
@@ -337,18 +334,14 @@ def pass_scores(run: DetectionRun, pairs: Collection[IdPair]) -> dict[str, PassS
     of newspapers, and what a dense group leaves out, are not asked. Takes about a tenth of a second a pair.
     """
     window = Window(datetime.date.min, datetime.date.max, boilerplate=run.boilerplate)
-    return {name: _scores_of(name, config, pairs, window) for name, config in _configs_of(run).items()}
-
-
-def _configs_of(run: DetectionRun) -> Configs:
-    """Return the run's settings; the defaults for a pass whose settings of then are none of today's."""
-    configs: Configs = {}
+    scores = {}
     for name in PASSES:
         try:
-            configs[name] = configs_of({name: run.config.get(name, {"enabled": False})})[name]
-        except ProfileError:
-            configs[name] = configs_of({})[name]
-    return configs
+            config = configs_of({name: run.config.get(name, {"enabled": False})})[name]
+        except ProfileError:  # its settings of then are none of today's
+            config = configs_of({})[name]
+        scores[name] = _scores_of(name, config, pairs, window)
+    return scores
 
 
 def _scores_of(name: str, config: PassConfig, pairs: Collection[IdPair], window: Window) -> PassScores:

@@ -33,7 +33,7 @@ from dedup.research.corpora import cross_table, learning_curve
 from dedup.research.labels import LabelsError, find_labelled, read_label_files
 from dedup.research.measure import Measured, about, measured, run_facts
 from dedup.research.print import print_clusters, print_corpora, print_problems, print_report
-from dedup.research.samples import find_sample, read_sample
+from dedup.research.sampling import find_sample, read_sample
 
 # Options that only apply to a run on --articles or --corpus.
 _OF_A_RUN = ("profile", "passes", "boilerplate")

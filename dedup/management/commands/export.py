@@ -17,8 +17,18 @@ from articles.management.base import ExitCode, LongCommand, opened_output, usage
 from dedup.detection.passes import PASSES
 from dedup.models import ValidationSample
 from dedup.research.labels import LabelsError
-from dedup.research.samples import find_sample
-from dedup.research.sampling import BANDS, DIMENSIONS, NEAR_DAYS, SEEDS, SIZE, Plan, SampleError, draw, option_of
+from dedup.research.sampling import (
+    BANDS,
+    DIMENSIONS,
+    NEAR_DAYS,
+    SEEDS,
+    SIZE,
+    Plan,
+    SampleError,
+    draw,
+    find_sample,
+    option_of,
+)
 from dedup.rows.exporting import WRITTEN, FilterError, strict_filter
 from dedup.rows.files import FORMATS
 from dedup.rows.validation import Names, columns_of, labelled_rows, rows_to_label

@@ -19,7 +19,7 @@ from dedup.models import Pair, SampledPair, SampleLabel, ValidationSample, Verdi
 from dedup.models.base import read_rows
 from dedup.research.answers import COUNTED
 from dedup.research.precision import Agreement, Estimate, Tally, agreement, estimated_total, precision, recall
-from dedup.research.samples import read_sample
+from dedup.research.sampling import read_sample
 from dedup.research.strata import NOT_PROPOSED
 from dedup.review.answers.decisions import ReviewError, checked_note
 

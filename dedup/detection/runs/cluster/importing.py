@@ -43,6 +43,7 @@ from dedup.models import DetectionRun, Evidence, Membership, Profile
 # Changed articles that an error names.
 _NAMED = 5
 _ROWS_AT_ONCE = 20_000
+_LOOKED_UP_AT_ONCE = 5_000
 # What is in the tables that verdicts rest on.
 _TERMS = {
     "newspapers": "names or affixes of newspapers",
@@ -214,9 +215,13 @@ class StoredResults:
         parts = [of_month(folder, month) for folder in self._folders for month in months]
         clock.start(Phase.VERDICTS, sum(dataset.count_rows() for part in parts for dataset in _datasets(part)))
         stored = {month: self._store_verdicts(clock, run, month) for month in months}
-        if self._judged_here or _leftovers(run):
+        # If another run says of pairs that their text is a remnant of extraction, verdicts rest on it.
+        remnants = Evidence.objects.filter(stale=False, details__has_key="leftover").exclude(run=run)
+        if self._judged_here or remnants.exists():
             return
-        fresh = _days_since(self._manifest)
+        # Articles stored since the export have a say in verdicts around their days.
+        since = Article.objects.filter(revision__gt=self._manifest.newest).order_by("date")
+        fresh = list(since.values_list("date", flat=True).distinct())
         terms = Terms(self._manifest.model, self._manifest.versions_join, self._manifest.mode)
         unchanged = [month for month in months if not _are_near(fresh, month)]
         note_input_digests([pair for month in unchanged for pair in stored[month]], terms)
@@ -246,18 +251,6 @@ def _are_near(days: Iterable[datetime.date], month: str) -> bool:
     return any(first - _AROUND <= day <= last + _AROUND for day in days)
 
 
-def _leftovers(run: DetectionRun) -> bool:
-    """Return whether another run says of pairs that their text is a remnant of extraction: verdicts rest on it."""
-    said = Evidence.objects.filter(stale=False, details__has_key="leftover")
-    return said.exclude(run=run).exists()
-
-
-def _days_since(manifest: Manifest) -> list[datetime.date]:
-    """Return the days of articles that were stored since the export, which have a say in verdicts around them."""
-    fresh = Article.objects.filter(revision__gt=manifest.newest).order_by("date")
-    return list(fresh.values_list("date", flat=True).distinct())
-
-
 def clusters_differ(finished: Finished) -> str:
     """Return why clusters are not those of the cluster run, as far as anything is known of it; empty: they are."""
     theirs = {row["article"]: row["cluster"] for row in _rows(finished.bundle.clusters, ["article", "cluster"])}
@@ -270,9 +263,6 @@ def clusters_differ(finished: Finished) -> str:
     if "links" in changed_tables(finished.manifest.tables):
         return "editors have decided since the export"
     return "more pairs are stored here, or were compared for dense groups"
-
-
-_LOOKED_UP_AT_ONCE = 5_000
 
 
 def _verdicts(folder: Path) -> Iterator[JudgedRow]:
