@@ -216,13 +216,6 @@ def change_counts(change: ModelChange) -> list[dict[str, Any]]:
     return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
 
 
-def drawn_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
-    """Return changed pairs that nobody has decided, at most so many, drawn at random: the same ones every time."""
-    changed = {change.pairs[verdict.place]: verdict for verdict in change.changes.changed}
-    drawn = Pair.objects.in_queue().filter(pk__in=changed).drawn(CHANGES)[:most].values_list("pk", flat=True)
-    return _all_described(change, [changed[pk] for pk in drawn])
-
-
 def described_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
     """Return the largest changes, at most so many, each with its pair's number, headlines and state."""
     return _all_described(change, change.changes.changed[:most])
@@ -299,6 +292,9 @@ def _result(
     labels = [pair.label for pair in training.pairs]
     tested, before, after = agreement(training, verdicts)
     counts = change_counts(change)
+    changed = {change.pairs[verdict.place]: verdict for verdict in change.changes.changed}
+    # Changed pairs that nobody has decided, drawn at random: the same ones every time.
+    drawn = Pair.objects.in_queue().filter(pk__in=changed).drawn(CHANGES)[:ASKED_CHANGES]
     return {
         "decisions": training.decisions,
         "left_out": training.left_out,
@@ -313,7 +309,7 @@ def _result(
         "moves": directions({(row["old"], row["new"]): row["pairs"] for row in counts if row["old"] != row["new"]}),
         "drawn": len(training.drawn),
         "support": asdict(drawn_support(training, verdicts) + sample_support(learnt.model)),
-        "to_answer": drawn_changes(change, ASKED_CHANGES),
+        "to_answer": _all_described(change, [changed[pk] for pk in drawn.values_list("pk", flat=True)]),
         "changed": len(change.changes.changed),
         "examples": described_changes(change, SHOWN_CHANGES),
     }

@@ -138,7 +138,13 @@ def measured(
     result = {
         "about": about(what.run, articles),
         "run": run_facts(what.run, stored=articles is None),
-        "labels": _label_facts(what, judged),
+        "labels": {
+            "read": len(what.found) + len(what.problems),
+            "bad": sum(problem.stored for problem in what.problems),
+            "not_stored": sum(not problem.stored for problem in what.problems),
+            **counts_of(judged),
+            "problems": [asdict(problem) for problem in what.problems],
+        },
         **report(judged, passes, features if cross_validated else None),
         "thresholds": _curves(judged, pass_scores(what.run, [pair.ends for pair in judged])) if thresholds else None,
     }
@@ -153,16 +159,6 @@ def run_facts(run: DetectionRun, *, stored: bool) -> dict[str, Any]:
         "profile": run.profile_name,
         "articles": run.counts.get("articles"),
         "pairs": run.counts.get("pairs"),
-    }
-
-
-def _label_facts(what: Detected, judged: Sequence[Judged]) -> dict[str, Any]:
-    return {
-        "read": len(what.found) + len(what.problems),
-        "bad": sum(problem.stored for problem in what.problems),
-        "not_stored": sum(not problem.stored for problem in what.problems),
-        **counts_of(judged),
-        "problems": [asdict(problem) for problem in what.problems],
     }
 
 

@@ -20,6 +20,7 @@ from articles.models import Article
 from articles.numbers import read_number
 from dedup.detection.passes import PASSES
 from dedup.models import DetectionRun, Pair, SampledPair, SampleLabel, ValidationSample
+from dedup.models.base import read_rows
 from dedup.research.labels import Label, LabelsError, Named
 from dedup.research.strata import NOT_PROPOSED, PairsOfDays, Place, Stratum, name_of, shared_out
 
@@ -295,20 +296,18 @@ def _of_not_proposed(plan: Plan, seed: int) -> tuple[Stratum, list[Chosen]]:
     return stratum, [Chosen(left, right, stratum) for left, right in found]
 
 
-def _not_proposed(every: PairsOfDays, wanted: int, seed: int) -> list[tuple[int, int]]:
+def _not_proposed(every: PairsOfDays, wanted: int, seed: int) -> list[tuple[Any, ...]]:
     """Return random pairs that no pass proposes, each once; fewer than wanted if there are no more.
 
     The first of a random order of all pairs; if too many of these are proposed, of a longer one.
     """
     looked_at = 0
-    found: list[tuple[int, int]] = []
+    found: list[tuple[Any, ...]] = []
     while len(found) < wanted and looked_at < every.total:
         looked_at = min(max(2 * wanted, 4 * looked_at), every.total)
         rng = random.Random(f"{NOT_PROPOSED} {seed}")  # noqa: S311 - drawn again from the seed, not secret
         places = [every.pair(number) for number in rng.sample(range(every.total), looked_at)]
-        with connection.cursor() as cursor:
-            cursor.execute(_NOT_PROPOSED_SQL, {"wanted": wanted, **_columns(places)})
-            found = cursor.fetchall()
+        found = read_rows(_NOT_PROPOSED_SQL, wanted=wanted, **_columns(places))
     return found
 
 

@@ -46,6 +46,7 @@ from dedup.detection.verdicts.features import features_of
 from dedup.detection.verdicts.model import VerdictModel, default_model, dump_model, load_model
 from dedup.detection.verdicts.verdict import Judgement
 from dedup.models import DetectionRun, FittedModel, GroupMember, HeadlineForm, NewspaperMonth, Series
+from dedup.models.base import read_rows
 
 
 def model_in_use() -> VerdictModel:
@@ -325,10 +326,7 @@ def _forms_around(month: datetime.date, articles: Iterable[JudgedArticle]) -> li
     """Return on which days the newspapers of these articles printed headlines of their forms."""
     asked = sorted({(known.article.newspaper, known.form) for known in articles if known.form})
     newspapers, forms = [newspaper for newspaper, _ in asked], [form for _, form in asked]
-    bounds = series_days(month)._asdict()
-    with connection.cursor() as cursor:
-        cursor.execute(_FORMS_SQL, {"newspapers": newspapers, "forms": forms, **bounds})
-        return cursor.fetchall()
+    return read_rows(_FORMS_SQL, newspapers=newspapers, forms=forms, **series_days(month)._asdict())
 
 
 def _learnt(

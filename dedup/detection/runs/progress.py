@@ -25,18 +25,19 @@ from rich.text import Text
 
 from articles.management.base import progress_bars
 from articles.models import Article
+from dedup.detection.passes import PASSES
 from dedup.detection.runs import phases
 from dedup.detection.runs.audit import AuditedDay
 from dedup.detection.runs.dry_run import Scores
 from dedup.detection.runs.facts import (
     PassCount,
+    by_names,
     dense_facts,
     label,
     pass_counts,
     phase_seconds,
     run_facts,
     run_summary,
-    scores_in_order,
     unit,
 )
 from dedup.models import DetectionRun, Evidence
@@ -199,7 +200,7 @@ def _pair_lines(pairs: Iterable[tuple[tuple[int, int], dict[str, float]]]) -> It
             yield {
                 "left": _described(articles[left]),
                 "right": _described(articles[right]),
-                "scores": scores_in_order(scores),
+                "scores": by_names(scores, PASSES),
             }
 
 

@@ -148,7 +148,7 @@ def _last_compared(name: str, config: dict[str, Any], scope: Scope) -> Detection
 
 def blocks_of(scope: Scope) -> list[Block]:
     """Return the days of the scope that have articles, as blocks of at least BLOCK_ARTICLES articles, in order."""
-    return list(_blocks(_articles_per_day(scope, scope.since)))
+    return list(_blocks(scope, scope.since))
 
 
 def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: Scope) -> list[Block]:
@@ -157,7 +157,7 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
     if pass_name in scope.unchanged and detection_pass.reach is Reach.STORE:
         return []
     if detection_pass.reach is Reach.STORE and scope.since is not None:
-        blocks = list(_blocks(_articles_per_day(scope, None)))
+        blocks = list(_blocks(scope, None))
     if detection_pass.by_days and detection_pass.reach is Reach.STORE:
         return list(_joined(blocks, _day_window(pass_name, config, scope)))
     if not detection_pass.by_days and blocks:
@@ -199,15 +199,11 @@ def state_of_articles(scope: Scope) -> list[int]:
     return [facts["count"], facts["newest"] or 0]
 
 
-def _articles_per_day(scope: Scope, since: datetime.date | None) -> Iterator[tuple[datetime.date, int]]:
-    articles = Article.objects.in_scope(since, scope.until, scope.newspaper_ids)
-    yield from articles.order_by("date").values_list("date").annotate(count=Count("id"))
-
-
-def _blocks(per_day: Iterator[tuple[datetime.date, int]]) -> Iterator[Block]:
+def _blocks(scope: Scope, since: datetime.date | None) -> Iterator[Block]:
+    stored = Article.objects.in_scope(since, scope.until, scope.newspaper_ids)
     first = day = None
     articles = 0
-    for day, count in per_day:
+    for day, count in stored.order_by("date").values_list("date").annotate(count=Count("id")):
         first = first or day
         articles += count
         if articles >= BLOCK_ARTICLES:

@@ -116,16 +116,13 @@ class Command(LongCommand):
         elif options["clusters"]:
             self._compare_clusters(options)
         else:
-            self._measure_labels(options)
-
-    def _measure_labels(self, options: dict[str, Any]) -> None:
-        result = self._measured(options)
-        self._print_problems(result["labels"]["problems"])
-        if options["format"] == "svg":
-            charts = {chart.name: chart for chart in evaluation_charts(result["thresholds"])}
-            self.stdout.write(svg(charts[options["chart"] or "verdict"]))
-        else:
-            self.write_result(result, options, print_report)
+            result = self._measured(options)
+            self._print_problems(result["labels"]["problems"])
+            if options["format"] == "svg":
+                charts = {chart.name: chart for chart in evaluation_charts(result["thresholds"])}
+                self.stdout.write(svg(charts[options["chart"] or "verdict"]))
+            else:
+                self.write_result(result, options, print_report)
 
     def _measured(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the report on what is stored, or on a file of articles."""

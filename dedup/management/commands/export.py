@@ -70,12 +70,9 @@ class Command(LongCommand):
 
     def handle(self, **options: Any) -> None:
         """Write the rows."""
-        if options["export"] == VALIDATION:
-            self._write_validation(options)
-        else:
+        if options["export"] != VALIDATION:
             self._write_list(options["export"], options)
-
-    def _write_validation(self, options: dict[str, Any]) -> None:
+            return
         if options["filter"]:
             raise usage_error(f"--filter is no option of export {VALIDATION}.")
         path, form = chosen_output(options)

@@ -93,7 +93,11 @@ class Command(LongCommand):
             return
         try:
             with run_lock(self.stderr.write):
-                self._warn_of_outdated_forms(dry_run=options["dry_run"])
+                # A run updates those of merged newspapers itself.
+                updated = () if options["dry_run"] else newspapers_to_renormalize()
+                if outdated := outdated_forms().exclude(newspaper__in=updated).count():
+                    remedy = "run manage.py renormalize, then this command again"
+                    self.stderr.write(f"Articles normalised with outdated rules: {outdated:,}; {remedy}.")
                 if options["new"]:
                     scope = self._only_new(scope, configs)
                 if options["dry_run"]:
@@ -103,13 +107,6 @@ class Command(LongCommand):
         except (OperationalError, InterfaceError, CopyError) as error:
             # The run cannot be marked as interrupted; the next one notices, and resumes after its finished blocks.
             raise CommandError(f"{_said_of(error)}, then run the same command again to resume") from error
-
-    def _warn_of_outdated_forms(self, *, dry_run: bool) -> None:
-        # A run updates those of merged newspapers itself.
-        updated = () if dry_run else newspapers_to_renormalize()
-        if outdated := outdated_forms().exclude(newspaper__in=updated).count():
-            remedy = "run manage.py renormalize, then this command again"
-            self.stderr.write(f"Articles normalised with outdated rules: {outdated:,}; {remedy}.")
 
     def _only_new(self, scope: Scope, configs: Configs) -> Scope:
         restricted = only_new(scope, configs)

@@ -46,16 +46,11 @@ class Command(ProjectCommand):
         elif into is None:
             raise usage_error(f"name the newspaper that {merged} is to be merged into")
         else:
-            self._merge(merged, into, user, dry_run=options["dry_run"])
-
-    def _merge(self, merged: Newspaper, into: Newspaper, user: User | None, *, dry_run: bool) -> None:
-        for label, text in preview_merge(merged, into).facts:
-            self.stdout.write(f"{label}: {text}")
-        if dry_run:
-            self.stdout.write("Dry run, nothing was changed.")
-            return
-        merge = merge_newspapers(merged, into, user=user)
-        self.stdout.write(done_line(merge))
+            for label, text in preview_merge(merged, into).facts:
+                self.stdout.write(f"{label}: {text}")
+            dry_run = options["dry_run"]
+            done = "Dry run, nothing was changed." if dry_run else done_line(merge_newspapers(merged, into, user=user))
+            self.stdout.write(done)
 
     def _undo(self, merged: Newspaper, into: Newspaper | None, user: User | None, *, dry_run: bool) -> None:
         merge = last_merge(merged)

@@ -110,7 +110,7 @@ def test_what_is_found_again_renews_its_evidence_and_only_raises_the_score_of_th
             Candidate(a, c, "title", 0.9, {"of": 2}),
             Candidate(b, c, "exact", 1.0),
         ]
-        assert store_candidates(second.pk, again) == 3
+        assert store_candidates(second.pk, again)[0] == 3
     assert [(*row[:2], row[4]) for row in pair_rows()] == [(a, b, 0.8), (a, c, 0.9), (b, c, 1.0)]
     assert evidence_rows() == [
         (a, b, "title", 0.6, {"of": 2}, second.pk, False),
@@ -118,7 +118,7 @@ def test_what_is_found_again_renews_its_evidence_and_only_raises_the_score_of_th
         (b, c, "exact", 1.0, {}, second.pk, False),
     ]
     with transaction.atomic():
-        assert store_candidates(second.pk, []) == 0
+        assert store_candidates(second.pk, [])[0] == 0
 
 
 def test_a_pair_that_is_proposed_again_is_noted_for_the_clusters(articles: list[Article]) -> None:

@@ -51,6 +51,7 @@ from dedup.detection.spark.schema import (
 from dedup.detection.types import Window
 from dedup.detection.verdicts.model import dump_model
 from dedup.models import GroupMember, Profile, Series
+from dedup.models.base import read_rows
 
 
 def _newspapers() -> list[tuple[Any, ...]]:
@@ -139,16 +140,12 @@ def months_of(parameters: dict[str, Any]) -> dict[str, list[int]]:
 
     Parameters: newest, the highest revision that counts; last_day; newspaper_ids, None for all.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_MONTHS_SQL, parameters)
-        return {month: [count, state] for month, count, state in cursor}
+    return {month: [count, state] for month, count, state in read_rows(_MONTHS_SQL, **parameters)}
 
 
 def changed(ids: Sequence[int], revisions: Sequence[int]) -> list[tuple[int, str, str]]:
     """Return those of these articles that have another revision now or are missing: id, headline, newspaper."""
-    with connection.cursor() as cursor:
-        cursor.execute(_CHANGED_SQL, {"ids": list(ids), "revisions": list(revisions)})
-        return list(cursor)
+    return read_rows(_CHANGED_SQL, ids=list(ids), revisions=list(revisions))
 
 
 # In batches by the index article_date: no cursor stays open for the minutes that a large archive takes.
@@ -165,6 +162,7 @@ LIMIT %(batch)s
 """,
     "article",
 )
+_KEYED = {name: detection_pass for name, detection_pass in PASSES.items() if isinstance(detection_pass, KeyedPass)}
 _CONTENT, _TEXT, _REDUCED = (ARTICLES.get_field_index(name) for name in ("content", "normalized_text", "reduced_text"))
 
 
@@ -219,7 +217,9 @@ def export_detection(root: Path, asked: Asked, on_written: Callable[[int], objec
 
 def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -> Manifest:
     newest = newest_revision()
-    counted = _write_articles(bundle, asked, _parameters(asked.scope, newest), on_written)
+    last_day, boilerplate = last_day_read(asked.scope.until), asked.scope.boilerplate.value
+    parameters = {**asked.scope.bounds(), "newest": newest, "last_day": last_day, "boilerplate": boilerplate}
+    counted = _write_articles(bundle, asked, parameters, on_written)
     tables = write_tables(bundle)
     manifest = Manifest(
         versions=versions(),
@@ -262,11 +262,6 @@ def _settings(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _parameters(scope: Scope, newest: int) -> dict[str, Any]:
-    last_day = last_day_read(scope.until)
-    return {**scope.bounds(), "newest": newest, "last_day": last_day, "boilerplate": scope.boilerplate.value}
-
-
 def _make_room(bundle: Bundle) -> None:
     """Remove an earlier export from the folder, its manifest first. Raises BundleError for a folder of other files."""
     bundle.root.mkdir(parents=True, exist_ok=True)
@@ -275,7 +270,7 @@ def _make_room(bundle: Bundle) -> None:
     if others := sorted(path.name for path in bundle.root.iterdir() if path not in ours):
         raise BundleError(f"{bundle.root} holds {others[0]}, which is not of an export; name a new or an empty folder")
     _remove(bundle)
-    for folder in (bundle.articles, *(of_pass(bundle.keys, name) for name in _keyed())):
+    for folder in (bundle.articles, *(of_pass(bundle.keys, name) for name in _KEYED)):
         folder.mkdir(parents=True)
 
 
@@ -292,10 +287,6 @@ def _unfinished(bundle: Bundle) -> list[Path]:
     return list(bundle.root.glob(f".{bundle.manifest.name}.*"))
 
 
-def _keyed() -> dict[str, KeyedPass]:
-    return {name: detection_pass for name, detection_pass in PASSES.items() if isinstance(detection_pass, KeyedPass)}
-
-
 def _write_articles(
     bundle: Bundle, asked: Asked, parameters: dict[str, Any], on_written: Callable[[int], object]
 ) -> _Counted:
@@ -304,12 +295,12 @@ def _write_articles(
     window = Window(datetime.date.min, parameters["last_day"], boilerplate=asked.scope.boilerplate)
     with ExitStack() as stack:
         articles = stack.enter_context(_Files(bundle.articles, ARTICLES))
-        keys = {name: stack.enter_context(_Files(of_pass(bundle.keys, name), KEYS)) for name in _keyed()}
+        keys = {name: stack.enter_context(_Files(of_pass(bundle.keys, name), KEYS)) for name in _KEYED}
         for rows in _batches(parameters):
             counted.add(rows)
             articles.write([row[:-1] for row in rows])
             ids = [row[0] for row in rows]
-            for name, keyed in _keyed().items():
+            for name, keyed in _KEYED.items():
                 keys[name].write(keyed.exported(ids, window, asked.configs[name], connection))
             on_written(len(rows))
     return counted
@@ -318,9 +309,7 @@ def _write_articles(
 def _batches(parameters: dict[str, Any]) -> Iterator[list[tuple[Any, ...]]]:
     after: dict[str, Any] = {"after_day": datetime.date.min, "after_id": 0, "batch": ARTICLES_A_GROUP}
     while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_ARTICLES_SQL, {**parameters, **after})
-            rows = cursor.fetchall()
+        rows = read_rows(_ARTICLES_SQL, **parameters, **after)
         if not rows:
             return
         yield rows
