@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -98,11 +97,6 @@ class DecisionQuerySet(models.QuerySet["Decision"]):
 
 class EvidenceQuerySet(models.QuerySet["Evidence"]):
     """Evidence."""
-
-    def ending_on(self, day: datetime.date) -> EvidenceQuerySet:
-        """Return the evidence of the pairs whose later article is from this day."""
-        left_later = Q(pair__left__date=day, pair__right__date__lte=day)
-        return self.filter(left_later | Q(pair__right__date=day, pair__left__date__lte=day))
 
     def found_by(self, run: DetectionRun) -> EvidenceQuerySet:
         """Return the evidence that a run found for the pairs in its scope.

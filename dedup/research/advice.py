@@ -164,7 +164,6 @@ WHERE {pair.in_scope}
 ORDER BY decided.left_id, decided.right_id
 """,
 )
-_LOOKED_UP_AT_ONCE = 5_000
 
 IdPair = tuple[int, int]
 # A pass and the id of a newspaper; None: all newspapers.
@@ -232,7 +231,7 @@ def _decided(parameters: Mapping[str, Any]) -> dict[Part, list[DecidedPair]]:
     labels |= decided_pairs().labels
     counted = [(*ends, label == "D") for ends, label in labels.items() if label in COUNTED]
     found: defaultdict[Part, list[DecidedPair]] = defaultdict(list)
-    for some in in_parts(counted, _LOOKED_UP_AT_ONCE):
+    for some in in_parts(counted):
         lefts, rights, duplicates = map(list, zip(*some, strict=True))
         rows = read_rows(_DECIDED_SQL, left=lefts, right=rights, duplicate=duplicates, **parameters)
         for pass_name, left, right, score, verdict, duplicate in rows:

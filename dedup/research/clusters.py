@@ -76,7 +76,6 @@ def _pairs(sizes: Iterable[int]) -> int:
 # The first column that is there names the article; "article" is not among them: exports have our own numbers there.
 _IDS = ("id", "external_id")
 _CLUSTERS = ("cluster", "cluster_id")
-_LOOKED_UP_AT_ONCE = 5_000
 
 # The name of a cluster, or the number of the line of an article without one.
 Cluster = str | int
@@ -136,7 +135,7 @@ def compared(found: FoundClusters) -> dict[str, Any]:
     An article that is in no stored cluster is alone. Shares are 0..1, None for a share of nothing.
     """
     ours: dict[int, int] = {}
-    for some in in_parts(list(found.clusters), _LOOKED_UP_AT_ONCE):
+    for some in in_parts(list(found.clusters)):
         ours.update(Membership.objects.filter(article__in=some).order_by().values_list("article", "cluster"))
     numbers = agreement_of([ours.get(article, -article) for article in found.clusters], list(found.clusters.values()))
     return {

@@ -18,7 +18,6 @@ from articles.models import Article, ArticleURL
 from articles.normalization.urls import url_key
 from dedup.detection.verdicts.model import LABELS
 
-_LOOKED_UP_AT_ONCE = 5_000
 _SHOWN_CHARACTERS = 80
 
 Value = TypeVar("Value")
@@ -264,18 +263,18 @@ def stored_articles(names: Iterable[Named]) -> Callable[[Named], int]:
     """Return a function that gives the id of the stored article with one of these names, or raises NotFoundError."""
     known = set(names)
     by_id: defaultdict[str, list[int]] = defaultdict(list)
-    for some in in_parts(sorted({article.external_id for article in known} - {""}), _LOOKED_UP_AT_ONCE):
+    for some in in_parts(sorted({article.external_id for article in known} - {""})):
         for external_id, pk in Article.objects.filter(external_id__in=some).values_list("external_id", "pk"):
             by_id[external_id].append(pk)
     keys = {article.url: url_key(article.url) for article in known if article.url}
     by_key: dict[UUID, int] = {}
-    for part in in_parts(list(keys.values()), _LOOKED_UP_AT_ONCE):
+    for part in in_parts(list(keys.values())):
         by_key.update(ArticleURL.objects.filter(key__in=part).values_list("key", "article"))
     by_url = {url: by_key[key] for url, key in keys.items() if key in by_key}
     return lambda named: _article(named, by_id, by_url)
 
 
-def in_parts(values: Sequence[Value], size: int) -> Iterator[Sequence[Value]]:
+def in_parts(values: Sequence[Value], size: int = 5_000) -> Iterator[Sequence[Value]]:
     """Yield the values in parts of a size, so that a statement looks up so many at once."""
     for start in range(0, len(values), size):
         yield values[start : start + size]

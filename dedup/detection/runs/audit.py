@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from articles.models import Article
 from dedup.detection.bounds import widened
@@ -125,7 +125,9 @@ def _groups_of(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
 
 
 def _stored(day: datetime.date, scope: Scope, runs: Collection[int]) -> Pairs:
-    rows = Evidence.objects.filter(pass_name=AUDITED.name, stale=False, run__in=runs).ending_on(day)
+    # The later article is from this day.
+    ends = Q(pair__left__date=day, pair__right__date__lte=day) | Q(pair__right__date=day, pair__left__date__lte=day)
+    rows = Evidence.objects.filter(ends, pass_name=AUDITED.name, stale=False, run__in=runs)
     if scope.newspaper_ids is not None:
         rows = rows.filter(
             pair__left__newspaper__in=scope.newspaper_ids, pair__right__newspaper__in=scope.newspaper_ids

@@ -23,10 +23,9 @@ from dedup.detection.clustering.changes import renew_questions, update_clusters
 from dedup.detection.clustering.implications import update_version_implications
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.blocks import find_in_blocks
-from dedup.detection.runs.dense_groups import forget_hubs, update_groups
-from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores
+from dedup.detection.runs.dense_groups import check_groups, update_groups
+from dedup.detection.runs.evidence import forget_hubs, mark_stale, update_article_facts, update_best_scores
 from dedup.detection.runs.facts import counts_of
-from dedup.detection.runs.group_checks import check_groups
 from dedup.detection.runs.headlines import update_series
 from dedup.detection.runs.judging import judge_outdated, learn_recurring, terms_in_force
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts

@@ -28,7 +28,7 @@ from articles.models import Article
 from dedup.detection.passes import PASSES
 from dedup.detection.runs import phases
 from dedup.detection.runs.audit import AuditedDay
-from dedup.detection.runs.dry_run import Scores
+from dedup.detection.runs.blocks import Scores
 from dedup.detection.runs.facts import (
     PassCount,
     by_names,

@@ -194,7 +194,14 @@ def validation_rows(
     options: Mapping[str, Any], say: Callable[[str], object]
 ) -> tuple[dict[str, str], Iterator[dict[str, Any]]]:
     """Draw if asked to, and return the columns and the rows; `say` is told what was drawn."""
-    _check(options)
+    if options["labels"] and not options["sample"]:
+        raise usage_error("--labels writes the labels of a stored sample; name it with --sample.")
+    if options["labels"] and (options["blind"] or options["texts"]):
+        raise usage_error("--labels writes weights and no texts; leave out --blind and --texts.")
+    if options["names"] == "splink" and options["texts"]:
+        raise usage_error("Splink's labels have no texts; leave out --texts.")
+    if options["sample"] and any(options.get(name) not in (None, "") for name in _DRAWING):
+        raise usage_error("--sample writes a sample that was drawn before; leave out the options of drawing.")
     sample = find_sample(options["sample"]) if options["sample"] else _drawn(options, say)
     names: Names = options["names"] or "newsdedup"
     blind, texts = options["blind"], options["texts"]
@@ -219,14 +226,3 @@ def _drawn(options: Mapping[str, Any], say: Callable[[str], object]) -> Validati
         pairs = f"{stratum['pairs']:,} pair{pluralize(stratum['pairs'])}"
         say(f"  {stratum['name']}: {pairs}, {stratum['drawn']:,} drawn{short}")
     return sample
-
-
-def _check(options: Mapping[str, Any]) -> None:
-    if options["labels"] and not options["sample"]:
-        raise usage_error("--labels writes the labels of a stored sample; name it with --sample.")
-    if options["labels"] and (options["blind"] or options["texts"]):
-        raise usage_error("--labels writes weights and no texts; leave out --blind and --texts.")
-    if options["names"] == "splink" and options["texts"]:
-        raise usage_error("Splink's labels have no texts; leave out --texts.")
-    if options["sample"] and any(options.get(name) not in (None, "") for name in _DRAWING):
-        raise usage_error("--sample writes a sample that was drawn before; leave out the options of drawing.")

@@ -23,7 +23,7 @@ from articles.management.base import ExitCode, LongCommand
 from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms
-from dedup.detection.runs.dry_run import dry_run
+from dedup.detection.runs.blocks import dry_run
 from dedup.detection.runs.phases import RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import Configs, ProfileError, enabled

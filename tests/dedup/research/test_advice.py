@@ -49,8 +49,9 @@ def test_a_decided_pair_stands_for_the_proposed_pairs_of_its_score_and_verdict()
 
 
 def test_the_interval_is_that_of_wilson_for_equal_weights() -> None:
-    # Counted by hand: for 9 of 10, 0.789 ± 0.193.
-    assert weighted_precision(9, [1.0] * 10) == pytest.approx((0.9, 0.5958, 0.9821), abs=1e-4)
+    # Newcombe 1998 (Statistics in Medicine 17, 857), table I, method 3.
+    assert weighted_precision(81, [1.0] * 263) == pytest.approx((81 / 263, 0.2553, 0.3662), abs=5e-5)
+    assert weighted_precision(0, [1.0] * 20) == pytest.approx((0.0, 0.0, 0.1611), abs=5e-5)
     assert weighted_precision(30, [1.0] * 30) == pytest.approx((1.0, 0.8865, 1.0), abs=1e-4)
     assert weighted_precision(60, [2.0] * 30) == weighted_precision(30, [1.0] * 30)
 

@@ -12,10 +12,11 @@ from articles.models import Article
 from articles.storage.ingest import newest_revision
 from dedup.detection.clustering.changes import changed_since_rebuilt, update_clusters
 from dedup.detection.runs import evidence
-from dedup.detection.runs.dense_groups import forget_hubs, store_hubs
 from dedup.detection.runs.evidence import (
+    forget_hubs,
     mark_stale,
     store_candidates,
+    store_hubs,
     update_article_facts,
     update_best_scores,
     write_block,
@@ -230,15 +231,6 @@ def test_evidence_is_stale_only_inside_what_the_run_covered(articles: list[Artic
     assert [is_marked(run, **same, **values) for values, _ in cases] == [stale for _, stale in cases]
 
 
-def hubs_of_block(
-    run: DetectionRun, *articles: Article, by: str = "trigram", first_day: datetime.date = FOURTH
-) -> None:
-    store_hubs(run.pk, by, {article.pk: 60 for article in articles}, only_new=False)
-    RunBlock.objects.create(
-        run=run, pass_name=by, first_day=first_day, last_day=first_day, candidates=0, verified=0, pairs=0, seconds=0
-    )
-
-
 def test_inside_a_dense_group_only_the_same_settings_keep_the_same_pairs(
     articles: list[Article], earlier: DetectionRun
 ) -> None:
@@ -249,7 +241,9 @@ def test_inside_a_dense_group_only_the_same_settings_keep_the_same_pairs(
     def marked(*hubs: Article, in_block_of: datetime.date = FOURTH, by: str = "trigram", **values: Any) -> bool:
         with transaction.atomic():
             run = make_run()
-            hubs_of_block(run, *hubs, by=by, first_day=in_block_of)
+            store_hubs(run.pk, by, {article.pk: 60 for article in hubs}, only_new=False)
+            days = {"first_day": in_block_of, "last_day": in_block_of}
+            RunBlock.objects.create(run=run, pass_name=by, pairs=0, seconds=0, **days)
             found = is_marked(run, **values)
             transaction.set_rollback(True)
         return found

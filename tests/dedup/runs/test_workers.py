@@ -20,7 +20,7 @@ from django.db import connection
 from articles.storage.locks import Lock
 from dedup.detection.passes import PASSES
 from dedup.detection.runs import blocks, phases, scope, starting
-from dedup.detection.runs.phases import NO_PROGRESS, RunClock, all_phases, shares
+from dedup.detection.runs.phases import NO_PROGRESS, RunClock, all_phases
 from dedup.detection.runs.profiles import choose_passes, configs_of
 from dedup.detection.runs.requests import cancel_run
 from dedup.models import DetectionRun, Pair, RunPhase
@@ -219,12 +219,6 @@ def test_one_process_stops_between_batches_and_keeps_its_blocks(store, monkeypat
         "group checks", "clusters", "questions", "counts", "reports",
     ]  # fmt: skip
     assert {phase.state for phase in run.phases.all()} == {"done"}
-
-
-def test_time_is_shared_by_work() -> None:
-    assert shares(10.0, {"url": 1.0, "trigram": 3.0}) == {"url": 2.5, "trigram": 7.5}
-    assert shares(10.0, {"url": 0.0}) == {"url": 0.0}
-    assert shares(10.0, {}) == {}
 
 
 def test_a_run_stores_and_prints_its_phases_in_order(store) -> None:

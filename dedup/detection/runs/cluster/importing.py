@@ -17,8 +17,8 @@ from articles.models import Article
 from dedup.detection.judging.judge import JudgedRow, Terms
 from dedup.detection.judging.months import days_of
 from dedup.detection.runs.cluster.exporting import changed, changed_tables, last_day_read, months_of
+from dedup.detection.runs.dense_groups import group_check
 from dedup.detection.runs.evidence import numbers_of, store_candidates, write_block
-from dedup.detection.runs.group_checks import group_check
 from dedup.detection.runs.judging import model_in_use, store_rows
 from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION, note_input_digests
 from dedup.detection.runs.phases import RunClock
