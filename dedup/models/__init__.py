@@ -16,8 +16,17 @@ from dedup.models.derived import (
     ShingleSample,
     Watermark,
 )
-from dedup.models.pairs import Cluster, Evidence, Membership, Pair, Verdict
-from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
+from dedup.models.pairs import (
+    Cluster,
+    Evidence,
+    Lease,
+    Membership,
+    OpenQuestion,
+    Pair,
+    Postponement,
+    QuestionCount,
+    Verdict,
+)
 from dedup.models.readings import SampledPair, SampleLabel, SecondReading, ValidationSample
 from dedup.models.reports import CorpusExport, CorpusPart, FittedModel, Lesson, StoredReport
 from dedup.models.runs import Boilerplate, DetectionRun, Keep, Profile, ProfileRule, RunBlock, RunPhase, Worker

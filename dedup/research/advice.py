@@ -189,7 +189,8 @@ def advised(scope: Scope, wanted: float) -> list[Advised]:
     A pair of two newspapers counts for both. Pairs called versions are left out, as in `evaluate`.
     """
     proposed, decided = _proposed(scope.bounds()), _decided(scope.bounds())
-    used = _used()
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    config = run.config if run else {}
     names = dict(Newspaper.objects.values_list("pk", "name"))
     parts = sorted(
         (part for part in proposed.keys() | decided.keys() if part[1] is None or part in decided),
@@ -199,19 +200,11 @@ def advised(scope: Scope, wanted: float) -> list[Advised]:
         Advised(
             pass_name,
             "" if newspaper is None else names[newspaper],
-            used.get(pass_name),
+            config.get(pass_name, {}).get(bound_named(pass_name, SettingEffect.FROM_SCORE)),
             advice(decided.get((pass_name, newspaper), []), proposed.get((pass_name, newspaper), {}), wanted),
         )
         for pass_name, newspaper in parts
     ]
-
-
-def _used() -> dict[str, float]:
-    """Return the lowest score of each pass in the last run."""
-    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
-    bounds = {name: bound_named(name, SettingEffect.FROM_SCORE) for name in PASSES}
-    config = run.config if run else {}
-    return {name: config[name][bound] for name, bound in bounds.items() if bound and bound in config.get(name, {})}
 
 
 def _proposed(parameters: Mapping[str, Any]) -> dict[Part, Mapping[Cell, int]]:

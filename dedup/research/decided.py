@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from django.db.models import F, Min, OuterRef, Subquery
 
 from dedup.answers import OF_STATE, Answer
-from dedup.models import BatchItem, Decision, Link, Pair
+from dedup.models import Decision, Link, Pair
 
 # Twenty decisions on pairs can already adjust a model, so one decision should not count for more than that. A cluster
 # of six articles has fewer pairs.
@@ -70,12 +70,6 @@ def labels_of(pairs: Collection[int]) -> dict[int, str]:
     found = {ends: label for ends, label, _, _ in _in_force(pairs)}
     among = Pair.objects.filter(pk__in=pairs).values_list("pk", "left", "right")
     return {pk: found[left, right] for pk, left, right in among if (left, right) in found}
-
-
-def drawn_ends() -> set[IdPair]:
-    """Return the pairs, by article ids, that were drawn at random for the sample of a batch that is decided."""
-    drawn = BatchItem.objects.filter(place__isnull=False, pair__isnull=False, answer__isnull=False)
-    return set(drawn.values_list("pair__left", "pair__right"))
 
 
 def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[IdPair, str, str, int | None]]:

@@ -20,10 +20,10 @@ from dedup.detection.runs.judging import features_of_pairs, model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
 from dedup.detection.verdicts.verdict import ChangedVerdict, VerdictChanges, kind_of, verdict_changes
-from dedup.models import FittedModel, Lesson, Pair, ValidationSample
+from dedup.models import BatchItem, FittedModel, Lesson, Pair, ValidationSample
 from dedup.research.adjusting import LEAST_OF_EACH, Adjusted, adjusted
 from dedup.research.answers import LabelledPair, date_folds
-from dedup.research.decided import decided_pairs, drawn_ends
+from dedup.research.decided import decided_pairs
 from dedup.research.labels import Label
 from dedup.research.lessons import ASKED_CHANGES, CHANGES, SHOWN_CHANGES, Support, directions, support_of
 from dedup.research.sampling import read_sample
@@ -100,7 +100,9 @@ def training_set(labels: Sequence[Label] = ()) -> TrainingSet:
         for (left, right), (label, weight) in ((ends, answers[ends]) for ends in known)
     ]
     decisions = sum(ends in decided for ends in known)
-    chance = drawn_ends()
+    # Those drawn at random for the sample of a batch that is decided.
+    sampled = BatchItem.objects.filter(place__isnull=False, pair__isnull=False, answer__isnull=False)
+    chance = set(sampled.values_list("pair__left", "pair__right"))
     drawn = {place for place, ends in enumerate(known[:decisions]) if ends in chance}
     return TrainingSet(pairs, [features[ends] for ends in known], decisions, len(found.left_out), drawn)
 

@@ -24,7 +24,7 @@ from dedup.answers import PARTED_STATES
 from dedup.detection.types import VerdictKind
 from dedup.models import Lesson, Pair
 from dedup.models.base import read_rows
-from dedup.models.querysets import PairQuerySet
+from dedup.models.pairs import PairQuerySet
 from dedup.research.adjusting import LEAST_OF_EACH
 from dedup.research.decided import labels_of
 from dedup.research.precision import equal_pairs, upper_bound

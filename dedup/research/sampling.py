@@ -22,7 +22,7 @@ from dedup.detection.passes import PASSES
 from dedup.models import DetectionRun, Pair, SampledPair, SampleLabel, ValidationSample
 from dedup.models.base import read_rows
 from dedup.research.labels import Label, LabelsError, Named
-from dedup.research.strata import NOT_PROPOSED, PairsOfDays, Place, Stratum, name_of, shared_out
+from dedup.research.strata import NOT_PROPOSED, PairsOfDays, Stratum, name_of, shared_out
 
 # What strata can differ in.
 DIMENSIONS = ("band", "verdict", "newspaper", "days")
@@ -307,16 +307,12 @@ def _not_proposed(every: PairsOfDays, wanted: int, seed: int) -> list[tuple[Any,
         looked_at = min(max(2 * wanted, 4 * looked_at), every.total)
         rng = random.Random(f"{NOT_PROPOSED} {seed}")  # noqa: S311 - drawn again from the seed, not secret
         places = [every.pair(number) for number in rng.sample(range(every.total), looked_at)]
-        found = read_rows(_NOT_PROPOSED_SQL, wanted=wanted, **_columns(places))
+        columns: dict[str, list[Any]] = {}
+        for name, side in zip(("one", "other"), zip(*places, strict=True), strict=True):
+            columns[f"{name}_days"] = [datetime.date.fromordinal(place.day) for place in side]
+            columns[f"{name}_offsets"] = [place.offset for place in side]
+        found = read_rows(_NOT_PROPOSED_SQL, wanted=wanted, **columns)
     return found
-
-
-def _columns(places: Sequence[tuple[Place, Place]]) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {}
-    for name, side in zip(("one", "other"), zip(*places, strict=True), strict=True):
-        columns[f"{name}_days"] = [datetime.date.fromordinal(place.day) for place in side]
-        columns[f"{name}_offsets"] = [place.offset for place in side]
-    return columns
 
 
 # Where the label of a pair comes from: a disagreement that was settled, readers who agree, the only reader, or the

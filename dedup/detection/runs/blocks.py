@@ -150,13 +150,6 @@ def prepared(
     return {name: cast("PreparedPass", PASSES[name]).prepared(own) for name, own in parts.items()}
 
 
-def prepared_for(pass_name: str, config: PassConfig, blocks: Sequence[Block], scope: Scope) -> Any:
-    """Return what these blocks of a pass need together, made in this process; None: nothing."""
-    windows = [window_of(pass_name, block, scope) for block in blocks]
-    articles = sum(block.articles for block in blocks)
-    return prepared(preparations(pass_name, config, scope.rules, windows, articles)).get(pass_name)
-
-
 def find_pairs(
     pass_name: str, config: PassConfig, rules: Rules, window: Window, tally: Tally, prepared: Any = None
 ) -> Iterator[Candidate]:
@@ -274,8 +267,9 @@ def find_with(pass_name: str, config: PassConfig, scope: Scope, tally: Tally) ->
 def _found_in_blocks(
     pass_name: str, config: PassConfig, scope: Scope, tally: Tally, blocks: list[Block]
 ) -> Iterator[tuple[Block, Iterator[Candidate]]]:
-    shared = prepared_for(pass_name, config, blocks, scope)
-    for block in blocks:
-        window = window_of(pass_name, block, scope)
+    windows = [window_of(pass_name, block, scope) for block in blocks]
+    articles = sum(block.articles for block in blocks)
+    shared = prepared(preparations(pass_name, config, scope.rules, windows, articles)).get(pass_name)
+    for block, window in zip(blocks, windows, strict=True):
         found = find_pairs(pass_name, config, scope.rules, window, tally, shared)
         yield block, _within_scope(pass_name, found, scope)

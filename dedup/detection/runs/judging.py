@@ -40,7 +40,7 @@ from dedup.detection.judging.months import month_of, series_days
 from dedup.detection.kernels.tokens import distinct, keep_freed_memory
 from dedup.detection.runs.outdated_verdicts import Outdated, PairsToJudge, note_judged
 from dedup.detection.runs.phases import Progress
-from dedup.detection.runs.recurring_text import MonthsToLearn, learn_months, stored_texts, texts_around
+from dedup.detection.runs.recurring_text import learn_months, stored_texts, texts_around
 from dedup.detection.types import Phase
 from dedup.detection.verdicts.features import features_of
 from dedup.detection.verdicts.model import VerdictModel, default_model, dump_model, load_model
@@ -147,7 +147,9 @@ ARTICLES = ArticleCache()
 def learn_recurring(outdated: Outdated, progress: Progress, pool: Pool) -> None:
     """Learn what recurs in newspapers around the months of these pairs: of all, before any of them is judged."""
     progress.start(Phase.RECURRING, sum(len(task.months) for task in outdated.months))
-    for place, _ in pool.results(outdated.months, learn, at_most=_processes_for(outdated), on_idle=progress.look):
+    for place, _ in pool.results(
+        outdated.months, learn_months, at_most=_processes_for(outdated), on_idle=progress.look
+    ):
         progress.advance(Phase.RECURRING, len(outdated.months[place].months), 0)
 
 
@@ -171,14 +173,6 @@ def judge_outdated(outdated: Outdated, progress: Progress, pool: Pool) -> None:
 
 def _processes_for(outdated: Outdated) -> int:
     return max(1, outdated.pairs // PAIRS_PER_WORKER)
-
-
-# Two functions, because a process returns the memory of one kind of task before it begins another kind.
-def learn(task: MonthsToLearn, _on_learnt: Callable[[int], None]) -> None:
-    """Learn what recurs in a newspaper around some months, and store it."""
-    keep_freed_memory()
-    with without_collector(), transaction.atomic():
-        learn_months(task)
 
 
 def judge(task: PairsToJudge, on_judged: Callable[[int], None]) -> int:

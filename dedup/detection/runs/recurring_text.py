@@ -6,7 +6,7 @@ The shingle index has the phrases of every article, so nothing has to be propose
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -19,9 +19,10 @@ from articles.boilerplate.mode import Mode
 from articles.storage.fingerprints import fingerprint
 from dedup.detection.article_sql import article_sql
 from dedup.detection.comparison.recurring import RecurringText
+from dedup.detection.judging.articles import without_collector
 from dedup.detection.judging.months import Learning, text_days
 from dedup.detection.kernels.masked_shingles import Hashes
-from dedup.detection.kernels.tokens import concatenated
+from dedup.detection.kernels.tokens import concatenated, keep_freed_memory
 from dedup.detection.passes.reading import ArticleShingles, shingles_of_rows
 from dedup.models import NewspaperMonth
 from dedup.models.base import read_rows
@@ -155,18 +156,21 @@ def months_to_learn(
     return tasks
 
 
-def learn_months(task: MonthsToLearn) -> None:
-    """Learn and store what recurs in a newspaper around some months. Call it in a transaction."""
-    learnt = _learnt(task.newspaper, [month for month, _ in task.months], None, task.boilerplate)
-    NewspaperMonth.objects.bulk_create(
-        [
-            NewspaperMonth(newspaper_id=task.newspaper, month=month, digest=digest, **learnt[month].stored())
-            for month, digest in task.months
-        ],
-        update_conflicts=True,
-        unique_fields=["newspaper", "month"],
-        update_fields=["digest", "articles", "phrases", "common"],
-    )
+# Not one function with `judge`: a process returns the memory of one kind of task before it begins another kind.
+def learn_months(task: MonthsToLearn, _on_learnt: Callable[[int], None]) -> None:
+    """Learn and store what recurs in a newspaper around some months."""
+    keep_freed_memory()
+    with without_collector(), transaction.atomic():
+        learnt = _learnt(task.newspaper, [month for month, _ in task.months], None, task.boilerplate)
+        NewspaperMonth.objects.bulk_create(
+            [
+                NewspaperMonth(newspaper_id=task.newspaper, month=month, digest=digest, **learnt[month].stored())
+                for month, digest in task.months
+            ],
+            update_conflicts=True,
+            unique_fields=["newspaper", "month"],
+            update_fields=["digest", "articles", "phrases", "common"],
+        )
 
 
 def texts_around(

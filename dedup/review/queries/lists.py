@@ -16,7 +16,7 @@ from django.db.models.functions import Cast
 
 from dedup.models import Evidence, Pair, Verdict
 from dedup.models.base import read_rows
-from dedup.models.querysets import PairQuerySet
+from dedup.models.pairs import PairQuerySet
 
 # From this probability of being duplicates, a pair is reviewed whatever its verdict is.
 LEAST_PROBABILITY = 0.1

@@ -217,8 +217,9 @@ def export_detection(root: Path, asked: Asked, on_written: Callable[[int], objec
 
 def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -> Manifest:
     newest = newest_revision()
-    last_day, boilerplate = last_day_read(asked.scope.until), asked.scope.boilerplate.value
-    parameters = {**asked.scope.bounds(), "newest": newest, "last_day": last_day, "boilerplate": boilerplate}
+    scope, stored = asked.scope, asked.scope.stored()
+    last_day, boilerplate = last_day_read(scope.until), scope.boilerplate.value
+    parameters = {**scope.bounds(), "newest": newest, "last_day": last_day, "boilerplate": boilerplate}
     counted = _write_articles(bundle, asked, parameters, on_written)
     tables = write_tables(bundle)
     manifest = Manifest(
@@ -231,7 +232,15 @@ def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -
         months=counted.months,
         texts={"text": counted.text, "content": counted.content},
         newspapers=parquet.read_metadata(bundle.table("newspapers")).num_rows,
-        **_settings(asked),
+        **{name: stored[name] for name in ("since", "until", "boilerplate", "passes")},
+        profile=asked.profile.name,
+        config=snapshot(asked.configs),
+        rules=[
+            {"newspaper": rule.newspaper_id, "other": rule.other_id, **rule.stored(), "names": list(rule.names)}
+            for rule in scope.rules
+        ],
+        newspaper_ids=scope.bounds()["newspaper_ids"],
+        versions_join=asked.profile.versions_join,
         model=dump_model(model_in_use()),
         tables=tables,
         files=_sizes(bundle),
@@ -244,22 +253,6 @@ def last_day_read(until: datetime.date | None) -> datetime.date:
     """Return the last day of the articles in an export whose pairs end on `until`."""
     ahead = datetime.date.max.toordinal() if until is None else until.toordinal() + CONTEXT_DAYS
     return datetime.date.fromordinal(min(ahead, datetime.date.max.toordinal()))
-
-
-def _settings(asked: Asked) -> dict[str, Any]:
-    scope = asked.scope
-    stored = scope.stored()
-    return {
-        **{name: stored[name] for name in ("since", "until", "boilerplate", "passes")},
-        "profile": asked.profile.name,
-        "config": snapshot(asked.configs),
-        "rules": [
-            {"newspaper": rule.newspaper_id, "other": rule.other_id, **rule.stored(), "names": list(rule.names)}
-            for rule in scope.rules
-        ],
-        "newspaper_ids": scope.bounds()["newspaper_ids"],
-        "versions_join": asked.profile.versions_join,
-    }
 
 
 def _make_room(bundle: Bundle) -> None:
