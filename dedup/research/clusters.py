@@ -24,7 +24,7 @@ from dedup.research.labels import (
     for_example,
     in_parts,
     named_by,
-    read_rows,
+    rows_of_file,
     stored_articles,
 )
 
@@ -104,7 +104,7 @@ def read_clusters(path: Path) -> tuple[list[Clustered], list[Problem]]:
     A row has id (external id) or url, and cluster; an empty cluster is an article alone. Raises LabelsError,
     FileUsageError and UnreadableFileError if no row can be used.
     """
-    rows, problems = read_rows(str(path), _check_header, _row)
+    rows, problems = rows_of_file(str(path), _check_header, _row)
     if not rows:
         raise LabelsError(f"{path} names no article and its cluster{for_example(problems)}")
     return rows, problems

@@ -72,10 +72,10 @@ def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
     A row has a and b (external ids) or url_a and url_b, a label, and optionally weight, stratum and days; other columns
     are ignored. Raises FileUsageError and UnreadableFileError if no row can be read.
     """
-    return read_rows(str(path), _check_header, _label)
+    return rows_of_file(str(path), _check_header, _label)
 
 
-def read_rows(
+def rows_of_file(
     name: str,
     check_header: Callable[[Sequence[str]], None],
     read: Callable[[Mapping[str, object], int, str], Value],

@@ -26,7 +26,7 @@ from dedup.rows.corpus.writing import corpus_pieces
 from dedup.rows.exporting import EVERYTHING, EXPORTS, list_filter
 from dedup.rows.files import FORMATS
 from dedup.rows.pairs import PairFilter
-from dedup.views.requests import EditorRequest, address_of, attachment, decision_view, query_of, reasons_of, refused
+from dedup.views.requests import EditorRequest, address_of, attachment, bad_request, decision_view, query_of, reasons_of
 
 # A page sends a corpus of so many articles at once: more would keep a process of the server busy for minutes. A worker
 # writes larger ones: dedup/rows/corpus/kept.py.
@@ -63,7 +63,7 @@ def corpus(request: EditorRequest, content: str, form: FileFormat) -> HttpRespon
     if not faults and (fault := _fault(chosen, _articles_up_to_bound(chosen))):
         faults = [f"{fault} Ask for the files on the page Exports, or use: {chosen.command}"]
     if faults:
-        return refused(*faults)
+        return bad_request(*faults)
     name = "corpus" if content == "articles" else "corpus.removed"
     return attachment(corpus_pieces(chosen.asked, content, form), name, form)
 

@@ -26,7 +26,7 @@ from dedup.integrations.tokens import TokenError, allows, find_token, make_token
 from dedup.models import Token
 from dedup.review.queries.stories import COPIES_SHOWN, Story, listed_stories, stories_of, story_numbered
 from dedup.rows.stories import StoryFilter
-from dedup.views.requests import EditorRequest, address_of, reasons_of, refused
+from dedup.views.requests import EditorRequest, address_of, bad_request, reasons_of
 
 _WEB = ("http://", "https://")
 # As many as a feed reader that looks in once a day needs.
@@ -92,7 +92,7 @@ def _filter_of(request: HttpRequest) -> str:
 def _feed(request: HttpRequest) -> HttpResponse:
     filterset = StoryFilter(request.GET, listed_stories())
     if not filterset.form.is_valid():
-        return refused("; ".join(reasons_of(filterset.form)))
+        return bad_request("; ".join(reasons_of(filterset.form)))
     found = stories_of(filterset.qs[:FEED_STORIES])
     text = _atom(request, found)
     etag = quote_etag(hashlib.sha256(text.encode()).hexdigest())
