@@ -56,10 +56,13 @@ def scratch_schema() -> Iterator[str]:
     try:
         with holder.cursor() as cursor:
             _drop_abandoned(cursor)
-            trigrams = _schema_of_trigrams(cursor)
+            cursor.execute(_TRIGRAMS_SQL)
+            trigrams = cursor.fetchone()
+            if trigrams is None:
+                raise ScratchError("the database has no extension pg_trgm; run manage.py migrate first")
             schema = _create(cursor)
             try:
-                with _search_path(schema, trigrams):
+                with _search_path(schema, *trigrams):
                     # One process at a time, because the triggers of all schemas share a function in public.
                     wait_for_lock(cursor, Lock.SCRATCH, 0)
                     try:
@@ -80,14 +83,6 @@ def _drop_abandoned(cursor: Any) -> None:
         if try_lock(cursor, Lock.SCRATCH, number):
             _drop(cursor, schema)
             unlock(cursor, Lock.SCRATCH, number)
-
-
-def _schema_of_trigrams(cursor: Any) -> str:
-    cursor.execute(_TRIGRAMS_SQL)
-    row = cursor.fetchone()
-    if row is None:
-        raise ScratchError("the database has no extension pg_trgm; run manage.py migrate first")
-    return str(row[0])
 
 
 def _create(cursor: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import cast
 
 from django.db.models import Count, Q
@@ -44,7 +44,7 @@ class AuditedDay:
     articles: int
     plain: Pairs
     stored: Pairs
-    group_of: Mapping[int, int] = field(default_factory=dict)
+    group_of: Mapping[int, int]
 
     @property
     def left_out(self) -> list[tuple[int, int]]:
@@ -83,9 +83,13 @@ def audit(days: Iterable[tuple[datetime.date, int]], config: NearConfig, scope: 
     Takes about 0.2 ms per pair in the window.
     """
     runs = earlier_runs(AUDITED.name, config, scope).same
+    hubs = CrowdedArticle.objects.filter(pass_name=AUDITED.name, article__group_member__isnull=False)
+    groups = hubs.values_list("article", "article__group_member__group")
     for day, articles in days:
         plain, stored = _plain_join(day, config, scope), _stored(day, scope, runs)
-        yield AuditedDay(day, articles, plain, stored, _groups_of(plain.keys() - stored.keys()))
+        not_stored = {article for pair in plain.keys() - stored.keys() for article in pair}
+        group_of = {article: group for article, group in groups.iterator() if article in not_stored}
+        yield AuditedDay(day, articles, plain, stored, group_of)
 
 
 def audited_pairs(days: Iterable[tuple[datetime.date, int]], config: NearConfig, scope: Scope) -> int:
@@ -114,14 +118,6 @@ def _plain_join(day: datetime.date, config: NearConfig, scope: Scope) -> Pairs:
     found = [Candidate(left, right, AUDITED.name, score) for left, right, score in rows]
     kept = allowed(AUDITED.name, config, scope.rules, found) if scope.rules else found
     return {(candidate.left, candidate.right): candidate.score for candidate in kept}
-
-
-def _groups_of(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return the dense group of each of these articles that the pass found to be a hub."""
-    articles = {article for pair in pairs for article in pair}
-    hubs = CrowdedArticle.objects.filter(pass_name=AUDITED.name, article__group_member__isnull=False)
-    rows = hubs.values_list("article", "article__group_member__group").iterator()
-    return {article: group for article, group in rows if article in articles}
 
 
 def _stored(day: datetime.date, scope: Scope, runs: Collection[int]) -> Pairs:

@@ -212,20 +212,15 @@ def _learnt(
         "last_day": text_days(months[-1]).last,
         "boilerplate": boilerplate.value,
     }
-    learning = Learning(months, _parts(scope), asked)
+    [(articles,)] = read_rows(_COUNT_SQL, **scope)
+    parts = max(1, -(-articles // _ARTICLES_AT_ONCE))
+    learning = Learning(months, (_articles(scope, part, parts) for part in range(parts)), asked)
     texts = read_rows(_TEXTS_SQL, ids=list(learning.sampled), boilerplate=boilerplate.value)
     return learning.learnt(dict(texts))
 
 
-def _parts(scope: Mapping[str, Any]) -> Iterator[ArticleShingles]:
-    """Yield a newspaper's articles of some days, by day and id, each time with another part of their phrases."""
-    [(articles,)] = read_rows(_COUNT_SQL, **scope)
-    parts = max(1, -(-articles // _ARTICLES_AT_ONCE))
-    for part in range(parts):
-        yield _articles(scope, part, parts)
-
-
 def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingles:
+    """Return a newspaper's articles of some days, by day and id, with one of so many parts of their phrases."""
     batches = [shingles_of_rows([])]
     # The driver's own cursor: the one of Django that logs queries, with DEBUG, copies without parameters only.
     with connection.cursor() as cursor, cursor.cursor.copy(_SHINGLES_SQL, scope) as copy:

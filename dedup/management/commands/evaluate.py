@@ -125,20 +125,11 @@ class Command(LongCommand):
                 self.write_result(result, options, print_report)
 
     def _measured(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the report on what is stored, or on a file of articles."""
+        """Return the report on a file of articles, or on the last run with pairs of label files or of a sample."""
         if options["articles"] is not None:
             corpus = read_corpus(options["articles"], options["labels"])
             return self._measured_apart(corpus, chosen_detection(options, self.stderr.write), options).report
-        stored, of_sample = self._stored(options)
-        report = measured(
-            stored, cross_validated=options["cross_validate"], sampled=False, thresholds=options["thresholds"]
-        ).report
-        report["about"] = " ".join([report["about"], *of_sample])
-        return report
-
-    def _stored(self, options: dict[str, Any]) -> tuple[Detected, list[str]]:
-        """Return the last run with the labelled pairs of files or of a sample, and what is to be said of the sample."""
-        run = _last_run()
+        run, of_sample = _last_run(), ""
         if options["sample"] is not None:
             sample = find_sample(options["sample"])
             read = read_sample(sample)
@@ -146,9 +137,16 @@ class Command(LongCommand):
                 raise LabelsError(
                     f"the validation sample {sample} has no labels yet; label its pairs, or import labels"
                 )
-            return Detected(run, read.pairs, ()), [f"Validation sample {sample}, seed {sample.seed}. {read.summary()}"]
-        paths = [Path(name) for name in options["labels"]]
-        return Detected(run, *find_labelled(*read_label_files(paths), paths)), []
+            stored = Detected(run, read.pairs, ())
+            of_sample = f" Validation sample {sample}, seed {sample.seed}. {read.summary()}"
+        else:
+            paths = [Path(name) for name in options["labels"]]
+            stored = Detected(run, *find_labelled(*read_label_files(paths), paths))
+        report = measured(
+            stored, cross_validated=options["cross_validate"], sampled=False, thresholds=options["thresholds"]
+        ).report
+        report["about"] += of_sample
+        return report
 
     def _measured_apart(self, corpus: Corpus, how: Detection, options: dict[str, Any]) -> Measured:
         """Import the articles into a temporary schema, run there, and measure."""

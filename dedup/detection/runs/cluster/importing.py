@@ -109,20 +109,16 @@ def check_articles(finished: Finished) -> None:
     scope = finished.scope
     now = months_of({**scope.bounds(), "newest": manifest.newest, "last_day": last_day_read(scope.until)})
     different = {month for month, state in manifest.months.items() if now.get(month) != state}
-    found = [change for part in _exported(finished.bundle, different) for change in changed(*part)]
+    found: list[tuple[Any, ...]] = []
+    if different:
+        articles = pyarrow.dataset.dataset(finished.bundle.articles, format="parquet")
+        for batch in articles.to_batches(columns=["id", "revision", "day"], batch_size=_ROWS_AT_ONCE):
+            rows = [row for row in batch.to_pylist() if month_of(row["day"]) in different]
+            found += changed([row["id"] for row in rows], [row["revision"] for row in rows])
     if found:
         named = "; ".join(f"{number}, “{headline}” ({newspaper})" for number, headline, newspaper in found[:_NAMED])
         more = f"; and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
         raise ChangedArticlesError(f"articles have changed since the export: {named}{more}; export and run again")
-
-
-def _exported(bundle: Bundle, months: set[str]) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the ids and the revisions of the exported articles of some months."""
-    if months:
-        articles = pyarrow.dataset.dataset(bundle.articles, format="parquet")
-        for batch in articles.to_batches(columns=["id", "revision", "day"], batch_size=_ROWS_AT_ONCE):
-            rows = [row for row in batch.to_pylist() if month_of(row["day"]) in months]
-            yield [row["id"] for row in rows], [row["revision"] for row in rows]
 
 
 def terms_have_changed(finished: Finished) -> list[str]:
