@@ -22,7 +22,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, ValidationSample
 from dedup.models.base import read_rows
 from dedup.research.answers import COUNTED
-from dedup.research.decided import decided_pairs
+from dedup.research.decided import IdPair, decided_pairs
 from dedup.research.labels import in_parts
 from dedup.research.precision import weighted_precision
 from dedup.research.sampling import read_sample
@@ -165,7 +165,6 @@ ORDER BY decided.left_id, decided.right_id
 """,
 )
 
-IdPair = tuple[int, int]
 # A pass and the id of a newspaper; None: all newspapers.
 Part = tuple[str, int | None]
 

@@ -144,17 +144,14 @@ def _curve(prior: VerdictModel, samples: Sequence[Answer]) -> list[dict[str, Any
 def _drawn(prior: VerdictModel, samples: Sequence[Answer], places: Sequence[int], size: int, seed: int) -> _Draw:
     drawn = set(random.Random(f"{size} {seed}").sample(places, size))  # noqa: S311 - repeatable, not secret
     rest = [sample for place, sample in enumerate(samples) if place not in drawn]
-    model, extent = decided(prior, [samples[place] for place in sorted(drawn)])
+    decided = [samples[place] for place in sorted(drawn)]
+    labels = ["D" if sample.label == "D" else "N" for sample in decided]
+    model, extent = prior, Extent.NOTHING
+    # Too few decisions change nothing, as in fit_verdicts.
+    if min(labels.count("D"), labels.count("N")) >= LEAST_OF_EACH:
+        found = adjusted(prior, [sample.features or () for sample in decided], labels, [1.0] * len(decided))
+        model, extent = found.model, found.extent
     return _scored(answers_by(prior, rest)), _scored(answers_by(model, rest)), extent
-
-
-def decided(prior: VerdictModel, samples: Sequence[Answer]) -> tuple[VerdictModel, Extent]:
-    """Return the prior adjusted to decisions on these pairs; unchanged if they are too few, as in fit_verdicts."""
-    labels = ["D" if sample.label == "D" else "N" for sample in samples]
-    if min(labels.count("D"), labels.count("N")) < LEAST_OF_EACH:
-        return prior, Extent.NOTHING
-    found = adjusted(prior, [sample.features or () for sample in samples], labels, [1.0] * len(samples))
-    return found.model, found.extent
 
 
 def _scored(answers: Sequence[Answer]) -> _Shares:

@@ -25,7 +25,6 @@ _BY_ITSELF = {state: answer for state, answer in OF_STATE.items() if answer.fact
 _LABELS = {state: answer.facts.teaches for state, answer in _BY_ITSELF.items()}
 
 IdPair = tuple[int, int]
-Together = tuple[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def decided_pairs() -> DecidedPairs:
     undecided, so they bring none either.
     """
     labels: dict[IdPair, str] = {}
-    together: defaultdict[Together, list[IdPair]] = defaultdict(list)
+    together: defaultdict[tuple[str, int | None], list[IdPair]] = defaultdict(list)
     for ends, label, state, shared in _in_force():
         labels[ends] = label
         if shared is not None:

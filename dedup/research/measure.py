@@ -17,6 +17,7 @@ from dedup.declarations import SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
+from dedup.detection.runs.facts import article_facts
 from dedup.detection.runs.judging import features_of_pairs, model_in_use
 from dedup.detection.runs.profiles import ProfileError, configs_of
 from dedup.detection.types import Window
@@ -35,12 +36,12 @@ from dedup.research.answers import (
     threshold_curve,
 )
 from dedup.research.apart import Detected
+from dedup.research.decided import IdPair
 from dedup.research.labels import Label, in_parts
 
 _FOLDS = 6
 _LOOKED_UP_AT_ONCE = 2_000
 
-IdPair = tuple[int, int]
 Row = tuple[float, ...]
 
 
@@ -290,22 +291,12 @@ def _error(judged: Judged) -> dict[str, Any]:
         "weight": label.weight,
         "stratum": label.stratum,
         "days": judged.days,
-        "articles": [_described(judged.left), _described(judged.right)],
+        "articles": [article_facts(judged.left), article_facts(judged.right)],
         "verdict": pair.verdict if pair else None,
         "probability": pair.probability if pair else None,
         "duplicate_probability": pair.duplicate_probability if pair else None,
         "passes": list(judged.passes),
         "reasons": pair.reasons if pair else [],
-    }
-
-
-def _described(article: Article) -> dict[str, Any]:
-    return {
-        "external_id": article.external_id,
-        "newspaper": article.newspaper.name,
-        "date": article.date.isoformat(),
-        "headline": article.headline,
-        "url": article.url,
     }
 
 

@@ -141,6 +141,17 @@ def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
     return ", ".join([*said, f"score from {values[score]:.12g}"] if score in values else said)
 
 
+def article_facts(article: Article) -> dict[str, Any]:
+    """Return what names an article to people, for programs."""
+    return {
+        "external_id": article.external_id,
+        "newspaper": article.newspaper.name,
+        "date": article.date.isoformat(),
+        "headline": article.headline,
+        "url": article.url,
+    }
+
+
 def label(pass_name: str) -> str:
     """Return the label of a pass or of another step of a run. A pass that is no longer registered keeps its name."""
     return PASSES[pass_name].label if pass_name in PASSES else STEPS.get(pass_name, pass_name)

@@ -31,6 +31,7 @@ from dedup.detection.runs.audit import AuditedDay
 from dedup.detection.runs.blocks import Scores
 from dedup.detection.runs.facts import (
     PassCount,
+    article_facts,
     by_names,
     dense_facts,
     label,
@@ -198,18 +199,7 @@ def _pair_lines(pairs: Iterable[tuple[tuple[int, int], dict[str, float]]]) -> It
         articles = Article.objects.without_texts().select_related("newspaper").in_bulk(wanted)
         for (left, right), scores in block:
             yield {
-                "left": _described(articles[left]),
-                "right": _described(articles[right]),
+                "left": {"id": left, **article_facts(articles[left])},
+                "right": {"id": right, **article_facts(articles[right])},
                 "scores": by_names(scores, PASSES),
             }
-
-
-def _described(article: Article) -> dict[str, Any]:
-    return {
-        "id": article.pk,
-        "external_id": article.external_id,
-        "newspaper": article.newspaper.name,
-        "date": article.date.isoformat(),
-        "headline": article.headline,
-        "url": article.url,
-    }

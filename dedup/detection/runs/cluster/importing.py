@@ -69,21 +69,18 @@ class Finished:
     @property
     def scope(self) -> Scope:
         """What was compared."""
-        manifest = self.manifest
+        manifest, passes = self.manifest, self.manifest.passes
+        # The run on the export may have been asked for other passes than the export.
+        if enabled(self.configs).keys() != enabled(manifest.configs()).keys():
+            passes = list(enabled(self.configs))
         return Scope(
             datetime.date.fromisoformat(manifest.since) if manifest.since else None,
             datetime.date.fromisoformat(manifest.until) if manifest.until else None,
             None if manifest.newspaper_ids is None else tuple(manifest.newspaper_ids),
-            self._passes(),
+            None if passes is None else tuple(passes),
             boilerplate=manifest.mode,
             rules=manifest.bounds(),
         )
-
-    def _passes(self) -> tuple[str, ...] | None:
-        """Return the passes that were asked for, in the export or in the run on it; None: those of the profile."""
-        if enabled(self.configs).keys() != enabled(self.manifest.configs()).keys():
-            return tuple(enabled(self.configs))
-        return None if self.manifest.passes is None else tuple(self.manifest.passes)
 
 
 def read_results(root: Path) -> Finished:
