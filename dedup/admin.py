@@ -113,6 +113,10 @@ _LISTS: dict[type[Model], dict[str, Any]] = {
         "list_filter": ("state",),
     },
     Series: {
+        "fields": (
+            *("newspaper", "form", "headline", "articles", "days", "first_day", "last_day"),
+            *("ruled_by", "ruled_at"),
+        ),
         "list_display": ("headline", "newspaper", "articles", "last_day", "ruled_by", "ruled_at"),
         "list_filter": (("ruled_at", admin.EmptyFieldListFilter), ("newspaper", NewspaperFilter)),
         "list_select_related": ("newspaper", "ruled_by"),

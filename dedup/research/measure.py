@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -96,19 +96,18 @@ class Judged:
 
 def judged_pairs(found: Sequence[Label]) -> list[Judged]:
     """Return labelled pairs with what is stored about them."""
-    return [pair for some in in_parts(found, _LOOKED_UP_AT_ONCE) for pair in _looked_up(some)]
-
-
-def _looked_up(found: Sequence[Label]) -> Iterator[Judged]:
-    ids = {article for found_pair in found for article in (found_pair.left, found_pair.right)}
-    articles = Article.objects.without_texts().select_related("newspaper").in_bulk(ids)
-    pairs = {(pair.left_id, pair.right_id): pair for pair in Pair.objects.proposed().among(ids)}
-    evidence = Evidence.objects.filter(pair__in=pairs.values(), stale=False)
-    saying = set(evidence.values_list("pair", "pass_name"))
-    for found_pair in found:
-        pair = pairs.get((found_pair.left, found_pair.right))
-        passes = tuple(name for name in PASSES if pair and (pair.pk, name) in saying)
-        yield Judged(found_pair, articles[found_pair.left], articles[found_pair.right], pair, passes)
+    judged = []
+    for some in in_parts(found, _LOOKED_UP_AT_ONCE):
+        ids = {article for label in some for article in (label.left, label.right)}
+        articles = Article.objects.without_texts().select_related("newspaper").in_bulk(ids)
+        pairs = {(pair.left_id, pair.right_id): pair for pair in Pair.objects.proposed().among(ids)}
+        evidence = Evidence.objects.filter(pair__in=pairs.values(), stale=False)
+        saying = set(evidence.values_list("pair", "pass_name"))
+        for label in some:
+            pair = pairs.get((label.left, label.right))
+            passes = tuple(name for name in PASSES if pair and (pair.pk, name) in saying)
+            judged.append(Judged(label, articles[label.left], articles[label.right], pair, passes))
+    return judged
 
 
 @dataclass(frozen=True, slots=True)

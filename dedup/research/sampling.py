@@ -1,7 +1,8 @@
-"""Draws a validation sample: pairs at random from each stratum, by their hash with the seed, and random other pairs.
+"""Draws a validation sample, and reads its labels.
 
-PostgreSQL counts the strata and chooses the pairs; memory holds no more than the sample. The same stored pairs and the
-same seed give the same sample.
+It has pairs at random from each stratum, by their hash with the seed, and random other pairs. PostgreSQL counts the
+strata and chooses the pairs; memory holds no more than the sample. The same stored pairs and the same seed give the
+same sample.
 """
 
 from __future__ import annotations
@@ -314,6 +315,8 @@ def _not_proposed(every: PairsOfDays, wanted: int, seed: int) -> list[tuple[Any,
         found = read_rows(_NOT_PROPOSED_SQL, wanted=wanted, **columns)
     return found
 
+
+# ---- the labels of a sample, as the measurement uses them: one for each pair, with its weight ------------------------
 
 # Where the label of a pair comes from: a disagreement that was settled, readers who agree, the only reader, or the
 # first of readers who disagree.

@@ -104,13 +104,11 @@ class PairsOfDays:
         offset = bisect_right(range(count), left, key=lambda articles: self._before(day, articles)) - 1
         first = self._starts[day] + offset
         second = first + 1 + left - self._before(day, offset)
-        return Place(self._days[day], offset), self._place(second)
+        day_of_second = bisect_right(self._starts, second) - 1
+        place = Place(self._days[day_of_second], second - self._starts[day_of_second])
+        return Place(self._days[day], offset), place
 
     def _before(self, day: int, articles: int) -> int:
         """Return how many pairs begin with the first articles of a day, so many of them."""
         reach = self._ends[day] - 1 - self._starts[day]  # the partners of its first article
         return articles * reach - articles * (articles - 1) // 2
-
-    def _place(self, position: int) -> Place:
-        day = bisect_right(self._starts, position) - 1
-        return Place(self._days[day], position - self._starts[day])

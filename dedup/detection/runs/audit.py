@@ -25,9 +25,9 @@ from dedup.models.base import read_rows
 
 Pairs = dict[tuple[int, int], float]
 
+_ONE_DAY = datetime.timedelta(days=1)
 # Measured: similarity() of two starts of 1000 characters.
 SECONDS_PER_PAIR = 0.0002
-_ONE_DAY = datetime.timedelta(days=1)
 
 # The pass that can be repeated.
 AUDITED = next(detection_pass for detection_pass in PASSES.values() if detection_pass.plain_join)

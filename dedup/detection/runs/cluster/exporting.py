@@ -7,7 +7,7 @@ import hashlib
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -289,7 +289,9 @@ def _write_articles(
     with ExitStack() as stack:
         articles = stack.enter_context(_Files(bundle.articles, ARTICLES))
         keys = {name: stack.enter_context(_Files(of_pass(bundle.keys, name), KEYS)) for name in _KEYED}
-        for rows in _batches(parameters):
+        after: dict[str, Any] = {"after_day": datetime.date.min, "after_id": 0, "batch": ARTICLES_A_GROUP}
+        while rows := read_rows(_ARTICLES_SQL, **parameters, **after):
+            after |= {"after_day": rows[-1][2], "after_id": rows[-1][0]}
             counted.add(rows)
             articles.write([row[:-1] for row in rows])
             ids = [row[0] for row in rows]
@@ -297,16 +299,6 @@ def _write_articles(
                 keys[name].write(keyed.exported(ids, window, asked.configs[name], connection))
             on_written(len(rows))
     return counted
-
-
-def _batches(parameters: dict[str, Any]) -> Iterator[list[tuple[Any, ...]]]:
-    after: dict[str, Any] = {"after_day": datetime.date.min, "after_id": 0, "batch": ARTICLES_A_GROUP}
-    while True:
-        rows = read_rows(_ARTICLES_SQL, **parameters, **after)
-        if not rows:
-            return
-        yield rows
-        after |= {"after_day": rows[-1][2], "after_id": rows[-1][0]}
 
 
 class _Files:
