@@ -95,8 +95,8 @@ def update_groups() -> None:
         gone = [article for article in before if article not in after or article in moved]
         GroupMember.objects.filter(article__in=gone).delete()
         with connection.cursor() as cursor, cursor.copy(_COPY_SQL) as copy:
-            for row in moved.items():
-                copy.write_row(row)
+            for member in moved.items():
+                copy.write_row(member)
         DenseGroup.objects.filter(pk__in=groups.keys() - set(numbers)).delete()
 
 

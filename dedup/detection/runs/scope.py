@@ -260,8 +260,8 @@ def _finds_the_same(config: PassConfig, used: Mapping[str, Any]) -> bool:
     chosen = dataclasses.asdict(config)
     declared = settings_of(type(config)).items()
     return all(
-        declared_setting.effect is SettingEffect.SAME or chosen[name] == used.get(name, field.default)
-        for name, (field, declared_setting) in declared
+        declaration.effect is SettingEffect.SAME or chosen[name] == used.get(name, field.default)
+        for name, (field, declaration) in declared
     )
 
 

@@ -39,7 +39,7 @@ def test_a_decided_pair_stands_for_the_proposed_pairs_of_its_score_and_verdict()
     # Editors decided all of the 20 doubtful pairs, half of which are wrong, and only a tenth of the clear ones.
     pairs = [*decided(0.7, 10, 10, "template"), *decided(0.7, 20, 0)]
     found = advice(pairs, {(14, "template"): 20, (14, "duplicate"): 200, (15, "duplicate"): 20}, 0.9)
-    step = next(found_step for found_step in found.steps if found_step.threshold == 0.7)
+    step = next(step for step in found.steps if step.threshold == 0.7)
     assert step.precision == pytest.approx(210 / 220)
     assert found.uncovered == pytest.approx(20 / 240)
     # Twenty pairs of weight 1 and twenty of weight 10 are worth 24 of one weight.

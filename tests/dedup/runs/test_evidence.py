@@ -317,7 +317,7 @@ def test_days_and_newspapers_are_corrected_of_articles_that_have_changed(article
     a, b, c = articles
     first, second, third = make_pair(a, b), make_pair(a, c), make_pair(b, c)
     facts = lambda: [  # noqa: E731
-        (item_.days_apart, item_.same_newspaper) for item_ in Pair.objects.order_by("left_id", "right_id")
+        (pair.days_apart, pair.same_newspaper) for pair in Pair.objects.order_by("left_id", "right_id")
     ]
     assert facts() == [(2, False), (2, True), (0, False)]
     Pair.objects.filter(pk__in=(first.pk, third.pk)).update(days_apart=9)

@@ -123,7 +123,7 @@ def test_a_verdict_is_stored_with_how_much_of_each_article_the_other_has(store, 
 
 def test_nothing_is_judged_again_while_nothing_changes_nearby(corpus, store) -> None:
     find_duplicates()
-    assert {item_.month.isoformat() for item_ in NewspaperMonth.objects.all()} == {"2026-03-01"}
+    assert {row.month.isoformat() for row in NewspaperMonth.objects.all()} == {"2026-03-01"}
     Pair.objects.update(reasons=["kept"])
     for _ in range(2):
         find_duplicates()

@@ -55,7 +55,7 @@ from dedup.models.base import read_rows
 
 
 def _newspapers() -> list[tuple[Any, ...]]:
-    return [(item_.pk, item_.name, item_.affixes) for item_ in Newspaper.objects.order_by("pk")]
+    return [(paper.pk, paper.name, paper.affixes) for paper in Newspaper.objects.order_by("pk")]
 
 
 def _links() -> list[tuple[Any, ...]]:
