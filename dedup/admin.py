@@ -33,7 +33,13 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
 
     def get_fieldsets(self, request: HttpRequest, obj: Profile | None = None) -> Any:
         """Show a fieldset for each pass, and one for what an editor seldom needs."""
-        boxes: list[Any] = [(None, {"fields": _PLAIN, "description": self._hint(obj)})]
+        address = reverse("profile", args=[obj.pk]) if obj else reverse("profile_new")
+        hint = format_html(
+            'The <a href="{}">page Profiles</a> also shows what the settings would do, and has rules for newspapers. A '
+            "new profile starts as a copy of the default one.",
+            address,
+        )
+        boxes: list[Any] = [(None, {"fields": _PLAIN, "description": hint})]
         for name, detection_pass in PASSES.items():
             settings = list(settings_of(detection_pass.config_class))
             first = [f"{name}__{setting}" for setting in BASIC_SETTINGS if setting in settings]
@@ -44,14 +50,6 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
             if rest:
                 boxes.append((f"{detection_pass.label}: advanced", {"fields": rest, "classes": ["collapse"]}))
         return boxes
-
-    def _hint(self, profile: Profile | None) -> str:
-        address = reverse("profile", args=[profile.pk]) if profile else reverse("profile_new")
-        return format_html(
-            'The <a href="{}">page Profiles</a> also shows what the settings would do, and has rules for newspapers. A '
-            "new profile starts as a copy of the default one.",
-            address,
-        )
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the generated form; its extra fields are not fields of the model."""
@@ -115,6 +113,10 @@ _LISTS: dict[type[Model], dict[str, Any]] = {
         "list_filter": ("state",),
     },
     Series: {
+        "fields": (
+            *("newspaper", "form", "headline", "articles", "days", "first_day", "last_day"),
+            *("ruled_by", "ruled_at"),
+        ),
         "list_display": ("headline", "newspaper", "articles", "last_day", "ruled_by", "ruled_at"),
         "list_filter": (("ruled_at", admin.EmptyFieldListFilter), ("newspaper", NewspaperFilter)),
         "list_select_related": ("newspaper", "ruled_by"),

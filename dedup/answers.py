@@ -42,19 +42,19 @@ class Facts:
     link: str = ""
 
 
-class _Told(StrEnum):
+class _WithFacts(StrEnum):
     """Values that have facts; their first fact is the value itself."""
 
     facts: Any
 
     def __new__(cls, facts: Any) -> Self:
         """Return the value of these facts."""
-        told = str.__new__(cls, facts.value)
-        told._value_, told.facts = facts.value, facts
-        return told
+        made = str.__new__(cls, facts.value)
+        made._value_, made.facts = facts.value, facts
+        return made
 
 
-class Answer(_Told):
+class Answer(_WithFacts):
     """What an editor can answer about a pair; the values are the kinds of decisions on one pair and of readings.
 
     A state of pairs and a kind of links belong to each. The view dedup_standing_link derives the state of any other
@@ -168,7 +168,7 @@ class LabelFacts:
     meaning: str  # as docs/verdicts.md has it
 
 
-class PairLabel(_Told):
+class PairLabel(_WithFacts):
     """What two articles are to the reader of a validation sample, by the letters of verdicts.model.LABELS."""
 
     facts: LabelFacts

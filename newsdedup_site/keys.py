@@ -129,12 +129,12 @@ def _merged(chosen: Mapping[str, str]) -> dict[str, str]:
 
 
 def store_keys(user: Any, *, on: bool, by_action: Mapping[str, str]) -> None:
-    """Store the keys of a user, in which faults_of found nothing; an action that is not named keeps the registry's."""
+    """Store the keys of a user, in which key_faults found nothing; an action that is not named keeps the registry's."""
     changed = {name: key for name, key in by_action.items() if key != ACTIONS[name].key}
     KeyMap.objects.update_or_create(user=user, defaults={"on": on, "keys": changed})
 
 
-def faults_of(by_action: Mapping[str, str]) -> dict[str, str]:
+def key_faults(by_action: Mapping[str, str]) -> dict[str, str]:
     """Return what is wrong with these keys, a sentence by action; empty if they can be used."""
     faults = {name: f"There is no action {name!r}." for name in by_action if name not in ACTIONS}
     known = {name: key for name, key in by_action.items() if name in ACTIONS}
@@ -188,7 +188,7 @@ class KeysForm(forms.Form):
     def clean(self) -> None:
         """Show at its field what is wrong with a key."""
         if not self.errors:
-            for name, fault in faults_of({name: self.cleaned_data[name] for name in ACTIONS}).items():
+            for name, fault in key_faults({name: self.cleaned_data[name] for name in ACTIONS}).items():
                 self.add_error(name, fault)
 
 

@@ -8,10 +8,9 @@ from itertools import pairwise
 
 from articles.models import Article
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.dense_groups import forget_hubs, update_groups
-from dedup.detection.runs.earlier_runs import judged_by
-from dedup.detection.runs.evidence import mark_stale, update_best_scores, write_block
-from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.evidence import forget_hubs, mark_stale, update_best_scores, write_block
+from dedup.detection.runs.scope import Scope, judged_by
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun
 from tests.factories import make_run

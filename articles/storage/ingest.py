@@ -44,7 +44,7 @@ from articles.storage.preparing import (
     copy_row,
     prepare,
 )
-from articles.storage.removed import REFUSED, refused, removed_names
+from articles.storage.removed import REFUSED, are_removed, removed_names
 from articles.storage.url_parameters import learn_parameters
 
 # After this many new or changed articles, PostgreSQL's statistics are refreshed.
@@ -177,7 +177,7 @@ def _store(namings: Sequence[Naming], ready: ForPaper, again: ForPaper) -> list[
     newspapers = dict(zip(left, newspapers_for([namings[place] for place in left]), strict=True))
     batch = {place: ready(place, Paper.of(newspaper)) for place, newspaper in newspapers.items()}
     with writing():
-        are_refused = dict(zip(batch, refused(batch.values()), strict=True))
+        are_refused = dict(zip(batch, are_removed(batch.values()), strict=True))
         batch = {place: prepared for place, prepared in batch.items() if not are_refused[place]}
         stored = _write(_as_of_now(batch, newspapers, again))
     return [stored.get(place, _REMOVED) for place in range(len(namings))]

@@ -67,7 +67,7 @@ def removed_names(namings: Collection[Naming]) -> set[Naming]:
     return {naming for naming, digest in digests.items() if digest in found}
 
 
-def refused(batch: Iterable[Prepared]) -> list[bool]:
+def are_removed(batch: Iterable[Prepared]) -> list[bool]:
     """Return for each of these articles whether it, or its newspaper, was removed. Costs one query."""
     digests = [_digests_of(prepared) for prepared in batch]
     found = _found(set().union(*digests))

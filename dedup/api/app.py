@@ -15,7 +15,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from dedup.api import articles, checks, clusters, pairs, runs, webhooks
-from dedup.api.problems import CONTENT_TYPE, RENDERER, Problem, ProblemError, faults_of, invalid, refused
+from dedup.api.problems import CONTENT_TYPE, RENDERER, Problem, ProblemError, faults_in, invalid, refused
 from dedup.integrations.webhooks import WebhookError
 from dedup.review.answers.decisions import ReviewError
 
@@ -92,7 +92,7 @@ for prefix, router in (
 # What is raised, as the problem that is answered.
 _PROBLEMS: dict[type[Exception], Callable[[Any], ProblemError]] = {
     ProblemError: lambda error: error,
-    ValidationError: lambda error: invalid(*faults_of(error.errors)),
+    ValidationError: lambda error: invalid(*faults_in(error.errors)),
     ReviewError: lambda error: ProblemError(409, str(error)),
     WebhookError: lambda error: refused("body", str(error)),
     Http404: lambda error: ProblemError(404, str(error)),

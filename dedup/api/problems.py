@@ -73,7 +73,7 @@ def problem_json(status: int, detail: str, errors: Sequence[Fault] = ()) -> byte
     return json.dumps(problem.model_dump(exclude_defaults=True) | {"type": problem.type}).encode()
 
 
-def faults_of(errors: Sequence[Mapping[str, Any]]) -> list[Fault]:
+def faults_in(errors: Sequence[Mapping[str, Any]]) -> list[Fault]:
     """Return what django-ninja found wrong with the values of a request."""
     return [
         Fault(where=_place(error["loc"]), detail=str(error["msg"]).removeprefix("Value error, ")) for error in errors

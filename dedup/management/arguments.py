@@ -116,18 +116,13 @@ def chosen_profile(options: Mapping[str, Any]) -> Profile:
     return default_profile() if options["profile"] is None else profile_named(options["profile"])
 
 
-def chosen_boilerplate(options: Mapping[str, Any], profile: Profile) -> Mode:
-    """Return how boilerplate is treated."""
-    return Mode(options["boilerplate"] or profile.boilerplate)
-
-
 def chosen_detection(options: Mapping[str, Any], say: Callable[[str], object]) -> Detection:
     """Return how the detection runs on a file of articles; `say` gets the messages. Raises ProfileError."""
     profile = chosen_profile(options)
     return Detection(
         profile,
         chosen_configs(profile, options),
-        chosen_boilerplate(options, profile),
+        Mode(options["boilerplate"] or profile.boilerplate),
         options["workers"],
         show_progress=not options["no_progress"],
         say=say,
@@ -147,7 +142,7 @@ def chosen_scope(profile: Profile, options: Mapping[str, Any]) -> Scope:
         options["until"],
         chosen_newspaper_ids(options),
         chosen_passes(options),
-        boilerplate=chosen_boilerplate(options, profile),
+        boilerplate=Mode(options["boilerplate"] or profile.boilerplate),
         rules=rules_of(profile),
     )
 

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q, Value
+from django.db.models import F, OuterRef, Q, Subquery, Value
 from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
 from articles.models import Article
 from dedup.answers import CHOICES, Answer
-from dedup.models.append_only import LINK_GOES, TOMBSTONE, append_only
+from dedup.models.base import LINK_GOES, TOMBSTONE, Row, append_only
 from dedup.models.pairs import Pair
-from dedup.models.querysets import DecisionQuerySet, Row
 
 # The pairs that come to a second editor are those for which this is smallest: the same ones every time, for everybody.
 DRAWN_WITH = "second reading "
 DRAWN_BY = MD5(Concat(Value(DRAWN_WITH, models.TextField()), Cast("pair_id", models.TextField())))
+
+
+class DecisionQuerySet(models.QuerySet["Decision"]):
+    """Decisions."""
+
+    def in_force(self) -> DecisionQuerySet:
+        """Return the decisions that are not undone.
+
+        The undo of each is looked up by its index: a join would read all decisions, however few are asked about.
+        """
+        undo = self.model.objects.filter(undoes=OuterRef("pk")).order_by().values("pk")
+        return self.alias(undo=Subquery(undo[:1])).filter(undo=None)
+
+    def group_confirmations(self, group_ids: Collection[int]) -> DecisionQuerySet:
+        """Return the decisions in force that confirmed one of these dense groups, the latest first."""
+        found = self.filter(kind="confirm_group", group_number__in=group_ids, undone_by=None)
+        return found.select_related("decided_by").order_by("-pk")
 
 
 class Decision(models.Model):

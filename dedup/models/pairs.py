@@ -1,18 +1,36 @@
-"""Pairs of articles, what the passes found about them, and clusters."""
+"""Pairs of articles, what the passes found about them, their verdicts, clusters, and the questions about both."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Collection
+from typing import Any, ClassVar
 
+from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import MD5, Abs, Cast, Concat
 from django.utils import timezone
 
 from articles.models import Article, in_order
+from articles.querysets import texts_of
 from dedup.answers import Answer
-from dedup.models.querysets import DOUBT, ClusterQuerySet, EvidenceQuerySet, PairQuerySet, Row
+from dedup.detection.types import VerdictKind
+from dedup.models.base import Row
 from dedup.models.runs import DetectionRun
-from dedup.models.verdicts import Verdict
+
+# How far a pair is from even odds. The index pair_doubt has it.
+DOUBT = Abs(F("duplicate_probability") - 0.5)
+# A cluster held together by a less probable pair is shown as weak.
+WEAK_PROBABILITY = 0.75
+
+
+class Verdict(models.TextChoices):
+    """How two articles relate to each other."""
+
+    DUPLICATE = VerdictKind.DUPLICATE.value, "duplicate"
+    VERSION = VerdictKind.VERSION.value, "version"
+    TEMPLATE = VerdictKind.TEMPLATE.value, "template"
+    SIMILAR = VerdictKind.SIMILAR.value, "similar"
 
 
 class TwoArticles:
@@ -30,6 +48,46 @@ class TwoArticles:
     def later(self) -> Article:
         """The one to show on the right."""
         return in_order(self.left, self.right)[1]
+
+
+class PairQuerySet(models.QuerySet["Pair"]):
+    """Pairs."""
+
+    def proposed(self) -> PairQuerySet:
+        """Return the pairs that some pass currently proposes: not all of their evidence is stale."""
+        return self.filter(best_score__gt=0)
+
+    def in_queue(self) -> PairQuerySet:
+        """Return the proposed pairs that are waiting for an editor's decision."""
+        return self.proposed().filter(state="undecided")
+
+    def joining(self) -> PairQuerySet:
+        """Return the proposed pairs whose verdict puts both articles in one cluster."""
+        return self.proposed().filter(joins=True)
+
+    def drawn(self, lot: str) -> PairQuerySet:
+        """Return the same pairs in a random order, the same one every time; another lot gives another order."""
+        return self.order_by(MD5(Concat(Value(lot, models.TextField()), Cast("pk", models.TextField()))))
+
+    def among(self, article_ids: Collection[int] | QuerySet[Any]) -> PairQuerySet:
+        """Return the pairs with both articles among these."""
+        return self.filter(left__in=article_ids, right__in=article_ids)
+
+    def in_group(self, group_id: int) -> PairQuerySet:
+        """Return the pairs with both articles in this dense group."""
+        return self.filter(left__group_member__group=group_id, right__group_member__group=group_id)
+
+    def touching(self, article_ids: Collection[int]) -> PairQuerySet:
+        """Return the pairs with at least one article among these."""
+        return self.filter(Q(left__in=article_ids) | Q(right__in=article_ids))
+
+    def with_doubt(self) -> PairQuerySet:
+        """Return the same pairs with `doubt`, the distance from even odds: 0 for the most doubtful, 0.5 for certain."""
+        return self.annotate(doubt=DOUBT)
+
+    def with_articles(self) -> PairQuerySet:
+        """Return the same pairs with their articles as lists show them, without the long texts."""
+        return self.select_related("left__newspaper", "right__newspaper").defer(*texts_of("left", "right"))
 
 
 class Pair(TwoArticles, Row):
@@ -119,6 +177,23 @@ class Pair(TwoArticles, Row):
         ]
 
 
+class EvidenceQuerySet(models.QuerySet["Evidence"]):
+    """Evidence."""
+
+    def found_by(self, run: DetectionRun) -> EvidenceQuerySet:
+        """Return the evidence that a run found for the pairs in its scope.
+
+        A pass that reads all articles also finds pairs that are older than the scope; these are left out.
+        """
+        found = self.filter(run=run)
+        if since := run.scope.get("since"):
+            found = found.filter(Q(pair__left__date__gte=since) | Q(pair__right__date__gte=since))
+        for pass_name, newer_than in (run.scope.get("newer_than") or {}).items():
+            newer = Q(pair__left__revision__gt=newer_than) | Q(pair__right__revision__gt=newer_than)
+            found = found.filter(~Q(pass_name=pass_name) | newer)
+        return found
+
+
 class Evidence(Row):
     """What one pass found about a pair. A newer run of the same scope that no longer finds it marks it stale."""
 
@@ -143,6 +218,18 @@ class Evidence(Row):
             models.Index(fields=["run", "pass_name"], name="evidence_run"),
             models.Index(fields=["pair"], condition=Q(details__has_key="leftover"), name="evidence_leftover"),
         ]
+
+
+class ClusterQuerySet(models.QuerySet["Cluster"]):
+    """Clusters."""
+
+    def weakly_held(self) -> ClusterQuerySet:
+        """Return the proposed clusters with a pair less probable than WEAK_PROBABILITY."""
+        return self.filter(state="proposed", lowest_score__lt=WEAK_PROBABILITY)
+
+    def with_kept(self) -> ClusterQuerySet:
+        """Return the same clusters with their kept article, without its long texts."""
+        return self.select_related("kept__newspaper").defer(*texts_of("kept"))
 
 
 class Cluster(Row):
@@ -180,3 +267,90 @@ class Membership(Row):
 
     class Meta:
         ordering = ["article__date", "article_id"]
+
+
+_ONE_OF_BOTH = Q(pair__isnull=False, cluster=None) | Q(pair=None, cluster__isnull=False)
+
+
+class OpenQuestion(models.Model):
+    """A pair or a cluster that editors are asked about. Derived: detection/clustering/questions.py writes all rows."""
+
+    pair = models.OneToOneField(Pair, null=True, on_delete=models.CASCADE, related_name="question")
+    # Without a constraint: clusters are rebuilt, and their questions renewed, in two steps of one transaction.
+    cluster = models.OneToOneField(
+        Cluster, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="question"
+    )
+    number = models.BigIntegerField(help_text="The number of the pair or the cluster: the last field of the order.")
+    article = models.BigIntegerField(null=True, help_text="One article of the cluster. Empty for a pair.")
+    size = models.PositiveIntegerField(help_text="How many articles it is about.")
+    asked = models.BooleanField(help_text="Whether it covers waiting pairs.")
+    certain = models.BooleanField(help_text="Whether the articles are nearly certain to be the same.")
+    conflict = models.BooleanField(
+        help_text="Whether clusters keep apart what was judged duplicates, or decisions contradict each other."
+    )
+    change = models.FloatField(help_text="How many pairs of articles the answer is expected to join or to split.")
+    doubt = models.FloatField(help_text="The distance of the probability from even odds: 0 to 0.5.")
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=_ONE_OF_BOTH, name="question_of_one")]
+        indexes = [
+            models.Index(fields=["-change", "doubt", "number", "id"], condition=Q(asked=True), name="question_asked"),
+            models.Index(
+                fields=["-change", "doubt", "number", "id"],
+                condition=Q(asked=True, certain=True),
+                name="question_certain",
+            ),
+            models.Index(
+                fields=["-change", "doubt", "number", "id"], condition=Q(conflict=True), name="question_conflict"
+            ),
+            models.Index(
+                fields=["-size", "number", "id"],
+                condition=Q(asked=True, cluster__isnull=False),
+                name="question_cluster",
+            ),
+            models.Index(fields=["article"], condition=Q(article__isnull=False), name="question_article"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Question on {'pair' if self.pair_id else 'cluster'} {self.number}"
+
+
+class QuestionCount(Row):
+    """How many open questions a tab of the queue has. Kept in step with OpenQuestion by its writer."""
+
+    written = "{0.tab}: {0.number}"
+    tab = models.CharField(max_length=20, primary_key=True)
+    number = models.BigIntegerField(default=0)
+
+
+class Postponement(models.Model):
+    """An editor wants to answer a question later: nobody else is concerned."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="postponements")
+    pair = models.ForeignKey(Pair, null=True, on_delete=models.CASCADE, related_name="postponements")
+    cluster = models.ForeignKey(Cluster, null=True, on_delete=models.CASCADE, related_name="postponements")
+    postponed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=_ONE_OF_BOTH, name="postponement_of_one"),
+            models.UniqueConstraint(fields=["user", "pair"], name="one_postponement_a_pair"),
+            models.UniqueConstraint(fields=["user", "cluster"], name="one_postponement_a_cluster"),
+        ]
+        indexes = [models.Index(fields=["user", "postponed_at", "id"], name="postponement_order")]
+
+    def __str__(self) -> str:
+        return f"{self.user} postponed {'pair' if self.pair_id else 'cluster'} {self.pair_id or self.cluster_id}"
+
+
+class Lease(Row):
+    """An editor is reading a question; until the lease ends, others are not sent to it."""
+
+    written = "{0.user} until {0.until:%H:%M:%S}"
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="leases")
+    pair = models.OneToOneField(Pair, null=True, on_delete=models.CASCADE, related_name="lease")
+    cluster = models.OneToOneField(Cluster, null=True, on_delete=models.CASCADE, related_name="lease")
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=_ONE_OF_BOTH, name="lease_of_one")]

@@ -9,10 +9,9 @@ from django.utils import timezone
 
 from articles.models import Article
 from dedup.answers import CHOICES, LABEL_CHOICES, Answer
-from dedup.models.append_only import READING_TOMBSTONE, append_only
+from dedup.models.base import READING_TOMBSTONE, Row, append_only
 from dedup.models.decisions import Decision
 from dedup.models.pairs import Pair, TwoArticles
-from dedup.models.querysets import Row
 from dedup.models.runs import DetectionRun
 
 

@@ -1,13 +1,15 @@
-"""Results that take longer than a reader waits: reports that are kept, and corpora (dedup/rows/corpus/kept.py)."""
+"""What takes longer than a reader waits: reports that are kept, corpora (dedup/rows/corpus/kept.py), models."""
 
 from __future__ import annotations
 
 import datetime
 
 from django.db import models
+from django.db.models import Q
+from django.utils import timezone
 
 from articles.models import Job
-from dedup.models.querysets import Row
+from dedup.models.base import Row
 from dedup.models.runs import DetectionRun
 
 
@@ -88,3 +90,31 @@ class CorpusPart(Row):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["export", "content", "number"], name="corpus_part_once")]
+
+
+class FittedModel(Row):
+    """A verdict model learnt from an installation's own decisions. At most one is in use."""
+
+    written = "Model {0.pk}"
+    content = models.TextField(help_text="The coefficients of the model, as JSON.")
+    decisions = models.PositiveIntegerField(help_text="The number of decided pairs it was learnt from.")
+    fitted_at = models.DateTimeField(default=timezone.now)
+    in_use = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["in_use"], condition=Q(in_use=True), name="one_model_in_use"),
+        ]
+
+
+class Lesson(Row):
+    """What came out of one act of learning, a job of a worker."""
+
+    written = "Lesson {0.pk}"
+    job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="lesson")
+    result = models.JSONField(default=dict, help_text="What was learnt, and what it would change.")
+    model = models.ForeignKey(FittedModel, null=True, on_delete=models.SET_NULL, related_name="lessons")
+
+    class Meta:
+        ordering = ["-id"]

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from dedup.models.querysets import Row
+from dedup.models.base import Row
 
 
 class Token(Row):

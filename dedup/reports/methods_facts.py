@@ -18,8 +18,8 @@ from dedup.declarations import SettingEffect
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label as label_of_pass
+from dedup.detection.runs.judging import model_in_use
 from dedup.detection.runs.scope import Scope
-from dedup.detection.runs.terms import model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
 from dedup.reports.base import of_both
@@ -27,7 +27,7 @@ from dedup.reports.columns import NUMBER, SHARE, column
 from dedup.research.answers import score_numbers
 from dedup.research.measure import Judged, judged_pairs
 from dedup.research.precision import Agreement, precision, recall
-from dedup.research.samples import read_sample
+from dedup.research.sampling import read_sample
 from dedup.research.strata import NOT_PROPOSED
 from dedup.review.readings.second_readings import agreements
 from dedup.review.readings.validation import agreements_of, is_finished, tally_of

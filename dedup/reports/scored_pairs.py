@@ -24,10 +24,9 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.runs.dry_run import find_with
-from dedup.detection.runs.earlier_runs import earlier_runs
+from dedup.detection.runs.blocks import find_with
 from dedup.detection.runs.profiles import ProfileError, configs_of, default_profile
-from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.scope import Scope, earlier_runs
 from dedup.detection.types import Tally
 from dedup.models import CrowdedArticle, DetectionRun
 from dedup.reports.base import ReportError

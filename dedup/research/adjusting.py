@@ -6,7 +6,7 @@ numbers, then by all of them. Each step must show on decisions held out from it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -97,40 +97,33 @@ def adjusted(
     pairs = _Pairs(
         question, np.asarray(rows, dtype=np.float64), np.asarray(labels), np.asarray(weights, dtype=np.float64)
     )
-    steps: tuple[tuple[Extent, Step], ...] = ((Extent.SCALE, _scaled), (Extent.ALL, _refitted))
+    steps = ((Extent.SCALE, _scaled), (Extent.ALL, _refitted))
     best, losses = Adjusted(prior, Extent.NOTHING), _losses(prior, pairs.at(pairs.counted))
     for extent, step in steps if len(pairs.counted) >= _ENOUGH_FOR_ALL else steps[:1]:
         model = step(prior, pairs)
         held_out = _held_out_losses(step, prior, pairs)
-        if _helps(losses - held_out):
+        gains = losses - held_out
+        # By more than chance.
+        if len(gains) > 1 and gains.mean() > _SURE * gains.std(ddof=1) / np.sqrt(len(gains)):
             best, losses = Adjusted(model, extent), held_out
     return best
-
-
-def _helps(gains: Floats) -> bool:
-    """Return whether gains are above 0 by more than chance."""
-    return bool(gains.mean() > _SURE * gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else False
 
 
 def _held_out_losses(step: Step, prior: VerdictModel, pairs: _Pairs) -> Floats:
     """Return the loss of each counted pair by a model that was adjusted without it."""
     counted = pairs.counted
     found = np.zeros(len(pairs.labels))
-    for train, test in _folds(counted, len(pairs.labels)):
+    order = np.random.default_rng(_SEED).permutation(counted)
+    for fold in range(_FOLDS):
+        test = np.sort(order[fold::_FOLDS])
+        # Pairs that do not count are always among the training ones.
+        train = np.setdiff1d(np.arange(len(pairs.labels)), test)
         try:
             model = step(prior, pairs.at(train))
         except ModelError:  # all of the others have the same answer
             model = prior
         found[test] = _losses(model, pairs.at(test))
     return found[counted]
-
-
-def _folds(counted: Places, total: int) -> Iterator[tuple[Places, Places]]:
-    """Yield training and test places; pairs that do not count are always among the training ones."""
-    order = np.random.default_rng(_SEED).permutation(counted)
-    for fold in range(_FOLDS):
-        test = np.sort(order[fold::_FOLDS])
-        yield np.setdiff1d(np.arange(total), test), test
 
 
 def _losses(model: VerdictModel, pairs: _Pairs) -> Floats:

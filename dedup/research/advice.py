@@ -9,11 +9,9 @@ differ in is not corrected.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from django.db import connection
 
 from articles.models import Newspaper
 from dedup.declarations import SettingEffect
@@ -22,11 +20,12 @@ from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
 from dedup.models import DetectionRun, ValidationSample
+from dedup.models.base import read_rows
 from dedup.research.answers import COUNTED
-from dedup.research.decided import decided_pairs
+from dedup.research.decided import IdPair, decided_pairs
 from dedup.research.labels import in_parts
 from dedup.research.precision import weighted_precision
-from dedup.research.samples import read_sample
+from dedup.research.sampling import read_sample
 
 # With fewer decided pairs, an interval of 95% is wider than 15 percentage points even around a precision of 0.95.
 LEAST_DECIDED = 30
@@ -44,6 +43,11 @@ class DecidedPair:
     score: float
     verdict: str
     duplicate: bool
+
+    @property
+    def cell(self) -> Cell:
+        """The band of its score, and its verdict."""
+        return band_of(self.score), self.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def advice(decided: Sequence[DecidedPair], proposed: Mapping[Cell, int], wanted:
     `proposed` has the number of pairs that the pass proposes by cell, decided ones included. Thresholds are the lower
     ends of the bands. One with fewer than LEAST_DECIDED decided pairs is never advised.
     """
-    decisions = Counter(_cell(pair) for pair in decided)
+    decisions = Counter(pair.cell for pair in decided)
     weights = {cell: max(proposed.get(cell, 0), count) / count for cell, count in decisions.items()}
     total = sum(proposed.values())
     lowest = min((band for band, _ in [*proposed, *decisions]), default=BANDS)
@@ -109,17 +113,13 @@ def advice(decided: Sequence[DecidedPair], proposed: Mapping[Cell, int], wanted:
     )
 
 
-def _cell(pair: DecidedPair) -> Cell:
-    return band_of(pair.score), pair.verdict
-
-
 def _step(
     band: int, decided: Sequence[DecidedPair], proposed: Mapping[Cell, int], weights: Mapping[Cell, float]
 ) -> Step:
     chosen = [pair for pair in decided if band_of(pair.score) >= band]
-    amounts = [weights[_cell(pair)] for pair in chosen]
+    amounts = [weights[pair.cell] for pair in chosen]
     right = sum(amount for pair, amount in zip(chosen, amounts, strict=True) if pair.duplicate)
-    duplicates = sum(weights[_cell(pair)] for pair in decided if pair.duplicate)
+    duplicates = sum(weights[pair.cell] for pair in decided if pair.duplicate)
     precision, low, high = weighted_precision(right, amounts) if chosen else (None, None, None)
     pairs = sum(count for (other, _), count in proposed.items() if other >= band)
     kept = right / duplicates if duplicates else None
@@ -164,9 +164,7 @@ WHERE {pair.in_scope}
 ORDER BY decided.left_id, decided.right_id
 """,
 )
-_LOOKED_UP_AT_ONCE = 5_000
 
-IdPair = tuple[int, int]
 # A pass and the id of a newspaper; None: all newspapers.
 Part = tuple[str, int | None]
 
@@ -190,7 +188,8 @@ def advised(scope: Scope, wanted: float) -> list[Advised]:
     A pair of two newspapers counts for both. Pairs called versions are left out, as in `evaluate`.
     """
     proposed, decided = _proposed(scope.bounds()), _decided(scope.bounds())
-    used = _used()
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    config = run.config if run else {}
     names = dict(Newspaper.objects.values_list("pk", "name"))
     parts = sorted(
         (part for part in proposed.keys() | decided.keys() if part[1] is None or part in decided),
@@ -200,61 +199,35 @@ def advised(scope: Scope, wanted: float) -> list[Advised]:
         Advised(
             pass_name,
             "" if newspaper is None else names[newspaper],
-            used.get(pass_name),
+            config.get(pass_name, {}).get(bound_named(pass_name, SettingEffect.FROM_SCORE)),
             advice(decided.get((pass_name, newspaper), []), proposed.get((pass_name, newspaper), {}), wanted),
         )
         for pass_name, newspaper in parts
     ]
 
 
-def labelled_pairs() -> dict[IdPair, str]:
-    """Return the labels of decided pairs, and those of validation samples for pairs that nobody decided."""
-    labels: dict[IdPair, str] = {}
-    for sample in ValidationSample.objects.order_by("pk"):
-        labels.update({(pair.left, pair.right): pair.label for pair in read_sample(sample).pairs})
-    return labels | decided_pairs().labels
-
-
-def _used() -> dict[str, float]:
-    """Return the lowest score of each pass in the last run."""
-    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
-    bounds = {name: bound_named(name, SettingEffect.FROM_SCORE) for name in PASSES}
-    config = run.config if run else {}
-    return {name: config[name][bound] for name, bound in bounds.items() if bound and bound in config.get(name, {})}
-
-
 def _proposed(parameters: Mapping[str, Any]) -> dict[Part, Mapping[Cell, int]]:
     found: defaultdict[Part, Counter[Cell]] = defaultdict(Counter)
-    with connection.cursor() as cursor:
-        cursor.execute(_PROPOSED_SQL, parameters)
-        for pass_name, left, right, band, verdict, pairs in cursor:
-            if pass_name in PASSES:
-                for newspaper in {None, left, right}:
-                    found[pass_name, newspaper][band, verdict] += pairs
+    for pass_name, left, right, band, verdict, pairs in read_rows(_PROPOSED_SQL, **parameters):
+        if pass_name in PASSES:
+            for newspaper in {None, left, right}:
+                found[pass_name, newspaper][band, verdict] += pairs
     return dict(found)
 
 
 def _decided(parameters: Mapping[str, Any]) -> dict[Part, list[DecidedPair]]:
+    """Return what each pass says of each pair with a label: that of a decision, or else that of a validation sample."""
+    labels: dict[IdPair, str] = {}
+    for sample in ValidationSample.objects.order_by("pk"):
+        labels.update({(pair.left, pair.right): pair.label for pair in read_sample(sample).pairs})
+    labels |= decided_pairs().labels
+    counted = [(*ends, label == "D") for ends, label in labels.items() if label in COUNTED]
     found: defaultdict[Part, list[DecidedPair]] = defaultdict(list)
-    for pass_name, left, right, score, verdict, duplicate in _evidence(parameters):
-        if pass_name in PASSES:
-            for newspaper in {None, left, right}:
-                found[pass_name, newspaper].append(DecidedPair(score, verdict, duplicate))
+    for some in in_parts(counted):
+        lefts, rights, duplicates = map(list, zip(*some, strict=True))
+        rows = read_rows(_DECIDED_SQL, left=lefts, right=rights, duplicate=duplicates, **parameters)
+        for pass_name, left, right, score, verdict, duplicate in rows:
+            if pass_name in PASSES:
+                for newspaper in {None, left, right}:
+                    found[pass_name, newspaper].append(DecidedPair(score, verdict, duplicate))
     return dict(found)
-
-
-def _evidence(parameters: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield what each pass says of each decided pair, and whether it is a duplicate."""
-    labels = [(ends, label == "D") for ends, label in labelled_pairs().items() if label in COUNTED]
-    for some in in_parts(labels, _LOOKED_UP_AT_ONCE):
-        with connection.cursor() as cursor:
-            cursor.execute(
-                _DECIDED_SQL,
-                {
-                    **parameters,
-                    "left": [ends[0] for ends, _ in some],
-                    "right": [ends[1] for ends, _ in some],
-                    "duplicate": [yes for _, yes in some],
-                },
-            )
-            yield from cursor.fetchall()

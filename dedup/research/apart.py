@@ -22,7 +22,7 @@ from psycopg import sql
 from articles.boilerplate.mode import Mode
 from articles.files.formats import source_named
 from articles.storage.locks import Lock, try_lock, unlock, wait_for_lock
-from dedup.detection.runs.article_cache import ARTICLES
+from dedup.detection.runs.judging import ARTICLES
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import Configs, choose_passes
 from dedup.detection.runs.progress import run_progress
@@ -56,10 +56,13 @@ def scratch_schema() -> Iterator[str]:
     try:
         with holder.cursor() as cursor:
             _drop_abandoned(cursor)
-            trigrams = _schema_of_trigrams(cursor)
+            cursor.execute(_TRIGRAMS_SQL)
+            trigrams = cursor.fetchone()
+            if trigrams is None:
+                raise ScratchError("the database has no extension pg_trgm; run manage.py migrate first")
             schema = _create(cursor)
             try:
-                with _search_path(schema, trigrams):
+                with _search_path(schema, *trigrams):
                     # One process at a time, because the triggers of all schemas share a function in public.
                     wait_for_lock(cursor, Lock.SCRATCH, 0)
                     try:
@@ -80,14 +83,6 @@ def _drop_abandoned(cursor: Any) -> None:
         if try_lock(cursor, Lock.SCRATCH, number):
             _drop(cursor, schema)
             unlock(cursor, Lock.SCRATCH, number)
-
-
-def _schema_of_trigrams(cursor: Any) -> str:
-    cursor.execute(_TRIGRAMS_SQL)
-    row = cursor.fetchone()
-    if row is None:
-        raise ScratchError("the database has no extension pg_trgm; run manage.py migrate first")
-    return str(row[0])
 
 
 def _create(cursor: Any) -> str:
@@ -130,7 +125,9 @@ def _search_path(*schemas: str) -> Iterator[None]:
     environment = {name: os.environ.get(name) for name in ("DATABASE_URL", "SECRET_KEY")}
     try:
         # Worker processes read their settings from the environment. The embedded server does not accept PGOPTIONS.
-        os.environ["DATABASE_URL"] = _with_options(os.environ.get("DATABASE_URL", "").strip() or _url(values), options)
+        parts = urlsplit(os.environ.get("DATABASE_URL", "").strip() or _url(values))
+        query = {**dict(parse_qsl(parts.query)), "options": options}
+        os.environ["DATABASE_URL"] = urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))
         os.environ["SECRET_KEY"] = settings.SECRET_KEY
         _reconnect({**before, "options": options})
         yield
@@ -156,12 +153,6 @@ def _url(values: dict[str, Any]) -> str:
     """Return the URL of a database with host and port as parameters: a socket's folder fits nowhere else."""
     login = ":".join(quote(values[name], safe="") for name in ("USER", "PASSWORD") if values[name])
     return f"postgres://{login}@/{values['NAME']}?" + urlencode({"host": values["HOST"], "port": values["PORT"]})
-
-
-def _with_options(url: str, options: str) -> str:
-    parts = urlsplit(url)
-    query = {**dict(parse_qsl(parts.query)), "options": options}
-    return urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))
 
 
 Found = TypeVar("Found")

@@ -24,7 +24,7 @@ from dedup.research.labels import (
     for_example,
     in_parts,
     named_by,
-    read_rows,
+    rows_of_file,
     stored_articles,
 )
 
@@ -41,6 +41,10 @@ def agreement_of(clusters: Sequence[Hashable], of_file: Sequence[Hashable]) -> d
     both = Counter(zip(clusters, of_file, strict=True))
     pairs, pairs_in_file, common = _pairs(found.values()), _pairs(wanted.values()), _pairs(both.values())
     count = len(clusters)
+    # Hubert and Arabie, "Comparing partitions", Journal of Classification 2, 1985. The index is 1 for equal
+    # clusterings, also where chance could give no other: all articles alone, or all together.
+    expected = pairs * pairs_in_file / _pairs([count]) if count > 1 else 0.0
+    most = (pairs + pairs_in_file) / 2
     return {
         "articles": count,
         "clusters": sum(size > 1 for size in found.values()),
@@ -49,7 +53,7 @@ def agreement_of(clusters: Sequence[Hashable], of_file: Sequence[Hashable]) -> d
         "pairs_in_file": pairs_in_file,
         "pairs_in_both": common,
         "pairwise": _shares(common / pairs if pairs else None, common / pairs_in_file if pairs_in_file else None),
-        "adjusted_rand_index": _adjusted_rand(pairs, pairs_in_file, common, count),
+        "adjusted_rand_index": (common - expected) / (most - expected) if most != expected else 1.0,
         "b_cubed": _shares(
             sum(size * size / found[cluster] for (cluster, _), size in both.items()) / count if count else None,
             sum(size * size / wanted[cluster] for (_, cluster), size in both.items()) / count if count else None,
@@ -69,20 +73,9 @@ def _pairs(sizes: Iterable[int]) -> int:
     return sum(size * (size - 1) // 2 for size in sizes)
 
 
-def _adjusted_rand(pairs: int, reference_pairs: int, common: int, articles: int) -> float:
-    """Return the adjusted Rand index (Hubert and Arabie, "Comparing partitions", Journal of Classification 2, 1985).
-
-    It is 1 for equal clusterings, also where chance could give no other: all articles alone, or all together.
-    """
-    expected = pairs * reference_pairs / _pairs([articles]) if articles > 1 else 0.0
-    most = (pairs + reference_pairs) / 2
-    return (common - expected) / (most - expected) if most != expected else 1.0
-
-
 # The first column that is there names the article; "article" is not among them: exports have our own numbers there.
 _IDS = ("id", "external_id")
 _CLUSTERS = ("cluster", "cluster_id")
-_LOOKED_UP_AT_ONCE = 5_000
 
 # The name of a cluster, or the number of the line of an article without one.
 Cluster = str | int
@@ -111,7 +104,7 @@ def read_clusters(path: Path) -> tuple[list[Clustered], list[Problem]]:
     A row has id (external id) or url, and cluster; an empty cluster is an article alone. Raises LabelsError,
     FileUsageError and UnreadableFileError if no row can be used.
     """
-    rows, problems = read_rows(str(path), _check_header, _row)
+    rows, problems = rows_of_file(str(path), _check_header, _row)
     if not rows:
         raise LabelsError(f"{path} names no article and its cluster{for_example(problems)}")
     return rows, problems
@@ -142,7 +135,7 @@ def compared(found: FoundClusters) -> dict[str, Any]:
     An article that is in no stored cluster is alone. Shares are 0..1, None for a share of nothing.
     """
     ours: dict[int, int] = {}
-    for some in in_parts(list(found.clusters), _LOOKED_UP_AT_ONCE):
+    for some in in_parts(list(found.clusters)):
         ours.update(Membership.objects.filter(article__in=some).order_by().values_list("article", "cluster"))
     numbers = agreement_of([ours.get(article, -article) for article in found.clusters], list(found.clusters.values()))
     return {

@@ -41,22 +41,25 @@ def fitted_on(corpora: Sequence[Sequence[Answer]]) -> VerdictModel:
 
 def answers_by(model: VerdictModel, samples: Sequence[Answer]) -> list[Answer]:
     """Return the answers that a model gives."""
-    return [_answer_by(model, sample) for sample in samples]
-
-
-def _answer_by(model: VerdictModel, sample: Answer) -> Answer:
-    if not sample.asked or sample.features is None:
-        return sample
-    probabilities = model.probabilities(sample.features)
-    kind, _ = kind_of(probabilities, model.threshold)
-    return replace(sample, verdict=str(kind), probability=probabilities.duplicate)
+    answers = list(samples)
+    for place, sample in enumerate(samples):
+        if sample.asked and sample.features is not None:
+            probabilities = model.probabilities(sample.features)
+            kind, _ = kind_of(probabilities, model.threshold)
+            answers[place] = replace(sample, verdict=str(kind), probability=probabilities.duplicate)
+    return answers
 
 
 def cross_table(corpora: Corpora) -> dict[str, list[dict[str, Any]]]:
     """Return, for each corpus, the numbers of each model that judges it: that in use, and those of _trained_for."""
     names = list(corpora)
     wanted = dict.fromkeys(sources for name in names for _, sources in _trained_for(name, names))
-    models = {sources: _fitted([corpora[source] for source in sources]) for sources in wanted}
+    models: dict[tuple[str, ...], VerdictModel | ModelError] = {}
+    for sources in wanted:
+        try:
+            models[sources] = fitted_on([corpora[source] for source in sources])
+        except ModelError as error:
+            models[sources] = error
     return {
         name: [
             _row(FittedOn.IN_USE, (), samples),
@@ -74,13 +77,6 @@ def _trained_for(name: str, names: Sequence[str]) -> Iterator[tuple[FittedOn, tu
     if len(others) > 1:
         yield from ((FittedOn.ONE, (other,)) for other in others)
     yield FittedOn.ALL, tuple(names)
-
-
-def _fitted(corpora: Sequence[Sequence[Answer]]) -> VerdictModel | ModelError:
-    try:
-        return fitted_on(corpora)
-    except ModelError as error:
-        return error
 
 
 def _judged(
@@ -148,17 +144,14 @@ def _curve(prior: VerdictModel, samples: Sequence[Answer]) -> list[dict[str, Any
 def _drawn(prior: VerdictModel, samples: Sequence[Answer], places: Sequence[int], size: int, seed: int) -> _Draw:
     drawn = set(random.Random(f"{size} {seed}").sample(places, size))  # noqa: S311 - repeatable, not secret
     rest = [sample for place, sample in enumerate(samples) if place not in drawn]
-    model, extent = decided(prior, [samples[place] for place in sorted(drawn)])
+    decided = [samples[place] for place in sorted(drawn)]
+    labels = ["D" if sample.label == "D" else "N" for sample in decided]
+    model, extent = prior, Extent.NOTHING
+    # Too few decisions change nothing, as in fit_verdicts.
+    if min(labels.count("D"), labels.count("N")) >= LEAST_OF_EACH:
+        found = adjusted(prior, [sample.features or () for sample in decided], labels, [1.0] * len(decided))
+        model, extent = found.model, found.extent
     return _scored(answers_by(prior, rest)), _scored(answers_by(model, rest)), extent
-
-
-def decided(prior: VerdictModel, samples: Sequence[Answer]) -> tuple[VerdictModel, Extent]:
-    """Return the prior adjusted to decisions on these pairs; unchanged if they are too few, as in fit_verdicts."""
-    labels = ["D" if sample.label == "D" else "N" for sample in samples]
-    if min(labels.count("D"), labels.count("N")) < LEAST_OF_EACH:
-        return prior, Extent.NOTHING
-    found = adjusted(prior, [sample.features or () for sample in samples], labels, [1.0] * len(samples))
-    return found.model, found.extent
 
 
 def _scored(answers: Sequence[Answer]) -> _Shares:

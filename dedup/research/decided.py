@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from django.db.models import F, Min, OuterRef, Subquery
 
 from dedup.answers import OF_STATE, Answer
-from dedup.models import BatchItem, Decision, Link, Pair
+from dedup.models import Decision, Link, Pair
 
 # Twenty decisions on pairs can already adjust a model, so one decision should not count for more than that. A cluster
 # of six articles has fewer pairs.
@@ -25,7 +25,6 @@ _BY_ITSELF = {state: answer for state, answer in OF_STATE.items() if answer.fact
 _LABELS = {state: answer.facts.teaches for state, answer in _BY_ITSELF.items()}
 
 IdPair = tuple[int, int]
-Together = tuple[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def decided_pairs() -> DecidedPairs:
     undecided, so they bring none either.
     """
     labels: dict[IdPair, str] = {}
-    together: defaultdict[Together, list[IdPair]] = defaultdict(list)
+    together: defaultdict[tuple[str, int | None], list[IdPair]] = defaultdict(list)
     for ends, label, state, shared in _in_force():
         labels[ends] = label
         if shared is not None:
@@ -72,12 +71,6 @@ def labels_of(pairs: Collection[int]) -> dict[int, str]:
     return {pk: found[left, right] for pk, left, right in among if (left, right) in found}
 
 
-def drawn_ends() -> set[IdPair]:
-    """Return the pairs, by article ids, that were drawn at random for the sample of a batch that is decided."""
-    drawn = BatchItem.objects.filter(place__isnull=False, pair__isnull=False, answer__isnull=False)
-    return set(drawn.values_list("pair__left", "pair__right"))
-
-
 def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[IdPair, str, str, int | None]]:
     """Yield each decided pair by article ids: its label, its state, and what it shares; None if decided by itself.
 
@@ -100,7 +93,9 @@ def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[IdPair, st
     if pairs is not None:
         decided = decided.filter(pk__in=pairs)
     columns = ("left", "right", "state", "last", "editor", "decision", "kind", "cluster")
-    known = _know_other_answers()
+    # The first decision of each editor that called a pair versions or templates.
+    told_apart = Decision.objects.filter(kind__in=[Answer.VERSION, Answer.TEMPLATE]).order_by()
+    known = dict(told_apart.values_list("decided_by").annotate(Min("pk")))
     for left, right, state, last, editor, decision, kind, cluster in (
         decided.order_by("left", "right").values_list(*columns).iterator()
     ):
@@ -112,9 +107,3 @@ def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[IdPair, st
             yield (left, right), "E", state, None
         else:
             yield (left, right), _LABELS[state], state, None
-
-
-def _know_other_answers() -> dict[int, int]:
-    """Return the first decision of each editor that called a pair versions or templates."""
-    answers = Decision.objects.filter(kind__in=[Answer.VERSION, Answer.TEMPLATE])
-    return dict(answers.order_by().values_list("decided_by").annotate(Min("pk")))

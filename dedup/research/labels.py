@@ -13,12 +13,11 @@ from typing import TypeVar
 from uuid import UUID
 
 from articles.files.formats import source_named
-from articles.files.records import Record, UnreadableFileError, read_records
+from articles.files.records import UnreadableFileError, read_records
 from articles.models import Article, ArticleURL
 from articles.normalization.urls import url_key
 from dedup.detection.verdicts.model import LABELS
 
-_LOOKED_UP_AT_ONCE = 5_000
 _SHOWN_CHARACTERS = 80
 
 Value = TypeVar("Value")
@@ -73,10 +72,10 @@ def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
     A row has a and b (external ids) or url_a and url_b, a label, and optionally weight, stratum and days; other columns
     are ignored. Raises FileUsageError and UnreadableFileError if no row can be read.
     """
-    return read_rows(str(path), _check_header, _label)
+    return rows_of_file(str(path), _check_header, _label)
 
 
-def read_rows(
+def rows_of_file(
     name: str,
     check_header: Callable[[Sequence[str]], None],
     read: Callable[[Mapping[str, object], int, str], Value],
@@ -91,16 +90,13 @@ def read_rows(
     with source.open() as (stream, _, _):
         for record in read_records(stream, source.file_format, check_header=check_header):
             try:
-                rows.append(read(_values_of(record), record.line, file))
+                if record.fault:
+                    raise ValueError(record.fault)  # noqa: TRY301 - a row that does not count, like the others
+                values = {column_name(name): value for name, value in record.values.items()}
+                rows.append(read(values, record.line, file))
             except ValueError as error:
                 problems.append(Problem(record.line, str(error), file=file))
     return rows, problems
-
-
-def _values_of(record: Record) -> dict[str, object]:
-    if record.fault:
-        raise ValueError(record.fault)
-    return {column_name(name): value for name, value in record.values.items()}
 
 
 def read_label_files(paths: Sequence[Path]) -> tuple[list[Label], list[Problem]]:
@@ -266,31 +262,22 @@ class NotFoundError(LookupError):
 def stored_articles(names: Iterable[Named]) -> Callable[[Named], int]:
     """Return a function that gives the id of the stored article with one of these names, or raises NotFoundError."""
     known = set(names)
-    by_id = _by_external_id({article.external_id for article in known} - {""})
-    by_url = _by_url({article.url for article in known} - {""})
+    by_id: defaultdict[str, list[int]] = defaultdict(list)
+    for some in in_parts(sorted({article.external_id for article in known} - {""})):
+        for external_id, pk in Article.objects.filter(external_id__in=some).values_list("external_id", "pk"):
+            by_id[external_id].append(pk)
+    keys = {article.url: url_key(article.url) for article in known if article.url}
+    by_key: dict[UUID, int] = {}
+    for part in in_parts(list(keys.values())):
+        by_key.update(ArticleURL.objects.filter(key__in=part).values_list("key", "article"))
+    by_url = {url: by_key[key] for url, key in keys.items() if key in by_key}
     return lambda named: _article(named, by_id, by_url)
 
 
-def in_parts(values: Sequence[Value], size: int) -> Iterator[Sequence[Value]]:
+def in_parts(values: Sequence[Value], size: int = 5_000) -> Iterator[Sequence[Value]]:
     """Yield the values in parts of a size, so that a statement looks up so many at once."""
     for start in range(0, len(values), size):
         yield values[start : start + size]
-
-
-def _by_external_id(ids: Iterable[str]) -> dict[str, list[int]]:
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for some in in_parts(sorted(ids), _LOOKED_UP_AT_ONCE):
-        for external_id, pk in Article.objects.filter(external_id__in=some).values_list("external_id", "pk"):
-            found[external_id].append(pk)
-    return found
-
-
-def _by_url(urls: Iterable[str]) -> dict[str, int]:
-    keys = {url: url_key(url) for url in urls}
-    found: dict[UUID, int] = {}
-    for some in in_parts(list(keys.values()), _LOOKED_UP_AT_ONCE):
-        found.update(ArticleURL.objects.filter(key__in=some).values_list("key", "article"))
-    return {url: found[key] for url, key in keys.items() if key in found}
 
 
 def _article(named: Named, by_id: Mapping[str, Sequence[int]], by_url: Mapping[str, int]) -> int:

@@ -16,18 +16,17 @@ from django.utils import timezone
 from articles.jobs.work import JobError, Work
 from articles.models import Article
 from articles.numbers import read_number
-from dedup.detection.runs.judging import features_of_pairs
-from dedup.detection.runs.terms import model_in_use
+from dedup.detection.runs.judging import features_of_pairs, model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
 from dedup.detection.verdicts.verdict import ChangedVerdict, VerdictChanges, kind_of, verdict_changes
-from dedup.models import FittedModel, Lesson, Pair, ValidationSample
+from dedup.models import BatchItem, FittedModel, Lesson, Pair, ValidationSample
 from dedup.research.adjusting import LEAST_OF_EACH, Adjusted, adjusted
 from dedup.research.answers import LabelledPair, date_folds
-from dedup.research.decided import decided_pairs, drawn_ends
+from dedup.research.decided import decided_pairs
 from dedup.research.labels import Label
 from dedup.research.lessons import ASKED_CHANGES, CHANGES, SHOWN_CHANGES, Support, directions, support_of
-from dedup.research.samples import read_sample
+from dedup.research.sampling import read_sample
 
 # Changes are measured on at most this many pairs, the same ones every time: about ten seconds of comparisons.
 MOST_COMPARED = 20_000
@@ -88,25 +87,24 @@ def training_set(labels: Sequence[Label] = ()) -> TrainingSet:
     answers = decided | {ends: given for ends, given in labelled.items() if ends in undecided}
     features = features_of_pairs(answers)
     known = [ends for ends in answers if ends in features]
-    _check_numbers([answers[ends][0] for ends in known])
+    names = [answers[ends][0] for ends in known]
+    duplicates, others = names.count("D"), sum(name in "TEN" for name in names)
+    if min(duplicates, others) < LEAST_OF_EACH:
+        raise LearningError(
+            f"decisions and labels name {duplicates} duplicates and {others} other pairs; at least {LEAST_OF_EACH} of "
+            "each are needed: decide more pairs, or add --labels"
+        )
     days = dict(Article.objects.filter(pk__in={end for ends in known for end in ends}).values_list("pk", "date"))
     pairs = [
         LabelledPair((str(left), str(right)), max(days[left], days[right]), label, weight)
         for (left, right), (label, weight) in ((ends, answers[ends]) for ends in known)
     ]
     decisions = sum(ends in decided for ends in known)
-    chance = drawn_ends()
+    # Those drawn at random for the sample of a batch that is decided.
+    sampled = BatchItem.objects.filter(place__isnull=False, pair__isnull=False, answer__isnull=False)
+    chance = set(sampled.values_list("pair__left", "pair__right"))
     drawn = {place for place, ends in enumerate(known[:decisions]) if ends in chance}
     return TrainingSet(pairs, [features[ends] for ends in known], decisions, len(found.left_out), drawn)
-
-
-def _check_numbers(labels: Sequence[str]) -> None:
-    duplicates, others = labels.count("D"), sum(label in "TEN" for label in labels)
-    if min(duplicates, others) < LEAST_OF_EACH:
-        raise LearningError(
-            f"decisions and labels name {duplicates} duplicates and {others} other pairs; at least {LEAST_OF_EACH} of "
-            "each are needed: decide more pairs, or add --labels"
-        )
 
 
 def learn(training: TrainingSet) -> Adjusted:
@@ -220,13 +218,6 @@ def change_counts(change: ModelChange) -> list[dict[str, Any]]:
     return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
 
 
-def drawn_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
-    """Return changed pairs that nobody has decided, at most so many, drawn at random: the same ones every time."""
-    changed = {change.pairs[verdict.place]: verdict for verdict in change.changes.changed}
-    drawn = Pair.objects.in_queue().filter(pk__in=changed).drawn(CHANGES)[:most].values_list("pk", flat=True)
-    return _all_described(change, [changed[pk] for pk in drawn])
-
-
 def described_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
     """Return the largest changes, at most so many, each with its pair's number, headlines and state."""
     return _all_described(change, change.changes.changed[:most])
@@ -234,20 +225,19 @@ def described_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
 
 def _all_described(change: ModelChange, shown: Sequence[ChangedVerdict]) -> list[dict[str, Any]]:
     pairs = Pair.objects.with_articles().in_bulk([change.pairs[verdict.place] for verdict in shown])
-    return [_described(verdict, pairs[change.pairs[verdict.place]]) for verdict in shown]
-
-
-def _described(change: ChangedVerdict, pair: Pair) -> dict[str, Any]:
-    return {
-        "pair": pair.pk,
-        "old": str(change.old),
-        "new": str(change.new),
-        "old_duplicate_probability": round(change.old_duplicate_probability, 4),
-        "new_duplicate_probability": round(change.new_duplicate_probability, 4),
-        "state": pair.state,
-        "left": f"{pair.earlier.date}  {pair.earlier.newspaper.name}: {pair.earlier}",
-        "right": f"{pair.later.date}  {pair.later.newspaper.name}: {pair.later}",
-    }
+    return [
+        {
+            "pair": pair.pk,
+            "old": str(verdict.old),
+            "new": str(verdict.new),
+            "old_duplicate_probability": round(verdict.old_duplicate_probability, 4),
+            "new_duplicate_probability": round(verdict.new_duplicate_probability, 4),
+            "state": pair.state,
+            "left": f"{pair.earlier.date}  {pair.earlier.newspaper.name}: {pair.earlier}",
+            "right": f"{pair.later.date}  {pair.later.newspaper.name}: {pair.later}",
+        }
+        for verdict, pair in ((verdict, pairs[change.pairs[verdict.place]]) for verdict in shown)
+    ]
 
 
 def store(model: VerdictModel, decisions: int, *, in_use: bool) -> FittedModel:
@@ -304,6 +294,9 @@ def _result(
     labels = [pair.label for pair in training.pairs]
     tested, before, after = agreement(training, verdicts)
     counts = change_counts(change)
+    changed = {change.pairs[verdict.place]: verdict for verdict in change.changes.changed}
+    # Changed pairs that nobody has decided, drawn at random: the same ones every time.
+    drawn = Pair.objects.in_queue().filter(pk__in=changed).drawn(CHANGES)[:ASKED_CHANGES]
     return {
         "decisions": training.decisions,
         "left_out": training.left_out,
@@ -318,7 +311,7 @@ def _result(
         "moves": directions({(row["old"], row["new"]): row["pairs"] for row in counts if row["old"] != row["new"]}),
         "drawn": len(training.drawn),
         "support": asdict(drawn_support(training, verdicts) + sample_support(learnt.model)),
-        "to_answer": drawn_changes(change, ASKED_CHANGES),
+        "to_answer": _all_described(change, [changed[pk] for pk in drawn.values_list("pk", flat=True)]),
         "changed": len(change.changes.changed),
         "examples": described_changes(change, SHOWN_CHANGES),
     }

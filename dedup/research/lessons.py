@@ -15,15 +15,16 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any, LiteralString
 
-from django.db import connection
 from django.urls import reverse
 
 from articles.jobs.work import ask
 from articles.models import Job
+from articles.numbers import counted
 from dedup.answers import PARTED_STATES
 from dedup.detection.types import VerdictKind
 from dedup.models import Lesson, Pair
-from dedup.models.querysets import PairQuerySet
+from dedup.models.base import read_rows
+from dedup.models.pairs import PairQuerySet
 from dedup.research.adjusting import LEAST_OF_EACH
 from dedup.research.decided import labels_of
 from dedup.research.precision import equal_pairs, upper_bound
@@ -61,10 +62,8 @@ SELECT
 
 def answers_missing() -> int:
     """Return how many more answers a model needs to learn from: duplicates, and pairs that are not, five of each."""
-    with connection.cursor() as cursor:
-        cursor.execute(_KNOWN_SQL, {"enough": LEAST_OF_EACH, "others": PARTED_STATES})
-        known: int = cursor.fetchone()[0]
-    return 2 * LEAST_OF_EACH - known
+    ((known,),) = read_rows(_KNOWN_SQL, enough=LEAST_OF_EACH, others=PARTED_STATES)
+    return 2 * LEAST_OF_EACH - int(known)
 
 
 def ask_for_lesson(user: Any) -> tuple[Job, bool]:
@@ -189,24 +188,15 @@ def directions(changes: Mapping[tuple[str, str], int]) -> list[str]:
     found = []
     for kind in sorted((kind for kind in _PLURAL if net[kind]), key=lambda kind: -abs(net[kind])):
         moves = {ends: pairs for ends, pairs in changes.items() if kind in ends and ends not in told}
-        found.append(_direction(kind, net[kind], moves))
+        ordered = sorted(moves.items(), key=lambda move: (-move[1], move[0]))
+        moved = ", ".join(_move(*ends, pairs) for ends, pairs in ordered)
+        says = f"It finds {'more' if net[kind] > 0 else 'fewer'} {_PLURAL[kind]}"
+        found.append(f"{says}: {moved}." if moved else f"{says}, too.")
         told |= moves.keys()
     return found
 
 
-def _direction(kind: str, net: int, moves: Mapping[tuple[str, str], int]) -> str:
-    ordered = sorted(moves.items(), key=lambda move: (-move[1], move[0]))
-    told = [f"{_counted(old, pairs)} would become {_new(new, pairs)}" for (old, new), pairs in ordered]
-    says = f"It finds {'more' if net > 0 else 'fewer'} {_PLURAL[kind]}"
-    return f"{says}: {', '.join(told)}." if told else f"{says}, too."
-
-
-def _counted(kind: str, pairs: int) -> str:
-    noun = kind if kind in _PLURAL else "merely similar pair"
-    return f"{pairs:,} {noun}{'' if pairs == 1 else 's'}"
-
-
-def _new(kind: str, pairs: int) -> str:
-    if kind not in _PLURAL:
-        return "merely similar"
-    return f"a {kind}" if pairs == 1 else _PLURAL[kind]
+def _move(old: str, new: str, pairs: int) -> str:
+    noun = counted(pairs, old if old in _PLURAL else "merely similar pair")
+    became = (f"a {new}" if pairs == 1 else _PLURAL[new]) if new in _PLURAL else "merely similar"
+    return f"{noun} would become {became}"

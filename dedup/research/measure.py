@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from dedup.declarations import SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.runs.judging import features_of_pairs
-from dedup.detection.runs.profiles import Configs, ProfileError, configs_of
-from dedup.detection.runs.terms import model_in_use
+from dedup.detection.runs.facts import article_facts
+from dedup.detection.runs.judging import features_of_pairs, model_in_use
+from dedup.detection.runs.profiles import ProfileError, configs_of
 from dedup.detection.types import Window
 from dedup.detection.verdicts.model import LABELS, ModelError
 from dedup.models import DetectionRun, Evidence, Pair, Verdict
@@ -36,12 +36,12 @@ from dedup.research.answers import (
     threshold_curve,
 )
 from dedup.research.apart import Detected
+from dedup.research.decided import IdPair
 from dedup.research.labels import Label, in_parts
 
 _FOLDS = 6
 _LOOKED_UP_AT_ONCE = 2_000
 
-IdPair = tuple[int, int]
 Row = tuple[float, ...]
 
 
@@ -96,19 +96,18 @@ class Judged:
 
 def judged_pairs(found: Sequence[Label]) -> list[Judged]:
     """Return labelled pairs with what is stored about them."""
-    return [pair for some in in_parts(found, _LOOKED_UP_AT_ONCE) for pair in _looked_up(some)]
-
-
-def _looked_up(found: Sequence[Label]) -> Iterator[Judged]:
-    ids = {article for found_pair in found for article in (found_pair.left, found_pair.right)}
-    articles = Article.objects.without_texts().select_related("newspaper").in_bulk(ids)
-    pairs = {(pair.left_id, pair.right_id): pair for pair in Pair.objects.proposed().among(ids)}
-    evidence = Evidence.objects.filter(pair__in=pairs.values(), stale=False)
-    saying = set(evidence.values_list("pair", "pass_name"))
-    for found_pair in found:
-        pair = pairs.get((found_pair.left, found_pair.right))
-        passes = tuple(name for name in PASSES if pair and (pair.pk, name) in saying)
-        yield Judged(found_pair, articles[found_pair.left], articles[found_pair.right], pair, passes)
+    judged = []
+    for some in in_parts(found, _LOOKED_UP_AT_ONCE):
+        ids = {article for label in some for article in (label.left, label.right)}
+        articles = Article.objects.without_texts().select_related("newspaper").in_bulk(ids)
+        pairs = {(pair.left_id, pair.right_id): pair for pair in Pair.objects.proposed().among(ids)}
+        evidence = Evidence.objects.filter(pair__in=pairs.values(), stale=False)
+        saying = set(evidence.values_list("pair", "pass_name"))
+        for label in some:
+            pair = pairs.get((label.left, label.right))
+            passes = tuple(name for name in PASSES if pair and (pair.pk, name) in saying)
+            judged.append(Judged(label, articles[label.left], articles[label.right], pair, passes))
+    return judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,13 @@ def measured(
     result = {
         "about": about(what.run, articles),
         "run": run_facts(what.run, stored=articles is None),
-        "labels": _label_facts(what, judged),
+        "labels": {
+            "read": len(what.found) + len(what.problems),
+            "bad": sum(problem.stored for problem in what.problems),
+            "not_stored": sum(not problem.stored for problem in what.problems),
+            **counts_of(judged),
+            "problems": [asdict(problem) for problem in what.problems],
+        },
         **report(judged, passes, features if cross_validated else None),
         "thresholds": _curves(judged, pass_scores(what.run, [pair.ends for pair in judged])) if thresholds else None,
     }
@@ -154,16 +159,6 @@ def run_facts(run: DetectionRun, *, stored: bool) -> dict[str, Any]:
         "profile": run.profile_name,
         "articles": run.counts.get("articles"),
         "pairs": run.counts.get("pairs"),
-    }
-
-
-def _label_facts(what: Detected, judged: Sequence[Judged]) -> dict[str, Any]:
-    return {
-        "read": len(what.found) + len(what.problems),
-        "bad": sum(problem.stored for problem in what.problems),
-        "not_stored": sum(not problem.stored for problem in what.problems),
-        **counts_of(judged),
-        "problems": [asdict(problem) for problem in what.problems],
     }
 
 
@@ -261,12 +256,13 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[IdPair, Row]) -
     """
     known = [pair for pair in judged if pair.ends in features]
     rows = [features[pair.ends] for pair in known]
+    reason = "the labelled pairs are from too few days; label pairs from more days"
     try:
         probabilities = cross_validate([pair.labelled for pair in known], rows, folds=_FOLDS)
     except ModelError as error:
-        return _not_validated(str(error))
+        probabilities, reason = {}, str(error)
     if not probabilities:
-        return _not_validated("the labelled pairs are from too few days; label pairs from more days")
+        return {"verdict": None, "within_3_days": None, "folds": 0, "reason": reason}
     threshold = model_in_use().threshold
     calls = {pair.ends: False for pair in judged if pair.ends not in features}
     for place, probability in probabilities.items():
@@ -279,10 +275,6 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[IdPair, Row]) -
         "within_3_days": _score_of(near, [calls[pair.ends] for pair in near]),
         "folds": _FOLDS,
     }
-
-
-def _not_validated(reason: str) -> dict[str, Any]:
-    return {"verdict": None, "within_3_days": None, "folds": 0, "reason": reason}
 
 
 # ---- errors ----------------------------------------------------------------------------------------
@@ -298,22 +290,12 @@ def _error(judged: Judged) -> dict[str, Any]:
         "weight": label.weight,
         "stratum": label.stratum,
         "days": judged.days,
-        "articles": [_described(judged.left), _described(judged.right)],
+        "articles": [article_facts(judged.left), article_facts(judged.right)],
         "verdict": pair.verdict if pair else None,
         "probability": pair.probability if pair else None,
         "duplicate_probability": pair.duplicate_probability if pair else None,
         "passes": list(judged.passes),
         "reasons": pair.reasons if pair else [],
-    }
-
-
-def _described(article: Article) -> dict[str, Any]:
-    return {
-        "external_id": article.external_id,
-        "newspaper": article.newspaper.name,
-        "date": article.date.isoformat(),
-        "headline": article.headline,
-        "url": article.url,
     }
 
 
@@ -338,18 +320,14 @@ def pass_scores(run: DetectionRun, pairs: Collection[IdPair]) -> dict[str, PassS
     of newspapers, and what a dense group leaves out, are not asked. Takes about a tenth of a second a pair.
     """
     window = Window(datetime.date.min, datetime.date.max, boilerplate=run.boilerplate)
-    return {name: _scores_of(name, config, pairs, window) for name, config in _configs_of(run).items()}
-
-
-def _configs_of(run: DetectionRun) -> Configs:
-    """Return the run's settings; the defaults for a pass whose settings of then are none of today's."""
-    configs: Configs = {}
+    scores = {}
     for name in PASSES:
         try:
-            configs[name] = configs_of({name: run.config.get(name, {"enabled": False})})[name]
-        except ProfileError:
-            configs[name] = configs_of({})[name]
-    return configs
+            config = configs_of({name: run.config.get(name, {"enabled": False})})[name]
+        except ProfileError:  # its settings of then are none of today's
+            config = configs_of({})[name]
+        scores[name] = _scores_of(name, config, pairs, window)
+    return scores
 
 
 def _scores_of(name: str, config: PassConfig, pairs: Collection[IdPair], window: Window) -> PassScores:

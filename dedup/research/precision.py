@@ -99,26 +99,19 @@ def upper_bound(drawn: int, wrong: int) -> float:
         raise ValueError(f"{wrong} of {drawn} drawn cannot be wrong; give 0 to {drawn}")
     if wrong == drawn:
         return 1.0
+    log_ways = [lgamma(drawn + 1) - lgamma(count + 1) - lgamma(drawn - count + 1) for count in range(wrong + 1)]
     low, high = wrong / drawn, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _at_most(wrong, drawn, middle) > 1 - _CONFIDENCE:
+        # The chance that at most so many of the sample are wrong if this share of the whole is.
+        at_most = sum(
+            exp(ways + count * log(middle) + (drawn - count) * log(1 - middle)) for count, ways in enumerate(log_ways)
+        )
+        if at_most > 1 - _CONFIDENCE:
             low = middle
         else:
             high = middle
     return high
-
-
-def _at_most(wrong: int, drawn: int, share: float) -> float:
-    """Return the chance that at most so many of the sample are wrong if this share of the whole is, 0 < share < 1."""
-    return sum(
-        exp(_log_ways(drawn, count) + count * log(share) + (drawn - count) * log(1 - share))
-        for count in range(wrong + 1)
-    )
-
-
-def _log_ways(drawn: int, wrong: int) -> float:
-    return lgamma(drawn + 1) - lgamma(wrong + 1) - lgamma(drawn - wrong + 1)
 
 
 # ---- of labelled pairs -------------------------------------------------------------------------------
@@ -131,19 +124,15 @@ def estimates(parts: Floats, numbers: Callable[[Floats], Floats]) -> list[Estima
     come from a bootstrap over pairs with a fixed seed (Efron and Tibshirani, 1993, 13.3).
     """
     values = numbers(parts.sum(axis=1, keepdims=True))[:, 0]
-    low, high = np.quantile(numbers(_resampled(parts)), _BOUNDS, axis=1)
+    pairs = parts.shape[1]
+    resampled = parts @ _draws(pairs).T if pairs else np.zeros((len(parts), 1))
+    low, high = np.quantile(numbers(resampled), _BOUNDS, axis=1)
     return [Estimate(*map(float, bounds)) for bounds in zip(values, low, high, strict=True)]
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:
     """Return the quotients; 0 for a share of nothing."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-
-
-def _resampled(parts: Floats) -> Floats:
-    """Return the sums of the rows over resamples of all pairs, drawn with replacement; one column a resample."""
-    pairs = parts.shape[1]
-    return parts @ _draws(pairs).T if pairs else np.zeros((len(parts), 1))
 
 
 # The numbers of one report share their draws. Four kilobytes a pair.

@@ -15,7 +15,6 @@ from dedup.research.corpora import FittedOn
 _WIDTH = 120
 _HEADINGS = [heading for _, heading in MEASURES]
 _COLUMNS = ("Precision", "Recall", "F1", "F1, V as not dup.", "T called dup.", "ECE")
-_OF_VERSIONS = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 
 
 def print_report(result: dict[str, Any], stream: TextIO) -> None:
@@ -33,7 +32,11 @@ def print_report(result: dict[str, Any], stream: TextIO) -> None:
     if len(result["files"]) > 1:
         console.print(_files(result["files"]))
     if result["strata"]:
-        console.print(_strata(result["strata"]))
+        table = table_of("The verdict, by stratum", ["Stratum"], ["Pairs", "Duplicates", *_HEADINGS])
+        for name, measures in result["strata"].items():
+            shares = (_share(measures[measure]) for measure, _ in MEASURES)
+            table.add_row(name, str(measures["pairs"]), str(measures["duplicates"]), *shares)
+        console.print(table)
     if result["thresholds"]:
         _print_curves(result["thresholds"], console)
     if reason := crossed.get("reason"):
@@ -97,14 +100,6 @@ def _files(files: dict[str, Any]) -> Table:
     return table
 
 
-def _strata(strata: dict[str, Any]) -> Table:
-    table = table_of("The verdict, by stratum", ["Stratum"], ["Pairs", "Duplicates", *_HEADINGS])
-    for name, measures in strata.items():
-        shares = (_share(measures[measure]) for measure, _ in MEASURES)
-        table.add_row(name, str(measures["pairs"]), str(measures["duplicates"]), *shares)
-    return table
-
-
 def _print_curves(thresholds: dict[str, Any], console: Console) -> None:
     """Print a table for the verdict and for each pass: what every threshold would find among all labelled pairs."""
     console.print(_curve("The verdict, by its probability of a duplicate", thresholds["verdict"]))
@@ -125,23 +120,19 @@ def _curve(title: str, numbers: dict[str, Any]) -> Table:
 
 def print_answers(numbers: dict[str, Any], console: Console) -> None:
     """Print the confusion matrix, the version verdict and the calibration of a set of labelled pairs."""
-    console.print(_confusion(numbers["confusion"]))
+    title = "Verdicts by label: weighted shares of each label (95% intervals)"
+    confusion = table_of(title, ["Label"], ["Pairs", *(outcome.replace("_", " ") for outcome in OUTCOMES)])
+    for label, row in numbers["confusion"].items():
+        shares = (cell(row[outcome]["share"], row[outcome]["share_interval"]) for outcome in OUTCOMES)
+        confusion.add_row(label, f"{row['pairs']:,}", *shares)
+    console.print(confusion)
     version = numbers["version_verdict"]
-    shares = (f"{name} {cell(version[key], version[f'{key}_interval'])}" for key, name in _OF_VERSIONS)
+    shares = (f"{key.replace('f1', 'F1')} {cell(version[key], version[f'{key}_interval'])}" for key, _ in MEASURES[:3])
     console.print(f"The version verdict, V against all other labels: {', '.join(shares)}.\n", highlight=False)
     calibration = numbers["calibration"]
     console.print(_reliability(calibration["versions_left_out"]))
     for key, name in (("versions_left_out", "V left out"), ("versions_as_negatives", "V as not duplicate")):
         console.print(f"{name}: {_errors_of(calibration[key])}", highlight=False)
-
-
-def _confusion(confusion: dict[str, Any]) -> Table:
-    title = "Verdicts by label: weighted shares of each label (95% intervals)"
-    table = table_of(title, ["Label"], ["Pairs", *(outcome.replace("_", " ") for outcome in OUTCOMES)])
-    for label, row in confusion.items():
-        shares = (cell(row[outcome]["share"], row[outcome]["share_interval"]) for outcome in OUTCOMES)
-        table.add_row(label, f"{row['pairs']:,}", *shares)
-    return table
 
 
 def _reliability(calibration: dict[str, Any]) -> Table:

@@ -29,13 +29,18 @@ class Stratum:
 def name_of(cell: str, bands: Sequence[float], near_days: int, pass_name: str) -> str:
     """Return the name of a stratum in words, by what its pairs share: "0.80-0.90 / duplicate / 0-3 days".
 
-    A cell is the position of the score's band from below, -1 for a pair without a score of the chosen pass; the
-    verdict; 1 for the same newspaper; and 1 for near days. "-" stands for what the sample does not divide pairs by.
+    `bands` are the lower bounds of the bands of scores, rising, without that of the lowest. A cell is the position of
+    the score's band from below, -1 for a pair without a score of the chosen pass; the verdict; 1 for the same
+    newspaper; and 1 for near days. "-" stands for what the sample does not divide pairs by.
     """
     band, verdict, same_newspaper, near = cell.split("|")
     parts = []
-    if band != "-":
-        parts.append(_band_name(int(band), bands, pass_name))
+    if band == "-1":
+        parts.append(f"no score of {pass_name}")
+    elif band != "-":
+        edges = ["0.00", *(f"{bound:.2f}" for bound in bands), "1.00"]
+        of_pass = f"{pass_name} " if pass_name else ""
+        parts.append(f"{of_pass}{edges[int(band)]}-{edges[int(band) + 1]}")
     if verdict != "-":
         parts.append(verdict or "not compared")
     if same_newspaper != "-":
@@ -43,15 +48,6 @@ def name_of(cell: str, bands: Sequence[float], near_days: int, pass_name: str) -
     if near != "-":
         parts.append(f"0-{near_days} days" if near == "1" else f"{near_days + 1}+ days")
     return " / ".join(parts) or "all proposed pairs"
-
-
-def _band_name(band: int, bands: Sequence[float], pass_name: str) -> str:
-    """Return the name of a band of scores; `bands` are their lower bounds, rising, without that of the lowest."""
-    if band < 0:
-        return f"no score of {pass_name}"
-    edges = ["0.00", *(f"{bound:.2f}" for bound in bands), "1.00"]
-    of_pass = f"{pass_name} " if pass_name else ""
-    return f"{of_pass}{edges[band]}-{edges[band + 1]}"
 
 
 def shared_out(total: int, sizes: Sequence[int]) -> list[int]:
@@ -108,13 +104,11 @@ class PairsOfDays:
         offset = bisect_right(range(count), left, key=lambda articles: self._before(day, articles)) - 1
         first = self._starts[day] + offset
         second = first + 1 + left - self._before(day, offset)
-        return Place(self._days[day], offset), self._place(second)
+        day_of_second = bisect_right(self._starts, second) - 1
+        place = Place(self._days[day_of_second], second - self._starts[day_of_second])
+        return Place(self._days[day], offset), place
 
     def _before(self, day: int, articles: int) -> int:
         """Return how many pairs begin with the first articles of a day, so many of them."""
         reach = self._ends[day] - 1 - self._starts[day]  # the partners of its first article
         return articles * reach - articles * (articles - 1) // 2
-
-    def _place(self, position: int) -> Place:
-        day = bisect_right(self._starts, position) - 1
-        return Place(self._days[day], position - self._starts[day])

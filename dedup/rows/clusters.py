@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from articles.models import Article, Newspaper
 from articles.querysets import LONG_TEXTS
 from dedup.models import Cluster, Membership
-from dedup.models.querysets import ClusterQuerySet
+from dedup.models.pairs import ClusterQuerySet
 from dedup.rows.articles import ARTICLE
 from dedup.rows.columns import Column, ColumnType, Filter, Rows
 from dedup.rows.files import Export, in_batches

@@ -18,7 +18,7 @@ from articles.paging import COUNT_CEILING, DEAR_CEILING
 from articles.querysets import LONG_TEXTS, given
 from dedup.detection.passes import PASSES
 from dedup.models import DenseGroup, Evidence, Pair, Series, Verdict
-from dedup.models.querysets import PairQuerySet
+from dedup.models.pairs import PairQuerySet
 from dedup.review.answers.decisions import decisions_on
 from dedup.review.queries.lists import ANY, MOST_IDS, UNJUDGED, VERDICTS, IdArray, IsAnyOf, PairSelection, ids_of
 from dedup.review.queries.series_and_groups import members_of

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from articles.querysets import TIME_COLUMNS
 from dedup.answers import PairLabel
 from dedup.models import SampledPair, ValidationSample
-from dedup.research.samples import read_sample
+from dedup.research.sampling import read_sample
 from dedup.rows.files import ROWS_AT_ONCE
 
 Names = Literal["newsdedup", "splink"]

@@ -16,7 +16,7 @@ from articles.paging import page_of
 from dedup.detection.runs.headlines import LEAST_DAYS
 from dedup.forms.base import ClusterForm, ClusterMergeForm, GroupConfirmForm, MemberForm, SplitForm
 from dedup.models import Cluster, Decision, DenseGroup, DetectionRun, Membership, Series
-from dedup.models.querysets import WEAK_PROBABILITY
+from dedup.models.pairs import WEAK_PROBABILITY
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, preview, split_cluster
 from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster

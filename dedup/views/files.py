@@ -38,12 +38,12 @@ from dedup.views.requests import (
     EditorRequest,
     address_of,
     attachment,
+    bad_request,
     decision_view,
     faults_of,
     query_of,
     reasons_of,
     refusals,
-    refused,
 )
 
 # A page sends a corpus of so many articles at once: more would keep a process of the server busy for minutes. A worker
@@ -83,7 +83,7 @@ def corpus(request: EditorRequest, content: str, form: FileFormat) -> HttpRespon
     if not faults and (fault := _fault(chosen, _articles_up_to_bound(chosen))):
         faults = [f"{fault} Ask for the files on the page Exports, or use: {chosen.command}"]
     if faults:
-        return refused(*faults)
+        return bad_request(*faults)
     name = "corpus" if content == "articles" else "corpus.removed"
     return attachment(corpus_pieces(chosen.asked, content, form), name, form)
 

@@ -18,8 +18,8 @@ from articles.paging import page_of
 from articles.storage.extraction_rules import RuleError, rule_of, save_rule, selectors_of
 from articles.storage.newspaper_merges import MergeError
 from articles.storage.reextraction import outdated_texts
-from dedup.detection.runs.lock import RunActiveError
-from dedup.detection.runs.reextraction import request_reextraction
+from dedup.detection.runs.requests import request_reextraction
+from dedup.detection.runs.starting import RunActiveError
 from dedup.forms.base import MergeForm
 from dedup.forms.profiles import ExtractionRuleForm
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge

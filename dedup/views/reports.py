@@ -24,7 +24,7 @@ from dedup.reports.computing import (
     stored_report,
 )
 from dedup.reports.formats import as_csv, from_json
-from dedup.views.requests import EditorRequest, address_of, query_of, reasons_of, refused
+from dedup.views.requests import EditorRequest, address_of, bad_request, query_of, reasons_of
 
 
 def reports(request: HttpRequest) -> HttpResponse:
@@ -82,7 +82,7 @@ def report_count(request: EditorRequest, name: str) -> HttpResponse:
     """Compute a report again; a heavy one is queued for a worker."""
     asked, page = _Asked(request, name), address_of(request, "report", name)
     if not asked.form.is_valid():
-        return refused(*reasons_of(asked.form))
+        return bad_request(*reasons_of(asked.form))
     try:
         if asked.report.heavy:
             asked.report.check(asked.form.options)
@@ -91,7 +91,7 @@ def report_count(request: EditorRequest, name: str) -> HttpResponse:
         else:
             compute(asked.report, asked.form.scope, asked.form.options)
     except ReportError as error:
-        return refused(str(error))
+        return bad_request(str(error))
     return redirect(page)
 
 
@@ -102,13 +102,13 @@ def _of_result(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
     def answer(request: HttpRequest, name: str, **values: str) -> HttpResponse:
         asked = _Asked(request, name)
         if not asked.form.is_valid():
-            return refused(*reasons_of(asked.form))
+            return bad_request(*reasons_of(asked.form))
         try:
             found = asked.result
         except ReportError as error:
-            return refused(str(error))
+            return bad_request(str(error))
         if found is None:
-            return refused(f"The report {name} was not computed yet. Compute it on its page.")
+            return bad_request(f"The report {name} was not computed yet. Compute it on its page.")
         return view(request, name, found, **values)
 
     return answer

@@ -191,7 +191,7 @@ def say(request: HttpRequest, done: Any, text: str, otherwise: str, level: int =
     messages.add_message(request, messages.SUCCESS if done else level, text if done else otherwise)
 
 
-def refused(*reasons: str) -> HttpResponse:
+def bad_request(*reasons: str) -> HttpResponse:
     """Return why there is no file, a line for each reason."""
     return HttpResponse("\n".join([*reasons, ""]), content_type="text/plain; charset=utf-8", status=400)
 

@@ -25,7 +25,7 @@ from dedup.integrations.tokens import TokenError, allows, find_token, make_token
 from dedup.models import Token
 from dedup.review.queries.stories import COPIES_SHOWN, Story, listed_stories, stories_of, story_numbered
 from dedup.rows.stories import StoryFilter
-from dedup.views.requests import EditorRequest, address_of, reasons_of, refused
+from dedup.views.requests import EditorRequest, address_of, bad_request, reasons_of
 
 # As many as a feed reader that looks in once a day needs.
 FEED_STORIES = 50
@@ -57,7 +57,7 @@ def stories_feed(request: HttpRequest) -> HttpResponse:
     """Send the newest stories as an Atom feed, with the filter of the address."""
     filterset = StoryFilter(request.GET, listed_stories())
     if not filterset.form.is_valid():
-        return refused("; ".join(reasons_of(filterset.form)))
+        return bad_request("; ".join(reasons_of(filterset.form)))
     found = stories_of(filterset.qs[:FEED_STORIES])
     text = _atom(request, found)
     etag = quote_etag(hashlib.sha256(text.encode()).hexdigest())

@@ -16,11 +16,9 @@ from psycopg.sql import SQL, Identifier, Literal
 from articles.models import Article
 from dedup.detection.comparison.differences import Differences, compare_texts
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
-from dedup.detection.runs.article_cache import ArticleCache
-from dedup.detection.runs.digests import digests_around
-from dedup.detection.runs.judging import judged_rows
+from dedup.detection.runs.judging import ArticleCache, judged_rows, terms_in_force
 from dedup.detection.runs.outdated_verdicts import is_all_judged
-from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.runs.recurring_text import digests_around
 from dedup.detection.runs.text_indexes import SENTENCE_INDEX, SHINGLE_INDEX
 from dedup.detection.types import Phase
 from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, NewspaperMonth, Pair

@@ -26,8 +26,8 @@ from articles.storage.removed import blank, keep_names, keep_urls, lift, put_bac
 from crawlers.models import Crawl, CrawlSchedule, SitePace, Visit
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.runs.dense_groups import update_groups
-from dedup.detection.runs.lock import RunActiveError, run_lock
-from dedup.detection.runs.shingle_samples import complete_samples
+from dedup.detection.runs.starting import RunActiveError, run_lock
+from dedup.detection.runs.text_indexes import complete_samples
 from dedup.models import ChangedArticle, Series, ShingleSample
 from dedup.review.answers.removed_articles import forget
 from newsdedup_site.privacy import traces

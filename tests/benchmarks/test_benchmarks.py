@@ -1,4 +1,4 @@
-"""The parts of the benchmarks that do not measure: corpora, arithmetic, tables."""
+"""The parts of the benchmarks that do not measure: corpora, stored pages, arithmetic, tables."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import gzip
 import io
 import itertools
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.test import Client
 
 from articles.models import Article
 from articles.normalization.text import normalize_text
+from benchmarks import archive, dense, pages, spark
 from benchmarks.contestants import CONFIG, CONTESTANTS, brute_force
 from benchmarks.corpus import (
     CorpusError,
@@ -29,7 +33,7 @@ from benchmarks.corpus import (
     read_sources,
     write_files,
 )
-from benchmarks.measuring import Usage
+from benchmarks.measuring import CHECKOUT, Usage
 from benchmarks.report import BEGIN, END, between_marks, markdown
 from benchmarks.results import (
     EXACT,
@@ -54,6 +58,9 @@ from benchmarks.results import (
     whole_sheets,
 )
 from dedup.detection.passes.minhash import MinhashConfig
+from dedup.detection.spark.plan import Plan
+from dedup.models import Cluster, Decision, DenseGroup, Evidence, OpenQuestion, Pair, SecondReading, Series
+from tests.factories import make_user
 
 SOURCES = [
     Source(datetime.date(2026, 3, day), "Harbour Post", f"Ferry {day}", f"https://paper.example/{day}", text)
@@ -280,3 +287,69 @@ def test_results_survive_their_file_and_are_written_between_the_marks_of_the_pag
 def test_a_page_without_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="<!-- whole run: written by"):
         between_marks("A page", "whole run", "tables")
+
+
+@pytest.mark.parametrize("name", list(dense.INPUTS))
+def test_the_texts_are_the_same_every_time(name: str) -> None:
+    make = dense.INPUTS[name].texts
+    assert list(make(20)) == list(make(20))
+
+
+@pytest.mark.parametrize(("name", "distinct"), [("near-5000", 20), ("equal-20000", 1), ("lines-100000", 20)])
+def test_texts_are_equal_or_different_as_the_name_says(name: str, distinct: int) -> None:
+    assert len(set(dense.INPUTS[name].texts(20))) == distinct
+
+
+def test_the_articles_of_an_input_are_of_one_day_and_of_several_newspapers() -> None:
+    rows = list(dense.rows(dense.INPUTS["near-1000"]._replace(articles=25)))
+    assert {row.date for row in rows} == {dense.DAY}
+    assert len({row.newspaper for row in rows}) == dense.NEWSPAPERS
+    assert len({row.url for row in rows}) == 25
+
+
+def event(name: str, written: int) -> str:
+    return json.dumps({"Event": name, "Task Metrics": {"Shuffle Write Metrics": {"Shuffle Bytes Written": written}}})
+
+
+def test_shuffled_bytes_are_those_of_finished_tasks() -> None:
+    lines = [event("SparkListenerTaskEnd", 700), event("SparkListenerTaskStart", 9), event("SparkListenerTaskEnd", 50)]
+    assert spark.shuffle_bytes(lines) == 750
+
+
+def test_the_table_relates_a_run_to_one_machine_and_to_its_plan() -> None:
+    plan = Plan(2_000, 4, 500, {}, 1, 40.0, 0.0, 0)
+    run = spark.SparkRun(Usage(30.0, 45.0, 5.0, 900.0, 10.0), 410.0, 3_000_000, {})
+    found, small = Usage(20.0, 20.0, 5.0, 1.0, 1.0), Usage(1.0, 1.0, 1.0, 1.0, 1.0)
+    shown = spark.table([spark.Measured(2_000, 700, found, small, small, {"local[2]": run}, plan)])
+    cells = dict(zip(shown.head, zip(*shown.rows, strict=True), strict=True))
+    assert cells["Spark / find_duplicates"] == ("2.00",)
+    assert cells["ms an article"] == ("25.00",)
+    assert cells["shuffle, kB an article"] == ("1.50",)
+    assert cells["Spark / plan"] == ("1.25",)
+
+
+def test_processes_that_outlive_a_command_are_waited_for(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    outlives = f"import os; os.fork() or open({str(left)!r}, 'w').close()"
+    command = [sys.executable, "-m", "benchmarks.measuring", sys.executable, "-c", outlives]
+    assert subprocess.run(command, cwd=CHECKOUT, check=False).returncode == 0
+    assert left.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_the_pages_of_a_filled_archive_are_measured() -> None:
+    archive.fill(120, 1_200)
+    assert Pair.objects.count() == 110 * archive.NEAREST + sum(range(archive.NEAREST))
+    assert Evidence.objects.count() == Pair.objects.count() * 3 // 2
+    decided = Pair.objects.count() // archive.PAIRS_A_DECISION
+    assert (Decision.objects.count(), SecondReading.objects.count()) == (decided, decided // 20)
+    assert 15 < Cluster.objects.count() < 25
+    assert OpenQuestion.objects.exists()
+    assert (Series.objects.count(), DenseGroup.objects.count()) == (3, 1)
+    client = Client()
+    client.force_login(make_user("mara", "editor"))
+    for name, address in (pages.addresses() | pages.filtered_addresses()).items():
+        assert pages.of_address(client, name, address, repeat=1).queries > 0, name
+    assert len(pages.decisions(client, 3).milliseconds) == 3
+    assert Decision.objects.count() == decided + 3

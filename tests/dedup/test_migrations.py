@@ -1,221 +1,28 @@
-"""Migrations of rows: what an installation has stored is there after an upgrade, as the program reads it now."""
+"""Migrations of rows: models that cannot be used are switched off; work in the queues of before is carried over."""
 
 import json
 from importlib import import_module
-from itertools import combinations
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
-from django.test import Client
+from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
-from django_tasks_db.models import DBTaskResult
 
-from articles.jobs.work import job_task
-from articles.models import Article, Job, Newspaper
+from articles.jobs.work import do_job, job_task
+from articles.models import FileImport, Job
+from crawlers.models import Crawl, Trial
+from dedup.detection.runs.scope import Scope
 from dedup.detection.verdicts.model import default_model, dump_model
-from dedup.models import FittedModel, Pair, Profile
-from dedup.review.answers.decisions import decide_pair, undo
+from dedup.models import CorpusExport, FittedModel, Lesson, StoredReport
+from dedup.reports import REPORTS
+from dedup.reports.computing import asked_for, key_of
 from tests.conftest import StoreArticle
-from tests.factories import make_pair, make_user
+from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the squashed migrations, so that each one that they replace can be undone and done again."""
-    load = MigrationLoader.load_disk
-
-    def load_single(loader: MigrationLoader) -> None:
-        load(loader)
-        loader.disk_migrations = {
-            key: migration for key, migration in loader.disk_migrations.items() if not migration.replaces
-        }
-
-    monkeypatch.setattr(MigrationLoader, "load_disk", load_single)
-
-
-def migrate(*target: str) -> None:
-    with connection.cursor() as cursor:
-        # A table with checks that wait for the end of the transaction cannot be altered.
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    call_command("migrate", *target, verbosity=0)
-
-
-# ---- one installation of long ago ----
-
-
-def paths() -> set[str]:
-    return set(DBTaskResult.objects.values_list("task_path", flat=True))
-
-
-def queue_tasks() -> DBTaskResult:
-    """Queue the two tasks; return one that is done."""
-    profile = Profile.objects.get(is_default=True)
-    profile.nightly_due = timezone.now()
-    profile.save()
-    waiting = {
-        "nightly_task": {"profile_id": profile.pk, "due": profile.nightly_due.isoformat()},
-        "find_duplicates_task": {"profile_id": profile.pk},
-    }
-    for name, arguments in waiting.items():
-        task(name, args_kwargs={"args": [], "kwargs": arguments})
-    return task("nightly_task", args_kwargs={}, finished_at=timezone.now())
-
-
-def task(name: str, **values: Any) -> DBTaskResult:
-    path = f"dedup.detection.runs.tasks.{name}"
-    return DBTaskResult.objects.create(task_path=path, backend_name="default", run_after=timezone.now(), **values)
-
-
-# What the profiles of before enable, and what they do after the upgrade; None: the same.
-PROFILES = {
-    "default": ({"sentence": {"enabled": True, "threshold": 0.1}}, {"containment": {"enabled": True}}),
-    "stricter": ({"sentence": {"enabled": True, "threshold": 0.2}}, None),
-    "wider": ({"sentence": {"enabled": True, "threshold": 0.1}, "trigram": {"day_window": 7}}, None),
-    "plain": ({}, None),
-}
-
-
-def settings_of_profiles() -> dict[str, object]:
-    return dict(Profile.objects.values_list("name", "settings"))
-
-
-def make_people() -> None:
-    Group.objects.create(name="interns")
-    for name, *groups in (("anna",), ("ben", "interns"), ("mara", "editor"), ("ada", "admin")):
-        make_user(name, *groups)
-    make_user("gone", is_active=False)
-    make_user("root", is_superuser=True)
-
-
-NEWSPAPER = """
-INSERT INTO articles_newspaper (name, host, title_affixes, learnt_affixes, refused_affixes, kept_url_parameters, crawl,
-    feed_urls, sitemap_urls, section_urls, article_url_pattern)
-VALUES ('Selby Herald', 'herald.example', '{}', '{}', '{}', '{sid}', true, '{}', '{}', '{}', '')
-"""
-# The source of an article's day, and what it was called before.
-SOURCES = {"feed": "link", "json-ld": "json-ld", "import": "import", "": ""}
-
-
-def decide(store: StoreArticle, user: User) -> dict[tuple[int, int], Pair]:
-    """Confirm and reject some pairs of four articles; return all pairs by the places of their articles."""
-    articles = [store(date="2026-02-01") for _ in range(4)]
-    pairs = {ends: make_pair(*(articles[end] for end in ends), trigram=0.9) for ends in combinations(range(4), 2)}
-    for ends, kind in (((0, 1), "confirm"), ((1, 2), "confirm"), ((2, 3), "reject")):
-        decide_pair(pairs[ends].pk, kind, user=user)
-    return pairs
-
-
-def states() -> list[tuple[str, bool]]:
-    return list(Pair.objects.order_by("pk").values_list("state", "implied"))
-
-
-def articles_as_they_are() -> list[dict[str, object]]:
-    return list(Article.objects.order_by("pk").values("pk", "date", "headline", "content", "language", "revision"))
-
-
-@pytest.mark.usefixtures("one_by_one")
-@pytest.mark.soak  # these migrations do not change any more, and a dump of the first release is upgraded every time
-def test_an_installation_of_before_has_everything_after_its_upgrade(store, client, capsys) -> None:
-    done = queue_tasks()
-    editor = make_user("ida", "editor")
-    pairs = decide(store, editor)
-    decided = states()
-    for name in PROFILES.keys() - {"default"}:
-        Profile.objects.create(name=name)
-    for source in SOURCES:
-        store(date="2026-03-02", date_source=source, language="en")
-    articles = articles_as_they_are()
-
-    migrate("dedup", "0009")
-    migrate("articles", "0008")
-    assert paths() == {"dedup.tasks.nightly_task", "dedup.tasks.find_duplicates_task"}
-    for name, (settings, _) in PROFILES.items():
-        Profile.objects.filter(name=name).update(settings=settings)
-    fitted = FittedModel.objects.create(content=a_model(leans_on_it=0.02), decisions=50, in_use=True)
-    make_people()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT date_source FROM articles_article WHERE date = '2026-03-02' ORDER BY id")
-        assert [source for (source,) in cursor] == list(SOURCES.values())
-        cursor.execute("UPDATE dedup_pair SET state = 'undecided' WHERE id = %s", [pairs[0, 2].pk])
-        cursor.execute(NEWSPAPER)
-
-    migrate()
-    check_tasks(done)
-    assert settings_of_profiles() == {
-        name: before if after is None else after for name, (before, after) in PROFILES.items()
-    }
-    fitted.refresh_from_db()
-    assert not fitted.in_use
-    assert "fit_verdicts --switch-on" in capsys.readouterr().out
-    check_people(client)
-    check_newspaper()
-    assert articles_as_they_are() == articles
-    check_articles()
-    assert states() == decided
-    check_decisions(pairs, editor)
-
-
-def check_tasks(done: DBTaskResult) -> None:
-    """Check that tasks that wait are jobs now."""
-    assert {job.kind: job.arguments["profile"] for job in Job.objects.all()} == dict.fromkeys(
-        ("night", "run"), Profile.objects.get(is_default=True).pk
-    )
-    carried = {(row.task, *row.args_kwargs["args"]) for row in DBTaskResult.objects.exclude(pk=done.pk)}
-    assert carried == {(job_task, job.pk) for job in Job.objects.all()}
-
-
-def check_people(client: Client) -> None:
-    """Check that everybody who could read can read, and that admins may merge newspapers."""
-    groups = {user.username: sorted(user.groups.values_list("name", flat=True)) for user in User.objects.all()}
-    assert groups == {
-        "anna": ["viewer"],
-        "ben": ["interns", "viewer"],
-        "mara": ["editor"],
-        "ada": ["admin"],
-        "ida": ["editor"],
-        "gone": [],
-        "root": [],
-    }
-    for user in User.objects.filter(is_active=True):
-        client.force_login(user)
-        assert client.get("/articles/").status_code == 200
-    may = {
-        user.username for user in User.objects.filter(is_active=True) if user.has_perm("articles.add_newspapermerge")
-    }
-    assert may == {"ada", "root"}
-
-
-def check_newspaper() -> None:
-    """Check that a newspaper is as it was, and merged with none."""
-    paper = Newspaper.objects.get(name="Selby Herald")
-    assert (paper.kept_url_parameters, paper.owner, paper.edition) == (["sid"], "", "")
-    assert paper.current == paper
-    assert paper in Newspaper.objects.in_use()
-
-
-def check_articles() -> None:
-    """Check that articles have their day and no time, no extra columns and no other headlines."""
-    stored = list(Article.objects.filter(date="2026-03-02").order_by("pk"))
-    assert [article.date_source for article in stored] == list(SOURCES)
-    assert {(article.publication_time, article.published_precision) for article in stored} == {(None, "day")}
-    assert {(article.extra_columns, article.headline_variants.count()) for article in stored} == {("", 0)}
-
-
-def check_decisions(pairs: dict[tuple[int, int], Pair], editor: User) -> None:
-    """Check that what the decisions of before imply is known, and taken back with them."""
-    assert [implied for _, implied in states()] == [False, True, True, False, True, False]
-    undo(pairs[1, 2].decisions.get().pk, user=editor)
-    assert not Pair.objects.filter(pk__in=[pairs[0, 2].pk, pairs[0, 3].pk]).exclude(state="undecided").exists()
-
-
-# ---- single migrations ----
 
 
 def a_model(*, leans_on_it: float = 0.0, of_today: bool = True) -> str:
@@ -244,3 +51,112 @@ def test_a_learnt_model_that_the_program_cannot_use_is_switched_off(migration, m
     fitted.refresh_from_db()
     assert fitted.in_use == in_use
     assert ("fit_verdicts --switch-on" in capsys.readouterr().out) != in_use
+
+
+BEFORE = (
+    ("articles", "0001_squashed_0028_removals_and_withheld_articles"),
+    ("crawlers", "0001_squashed_0011_urls_without_logins"),
+    ("dedup", "0080_states_of_links_by_their_names"),
+)
+CORPUS = {
+    "policy": "keep-all", "format": "jsonl.gz", "since": None, "until": None, "newspapers": [], "boilerplate": "keep",
+    "confirmed": False,
+}  # fmt: skip
+ROW = {"date": "2026-03-02", "url": "https://a.example/1", "text": "It sails at noon.", "newspaper": "Harbour Post"}
+
+
+def migrate(*target: str) -> None:
+    with connection.cursor() as cursor:
+        # A table with checks that wait for the end of the transaction cannot be altered.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    call_command("migrate", *target, verbosity=0)
+
+
+@pytest.mark.slow
+def test_all_that_waits_or_was_left_goes_on_after_an_upgrade(store: StoreArticle) -> None:
+    article, ada = store(), make_user("ada", "admin")
+    for target in reversed(BEFORE):
+        migrate(*target)
+    tables = MigrationExecutor(connection).loader.project_state(
+        [*BEFORE, ("django_tasks_database", "0021_conditional_partial_index_ordering")]
+    )
+    queue_of_before(tables.apps, ada.pk, article.newspaper_id)
+    crawls_of_before(tables.apps, ada.pk, article.newspaper_id)
+
+    migrate()
+    states = {(job.kind, job.state) for job in Job.objects.all()}
+    kinds = {"run", "night", "import", "report", "lesson", "corpus", "reextraction", "removal"}
+    crawls = {("crawl", state) for state in ("waiting", "done", "cancelled", "failed")}
+    crawls |= {("discovery", "waiting"), ("discovery", "done"), ("trial", "waiting"), ("trial", "failed")}
+    assert states == {(kind, "waiting") for kind in kinds} | {("import", "done"), ("lesson", "done")} | crawls
+    assert {job.requested_by for job in Job.objects.exclude(kind__in=["night", "reextraction"])} == {ada}
+    queued = [job_task.get_result(str(job.task_id)) for job in Job.objects.filter(state="waiting", kind__in=kinds)]
+    assert {(result.task.func, result.status) for result in queued} == {(job_task.func, "READY")}
+
+    # The others work through connections of their own, which would wait for the tables of this transaction.
+    for kind, end in (("report", "done"), ("lesson", "failed"), ("reextraction", "done")):
+        job = Job.objects.get(kind=kind, state="waiting")
+        do_job(job.pk)
+        job.refresh_from_db()
+        assert (job.state, job.tries) == (end, 1), job.error
+    assert StoredReport.objects.get().computed_at
+    assert (Lesson.objects.count(), CorpusExport.objects.get().job.arguments) == (1, CORPUS)
+    assert {crawl.newspaper_id for crawl in Crawl.objects.all()} == {article.newspaper_id}
+    assert Job.objects.filter(kind="crawl", result={"output": "1 stored", "ending": "made way for others"}).count() == 1
+    assert set(Trial.objects.values_list("job__page", "job__kind")) == {
+        (f"/crawls/trials/{trial.pk}/", trial.job.kind) for trial in Trial.objects.all()
+    }
+    assert set(FileImport.objects.values_list("job__state", flat=True)) == {None, "done", "waiting"}
+
+
+def crawls_of_before(apps: Any, user: int, newspaper: int) -> None:
+    """Crawls and trials of before, in each of their states: none had a task."""
+    make_crawl, make_turn = (apps.get_model("crawlers", name).objects.create for name in ("Crawl", "CrawlTurn"))
+    ended = {"started_at": timezone.now(), "finished_at": timezone.now(), "output": "1 stored"}
+    for state in ("finished", "stopped", "made way", "failed", "broken off"):
+        make_turn(crawl=make_crawl(state=state, **ended), newspaper_id=newspaper, why="asked", asked_by_id=user)
+    for state in ("waiting", "running"):
+        make_turn(crawl=make_crawl(state=state), newspaper_id=newspaper, why="again", asked_by_id=user)
+    for step, state in (("discover", "running"), ("discover", "done"), ("try", "waiting"), ("try", "failed")):
+        values = {"url": "https://a.example/", "step": step, "state": state, "begun_at": timezone.now()}
+        apps.get_model("crawlers", "Trial").objects.create(asked_by_id=user, **values)
+
+
+def queue_of_before(apps: Any, user: int, newspaper: int) -> None:
+    """Fill each queue as the version of before did: some work waits, some was taken by a worker that was killed."""
+
+    def make(label: str, /, **values: Any) -> Any:
+        return apps.get_model(label).objects.create(**values)
+
+    def task(path: str, status: str = "READY", *args: Any, **kwargs: Any) -> None:
+        given = {"args": list(args), "kwargs": kwargs}
+        values = {"status": status, "backend_name": "default", "run_after": timezone.now()}
+        make("django_tasks_database.DBTaskResult", task_path=path, args_kwargs=given, **values)
+
+    profile = apps.get_model("dedup.Profile").objects.get(is_default=True)
+    profile.nightly_due = timezone.now()
+    profile.save()
+    request = make("dedup.RunRequest", profile=profile, requested_by_id=user, new=True)
+    runs = "dedup.detection.runs"
+    task(f"{runs}.tasks.find_duplicates_task", profile_id=profile.pk, new=True, request_id=request.pk, user_id=user)
+    task(f"{runs}.tasks.find_duplicates_task", profile_id=profile.pk, request_id=request.pk + 1)  # it was cancelled
+    task(f"{runs}.tasks.nightly_task", profile_id=profile.pk, due=profile.nightly_due.isoformat())
+    task(f"{runs}.tasks.nightly_task", profile_id=profile.pk, due="2026-01-01T02:15:00+00:00")  # its time was changed
+    row = f"{json.dumps(ROW)}\n".encode()
+    for state in ("preview", "finished", "running"):
+        kept = make("articles.FileImport", name="a.jsonl", size=len(row), preview={}, uploaded_by_id=user, state=state)
+    make("articles.UploadedPart", file_import=kept, number=0, data=row)
+    task(f"{runs}.imports.import_task", "RUNNING", number=kept.pk)
+    waits = {"waiting_since": timezone.now(), "requested_by_id": user}
+    asked = asked_for(Scope(), REPORTS["overview"].options_class())
+    stored = make("dedup.StoredReport", report="overview", asked=asked, key=key_of(asked), **waits)
+    task("dedup.reports.tasks.count_report_task", "RUNNING", stored.pk)
+    make("dedup.Lesson", asked_by_id=user, state="done", finished_at=timezone.now())
+    lesson = make("dedup.Lesson", asked_by_id=user, state="running")
+    task("dedup.research.tasks.learn_task", "RUNNING", lesson_id=lesson.pk)
+    export = make("dedup.CorpusExport", asked=CORPUS, requested_by_id=user)
+    task("dedup.reports.corpora.write_corpus_task", export_id=export.pk)
+    task(f"{runs}.reextraction.reextract_task", newspaper_id=newspaper)
+    removal = make("articles.Removal", kind="articles", label="article 7", reason="He asked.", requested_by_id=user)
+    for name in ("removal_task", "watch_task"):
+        task(f"newsdedup_site.privacy.tasks.{name}", removal_id=removal.pk)

@@ -16,11 +16,17 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.dense_groups import forget_hubs, store_hubs, update_groups
-from dedup.detection.runs.earlier_runs import judged_by
-from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
+from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.evidence import (
+    forget_hubs,
+    mark_stale,
+    store_hubs,
+    update_article_facts,
+    update_best_scores,
+    write_block,
+)
 from dedup.detection.runs.judging import store_rows
-from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.scope import Scope, judged_by
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import CrowdedArticle, DenseGroup, DetectionRun, Evidence, Link, Pair, Profile
 from dedup.review.answers import decisions

@@ -57,7 +57,10 @@ class Covering:
         What a module does when it is imported is recorded for whichever test imported it first. Of that, the tests of
         its users in the module come first, then those of all its functions.
         """
-        own, called = set(range(mutant.line, mutant.last_line + 1)), _called_lines(mutant.before)
+        own = set(range(mutant.line, mutant.last_line + 1))
+        functions = [node for node in ast.walk(ast.parse(mutant.before)) if isinstance(node, ast.FunctionDef)]
+        # The lines that run when a function is called, and not when the module is imported.
+        called = {line for node in functions for line in range(node.body[0].lineno, (node.end_lineno or 0) + 1)}
         found = covered_by(self, mutant.path, [own], budget) if mutant.line in called else []
         nearer_and_nearer = [_users_lines(mutant) & called, called, set(self.lines.get(str(mutant.path), {}))]
         return found or covered_by(self, mutant.path, nearer_and_nearer, budget)
@@ -90,12 +93,6 @@ def _ordered(tests: Iterable[str], seconds: Mapping[str, float], path: Path) -> 
         keys[test] = (not is_named_after, places[file], seconds[test])
         places[file] += 1
     return sorted(keys, key=keys.__getitem__)
-
-
-def _called_lines(source: str) -> set[int]:
-    """Return the lines that run when a function is called, and not when the module is imported."""
-    functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
-    return {line for function in functions for line in range(function.body[0].lineno, (function.end_lineno or 0) + 1)}
 
 
 def _users_lines(mutant: Mutant) -> set[int]:

@@ -7,7 +7,7 @@ import json
 import queue
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
@@ -40,11 +40,9 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace, say: Callable[
     tries = _Tries(places, covering, options.budget, say, len(mutants) - len(killed))
     deadline = time.monotonic() + options.minutes * 60
 
-    def judged_one(mutant: Mutant) -> Judged | None:
-        return killed.get(mutant.key) or tries.judge(mutant, deadline)
-
     with ThreadPoolExecutor(len(places)) as pool:
-        judged = [result for result in pool.map(judged_one, mutants) if result]
+        results = pool.map(lambda mutant: killed.get(mutant.key) or tries.judge(mutant, deadline), mutants)
+        judged = [result for result in results if result]
     unsure = tries.unsure([result.killer for result in judged])
     if unsure:
         say(f"These fail without a mutant as well, so what they killed is tried again: {sorted(unsure)}")
@@ -94,8 +92,7 @@ class _Tries:
             return None
         tests = self._covering.tests_for(mutant, self._budget)
         if tests:
-            seconds = sum(self._covering.seconds[test] for test in tests)
-            outcome = self._on_a_bench(lambda bench: bench.try_out(mutant, tests, self._limit(seconds)))
+            outcome = self._on_a_bench(lambda bench: bench.try_out(mutant, tests, self._limit(tests)))
         else:
             outcome = Outcome("survived", said="No test runs this line.")
         return self._judged(mutant, outcome)
@@ -104,8 +101,7 @@ class _Tries:
         """Return those of the tests that fail on the code as it is."""
         left, failed = {killer for killer in killers if killer in self._covering.seconds}, set()
         while left:
-            seconds = sum(self._covering.seconds[test] for test in left)
-            outcome = self._on_a_bench(partial(Bench.run, tests=sorted(left), limit=self._limit(seconds)))
+            outcome = self._on_a_bench(partial(Bench.run, tests=sorted(left), limit=self._limit(left)))
             if outcome.kind == "survived":
                 break
             if not outcome.killer:
@@ -114,9 +110,8 @@ class _Tries:
             left.discard(outcome.killer)
         return failed
 
-    @staticmethod
-    def _limit(seconds: float) -> float:
-        return _MORE_SECONDS + _TIMES_AS_LONG * seconds
+    def _limit(self, tests: Iterable[str]) -> float:
+        return _MORE_SECONDS + _TIMES_AS_LONG * sum(self._covering.seconds[test] for test in tests)
 
     def _on_a_bench(self, do: Callable[[Bench], Outcome]) -> Outcome:
         bench = self._idle.get()

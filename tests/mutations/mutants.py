@@ -10,6 +10,7 @@ import random
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import islice
 from pathlib import Path
 
 import libcst as cst
@@ -138,8 +139,8 @@ def sample(number: int, seed: int, only: str = "") -> list[Mutant]:
         dice = random.Random(f"{seed} {area.name}")
         dice.shuffle(places)
         wanted = -(-number * len(places) // total) if total else 0
-        found = (_one_of(path, line, dice) for path, line in places)
-        chosen += (mutant for mutant, _ in zip(filter(None, found), range(wanted), strict=False))
+        found = filter(None, (_one_of(path, line, dice) for path, line in places))
+        chosen += islice(found, wanted)
     random.Random(seed).shuffle(chosen)
     return chosen
 

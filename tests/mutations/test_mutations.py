@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dedup.research.precision import interval
 from tests.mutations.__main__ import report
 from tests.mutations.areas import AREAS, CHECKOUT, area_of, files_of_tests
 from tests.mutations.covering import Covering, covered_by
@@ -43,14 +42,6 @@ def limit() -> int:
 
 BOUND = 3
 '''
-
-
-def test_the_interval_of_a_score_is_wilsons() -> None:
-    # Newcombe 1998 (Statistics in Medicine 17, 857), table I, method 3.
-    assert interval(263, 81) == pytest.approx((0.2553, 0.3662), abs=5e-5)
-    assert interval(148, 15) == pytest.approx((0.0624, 0.1605), abs=5e-5)
-    assert interval(20, 0) == pytest.approx((0.0000, 0.1611), abs=5e-5)
-    assert interval(29, 1) == pytest.approx((0.0061, 0.1718), abs=5e-5)
 
 
 def test_loops_are_killed_and_what_hangs_is_not() -> None:

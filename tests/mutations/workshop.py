@@ -83,7 +83,11 @@ class Bench:
         try:
             said, _ = run.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            kind = "loop" if _is_busy(run.pid) else "hung"
+            # Whether it or one of its children computes, instead of waiting.
+            before = _cpu_seconds(run.pid)
+            time.sleep(_WATCHED_SECONDS)
+            is_busy = _cpu_seconds(run.pid) - before > _LOOPS_FROM * _WATCHED_SECONDS
+            kind = "loop" if is_busy else "hung"
             _end(run)
             return Outcome(kind, seconds=time.monotonic() - began)
         _end(run)
@@ -139,13 +143,6 @@ def _copy(folder: Path) -> Bench:
         shutil.rmtree(folder / "home", ignore_errors=True)
         mark.write_text(migrations.hexdigest())
     return Bench(tree)
-
-
-def _is_busy(process: int) -> bool:
-    """Return whether a process or one of its children computes, instead of waiting."""
-    before = _cpu_seconds(process)
-    time.sleep(_WATCHED_SECONDS)
-    return _cpu_seconds(process) - before > _LOOPS_FROM * _WATCHED_SECONDS
 
 
 def _cpu_seconds(process: int) -> float:

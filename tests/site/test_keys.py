@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from newsdedup_site.keys import ACTIONS, faults_of, keys_of
+from newsdedup_site.keys import ACTIONS, key_faults, keys_of
 from newsdedup_site.models import KeyMap
 from tests.factories import make_user
 
@@ -23,7 +23,7 @@ def test_every_key_of_a_template_is_an_action_and_every_default_can_be_used() ->
 
     assert {name for text in texts.values() for name in USED.findall(text)} <= set(ACTIONS)
     assert [template.name for template, text in texts.items() if 'data-key="' in text] == []
-    assert faults_of({}) == {}
+    assert key_faults({}) == {}
     for one, other in combinations(ACTIONS.values(), 2):
         assert one.key != other.key or not one.meets(other)
 
@@ -44,7 +44,7 @@ def test_every_key_of_a_template_is_an_action_and_every_default_can_be_used() ->
     ],
 )
 def test_what_is_refused(chosen: dict[str, str], named: dict[str, str]) -> None:
-    faults = faults_of(chosen)
+    faults = key_faults(chosen)
 
     assert set(faults) == set(named)
     assert all(word in faults[name] for name, word in named.items())

@@ -58,7 +58,7 @@ sys.argv = ["manage.py", "find_duplicates"]
 {DJANGO}
 from django.db import connection
 from dedup.models import DetectionRun
-from dedup.detection.runs.lock import run_lock
+from dedup.detection.runs.starting import run_lock
 with run_lock(), connection.cursor() as cursor:
     DetectionRun.objects.create(config={{}}, scope={{}})
     cursor.execute("SELECT pg_backend_pid()")
@@ -67,7 +67,7 @@ with run_lock(), connection.cursor() as cursor:
 """
 NEXT_RUN = f"""
 {DJANGO}
-from dedup.detection.runs.lock import run_lock
+from dedup.detection.runs.starting import run_lock
 with run_lock(lambda sentence: print(sentence, flush=True)):
     print("held")
 """

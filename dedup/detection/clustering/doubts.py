@@ -19,7 +19,7 @@ from articles.numbers import counted
 from dedup.detection.clustering.components import LEAST_IN_COMMON
 from dedup.detection.verdicts.reasons import CLEAR, is_clear
 from dedup.models import Pair
-from dedup.models.querysets import WEAK_PROBABILITY
+from dedup.models.pairs import WEAK_PROBABILITY
 
 
 @dataclass(frozen=True, slots=True)

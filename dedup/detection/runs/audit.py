@@ -8,27 +8,26 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import cast
 
-from django.db import connection
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from articles.models import Article
 from dedup.detection.bounds import widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig
 from dedup.detection.runs.blocks import allowed
-from dedup.detection.runs.earlier_runs import earlier_runs
-from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.scope import Scope, earlier_runs
 from dedup.detection.types import Candidate
 from dedup.models import CrowdedArticle, Evidence
+from dedup.models.base import read_rows
 
 Pairs = dict[tuple[int, int], float]
 
+_ONE_DAY = datetime.timedelta(days=1)
 # Measured: similarity() of two starts of 1000 characters.
 SECONDS_PER_PAIR = 0.0002
-_ONE_DAY = datetime.timedelta(days=1)
 
 # The pass that can be repeated.
 AUDITED = next(detection_pass for detection_pass in PASSES.values() if detection_pass.plain_join)
@@ -45,7 +44,7 @@ class AuditedDay:
     articles: int
     plain: Pairs
     stored: Pairs
-    group_of: Mapping[int, int] = field(default_factory=dict)
+    group_of: Mapping[int, int]
 
     @property
     def left_out(self) -> list[tuple[int, int]]:
@@ -84,14 +83,18 @@ def audit(days: Iterable[tuple[datetime.date, int]], config: NearConfig, scope: 
     Takes about 0.2 ms per pair in the window.
     """
     runs = earlier_runs(AUDITED.name, config, scope).same
+    hubs = CrowdedArticle.objects.filter(pass_name=AUDITED.name, article__group_member__isnull=False)
+    groups = hubs.values_list("article", "article__group_member__group")
     for day, articles in days:
         plain, stored = _plain_join(day, config, scope), _stored(day, scope, runs)
-        yield AuditedDay(day, articles, plain, stored, _groups_of(plain.keys() - stored.keys()))
+        not_stored = {article for pair in plain.keys() - stored.keys() for article in pair}
+        group_of = {article: group for article, group in groups.iterator() if article in not_stored}
+        yield AuditedDay(day, articles, plain, stored, group_of)
 
 
 def audited_pairs(days: Iterable[tuple[datetime.date, int]], config: NearConfig, scope: Scope) -> int:
     """Return how many pairs the plain join of these days scores; each takes about SECONDS_PER_PAIR."""
-    before = datetime.timedelta(days=_widened(config, scope).day_window)
+    before = datetime.timedelta(days=cast("NearConfig", widened(AUDITED.name, config, scope.rules)).day_window)
     return sum(
         articles * (articles - 1) // 2
         + articles * Article.objects.in_scope(day - before, day - _ONE_DAY, scope.newspaper_ids).count()
@@ -106,31 +109,21 @@ def random_days(count: int, scope: Scope) -> list[tuple[datetime.date, int]]:
     return sorted(random.SystemRandom().sample(days, min(count, len(days))))
 
 
-def _widened(config: NearConfig, scope: Scope) -> Any:
-    return widened(AUDITED.name, config, scope.rules)
-
-
 def _plain_join(day: datetime.date, config: NearConfig, scope: Scope) -> Pairs:
     """Return the pairs of the plain join at the loosest bounds that the rules of the scope allow."""
-    bounds = {name: getattr(_widened(config, scope), name) for name in ("day_window", "prefix", "threshold")}
+    widest = widened(AUDITED.name, config, scope.rules)
+    bounds = {name: getattr(widest, name) for name in ("day_window", "prefix", "threshold")}
     parameters = {"day": day, **bounds, **scope.bounds(), "boilerplate": scope.boilerplate.value}
-    with connection.cursor() as cursor:
-        cursor.execute(AUDITED.plain_join, parameters)
-        found = [Candidate(left, right, AUDITED.name, score) for left, right, score in cursor]
+    rows = read_rows(AUDITED.plain_join, **parameters)
+    found = [Candidate(left, right, AUDITED.name, score) for left, right, score in rows]
     kept = allowed(AUDITED.name, config, scope.rules, found) if scope.rules else found
     return {(candidate.left, candidate.right): candidate.score for candidate in kept}
 
 
-def _groups_of(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return the dense group of each of these articles that the pass found to be a hub."""
-    articles = {article for pair in pairs for article in pair}
-    hubs = CrowdedArticle.objects.filter(pass_name=AUDITED.name, article__group_member__isnull=False)
-    rows = hubs.values_list("article", "article__group_member__group").iterator()
-    return {article: group for article, group in rows if article in articles}
-
-
 def _stored(day: datetime.date, scope: Scope, runs: Collection[int]) -> Pairs:
-    rows = Evidence.objects.filter(pass_name=AUDITED.name, stale=False, run__in=runs).ending_on(day)
+    # The later article is from this day.
+    ends = Q(pair__left__date=day, pair__right__date__lte=day) | Q(pair__right__date=day, pair__left__date__lte=day)
+    rows = Evidence.objects.filter(ends, pass_name=AUDITED.name, stale=False, run__in=runs)
     if scope.newspaper_ids is not None:
         rows = rows.filter(
             pair__left__newspaper__in=scope.newspaper_ids, pair__right__newspaper__in=scope.newspaper_ids

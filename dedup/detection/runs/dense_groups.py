@@ -1,20 +1,27 @@
-"""The writer of dense groups: the hubs that kept pairs connect."""
+"""The writer of dense groups: the hubs that kept pairs connect, and the pairs of theirs that clusters need."""
 
 from __future__ import annotations
 
 import datetime
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from django.db import connection, transaction
 
 from articles.models import Article
 from articles.storage.fingerprints import fingerprint
 from dedup.detection.clustering.components import lowest_connected
-from dedup.detection.clustering.constraints import lock_review
-from dedup.models import DenseGroup, DetectionRun, GroupMember
+from dedup.detection.clustering.constraints import constraints_in_force, lock_review
+from dedup.detection.clustering.group_pairs import IdPair, compared_in_groups
+from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
+from dedup.detection.runs.evidence import numbers_of, store_candidates, update_best_scores
+from dedup.detection.runs.judging import judged_rows, store_rows
+from dedup.detection.runs.outdated_verdicts import note_input_digests
+from dedup.detection.types import DENSE_GROUPS, Candidate
+from dedup.models import DenseGroup, DetectionRun, Evidence, GroupMember
 
 # The pairs that a pass kept between two articles that it found to be hubs. Without statistics of the new rows,
 # PostgreSQL would expect only a few, and look up each pair by itself.
@@ -74,7 +81,9 @@ def update_groups() -> None:
         lock_review()
         groups = DenseGroup.objects.in_bulk()
         before = dict(GroupMember.objects.values_list("article", "group"))
-        parts = connected([*_kept_pairs(), *_held_by_rules(groups, before)])
+        ruled = [(article, groups[number]) for article, number in before.items() if groups[number].ruled_at]
+        held_by_rules = [KeptPair(group.first_id, article, ()) for article, group in ruled]
+        parts = connected([*_kept_pairs(), *held_by_rules])
         wanted = Article.objects.filter(pk__in={article for part in parts for article in part.articles}).order_by()
         articles = {pk: (day, newspaper) for pk, day, newspaper in wanted.values_list("pk", "date", "newspaper")}
         numbers = _numbers(parts, groups, before)
@@ -82,7 +91,12 @@ def update_groups() -> None:
         for part, number in zip(parts, numbers, strict=True):
             row = _stored(part, groups.get(number or 0), articles)
             after |= dict.fromkeys(part.articles, row.pk)
-        _move(before, after)
+        moved = {article: number for article, number in after.items() if before.get(article) != number}
+        gone = [article for article in before if article not in after or article in moved]
+        GroupMember.objects.filter(article__in=gone).delete()
+        with connection.cursor() as cursor, cursor.copy(_COPY_SQL) as copy:
+            for member in moved.items():
+                copy.write_row(member)
         DenseGroup.objects.filter(pk__in=groups.keys() - set(numbers)).delete()
 
 
@@ -91,13 +105,6 @@ def _kept_pairs() -> Iterator[KeptPair]:
         cursor.execute(_ANALYZE_SQL)
         cursor.execute(_KEPT_PAIRS_SQL)
         yield from map(KeptPair._make, cursor)
-
-
-def _held_by_rules(groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> Iterator[KeptPair]:
-    """Yield a pair of each article of a group with a rule and its first one."""
-    for article, number in before.items():
-        if groups[number].ruled_at:
-            yield KeptPair(groups[number].first_id, article, ())
 
 
 def _numbers(parts: Sequence[Part], groups: Mapping[int, DenseGroup], before: Mapping[int, int]) -> list[int | None]:
@@ -116,10 +123,7 @@ def _numbers(parts: Sequence[Part], groups: Mapping[int, DenseGroup], before: Ma
     return numbers
 
 
-Facts = Mapping[int, tuple[datetime.date, int]]
-
-
-def _stored(part: Part, row: DenseGroup | None, articles: Facts) -> DenseGroup:
+def _stored(part: Part, row: DenseGroup | None, articles: Mapping[int, tuple[datetime.date, int]]) -> DenseGroup:
     """Write the group of a part, if it is new or has changed; return it. `articles` has their days and newspapers."""
     days, newspapers = zip(*(articles[article] for article in part.articles), strict=True)
     values = {
@@ -141,75 +145,81 @@ def _stored(part: Part, row: DenseGroup | None, articles: Facts) -> DenseGroup:
     return row
 
 
-def _move(before: Mapping[int, int], after: Mapping[int, int]) -> None:
-    moved = {article: number for article, number in after.items() if before.get(article) != number}
-    gone = [article for article in before if article not in after or article in moved]
-    GroupMember.objects.filter(article__in=gone).delete()
-    with connection.cursor() as cursor:
-        _copy(cursor, _COPY_SQL, moved.items())
+# ---- more pairs, compared where clusters need them (clustering/group_pairs.py) --------------------------------------
 
-
-def _copy(cursor: Any, statement: str, rows: Iterable[tuple[int, int]]) -> None:
-    with cursor.copy(statement) as copy:
-        for row in rows:
-            copy.write_row(row)
-
-
-_CREATE_HUBS_SQL = "CREATE TEMPORARY TABLE found_hubs (article_id bigint, near integer) ON COMMIT DROP"
-_COPY_HUBS_SQL = "COPY found_hubs (article_id, near) FROM STDIN"
-# Blocks of one run see different neighbours of an article, and a run of new articles sees some of them: the highest
-# number counts.
-_UPSERT_SQL = """
-INSERT INTO dedup_crowdedarticle AS known (article_id, pass_name, near, run_id)
-SELECT article_id, %(pass_name)s, near, %(run_id)s FROM found_hubs ORDER BY article_id
-ON CONFLICT (pass_name, article_id) DO UPDATE
-SET near = CASE
-        WHEN %(only_new)s OR known.run_id = excluded.run_id THEN greatest(known.near, excluded.near)
-        ELSE excluded.near
-    END,
-    run_id = excluded.run_id
-"""
-# Evidence of an earlier run that is not stale is from outside what the run covered: its articles stay hubs.
-_FORGET_SQL = """
-DELETE FROM dedup_crowdedarticle AS hub
-WHERE hub.pass_name = %(pass_name)s
-  AND hub.run_id <> %(run_id)s
-  AND NOT EXISTS (
-      SELECT FROM dedup_pair AS pair JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
-      WHERE pair.left_id = hub.article_id
-        AND evidence.pass_name = %(pass_name)s AND NOT evidence.stale AND evidence.run_id <> %(run_id)s
-  )
-  AND NOT EXISTS (
-      SELECT FROM dedup_pair AS pair JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
-      WHERE pair.right_id = hub.article_id
-        AND evidence.pass_name = %(pass_name)s AND NOT evidence.stale AND evidence.run_id <> %(run_id)s
-  )
+# The members are new rows, of which PostgreSQL would expect only a few.
+_ANALYZE_MEMBERS_SQL = "ANALYZE dedup_groupmember, dedup_pair, dedup_evidence"
+_KNOWN_SQL = """
+SELECT pair.id, pair.left_id, pair.right_id, pair.verdict, pair.probability, pair.duplicate_probability,
+       pair.reasons::text, pair.joins, pair.left_matched, pair.right_matched,
+       bool_or(evidence.pass_name <> %(checks)s)
+FROM dedup_groupmember AS left_member
+JOIN dedup_pair AS pair ON pair.left_id = left_member.article_id
+JOIN dedup_groupmember AS right_member
+    ON right_member.article_id = pair.right_id AND right_member.group_id = left_member.group_id
+JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id AND NOT evidence.stale
+WHERE pair.verdict <> '' AND pair.left_matched IS NOT NULL
+GROUP BY pair.id
+ORDER BY pair.left_id, pair.right_id
 """
 
 
-def store_hubs(run_id: int, pass_name: str, neighbours: Mapping[int, int], *, only_new: bool) -> None:
-    """Store the hubs of a block, each with the number of its neighbours. Call in its transaction.
+def check_groups(run: DetectionRun, terms: Terms) -> int:
+    """Compare the pairs that clusters of dense groups need, and store them; return how many there are.
 
-    `only_new`: the run compares new articles alone, so it may have counted fewer than there are.
+    Call it when all proposed pairs are judged. What it stores depends on them alone, not on what earlier runs compared.
     """
-    if not neighbours:
-        return
-    lock_review()
+    groups = dict(GroupMember.objects.values_list("article", "group"))
+    proposed, known = _known_verdicts() if groups else ({}, {})
+    must, cannot, _ = constraints_in_force(groups)
+    checked = compared_in_groups(proposed, groups, must, cannot, _days_of, partial(_judged_checks, terms, known))
+    stale = Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False)
+    if checked or stale.exists():
+        with transaction.atomic():
+            stale.exclude(pair__in=_store_checks(run, checked, terms)).update(stale=True)
+            update_best_scores()
+    return len(checked)
+
+
+def _known_verdicts() -> tuple[dict[IdPair, JudgedRow], dict[IdPair, JudgedRow]]:
+    """Return the verdicts on the pairs of dense groups that passes propose, and on those compared by an earlier run."""
+    proposed: dict[IdPair, JudgedRow] = {}
+    checked: dict[IdPair, JudgedRow] = {}
     with connection.cursor() as cursor:
-        cursor.execute(_CREATE_HUBS_SQL)
-        _copy(cursor, _COPY_HUBS_SQL, neighbours.items())
-        cursor.execute(_UPSERT_SQL, {"run_id": run_id, "pass_name": pass_name, "only_new": only_new})
-        cursor.execute("DROP TABLE found_hubs")
+        cursor.execute(_ANALYZE_MEMBERS_SQL)
+        cursor.execute(_KNOWN_SQL, {"checks": DENSE_GROUPS})
+        for number, left, right, *columns, is_proposed in cursor:
+            (proposed if is_proposed else checked)[left, right] = JudgedRow(number, *columns)
+    return proposed, checked
 
 
-def forget_hubs(run: DetectionRun, pass_name: str, *, only_new: bool) -> int:
-    """Remove the articles that a finished run covered in this pass and did not find to be hubs; return how many.
+def _days_of(pairs: Collection[IdPair]) -> dict[int, datetime.date]:
+    return dict(Article.objects.filter(pk__in={end for ends in pairs for end in ends}).values_list("pk", "date"))
 
-    Call it after `mark_stale`. A run of new articles alone removes none.
-    """
-    if only_new:
-        return 0
-    with transaction.atomic(), connection.cursor() as cursor:
-        lock_review()
-        cursor.execute(_FORGET_SQL, {"run_id": run.pk, "pass_name": pass_name})
-        return int(cursor.rowcount)
+
+def _judged_checks(
+    terms: Terms, known: Mapping[IdPair, JudgedRow], month: datetime.date, pairs: Sequence[IdPair]
+) -> Iterator[JudgedRow]:
+    """Yield the verdicts on pairs of a month: those known, and the others as they are made, without numbers."""
+    unknown = [JudgedPair(0, *ends, leftover=0) for ends in pairs if ends not in known]
+    made = judged_rows(month, unknown, terms) if unknown else iter(())
+    for ends in pairs:
+        yield known[ends] if ends in known else next(made)
+
+
+def _store_checks(run: DetectionRun, checked: Mapping[IdPair, JudgedRow], terms: Terms) -> list[int]:
+    """Store these pairs; return their numbers."""
+    pairs = (group_check(*ends, row.left_matched, row.right_matched) for ends, row in checked.items())
+    store_candidates(run.pk, pairs)
+    numbers = numbers_of(checked)
+    store_rows((row._replace(id=numbers[ends]) for ends, row in checked.items()), {})
+    stored = [numbers[ends] for ends in checked]
+    if stored:
+        note_input_digests(stored, terms)
+    return stored
+
+
+def group_check(left: int, right: int, left_matched: float, right_matched: float) -> Candidate:
+    """Return a pair that was compared for its group; its score is how much of the shorter article matches."""
+    # More than nothing, which would mean that no pass proposes the pair.
+    return Candidate(left, right, DENSE_GROUPS, max(left_matched, right_matched, 0.001))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -14,10 +14,10 @@ from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.changes import NOTE_PROPOSED_SQL
 from dedup.detection.clustering.constraints import lock_review, with_pair_state
-from dedup.detection.runs.dense_groups import store_hubs
 from dedup.detection.runs.text_indexes import watermark_of
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun, RunBlock, Watermark
+from dedup.models.base import read_rows
 
 _COPIED_AT_ONCE = 10_000
 
@@ -215,14 +215,9 @@ def write_block(
     The articles that the tally names as hubs are stored with them. The candidates are streamed into a temporary
     table as the pass finds them: memory holds only some thousands.
     """
-    began = found = time.monotonic()
-
-    def all_found() -> None:
-        nonlocal found
-        found = time.monotonic()
-
+    began = time.monotonic()
     with transaction.atomic():
-        pairs = store_candidates(run_id, candidates, all_found)
+        pairs, found = store_candidates(run_id, candidates)
         store_hubs(run_id, pass_name, tally.hubs, only_new=window.newer_than is not None)
         RunBlock.objects.create(
             run_id=run_id,
@@ -276,31 +271,24 @@ def update_article_facts() -> None:
 
 def numbers_of(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """Return the numbers of those of these pairs that are stored."""
-    asked = {"lefts": [left for left, _ in ends], "rights": [right for _, right in ends]}
-    with connection.cursor() as cursor:
-        cursor.execute(_NUMBERS_SQL, asked)
-        return {(left, right): number for left, right, number in cursor}
+    rows = read_rows(_NUMBERS_SQL, lefts=[left for left, _ in ends], rights=[right for _, right in ends])
+    return {(left, right): number for left, right, number in rows}
 
 
-def store_candidates(
-    run_id: int, candidates: Iterable[Candidate], on_all_found: Callable[[], None] = lambda: None
-) -> int:
-    """Store pairs with their evidence; return how many. Call it in a transaction.
-
-    `on_all_found` is called once the last candidate has been read and copied.
-    """
-    found = iter(candidates)
+def store_candidates(run_id: int, candidates: Iterable[Candidate]) -> tuple[int, float]:
+    """Store pairs with their evidence; return how many, and when the last was found. Call it in a transaction."""
+    proposed = iter(candidates)
     pairs = 0
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SQL)
         # In batches, because the pass runs queries on the same connection between them.
-        while batch := list(islice(found, _COPIED_AT_ONCE)):
+        while batch := list(islice(proposed, _COPIED_AT_ONCE)):
             pairs += len(batch)
             with cursor.copy(_COPY_SQL) as copy:
-                for proposed in batch:
-                    details = json.dumps(proposed.evidence, ensure_ascii=False)
-                    copy.write_row((proposed.left, proposed.right, proposed.pass_name, proposed.score, details))
-        on_all_found()
+                for pair in batch:
+                    details = json.dumps(pair.evidence, ensure_ascii=False)
+                    copy.write_row((pair.left, pair.right, pair.pass_name, pair.score, details))
+        found = time.monotonic()
         if pairs:
             cursor.execute("ANALYZE found_candidate")
             lock_review()
@@ -309,4 +297,68 @@ def store_candidates(
             cursor.execute(NOTE_PROPOSED_SQL)
             cursor.execute(_RAISE_SCORES_SQL)
         cursor.execute("DROP TABLE found_candidate")
-    return pairs
+    return pairs, found
+
+
+# ---- hubs, the articles near so many others that a pass keeps only some of their pairs --------------------------
+
+_CREATE_HUBS_SQL = "CREATE TEMPORARY TABLE found_hubs (article_id bigint, near integer) ON COMMIT DROP"
+_COPY_HUBS_SQL = "COPY found_hubs (article_id, near) FROM STDIN"
+# Blocks of one run see different neighbours of an article, and a run of new articles sees some of them: the highest
+# number counts.
+_UPSERT_HUBS_SQL = """
+INSERT INTO dedup_crowdedarticle AS known (article_id, pass_name, near, run_id)
+SELECT article_id, %(pass_name)s, near, %(run_id)s FROM found_hubs ORDER BY article_id
+ON CONFLICT (pass_name, article_id) DO UPDATE
+SET near = CASE
+        WHEN %(only_new)s OR known.run_id = excluded.run_id THEN greatest(known.near, excluded.near)
+        ELSE excluded.near
+    END,
+    run_id = excluded.run_id
+"""
+# Evidence of an earlier run that is not stale is from outside what the run covered: its articles stay hubs.
+_FORGET_HUBS_SQL = """
+DELETE FROM dedup_crowdedarticle AS hub
+WHERE hub.pass_name = %(pass_name)s
+  AND hub.run_id <> %(run_id)s
+  AND NOT EXISTS (
+      SELECT FROM dedup_pair AS pair JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
+      WHERE pair.left_id = hub.article_id
+        AND evidence.pass_name = %(pass_name)s AND NOT evidence.stale AND evidence.run_id <> %(run_id)s
+  )
+  AND NOT EXISTS (
+      SELECT FROM dedup_pair AS pair JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
+      WHERE pair.right_id = hub.article_id
+        AND evidence.pass_name = %(pass_name)s AND NOT evidence.stale AND evidence.run_id <> %(run_id)s
+  )
+"""
+
+
+def store_hubs(run_id: int, pass_name: str, neighbours: Mapping[int, int], *, only_new: bool) -> None:
+    """Store the hubs of a block, each with the number of its neighbours. Call in its transaction.
+
+    `only_new`: the run compares new articles alone, so it may have counted fewer than there are.
+    """
+    if not neighbours:
+        return
+    lock_review()
+    with connection.cursor() as cursor:
+        cursor.execute(_CREATE_HUBS_SQL)
+        with cursor.copy(_COPY_HUBS_SQL) as copy:
+            for row in neighbours.items():
+                copy.write_row(row)
+        cursor.execute(_UPSERT_HUBS_SQL, {"run_id": run_id, "pass_name": pass_name, "only_new": only_new})
+        cursor.execute("DROP TABLE found_hubs")
+
+
+def forget_hubs(run: DetectionRun, pass_name: str, *, only_new: bool) -> int:
+    """Remove the articles that a finished run covered in this pass and did not find to be hubs; return how many.
+
+    Call it after `mark_stale`. A run of new articles alone removes none.
+    """
+    if only_new:
+        return 0
+    with transaction.atomic(), connection.cursor() as cursor:
+        lock_review()
+        cursor.execute(_FORGET_HUBS_SQL, {"run_id": run.pk, "pass_name": pass_name})
+        return int(cursor.rowcount)

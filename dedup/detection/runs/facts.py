@@ -103,13 +103,13 @@ def dense_facts(run: DetectionRun) -> list[tuple[str, str]]:
 
 def phase_seconds(run: DetectionRun) -> list[tuple[str, float]]:
     """Return the phases of a finished run in their order, as labels, with their seconds."""
-    return [(label(name), seconds) for name, seconds in _by_names(run.counts.get("phases", {}), all_phases()).items()]
+    return [(label(name), seconds) for name, seconds in by_names(run.counts.get("phases", {}), all_phases()).items()]
 
 
 def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
     """Return the settings that a run used, pass by pass."""
     return [
-        (label(name), list(_by_names(run.config[name], _settings_of(name)).items())) for name in _in_order(run.config)
+        (label(name), list(by_names(run.config[name], _settings_of(name)).items())) for name in _in_order(run.config)
     ]
 
 
@@ -141,6 +141,17 @@ def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
     return ", ".join([*said, f"score from {values[score]:.12g}"] if score in values else said)
 
 
+def article_facts(article: Article) -> dict[str, Any]:
+    """Return what names an article to people, for programs."""
+    return {
+        "external_id": article.external_id,
+        "newspaper": article.newspaper.name,
+        "date": article.date.isoformat(),
+        "headline": article.headline,
+        "url": article.url,
+    }
+
+
 def label(pass_name: str) -> str:
     """Return the label of a pass or of another step of a run. A pass that is no longer registered keeps its name."""
     return PASSES[pass_name].label if pass_name in PASSES else STEPS.get(pass_name, pass_name)
@@ -151,16 +162,16 @@ def run_summary(run: DetectionRun) -> dict[str, Any]:
     counts = {name: value for name, value in run.counts.items() if name not in ("fingerprint", "newest")}
     by_pass = counts.get("passes", {})
     if "phases" in counts:
-        counts["phases"] = _by_names(counts["phases"], all_phases())
+        counts["phases"] = by_names(counts["phases"], all_phases())
     if counts.get("verdicts"):
-        counts["verdicts"] = _by_names(counts["verdicts"], VerdictKind)
-    config = {name: _by_names(run.config[name], _settings_of(name)) for name in _in_order(run.config)}
+        counts["verdicts"] = by_names(counts["verdicts"], VerdictKind)
+    config = {name: by_names(run.config[name], _settings_of(name)) for name in _in_order(run.config)}
     return {
         "run": run.pk,
         "state": run.state,
-        "scope": _by_names(run.scope, Scope().stored()),
-        **_by_names(counts, _COUNTS),
-        "passes": {name: _by_names(by_pass[name], _PASS_COUNTS) for name in _in_order(by_pass)},
+        "scope": by_names(run.scope, Scope().stored()),
+        **by_names(counts, _COUNTS),
+        "passes": {name: by_names(by_pass[name], _PASS_COUNTS) for name in _in_order(by_pass)},
         "config": config,
     }
 
@@ -171,18 +182,13 @@ def _settings_of(pass_name: str) -> list[str]:
 
 def _in_order(named: Iterable[str]) -> list[str]:
     """Return names of passes in the order of a run, which jsonb does not keep."""
-    return list(_by_names(dict.fromkeys(named), PASSES))
+    return list(by_names(dict.fromkeys(named), PASSES))
 
 
-def _by_names(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def by_names(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return the values in the order of these names; others come last."""
     known = {name: values[name] for name in names if name in values}
     return known | {name: value for name, value in values.items() if name not in known}
-
-
-def scores_in_order(scores: Mapping[str, float]) -> dict[str, float]:
-    """Return the scores of a pair in the order of the passes."""
-    return _by_names(scores, PASSES)
 
 
 def counts_of(run: DetectionRun, scope: Scope) -> dict[str, Any]:

@@ -142,14 +142,8 @@ HEADLINE_FORMS = TextIndex(
         "coalesce(article.characters, length(article.content))",
         "CASE WHEN article.withheld THEN '' ELSE article.headline END",
     ),
-    columns={
-        "article_id": "int8",
-        "newspaper_id": "int8",
-        "date": "date",
-        "revision": "int8",
-        "characters": "int4",
-        "form": "text",
-    },
+    columns={"article_id": "int8", "newspaper_id": "int8", "date": "date", "revision": "int8"}
+    | {"characters": "int4", "form": "text"},
     made=_headline_forms,
     on_made=_note_moved,
     outdated="known.revision IS DISTINCT FROM article.revision OR known.characters IS NULL",
@@ -162,18 +156,13 @@ def update_series(progress: Progress = NO_PROGRESS, pool: Pool = THIS_PROCESS) -
     newest = newest_revision()
     write_outdated(HEADLINE_FORMS, progress, pool)
     with transaction.atomic(), connection.cursor() as cursor:
-        _count_series(cursor, 0 if _move_rules(cursor) else watermark_of(Phase.SERIES))
+        # Rules of merged newspapers move in two statements: the places of the series that give way must be free.
+        cursor.execute(_MOVE_RULES_SQL)
+        moved = cursor.fetchall()
+        for series, made_for, to in moved:
+            cursor.execute(_MOVE_RULE_SQL, {"id": series, "made_for_id": made_for, "to_id": to})
+        _count_series(cursor, 0 if moved else watermark_of(Phase.SERIES))
         Watermark.objects.update_or_create(name=Phase.SERIES, defaults={"revision": newest})
-
-
-def _move_rules(cursor: Any) -> int:
-    """Move the rules of merged newspapers; return how many were moved."""
-    # In two statements, because the places of the series that give way must be free.
-    cursor.execute(_MOVE_RULES_SQL)
-    moved = cursor.fetchall()
-    for series, made_for, to in moved:
-        cursor.execute(_MOVE_RULE_SQL, {"id": series, "made_for_id": made_for, "to_id": to})
-    return len(moved)
 
 
 def _count_series(cursor: Any, done: int) -> None:

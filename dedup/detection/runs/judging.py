@@ -10,20 +10,22 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection, transaction
 from django.db.models import Max
 
 from articles.boilerplate.mode import Mode
-from articles.models import Article
+from articles.models import Article, Newspaper
+from articles.normalization.times import Precision, PublicationTime
 from articles.processes import Pool
+from articles.querysets import TIME_COLUMNS
 from dedup.detection.clustering.changes import NOTE_JUDGED_SQL
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.group_pairs import by_month
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
-from dedup.detection.judging.articles import JudgedArticle, without_collector
+from dedup.detection.judging.articles import JudgedArticle, PreparedArticles, StoredArticle, without_collector
 from dedup.detection.judging.judge import (
     JudgedPair,
     JudgedRow,
@@ -36,16 +38,27 @@ from dedup.detection.judging.judge import (
 )
 from dedup.detection.judging.months import month_of, series_days
 from dedup.detection.kernels.tokens import distinct, keep_freed_memory
-from dedup.detection.runs.article_cache import ARTICLES, ArticleCache
 from dedup.detection.runs.outdated_verdicts import Outdated, PairsToJudge, note_judged
 from dedup.detection.runs.phases import Progress
-from dedup.detection.runs.recurring_text import MonthsToLearn, learn_months, stored_texts, texts_around
-from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.runs.recurring_text import learn_months, stored_texts, texts_around
 from dedup.detection.types import Phase
 from dedup.detection.verdicts.features import features_of
-from dedup.detection.verdicts.model import VerdictModel
+from dedup.detection.verdicts.model import VerdictModel, default_model, dump_model, load_model
 from dedup.detection.verdicts.verdict import Judgement
-from dedup.models import DetectionRun, GroupMember, HeadlineForm, NewspaperMonth, Series
+from dedup.models import DetectionRun, FittedModel, GroupMember, HeadlineForm, NewspaperMonth, Series
+from dedup.models.base import read_rows
+
+
+def model_in_use() -> VerdictModel:
+    """Return the model that gives the verdicts: the installation's own, or the one shipped with the program."""
+    fitted = FittedModel.objects.filter(in_use=True).first()
+    return load_model(fitted.content) if fitted else default_model()
+
+
+def terms_in_force(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> Terms:
+    """Return the terms of a run that starts now."""
+    return Terms(dump_model(model_in_use()), versions_join, boilerplate)
+
 
 # The articles of so many pairs are in memory at a time.
 _PAIRS_AT_ONCE = 500
@@ -84,10 +97,59 @@ WHERE known.date BETWEEN %(first)s AND %(last)s
 TextsAround = Callable[[datetime.date, Collection[JudgedArticle], Mode], Mapping[int, RecurringText]]
 
 
+_ARTICLE_COLUMNS = (
+    *("pk", "newspaper", "date", *TIME_COLUMNS, "headline", "content", "boilerplate"),
+    *("headline_form__form", "shingles__revision", "shingles__shingles", "revision"),
+)
+
+
+class ArticleCache:
+    """The prepared articles of a process, each at one revision.
+
+    `texts`: what recurs in a newspaper around a month, by both and a digest of the articles it is learnt from.
+    """
+
+    def __init__(self) -> None:
+        self.texts: dict[tuple[int, datetime.date, int], RecurringText] = {}
+        self._prepared = PreparedArticles()
+
+    def fetch(self, wanted: set[int], boilerplate: Mode) -> dict[int, JudgedArticle]:
+        """Return these articles, with or without their boilerplate."""
+        revisions = Article.objects.filter(pk__in=wanted).values_list("pk", "revision")
+        known = {pk: self._prepared.find((pk, revision, boilerplate)) for pk, revision in revisions}
+        found = {pk: article for pk, article in known.items() if article}
+        # As plain rows: making objects of the models takes a third of the time.
+        rows = list(Article.objects.filter(pk__in=wanted - found.keys()).values_list(*_ARTICLE_COLUMNS))
+        newspapers = Newspaper.objects.in_bulk({row[1] for row in rows})
+        affixes = {number: newspaper.affixes for number, newspaper in newspapers.items()}
+        for *columns, revision in rows:
+            stored = _stored_article(columns, affixes, revision)
+            found[stored.id] = self._prepared.prepare((stored.id, revision, boilerplate), stored, boilerplate)
+        return found
+
+    def clear(self) -> None:
+        """Forget all articles, and what recurs in newspapers."""
+        self._prepared.clear()
+        self.texts.clear()
+
+
+def _stored_article(columns: Sequence[Any], affixes: Mapping[int, Sequence[str]], revision: int) -> StoredArticle:
+    pk, newspaper, date, at, offset, precision, headline, content, marks, form, made_at, shingles = columns
+    time = None if at is None else PublicationTime(at, offset, Precision(precision))
+    # What is outdated is made again. The next run makes the form of an article that was stored since the last one.
+    masked = np.frombuffer(shingles, dtype="<u4") if made_at == revision else None
+    return StoredArticle(pk, newspaper, date, time, headline, affixes[newspaper], content, marks, masked, form)
+
+
+ARTICLES = ArticleCache()
+
+
 def learn_recurring(outdated: Outdated, progress: Progress, pool: Pool) -> None:
     """Learn what recurs in newspapers around the months of these pairs: of all, before any of them is judged."""
     progress.start(Phase.RECURRING, sum(len(task.months) for task in outdated.months))
-    for place, _ in pool.results(outdated.months, learn, at_most=_processes_for(outdated), on_idle=progress.look):
+    for place, _ in pool.results(
+        outdated.months, learn_months, at_most=_processes_for(outdated), on_idle=progress.look
+    ):
         progress.advance(Phase.RECURRING, len(outdated.months[place].months), 0)
 
 
@@ -111,14 +173,6 @@ def judge_outdated(outdated: Outdated, progress: Progress, pool: Pool) -> None:
 
 def _processes_for(outdated: Outdated) -> int:
     return max(1, outdated.pairs // PAIRS_PER_WORKER)
-
-
-# Two functions, because a process returns the memory of one kind of task before it begins another kind.
-def learn(task: MonthsToLearn, _on_learnt: Callable[[int], None]) -> None:
-    """Learn what recurs in a newspaper around some months, and store it."""
-    keep_freed_memory()
-    with without_collector(), transaction.atomic():
-        learn_months(task)
 
 
 def judge(task: PairsToJudge, on_judged: Callable[[int], None]) -> int:
@@ -266,10 +320,7 @@ def _forms_around(month: datetime.date, articles: Iterable[JudgedArticle]) -> li
     """Return on which days the newspapers of these articles printed headlines of their forms."""
     asked = sorted({(known.article.newspaper, known.form) for known in articles if known.form})
     newspapers, forms = [newspaper for newspaper, _ in asked], [form for _, form in asked]
-    bounds = series_days(month)._asdict()
-    with connection.cursor() as cursor:
-        cursor.execute(_FORMS_SQL, {"newspapers": newspapers, "forms": forms, **bounds})
-        return cursor.fetchall()
+    return read_rows(_FORMS_SQL, newspapers=newspapers, forms=forms, **series_days(month)._asdict())
 
 
 def _learnt(

@@ -20,8 +20,7 @@ from articles.storage.ingest import newest_revision
 from dedup.detection.clustering.components import lowest_connected
 from dedup.detection.judging.judge import Terms
 from dedup.detection.kernels.tokens import IntArray
-from dedup.detection.runs.digests import newspaper_months, number_of
-from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn
+from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn, newspaper_months, number_of
 from dedup.detection.runs.text_indexes import watermark_of
 from dedup.detection.types import Phase
 from dedup.models import DenseGroup, Series, Watermark
@@ -152,7 +151,10 @@ def outdated_verdicts(terms: Terms) -> Outdated:
             return Outdated([], [], mark)
     with newspaper_months(terms.boilerplate) as cursor:
         cursor.execute(_OUTDATED_SQL, _parameters(terms, every=every))
-        rows = _in_order(np.concatenate([np.empty((0, 8), dtype=np.int64), *_batches(cursor)]))
+        batches = [np.empty((0, 8), dtype=np.int64)]
+        while fetched := cursor.fetchmany(_FETCHED_AT_ONCE):
+            batches.append(np.array(fetched, dtype=np.int64))
+        rows = _in_order(np.concatenate(batches))
         asked = np.unique(np.concatenate([rows[:, [6, 5]], rows[:, [7, 5]]]), axis=0).tolist()
         months = [(newspaper, datetime.date.fromordinal(month)) for newspaper, month in asked]
         # Newspapers with many pairs have many articles: if they came last, one process would work alone.
@@ -209,11 +211,6 @@ def _is_marked(mark: tuple[int, str]) -> bool:
 def _is_any_new(cursor: Any) -> bool:
     cursor.execute("SELECT EXISTS (SELECT FROM dedup_pair WHERE input_digest IS NULL AND best_score > 0)")
     return bool(cursor.fetchone()[0])
-
-
-def _batches(cursor: Any) -> Iterator[IntArray]:
-    while rows := cursor.fetchmany(_FETCHED_AT_ONCE):
-        yield np.array(rows, dtype=np.int64)
 
 
 def _in_order(rows: IntArray) -> IntArray:

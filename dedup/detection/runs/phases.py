@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -61,12 +61,6 @@ class Progress:
 
 
 NO_PROGRESS = Progress()
-
-
-def shares(wall: float, work: Mapping[str, float]) -> dict[str, float]:
-    """Return how many of these seconds each name gets, in proportion to its work; they add up to `wall`."""
-    whole = sum(work.values())
-    return {name: wall * amount / whole if whole else 0.0 for name, amount in work.items()}
 
 
 class RunClock(Progress):
@@ -164,11 +158,13 @@ class RunClock(Progress):
         work = dict(self._work or {})
         if self._latest and self._work is not None:
             work[self._latest] = work.get(self._latest, 0.0) + now - self._since
-        alone = dict.fromkeys(self._open, now - self._began)
-        spent = alone if self._work is None else shares(now - self._began, work)
+        wall, whole = now - self._began, sum(work.values())
         for name, before in self._open.items():
             row = self._rows[name]
-            row.seconds = before + spent.get(name, 0.0)
+            spent = wall
+            if self._work is not None:  # in proportion to the work of each
+                spent = wall * work.get(name, 0.0) / whole if whole else 0.0
+            row.seconds = before + spent
             inside = min(self._read[name], round(_BEFORE_THE_END * (row.total or 0)))
             row.done = max(self._finished[name], inside)
         return now

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +23,15 @@ from dedup.detection.clustering.changes import renew_questions, update_clusters
 from dedup.detection.clustering.implications import update_version_implications
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.blocks import find_in_blocks
-from dedup.detection.runs.dense_groups import forget_hubs, update_groups
-from dedup.detection.runs.earlier_runs import judged_by
-from dedup.detection.runs.evidence import mark_stale, update_article_facts, update_best_scores
+from dedup.detection.runs.dense_groups import check_groups, update_groups
+from dedup.detection.runs.evidence import forget_hubs, mark_stale, update_article_facts, update_best_scores
 from dedup.detection.runs.facts import counts_of
-from dedup.detection.runs.group_checks import check_groups
 from dedup.detection.runs.headlines import update_series
-from dedup.detection.runs.judging import judge_outdated, learn_recurring
+from dedup.detection.runs.judging import judge_outdated, learn_recurring, terms_in_force
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
 from dedup.detection.runs.phases import Progress, RunCancelledError, RunClock, all_phases
 from dedup.detection.runs.profiles import Configs, enabled, ran_or_retired
-from dedup.detection.runs.scope import Scope, state_of_articles
-from dedup.detection.runs.terms import terms_in_force
+from dedup.detection.runs.scope import Scope, judged_by, state_of_articles
 from dedup.detection.runs.text_indexes import SENTENCE_INDEX, update_index, update_shingles
 from dedup.detection.types import Phase
 from dedup.models import DetectionRun, Pair
@@ -91,12 +89,12 @@ def run_detection(
     if somebody cancelled it.
     """
     clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts, stored=results is not None))
-    with database_pool(workers) as pool:
-        try:
+    with database_pool(workers) as pool, closing(clock):
+        with _early_end_stored(run):
+            before = DetectionRun.objects.filter(pk__lt=run.pk).order_by("-pk").first()
             # If a run was stopped, this one or the one before, the scores of any pair may be wrong.
-            only_found = (
-                scope.newer_than is not None and "fingerprint" not in run.counts and _follows_a_finished_run(run)
-            )
+            none_stopped = "fingerprint" not in run.counts and before and before.state == DetectionRun.State.DONE
+            only_found = scope.newer_than is not None and bool(none_stopped)
             if results is None:
                 _prepare(run, scope, clock, pool)
                 _find_pairs(run, configs, scope, clock, pool)
@@ -115,30 +113,31 @@ def run_detection(
             with clock.phase(Phase.COUNTS):
                 counts = counts_of(run, scope)
             _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})
-        except (KeyboardInterrupt, SystemExit):
-            _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
-            raise
-        except RunCancelledError as error:
-            _finish(run, DetectionRun.State.INTERRUPTED, error=str(error))
-            raise
-        except (OperationalError, InterfaceError):
-            raise  # the database is lost, so nothing can be stored; the next run marks this one as interrupted
-        except BaseException as error:
-            fault = (
-                "Memory ran out. The same run, started again, resumes"
-                if is_out_of_memory(error)
-                else type(error).__name__
-            )
-            _finish(run, DetectionRun.State.FAILED, error=f"{fault}: {error}")
-            raise
-        else:
-            # The run is done, whatever happens now.
-            with suppress(RunCancelledError):
-                wrote = run.counts["pairs"] or run.counts.get("stale")
-                unchanged = rebuilt.articles == set() and not wrote
-                _count_reports(run, clock, pool, only_new=scope.newer_than is not None, unchanged=unchanged)
-        finally:
-            clock.close()
+        # The run is done, whatever happens now.
+        with suppress(RunCancelledError):
+            wrote = run.counts["pairs"] or run.counts.get("stale")
+            unchanged = rebuilt.articles == set() and not wrote
+            _count_reports(run, clock, pool, only_new=scope.newer_than is not None, unchanged=unchanged)
+
+
+@contextmanager
+def _early_end_stored(run: DetectionRun) -> Iterator[None]:
+    """Store why a run ends early, if it does inside; the error is raised all the same."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
+        raise
+    except RunCancelledError as error:
+        _finish(run, DetectionRun.State.INTERRUPTED, error=str(error))
+        raise
+    except (OperationalError, InterfaceError):
+        raise  # the database is lost, so nothing can be stored; the next run marks this one as interrupted
+    except BaseException as error:
+        out_of_memory = "Memory ran out. The same run, started again, resumes"
+        fault = out_of_memory if is_out_of_memory(error) else type(error).__name__
+        _finish(run, DetectionRun.State.FAILED, error=f"{fault}: {error}")
+        raise
 
 
 def _count_reports(run: DetectionRun, clock: RunClock, pool: Pool, **changed: bool) -> None:
@@ -166,11 +165,6 @@ def _phases(configs: Configs, scope: Scope, *, verdicts: bool, stored: bool) -> 
     # Verdicts read shingles, too.
     read = {PASSES[name].index for name in enabled(configs)} | ({Phase.SHINGLES} if verdicts else set())
     return set(all_phases()) - left_out - ({Phase.SHINGLES, Phase.SENTENCES} - read)
-
-
-def _follows_a_finished_run(run: DetectionRun) -> bool:
-    states = DetectionRun.objects.filter(pk__lt=run.pk).order_by("-pk").values_list("state", flat=True)
-    return states.first() == DetectionRun.State.DONE
 
 
 def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool) -> None:

@@ -60,7 +60,12 @@ def rules_of(profile: Profile) -> Rules:
 
 
 def _rule(row: ProfileRule) -> Rule:
-    check_rule_settings(row.settings)
+    configs_of(row.settings)
+    for name, values in row.settings.items():
+        bounds = [bound_named(name, effect) for effect in (SettingEffect.FROM_SCORE, SettingEffect.WITHIN_DAYS)]
+        for setting in values:
+            if setting not in bounds:
+                raise ProfileError(f"{name}: a rule cannot set {setting}; it sets the lowest score and the most days")
     newspapers = [newspaper.current for newspaper in (row.newspaper, row.other) if newspaper]
     return Rule(
         newspapers[0].pk,
@@ -70,17 +75,6 @@ def _rule(row: ProfileRule) -> Rule:
         row.left_out,
         row.retired,
     )
-
-
-def check_rule_settings(settings: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise ProfileError if a rule cannot set this: it sets lowest scores and most days, in their ranges."""
-    configs_of(settings)
-    for name, values in settings.items():
-        for setting in values:
-            if setting not in [
-                bound_named(name, effect) for effect in (SettingEffect.FROM_SCORE, SettingEffect.WITHIN_DAYS)
-            ]:
-                raise ProfileError(f"{name}: a rule cannot set {setting}; it sets the lowest score and the most days")
 
 
 def snapshot(configs: Configs) -> dict[str, dict[str, Any]]:

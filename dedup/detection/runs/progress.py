@@ -25,18 +25,20 @@ from rich.text import Text
 
 from articles.management.base import progress_bars
 from articles.models import Article
+from dedup.detection.passes import PASSES
 from dedup.detection.runs import phases
 from dedup.detection.runs.audit import AuditedDay
-from dedup.detection.runs.dry_run import Scores
+from dedup.detection.runs.blocks import Scores
 from dedup.detection.runs.facts import (
     PassCount,
+    article_facts,
+    by_names,
     dense_facts,
     label,
     pass_counts,
     phase_seconds,
     run_facts,
     run_summary,
-    scores_in_order,
     unit,
 )
 from dedup.models import DetectionRun, Evidence
@@ -125,7 +127,10 @@ def print_run(
         if facts:
             _print_table(stream, ["", ""], facts)
         if scores is None:
-            _print_phases(phase_seconds(run), stream)
+            phases = phase_seconds(run)
+            rows = [(name, f"{seconds:.1f}") for name, seconds in phases]
+            last = ("All", f"{sum(seconds for _, seconds in phases):.1f}")
+            _print_table(stream, ["Phase", "Seconds"], rows, last, title="Where the time went")
 
 
 def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
@@ -158,12 +163,6 @@ def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: A
         rows.append((counted.label, *work, f"{counted.pairs:,}", seconds))
     last = ("All, each pair once", *(["", ""] if detailed else []), f"{pairs:,}", "")
     _print_table(stream, headings, rows, last, title=title)
-
-
-def _print_phases(phases: Sequence[tuple[str, float]], stream: Any) -> None:
-    rows = [(name, f"{seconds:.1f}") for name, seconds in phases]
-    last = ("All", f"{sum(seconds for _, seconds in phases):.1f}")
-    _print_table(stream, ["Phase", "Seconds"], rows, last, title="Where the time went")
 
 
 def _print_table(
@@ -200,18 +199,7 @@ def _pair_lines(pairs: Iterable[tuple[tuple[int, int], dict[str, float]]]) -> It
         articles = Article.objects.without_texts().select_related("newspaper").in_bulk(wanted)
         for (left, right), scores in block:
             yield {
-                "left": _described(articles[left]),
-                "right": _described(articles[right]),
-                "scores": scores_in_order(scores),
+                "left": {"id": left, **article_facts(articles[left])},
+                "right": {"id": right, **article_facts(articles[right])},
+                "scores": by_names(scores, PASSES),
             }
-
-
-def _described(article: Article) -> dict[str, Any]:
-    return {
-        "id": article.pk,
-        "external_id": article.external_id,
-        "newspaper": article.newspaper.name,
-        "date": article.date.isoformat(),
-        "headline": article.headline,
-        "url": article.url,
-    }

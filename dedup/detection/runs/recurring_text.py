@@ -6,23 +6,88 @@ The shingle index has the phrases of every article, so nothing has to be propose
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
-from django.db import connection
+from django.db import connection, transaction
 
 from articles.boilerplate.mode import Mode
+from articles.storage.fingerprints import fingerprint
 from dedup.detection.article_sql import article_sql
 from dedup.detection.comparison.recurring import RecurringText
+from dedup.detection.judging.articles import without_collector
 from dedup.detection.judging.months import Learning, text_days
-from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
-from dedup.detection.kernels.tokens import concatenated
+from dedup.detection.kernels.masked_shingles import Hashes
+from dedup.detection.kernels.tokens import concatenated, keep_freed_memory
 from dedup.detection.passes.reading import ArticleShingles, shingles_of_rows
-from dedup.detection.runs.digests import digests_around
 from dedup.models import NewspaperMonth
+from dedup.models.base import read_rows
+
+# ---- digests of the articles of a newspaper around a month, made by the database ------------------------------------
+# They are taken of the headline forms, which have the newspaper, the day and the revision of every article.
+
+# Increase this when what is learnt of the texts of a newspaper changes: all of it is learnt again.
+_TEXTS_VERSION = 1
+
+# The articles of a newspaper around a month: all halves of months that text_days() and series_days() touch. Those lie
+# within three months. A day of the month above 15 is in its second half.
+_NEWSPAPER_MONTHS_SQL = """
+WITH half AS (
+    SELECT newspaper_id, date - (extract(day FROM date)::int - 1) AS month, extract(day FROM date) > 15 AS late,
+           bit_xor(hashint8extended(article_id, revision)) AS digest
+    FROM dedup_headlineform
+    WHERE (%(newspapers)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspapers)s))
+      AND (%(month)s::date IS NULL OR date BETWEEN %(month)s::date - 100 AND %(month)s::date + 131)
+    GROUP BY 1, 2, 3
+)
+SELECT half.newspaper_id, around.month,
+       bit_xor(hashint8extended(half.digest, half.late::int + 2 * (half.month - around.month) + %(terms)s)) AS digest
+FROM half
+CROSS JOIN LATERAL (
+    SELECT (half.month + make_interval(months => step))::date AS month FROM generate_series(-3, 3) AS step
+) AS around
+WHERE (half.month + CASE WHEN half.late THEN 30 ELSE 14 END) >= around.month - 60
+  AND (half.month + CASE WHEN half.late THEN 15 ELSE 0 END)
+      <= (around.month + interval '1 month')::date - 1 + 60
+GROUP BY half.newspaper_id, around.month
+"""
+_CREATE_SQL = "CREATE TEMPORARY TABLE newspaper_month ON COMMIT DROP AS" + _NEWSPAPER_MONTHS_SQL
+
+
+def number_of(*values: Any) -> int:
+    """Return a digest of these values as the database's bigint."""
+    return int.from_bytes(bytes.fromhex(fingerprint(*values))[:8], "big", signed=True)
+
+
+@contextmanager
+def newspaper_months(boilerplate: Mode) -> Iterator[Any]:
+    """Give a cursor to a temporary table newspaper_month: a digest of the articles of each newspaper around each month.
+
+    It is all in one transaction.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_CREATE_SQL, {"newspapers": None, "month": None, "terms": _number_of_texts(boilerplate)})
+        cursor.execute("CREATE INDEX ON newspaper_month (newspaper_id, month)")
+        cursor.execute("ANALYZE newspaper_month")
+        yield cursor
+        cursor.execute("DROP TABLE newspaper_month")
+
+
+def digests_around(month: datetime.date, newspapers: Collection[int], boilerplate: Mode) -> dict[int, int]:
+    """Return the same digests for one month of these newspapers."""
+    terms = _number_of_texts(boilerplate)
+    rows = read_rows(_NEWSPAPER_MONTHS_SQL, newspapers=list(newspapers), month=month, terms=terms)
+    return {newspaper: digest for newspaper, of_month, digest in rows if of_month == month}
+
+
+def _number_of_texts(boilerplate: Mode) -> int:
+    # A small number, to which others are added.
+    return number_of(_TEXTS_VERSION, boilerplate) >> 8
+
 
 # A task reads the months around its own too, so few months are much reading; many are a long wait for the last task.
 _MONTHS_AT_ONCE = 8
@@ -83,27 +148,29 @@ def months_to_learn(
     """
     newspapers, months = [newspaper for newspaper, _ in asked], [month for _, month in asked]
     cursor.execute(_OUTDATED_SQL, {"newspapers": newspapers, "months": months})
-    tasks: list[MonthsToLearn] = []
+    tasks = []
     for newspaper, rows in groupby(cursor.fetchall(), key=lambda row: row[0]):
-        found = [(month, digest) for _, month, digest in rows]
-        starts = range(0, len(found), _MONTHS_AT_ONCE)
-        parts = (tuple(found[start : start + _MONTHS_AT_ONCE]) for start in starts)
-        tasks += [MonthsToLearn(newspaper, part, boilerplate) for part in parts]
+        found = ((month, digest) for _, month, digest in rows)
+        while part := tuple(islice(found, _MONTHS_AT_ONCE)):
+            tasks.append(MonthsToLearn(newspaper, part, boilerplate))
     return tasks
 
 
-def learn_months(task: MonthsToLearn) -> None:
-    """Learn and store what recurs in a newspaper around some months. Call it in a transaction."""
-    learnt = _learnt(task.newspaper, [month for month, _ in task.months], None, task.boilerplate)
-    NewspaperMonth.objects.bulk_create(
-        [
-            NewspaperMonth(newspaper_id=task.newspaper, month=month, digest=digest, **learnt[month].stored())
-            for month, digest in task.months
-        ],
-        update_conflicts=True,
-        unique_fields=["newspaper", "month"],
-        update_fields=["digest", "articles", "phrases", "common"],
-    )
+# Not one function with `judge`: a process returns the memory of one kind of task before it begins another kind.
+def learn_months(task: MonthsToLearn, _on_learnt: Callable[[int], None]) -> None:
+    """Learn and store what recurs in a newspaper around some months."""
+    keep_freed_memory()
+    with without_collector(), transaction.atomic():
+        learnt = _learnt(task.newspaper, [month for month, _ in task.months], None, task.boilerplate)
+        NewspaperMonth.objects.bulk_create(
+            [
+                NewspaperMonth(newspaper_id=task.newspaper, month=month, digest=digest, **learnt[month].stored())
+                for month, digest in task.months
+            ],
+            update_conflicts=True,
+            unique_fields=["newspaper", "month"],
+            update_fields=["digest", "articles", "phrases", "common"],
+        )
 
 
 def texts_around(
@@ -145,22 +212,15 @@ def _learnt(
         "last_day": text_days(months[-1]).last,
         "boilerplate": boilerplate.value,
     }
-    learning = Learning(months, _parts(scope), asked)
-    with connection.cursor() as cursor:
-        cursor.execute(_TEXTS_SQL, {"ids": list(learning.sampled), "boilerplate": boilerplate.value})
-        return learning.learnt(dict(cursor.fetchall()))
-
-
-def _parts(scope: Mapping[str, Any]) -> Iterator[ArticleShingles]:
-    """Yield a newspaper's articles of some days, by day and id, each time with another part of their phrases."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT_SQL, scope)
-        parts = max(1, -(-cursor.fetchone()[0] // _ARTICLES_AT_ONCE))
-    for part in range(parts):
-        yield _articles(scope, part, parts)
+    [(articles,)] = read_rows(_COUNT_SQL, **scope)
+    parts = max(1, -(-articles // _ARTICLES_AT_ONCE))
+    learning = Learning(months, (_articles(scope, part, parts) for part in range(parts)), asked)
+    texts = read_rows(_TEXTS_SQL, ids=list(learning.sampled), boilerplate=boilerplate.value)
+    return learning.learnt(dict(texts))
 
 
 def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingles:
+    """Return a newspaper's articles of some days, by day and id, with one of so many parts of their phrases."""
     batches = [shingles_of_rows([])]
     # The driver's own cursor: the one of Django that logs queries, with DEBUG, copies without parameters only.
     with connection.cursor() as cursor, cursor.cursor.copy(_SHINGLES_SQL, scope) as copy:
@@ -168,9 +228,8 @@ def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingle
         rows = copy.rows()
         while read := list(islice(rows, _READ_AT_ONCE)):
             batch = shingles_of_rows(read)
-            batches.append(batch._replace(sets=_part_of(batch.sets, part, parts)))
+            phrases = batch.sets
+            if parts > 1:
+                phrases = phrases.only(phrases.values % np.uint32(parts) == part)
+            batches.append(batch._replace(sets=phrases))
     return concatenated(batches)
-
-
-def _part_of(phrases: ShingleSets, part: int, parts: int) -> ShingleSets:
-    return phrases if parts == 1 else phrases.only(phrases.values % np.uint32(parts) == part)

@@ -1,4 +1,4 @@
-"""The writer of what people and schedules ask for: runs to queue, and runs to cancel."""
+"""The writer of what people and schedules ask for: runs to queue and to cancel, and extraction after a rule changed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from articles.daily import next_time
@@ -119,6 +120,13 @@ def schedule_night(profile: Profile, due: datetime.datetime, *, waits_since: dat
 def is_due(profile: Profile, night: Job) -> bool:
     """Return whether a profile still waits for this nightly run: no other time was scheduled since."""
     return profile.nightly_due is not None and profile.nightly_due.isoformat() == night.arguments["due"]
+
+
+def request_reextraction(newspaper: Newspaper, user: Any = None) -> bool:
+    """Queue the extraction of a newspaper's stored pages for a worker; return False if it waits already."""
+    title, page = f"Pages of {newspaper.name}", reverse("extraction_rule", args=[newspaper.pk])
+    # One that runs, or was killed while it ran, may have read the rule of before.
+    return ask("reextraction", {"newspaper": newspaper.pk}, title=title, user=user, page=page, anew=True)[1]
 
 
 def is_at_work() -> bool:

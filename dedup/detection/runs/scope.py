@@ -8,19 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from django.db.models import Count, Max
+from django.db.models import Count, Exists, Max, OuterRef
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article, Newspaper
 from articles.querysets import days_fault
 from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
-from dedup.detection.bounds import Rules, widened
+from dedup.declarations import SettingEffect, settings_of
+from dedup.detection.bounds import Bounds, Rules, bounds_of, general_bounds, widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig, PassConfig, Reach
 from dedup.detection.runs.profiles import Configs, enabled
 from dedup.detection.types import Window
-from dedup.models import DetectionRun
+from dedup.models import DetectionRun, Evidence
 
 # A block of days ends once it has this many articles, which bounds its memory and the work repeated after a crash.
 BLOCK_ARTICLES = 12_000
@@ -60,10 +61,11 @@ class Scope:
 
     def stored(self) -> dict[str, Any]:
         """Return the scope in the form stored with a run."""
+        newspapers = Newspaper.objects.filter(pk__in=self.newspaper_ids or ()).values_list("name", flat=True)
         return {
             "since": self.since and self.since.isoformat(),
             "until": self.until and self.until.isoformat(),
-            "newspapers": None if self.newspaper_ids is None else _newspaper_names(self.newspaper_ids),
+            "newspapers": None if self.newspaper_ids is None else sorted(newspapers),
             "passes": None if self.passes is None else list(self.passes),
             "newer_than": None if self.newer_than is None else dict(self.newer_than),
             "boilerplate": self.boilerplate.value,
@@ -111,8 +113,10 @@ def only_new(scope: Scope, configs: Configs) -> Scope:
     if not newer_than or scope.until or scope.newspaper_ids is not None or texts_will_change(scope):
         return scope
     now = state_of_articles(scope)
-    unchanged = {name for name in newer_than if runs[name].counts.get("fingerprint") == now}
-    return dataclasses.replace(scope, unchanged=frozenset(name for name in unchanged if _is_last(runs[name], name)))
+    same = [name for name in newer_than if runs[name].counts.get("fingerprint") == now]
+    # A later run that used the pass may have been stopped, or had another scope.
+    later = {name: DetectionRun.objects.filter(pk__gt=runs[name].pk, blocks__pass_name=name) for name in same}
+    return dataclasses.replace(scope, unchanged=frozenset(name for name in same if not later[name].exists()))
 
 
 def texts_will_change(scope: Scope) -> bool:
@@ -120,11 +124,6 @@ def texts_will_change(scope: Scope) -> bool:
     if newspapers_to_renormalize():
         return True
     return scope.boilerplate is not Mode.KEEP and bool(outdated_weeks(scope.newspaper_ids, until=scope.until))
-
-
-def _is_last(run: DetectionRun, pass_name: str) -> bool:
-    """Return whether no later run has used the pass, which may have been stopped or had another scope."""
-    return not DetectionRun.objects.filter(pk__gt=run.pk, blocks__pass_name=pass_name).exists()
 
 
 def _last_compared(name: str, config: dict[str, Any], scope: Scope) -> DetectionRun | None:
@@ -149,7 +148,7 @@ def _last_compared(name: str, config: dict[str, Any], scope: Scope) -> Detection
 
 def blocks_of(scope: Scope) -> list[Block]:
     """Return the days of the scope that have articles, as blocks of at least BLOCK_ARTICLES articles, in order."""
-    return list(_blocks(_articles_per_day(scope, scope.since)))
+    return list(_blocks(scope, scope.since))
 
 
 def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: Scope) -> list[Block]:
@@ -158,7 +157,7 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
     if pass_name in scope.unchanged and detection_pass.reach is Reach.STORE:
         return []
     if detection_pass.reach is Reach.STORE and scope.since is not None:
-        blocks = list(_blocks(_articles_per_day(scope, None)))
+        blocks = list(_blocks(scope, None))
     if detection_pass.by_days and detection_pass.reach is Reach.STORE:
         return list(_joined(blocks, _day_window(pass_name, config, scope)))
     if not detection_pass.by_days and blocks:
@@ -200,15 +199,11 @@ def state_of_articles(scope: Scope) -> list[int]:
     return [facts["count"], facts["newest"] or 0]
 
 
-def _articles_per_day(scope: Scope, since: datetime.date | None) -> Iterator[tuple[datetime.date, int]]:
-    articles = Article.objects.in_scope(since, scope.until, scope.newspaper_ids)
-    yield from articles.order_by("date").values_list("date").annotate(count=Count("id"))
-
-
-def _blocks(per_day: Iterator[tuple[datetime.date, int]]) -> Iterator[Block]:
+def _blocks(scope: Scope, since: datetime.date | None) -> Iterator[Block]:
+    stored = Article.objects.in_scope(since, scope.until, scope.newspaper_ids)
     first = day = None
     articles = 0
-    for day, count in per_day:
+    for day, count in stored.order_by("date").values_list("date").annotate(count=Count("id")):
         first = first or day
         articles += count
         if articles >= BLOCK_ARTICLES:
@@ -228,5 +223,78 @@ def _trimmed(block: Block, fresh_days: Sequence[int], day_window: int) -> Block 
     return Block(datetime.date.fromordinal(begin), datetime.date.fromordinal(end), block.articles)
 
 
-def _newspaper_names(newspaper_ids: tuple[int, ...]) -> list[str]:
-    return sorted(Newspaper.objects.filter(pk__in=newspaper_ids).values_list("name", flat=True))
+# ---- what a run says of pairs that earlier runs found: nothing of those that its own settings would not find ---------
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRuns:
+    """The numbers of the runs whose evidence of a pass is current, by how their settings compare with others.
+
+    Those with the `same` settings and rules, and those with `comparable` ones: what they found is found again, if it is
+    inside the bounds. Of the evidence of any other run, nothing can be said.
+    """
+
+    same: list[int]
+    comparable: list[int]
+
+
+def earlier_runs(pass_name: str, config: PassConfig, scope: Scope) -> EarlierRuns:
+    """Return the runs that a run of a pass with these settings can be compared with."""
+    found = Evidence.objects.filter(run=OuterRef("pk"), pass_name=pass_name, stale=False)
+    runs = DetectionRun.objects.filter(Exists(found)).order_by("pk").values_list("pk", "config", "scope")
+    rules = scope.stored()["rules"]
+    same, comparable = [], []
+    for number, configs, of_run in runs:
+        used = configs.get(pass_name, {})
+        if PASSES[pass_name].compares_texts and of_run.get("boilerplate", Mode.KEEP) != scope.boilerplate.value:
+            continue
+        if _finds_the_same(config, used) and of_run.get("rules", []) == rules:
+            same.append(number)
+        elif config.comparable(used):
+            comparable.append(number)
+    return EarlierRuns(same, comparable)
+
+
+def _finds_the_same(config: PassConfig, used: Mapping[str, Any]) -> bool:
+    """Return whether settings of an earlier run are these, apart from those that find the same with any value."""
+    chosen = dataclasses.asdict(config)
+    declared = settings_of(type(config)).items()
+    return all(
+        declaration.effect is SettingEffect.SAME or chosen[name] == used.get(name, field.default)
+        for name, (field, declaration) in declared
+    )
+
+
+def judged_by(pass_name: str, config: PassConfig, scope: Scope) -> dict[str, Any]:
+    """Return of which evidence a run of a pass can say that it is no longer found, as parameters of an SQL statement.
+
+    Bounds of pairs of newspapers come as arrays, a place for each pair.
+    """
+    runs = earlier_runs(pass_name, config, scope)
+    general = general_bounds(config)
+    own = list(_own_bounds(pass_name, config, scope.rules))
+    return {
+        "same_runs": runs.same,
+        "comparable_runs": runs.comparable,
+        "hides": general.retired,
+        "lowest_score": general.lowest_score,
+        "most_days_apart": general.most_days,
+        "firsts": [first for first, _, _ in own],
+        "seconds": [second for _, second, _ in own],
+        # No pair that is left out reaches this score.
+        "lowest_scores": [2.0 if bounds.left_out else bounds.lowest_score for _, _, bounds in own],
+        "most_days": [bounds.most_days for _, _, bounds in own],
+        "hiding": [bounds.retired for _, _, bounds in own],
+    }
+
+
+def _own_bounds(pass_name: str, config: PassConfig, rules: Rules) -> Iterator[tuple[int, int, Bounds]]:
+    """Yield the bounds of every two newspapers that a rule is about, by their ids, the smaller one first."""
+    newspapers = list(Newspaper.objects.values_list("pk", flat=True)) if rules else []
+    pairs = {
+        (min(rule.newspaper_id, other), max(rule.newspaper_id, other))
+        for rule in rules
+        for other in ([rule.other_id] if rule.other_id else newspapers)
+    }
+    for first, second in sorted(pairs):
+        yield first, second, bounds_of(pass_name, config, rules, first, second)

@@ -1,4 +1,4 @@
-"""Runs that people and schedules ask for, done by a worker."""
+"""What people and schedules ask for, done by a worker: runs, and extracting a newspaper's stored pages again."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
 from articles.jobs.work import KILLED, JobEndedError, JobError, JobPostponedError, Work
-from articles.models import Job
+from articles.models import Job, Newspaper
+from articles.storage.ingest import refresh_statistics
 from articles.storage.newspapers import current_ids
-from dedup.detection.runs.lock import RunActiveError, run_lock
+from articles.storage.reextraction import reextract
 from dedup.detection.runs.phases import NO_PROGRESS, RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import ProfileError, configs_of, rules_of
 from dedup.detection.runs.requests import cancel_run, is_due, schedule_night, schedule_nightly
 from dedup.detection.runs.scope import Scope, only_new
-from dedup.detection.runs.starting import start_run, store_refused_run
+from dedup.detection.runs.starting import RunActiveError, run_lock, start_run, store_refused_run
 from dedup.models import DetectionRun, Profile
 
 # A nightly run that finds another run active retries after this time.
@@ -86,6 +87,16 @@ def mark_run(job: Job, reason: str) -> None:
     if job.kind == "night" and is_due(profile, job):
         schedule_nightly(profile)
     _refuse(job, profile, reason)
+
+
+def reextraction_job(work: Work) -> int:
+    """Extract the outdated pages of a newspaper; return how many articles changed."""
+    newspaper = Newspaper.objects.filter(pk=work.job.arguments["newspaper"]).first()
+    if newspaper is None:
+        return 0
+    changed = sum(batch.changed for batch in reextract([newspaper.current]))
+    refresh_statistics(changed)
+    return changed
 
 
 def _profile(job: Job) -> Profile:

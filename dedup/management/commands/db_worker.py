@@ -88,7 +88,7 @@ class Command(ProjectCommand, db_worker.Command):
         with (
             connection.execute_wrapper(pulse),
             _signs_of_life(worker_id, pulse),
-            _beside(_go_on_sending),
+            _beside(lambda ended: repeat(lambda: send_due(ended.is_set), ended, pause=SIGN_SECONDS, name="Webhooks")),
             crawls,
             alarms,
             retention,
@@ -102,7 +102,6 @@ class Command(ProjectCommand, db_worker.Command):
 def _signs_of_life(name: str, pulse: _Pulse) -> Iterator[None]:
     try:
         _sign(name)
-        _put_back()
         with _beside(partial(_go_on_signing, name, pulse)):
             yield
     finally:
@@ -125,11 +124,6 @@ def _beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
         thread.join(_PATIENCE_SECONDS)
 
 
-def _go_on_sending(ended: threading.Event) -> None:
-    """Send what webhooks are due; what cannot be sent now is due again by itself."""
-    repeat(lambda: send_due(ended.is_set), ended, pause=SIGN_SECONDS, name="Webhooks")
-
-
 def _go_on_signing(name: str, pulse: _Pulse, ended: threading.Event) -> None:
     while not ended.wait(SIGN_SECONDS):
         if not pulse.is_well():
@@ -137,16 +131,13 @@ def _go_on_signing(name: str, pulse: _Pulse, ended: threading.Event) -> None:
         # Without a database there is nobody to see the sign; it is tried again.
         with suppress(OperationalError, InterfaceError):
             _sign(name)
-            _put_back()
         connection.close()
 
 
-def _put_back() -> None:
-    if lost := put_back_lost_jobs():
-        logger.info("Put back into the queue, because their worker is gone: %s.", lost)
-
-
 def _sign(name: str) -> None:
+    """Give a sign of life, and put the jobs of workers that give none back into the queue."""
     now = timezone.now()
     Worker.objects.update_or_create(name=name, defaults={"seen_at": now})
     Worker.objects.filter(seen_at__lt=now - _FORGOTTEN_AFTER).delete()
+    if lost := put_back_lost_jobs():
+        logger.info("Put back into the queue, because their worker is gone: %s.", lost)

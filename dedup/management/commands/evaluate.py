@@ -33,7 +33,7 @@ from dedup.research.corpora import cross_table, learning_curve
 from dedup.research.labels import LabelsError, find_labelled, read_label_files
 from dedup.research.measure import Measured, about, measured, run_facts
 from dedup.research.print import print_clusters, print_corpora, print_problems, print_report
-from dedup.research.samples import find_sample, read_sample
+from dedup.research.sampling import find_sample, read_sample
 
 # Options that only apply to a run on --articles or --corpus.
 _OF_A_RUN = ("profile", "passes", "boilerplate")
@@ -116,32 +116,20 @@ class Command(LongCommand):
         elif options["clusters"]:
             self._compare_clusters(options)
         else:
-            self._measure_labels(options)
-
-    def _measure_labels(self, options: dict[str, Any]) -> None:
-        result = self._measured(options)
-        self._print_problems(result["labels"]["problems"])
-        if options["format"] == "svg":
-            charts = {chart.name: chart for chart in evaluation_charts(result["thresholds"])}
-            self.stdout.write(svg(charts[options["chart"] or "verdict"]))
-        else:
-            self.write_result(result, options, print_report)
+            result = self._measured(options)
+            self._print_problems(result["labels"]["problems"])
+            if options["format"] == "svg":
+                charts = {chart.name: chart for chart in evaluation_charts(result["thresholds"])}
+                self.stdout.write(svg(charts[options["chart"] or "verdict"]))
+            else:
+                self.write_result(result, options, print_report)
 
     def _measured(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the report on what is stored, or on a file of articles."""
+        """Return the report on a file of articles, or on the last run with pairs of label files or of a sample."""
         if options["articles"] is not None:
             corpus = read_corpus(options["articles"], options["labels"])
             return self._measured_apart(corpus, chosen_detection(options, self.stderr.write), options).report
-        stored, of_sample = self._stored(options)
-        report = measured(
-            stored, cross_validated=options["cross_validate"], sampled=False, thresholds=options["thresholds"]
-        ).report
-        report["about"] = " ".join([report["about"], *of_sample])
-        return report
-
-    def _stored(self, options: dict[str, Any]) -> tuple[Detected, list[str]]:
-        """Return the last run with the labelled pairs of files or of a sample, and what is to be said of the sample."""
-        run = _last_run()
+        run, of_sample = _last_run(), ""
         if options["sample"] is not None:
             sample = find_sample(options["sample"])
             read = read_sample(sample)
@@ -149,9 +137,16 @@ class Command(LongCommand):
                 raise LabelsError(
                     f"the validation sample {sample} has no labels yet; label its pairs, or import labels"
                 )
-            return Detected(run, read.pairs, ()), [f"Validation sample {sample}, seed {sample.seed}. {read.summary()}"]
-        paths = [Path(name) for name in options["labels"]]
-        return Detected(run, *find_labelled(*read_label_files(paths), paths)), []
+            stored = Detected(run, read.pairs, ())
+            of_sample = f" Validation sample {sample}, seed {sample.seed}. {read.summary()}"
+        else:
+            paths = [Path(name) for name in options["labels"]]
+            stored = Detected(run, *find_labelled(*read_label_files(paths), paths))
+        report = measured(
+            stored, cross_validated=options["cross_validate"], sampled=False, thresholds=options["thresholds"]
+        ).report
+        report["about"] += of_sample
+        return report
 
     def _measured_apart(self, corpus: Corpus, how: Detection, options: dict[str, Any]) -> Measured:
         """Import the articles into a temporary schema, run there, and measure."""

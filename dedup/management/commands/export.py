@@ -17,8 +17,18 @@ from articles.management.base import ExitCode, LongCommand, opened_output, usage
 from dedup.detection.passes import PASSES
 from dedup.models import ValidationSample
 from dedup.research.labels import LabelsError
-from dedup.research.samples import find_sample
-from dedup.research.sampling import BANDS, DIMENSIONS, NEAR_DAYS, SEEDS, SIZE, Plan, SampleError, draw, option_of
+from dedup.research.sampling import (
+    BANDS,
+    DIMENSIONS,
+    NEAR_DAYS,
+    SEEDS,
+    SIZE,
+    Plan,
+    SampleError,
+    draw,
+    find_sample,
+    option_of,
+)
 from dedup.rows.exporting import WRITTEN, FilterError, strict_filter
 from dedup.rows.files import FORMATS
 from dedup.rows.validation import Names, columns_of, labelled_rows, rows_to_label
@@ -60,12 +70,9 @@ class Command(LongCommand):
 
     def handle(self, **options: Any) -> None:
         """Write the rows."""
-        if options["export"] == VALIDATION:
-            self._write_validation(options)
-        else:
+        if options["export"] != VALIDATION:
             self._write_list(options["export"], options)
-
-    def _write_validation(self, options: dict[str, Any]) -> None:
+            return
         if options["filter"]:
             raise usage_error(f"--filter is no option of export {VALIDATION}.")
         path, form = chosen_output(options)
@@ -187,7 +194,14 @@ def validation_rows(
     options: Mapping[str, Any], say: Callable[[str], object]
 ) -> tuple[dict[str, str], Iterator[dict[str, Any]]]:
     """Draw if asked to, and return the columns and the rows; `say` is told what was drawn."""
-    _check(options)
+    if options["labels"] and not options["sample"]:
+        raise usage_error("--labels writes the labels of a stored sample; name it with --sample.")
+    if options["labels"] and (options["blind"] or options["texts"]):
+        raise usage_error("--labels writes weights and no texts; leave out --blind and --texts.")
+    if options["names"] == "splink" and options["texts"]:
+        raise usage_error("Splink's labels have no texts; leave out --texts.")
+    if options["sample"] and any(options.get(name) not in (None, "") for name in _DRAWING):
+        raise usage_error("--sample writes a sample that was drawn before; leave out the options of drawing.")
     sample = find_sample(options["sample"]) if options["sample"] else _drawn(options, say)
     names: Names = options["names"] or "newsdedup"
     blind, texts = options["blind"], options["texts"]
@@ -212,14 +226,3 @@ def _drawn(options: Mapping[str, Any], say: Callable[[str], object]) -> Validati
         pairs = f"{stratum['pairs']:,} pair{pluralize(stratum['pairs'])}"
         say(f"  {stratum['name']}: {pairs}, {stratum['drawn']:,} drawn{short}")
     return sample
-
-
-def _check(options: Mapping[str, Any]) -> None:
-    if options["labels"] and not options["sample"]:
-        raise usage_error("--labels writes the labels of a stored sample; name it with --sample.")
-    if options["labels"] and (options["blind"] or options["texts"]):
-        raise usage_error("--labels writes weights and no texts; leave out --blind and --texts.")
-    if options["names"] == "splink" and options["texts"]:
-        raise usage_error("Splink's labels have no texts; leave out --texts.")
-    if options["sample"] and any(options.get(name) not in (None, "") for name in _DRAWING):
-        raise usage_error("--sample writes a sample that was drawn before; leave out the options of drawing.")

@@ -73,7 +73,12 @@ class Command(LongCommand):
         add_day_options(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        target = self._target(options)
+        try:
+            target = target_named(options["output"], options["format"])
+        except ValueError as error:
+            raise usage_error(f"--output: {error}.") from error
+        if target.file_format == "parquet":
+            check_parquet()
         other = other_corpus(options["against"]) if options["against"] else None
         asked = Asked(
             Policy(options["policy"]),
@@ -84,16 +89,13 @@ class Command(LongCommand):
         )
         if not Cluster.objects.exists():
             self.stderr.write("There are no clusters, so no article has copies; find_duplicates finds them.")
-        self._say(self._write(asked, other, target, options), target)
-
-    def _target(self, options: dict[str, Any]) -> Target:
-        try:
-            target = target_named(options["output"], options["format"])
-        except ValueError as error:
-            raise usage_error(f"--output: {error}.") from error
-        if target.file_format == "parquet":
-            check_parquet()
-        return target
+        counts = self._write(asked, other, target, options)
+        if rows := counts.other.get("rows_without_an_article_here"):
+            self.stderr.write(f"Rows of the other corpus without an article here: {rows:,}.")
+        self.stdout.write(f"Articles: {counts.chosen:,}. Kept: {counts.kept:,}. Removed: {counts.removed.total():,}.")
+        for reason, articles in sorted(counts.removed.items()):
+            self.stdout.write(f"  {reason}: {articles:,}")
+        self.stdout.write(f"Written: {target.path}, {target.removed.name}, {target.described.name}.")
 
     def _write(self, asked: Asked, other: OtherCorpus | None, target: Target, options: dict[str, Any]) -> Counts:
         bounds = asked.part.bounds()
@@ -109,11 +111,3 @@ class Command(LongCommand):
                 on_progress=lambda articles: progress.update(task, advance=articles),
             )
         return counts
-
-    def _say(self, counts: Counts, target: Target) -> None:
-        if rows := counts.other.get("rows_without_an_article_here"):
-            self.stderr.write(f"Rows of the other corpus without an article here: {rows:,}.")
-        self.stdout.write(f"Articles: {counts.chosen:,}. Kept: {counts.kept:,}. Removed: {counts.removed.total():,}.")
-        for reason, articles in sorted(counts.removed.items()):
-            self.stdout.write(f"  {reason}: {articles:,}")
-        self.stdout.write(f"Written: {target.path}, {target.removed.name}, {target.described.name}.")

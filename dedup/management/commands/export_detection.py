@@ -12,11 +12,11 @@ from articles.loading import require, when_used
 from articles.management.base import ExitCode, LongCommand
 from articles.models import Article
 from dedup.detection.runs.headlines import update_series
-from dedup.detection.runs.lock import RunActiveError, run_lock
 from dedup.detection.runs.pipeline import mark_boilerplate, update_forms
 from dedup.detection.runs.profiles import ProfileError
 from dedup.detection.runs.progress import run_progress
 from dedup.detection.runs.scope import ScopeError
+from dedup.detection.runs.starting import RunActiveError, run_lock
 from dedup.detection.spark.manifest import AlphabetError, BundleError
 from dedup.management.arguments import add_run_options, chosen_configs, chosen_profile, chosen_scope
 

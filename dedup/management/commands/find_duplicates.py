@@ -23,14 +23,13 @@ from articles.management.base import ExitCode, LongCommand
 from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms
-from dedup.detection.runs.dry_run import dry_run
-from dedup.detection.runs.lock import RunActiveError, run_lock
+from dedup.detection.runs.blocks import dry_run
 from dedup.detection.runs.phases import RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import Configs, ProfileError, enabled
 from dedup.detection.runs.progress import print_run, run_progress
 from dedup.detection.runs.scope import Scope, ScopeError, only_new
-from dedup.detection.runs.starting import start_run
+from dedup.detection.runs.starting import RunActiveError, run_lock, start_run
 from dedup.management.arguments import (
     add_audit_option,
     add_run_format_option,
@@ -94,7 +93,11 @@ class Command(LongCommand):
             return
         try:
             with run_lock(self.stderr.write):
-                self._warn_of_outdated_forms(dry_run=options["dry_run"])
+                # A run updates those of merged newspapers itself.
+                updated = () if options["dry_run"] else newspapers_to_renormalize()
+                if outdated := outdated_forms().exclude(newspaper__in=updated).count():
+                    remedy = "run manage.py renormalize, then this command again"
+                    self.stderr.write(f"Articles normalised with outdated rules: {outdated:,}; {remedy}.")
                 if options["new"]:
                     scope = self._only_new(scope, configs)
                 if options["dry_run"]:
@@ -104,13 +107,6 @@ class Command(LongCommand):
         except (OperationalError, InterfaceError, CopyError) as error:
             # The run cannot be marked as interrupted; the next one notices, and resumes after its finished blocks.
             raise CommandError(f"{_said_of(error)}, then run the same command again to resume") from error
-
-    def _warn_of_outdated_forms(self, *, dry_run: bool) -> None:
-        # A run updates those of merged newspapers itself.
-        updated = () if dry_run else newspapers_to_renormalize()
-        if outdated := outdated_forms().exclude(newspaper__in=updated).count():
-            remedy = "run manage.py renormalize, then this command again"
-            self.stderr.write(f"Articles normalised with outdated rules: {outdated:,}; {remedy}.")
 
     def _only_new(self, scope: Scope, configs: Configs) -> Scope:
         restricted = only_new(scope, configs)

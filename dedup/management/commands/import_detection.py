@@ -10,11 +10,11 @@ from django.core.management.base import CommandParser
 from articles.loading import require, when_used
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from dedup.detection.runs.lock import RunActiveError, run_lock
 from dedup.detection.runs.phases import RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.progress import print_run, run_progress
 from dedup.detection.runs.scope import ScopeError
+from dedup.detection.runs.starting import RunActiveError, run_lock
 from dedup.detection.spark.manifest import BundleError, ChangedArticlesError, VersionsError
 from dedup.management.arguments import add_audit_option, add_run_format_option, audit_run, check_audit
 from dedup.models import DetectionRun

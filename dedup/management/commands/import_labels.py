@@ -10,7 +10,7 @@ from django.template.defaultfilters import pluralize
 from articles.management.base import ExitCode, ProjectCommand
 from dedup.research.labels import LabelsError
 from dedup.research.print import print_problems
-from dedup.research.samples import find_sample
+from dedup.research.sampling import find_sample
 from dedup.review.readings.label_files import LabelFileError, import_labels
 
 _SHOWN_FAULTS = 20

@@ -11,7 +11,7 @@ from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.models import Newspaper
 from articles.storage.newspaper_merges import MergeError, last_merge
 from articles.storage.newspapers import newspaper_itself
-from dedup.detection.runs.lock import RunActiveError
+from dedup.detection.runs.starting import RunActiveError
 from dedup.management.arguments import add_user_option, chosen_user
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, preview_merge, undo_merge
 
@@ -46,16 +46,11 @@ class Command(ProjectCommand):
         elif into is None:
             raise usage_error(f"name the newspaper that {merged} is to be merged into")
         else:
-            self._merge(merged, into, user, dry_run=options["dry_run"])
-
-    def _merge(self, merged: Newspaper, into: Newspaper, user: User | None, *, dry_run: bool) -> None:
-        for label, text in preview_merge(merged, into).facts:
-            self.stdout.write(f"{label}: {text}")
-        if dry_run:
-            self.stdout.write("Dry run, nothing was changed.")
-            return
-        merge = merge_newspapers(merged, into, user=user)
-        self.stdout.write(done_line(merge))
+            for label, text in preview_merge(merged, into).facts:
+                self.stdout.write(f"{label}: {text}")
+            dry_run = options["dry_run"]
+            done = "Dry run, nothing was changed." if dry_run else done_line(merge_newspapers(merged, into, user=user))
+            self.stdout.write(done)
 
     def _undo(self, merged: Newspaper, into: Newspaper | None, user: User | None, *, dry_run: bool) -> None:
         merge = last_merge(merged)

@@ -45,7 +45,8 @@ class Command(ProjectCommand):
 
     def _write(self, page: Path, *, check: bool) -> None:
         text = page.read_text(encoding="utf-8")
-        written = with_tables(text)
+        # Each marker names its table.
+        written = _MARKED.sub(lambda found: found[1] + "\n".join(_TABLES[found["table"]]()) + found[3], text)
         if written == text:
             return
         if check:
@@ -53,11 +54,6 @@ class Command(ProjectCommand):
         with whole_file(page) as file:
             file.write(written)
         self.stdout.write(f"{page.parent.name}/{page.name} is written.")
-
-
-def with_tables(text: str) -> str:
-    """Return a page with the tables that its markers name."""
-    return _MARKED.sub(lambda found: found[1] + "\n".join(_TABLES[found["table"]]()) + found[3], text)
 
 
 def _table(*rows: Sequence[str]) -> Iterator[str]:

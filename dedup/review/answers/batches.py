@@ -17,7 +17,7 @@ from dedup.answers import Answer, Effect, with_effect
 from dedup.detection.clustering.consistency import contradictions_of_joining, contradictions_of_parting, joins
 from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.models import Batch, BatchItem, ConfirmedArticle, Decision, Link, Pair, SeparateArticles
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.research.precision import upper_bound
 from dedup.review.answers.decisions import ReviewError, append_batch, cluster_of, locked_review
 

@@ -17,7 +17,7 @@ from dedup.answers import Effect, with_effect
 from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.detection.clustering.ties import Tie, parts_of
 from dedup.models import Cluster, Decision, Link, Membership, Pair
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.review.answers.decisions import (
     ReviewError,
     append_decision,

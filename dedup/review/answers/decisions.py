@@ -29,7 +29,7 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 
 # The fields that say what a decision is about, besides its pair.
 _ABOUT = ("cluster_number", "group_number", "article_id", "articles")

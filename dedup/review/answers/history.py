@@ -14,8 +14,8 @@ from django.utils import timezone
 from articles.querysets import texts_of
 from dedup.answers import Answer
 from dedup.models import ConfirmedArticle, Decision, Pair
+from dedup.models.base import read_rows
 from dedup.models.decisions import NEVER_UNDONE
-from dedup.models.querysets import read_rows
 from dedup.research.lessons import answers_missing
 
 

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from articles.models import Newspaper, NewspaperMerge
 from articles.storage import newspaper_merges
 from articles.storage.newspaper_merges import Carried, MergePlan, plan_merge, stored_since
-from dedup.detection.runs.lock import run_lock
+from dedup.detection.runs.starting import run_lock
 from dedup.models import Pair
 
 _LISTS = {

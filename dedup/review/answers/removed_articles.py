@@ -20,7 +20,7 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.clustering.ties import Tie, parts_of
 from dedup.models import Link, Pair, SampledPair
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 
 _NEAR_SQL: LiteralString = """
 SELECT right_id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
@@ -126,7 +126,7 @@ def _follow(concerned: Collection[int]) -> None:
 def forget(articles: Collection[int]) -> dict[str, int]:
     """Delete all results on these articles; return how many rows of each kind went, or became tombstones.
 
-    Call it in the transaction of the removal that names them (dedup/models/append_only.py); the articles go after it.
+    Call it in the transaction of the removal that names them (dedup/models/base.py); the articles go after it.
     """
     lock_review()
     named, touching = list(articles), Q(left__in=articles) | Q(right__in=articles)

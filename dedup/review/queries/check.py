@@ -24,14 +24,13 @@ from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, masked_
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.reading import read_shingles_of
 from dedup.detection.passes.trigram import TrigramConfig
-from dedup.detection.runs.article_cache import ARTICLES
+from dedup.detection.runs.judging import ARTICLES, model_in_use
 from dedup.detection.runs.profiles import configs_of, default_profile, enabled
-from dedup.detection.runs.shingle_samples import holders
-from dedup.detection.runs.terms import model_in_use
+from dedup.detection.runs.text_indexes import holders
 from dedup.detection.types import Mark, Window
 from dedup.detection.verdicts.verdict import judgement_of
 from dedup.models import Cluster, DetectionRun, Verdict
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.review.answers.decisions import cluster_of
 from dedup.review.queries.lists import LEAST_PROBABILITY
 

@@ -19,7 +19,7 @@ from dedup.detection.comparison.prepared import Preparer
 from dedup.detection.comparison.shown_text import ShownText
 from dedup.detection.comparison.word_alignment import MAX_COMPARISONS, comparisons
 from dedup.models import Pair
-from dedup.models.querysets import WEAK_PROBABILITY
+from dedup.models.pairs import WEAK_PROBABILITY
 from dedup.review.answers.decisions import in_order
 from dedup.review.pictures.graph import Graph, Line, Node, draw_graph
 from dedup.review.queries.articles import compared_texts

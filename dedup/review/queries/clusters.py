@@ -15,7 +15,8 @@ from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.detection.clustering.policies import kept_by
 from dedup.detection.clustering.rebuild import keep_rule, members_of
 from dedup.models import Cluster, Decision, Evidence, Keep, Membership, Pair, Verdict
-from dedup.models.querysets import WEAK_PROBABILITY, read_rows
+from dedup.models.base import read_rows
+from dedup.models.pairs import WEAK_PROBABILITY
 from dedup.review.answers.decisions import seen_as
 from dedup.review.answers.history import with_actors
 from dedup.review.pictures.timeline import Event, Timeline, draw_timeline

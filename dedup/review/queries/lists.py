@@ -15,7 +15,8 @@ from django.db.models import BigIntegerField, BooleanField, Count, F, Func, Pref
 from django.db.models.functions import Cast
 
 from dedup.models import Evidence, Pair, Verdict
-from dedup.models.querysets import PairQuerySet, read_rows
+from dedup.models.base import read_rows
+from dedup.models.pairs import PairQuerySet
 
 # From this probability of being duplicates, a pair is reviewed whatever its verdict is.
 LEAST_PROBABILITY = 0.1

@@ -29,7 +29,7 @@ from dedup.detection.types import Mark, VerdictKind, Window
 from dedup.detection.verdicts.contributions import shares_of, steps_of
 from dedup.detection.verdicts.verdict import kind_of
 from dedup.models import CrowdedArticle, DenseGroup, Evidence, Pair, Profile, Verdict
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.review.answers.decisions import cluster_of, decisions_on
 from dedup.review.answers.history import implied_by, with_actors
 from dedup.review.queries.articles import compared_texts, versions_of

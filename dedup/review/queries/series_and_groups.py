@@ -15,7 +15,7 @@ from dedup.answers import Answer
 from dedup.detection.comparison.recurring import usual_gap
 from dedup.detection.runs.facts import label
 from dedup.models import Cluster, CrowdedArticle, Decision, DenseGroup, GroupMember, HeadlineForm, Pair, Series
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.review.answers.history import with_actors
 from dedup.review.queries.lists import VERDICTS, count_by_verdict, most_probable
 

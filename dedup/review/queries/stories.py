@@ -15,7 +15,7 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 from articles.normalization.sentences import sentences_of
 from dedup.models import Cluster, Membership
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.review.queries.lists import IsAnyOf, ids_of
 
 # A first sentence is looked for in so much of the text, and shown up to so many characters.

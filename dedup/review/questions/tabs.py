@@ -21,7 +21,7 @@ from django.utils import timezone
 from psycopg.sql import SQL, Identifier
 
 from dedup.models import Cluster, Lease, OpenQuestion, Pair, Postponement
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
 from dedup.review.queries.lists import PairSelection, questions_on

@@ -15,7 +15,7 @@ from articles.files.cells import unguarded
 from articles.files.records import UnreadableFileError
 from dedup.answers import PairLabel
 from dedup.models import SampledPair, SampleLabel, ValidationSample
-from dedup.research.labels import column_name, read_rows, shown, text_value
+from dedup.research.labels import column_name, rows_of_file, shown, text_value
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, plain_note
 from dedup.review.readings.validation import MAX_READER_CHARACTERS
 
@@ -74,7 +74,7 @@ def import_labels(sample: ValidationSample, name: str, *, reader: str) -> Import
 
 def _read(name: str, index: _Index) -> tuple[dict[int, _Row], list[tuple[int, str]], int]:
     """Return the rows by their pair, what is wrong with the others by line, and the number of rows without a label."""
-    read, problems = read_rows(name, _check_header, partial(_row, index))
+    read, problems = rows_of_file(name, _check_header, partial(_row, index))
     rows: dict[int, _Row] = {}
     faults = [(problem.line, problem.reason) for problem in problems]
     for row in filter(None, read):

@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from dedup.answers import PairLabel
 from dedup.models import Pair, SampledPair, SampleLabel, ValidationSample, Verdict
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 from dedup.research.answers import COUNTED
 from dedup.research.precision import Agreement, Estimate, Tally, agreement, estimated_total, precision, recall
-from dedup.research.samples import read_sample
+from dedup.research.sampling import read_sample
 from dedup.research.strata import NOT_PROPOSED
 from dedup.review.answers.decisions import ReviewError, checked_note
 

@@ -16,7 +16,7 @@ from dedup.detection.runs.facts import RuleFacts, rule_facts
 from dedup.detection.runs.profiles import Configs, ProfileError, configs_of, enabled, rules_of
 from dedup.detection.runs.requests import schedule_nightly
 from dedup.models import Profile, ProfileRule
-from dedup.models.querysets import read_rows
+from dedup.models.base import read_rows
 
 _COPIED = ("newspaper_id", "other_id", "settings", "left_out", "retired")
 

@@ -14,7 +14,8 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
 from dedup.models import Decision, DenseGroup, GroupMember, Pair, Series
-from dedup.models.querysets import PairQuerySet, read_rows
+from dedup.models.base import read_rows
+from dedup.models.pairs import PairQuerySet
 from dedup.review.answers.decisions import locked_review
 from dedup.review.queries.series_and_groups import members_of
 

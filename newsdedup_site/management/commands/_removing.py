@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.models import Removal
-from dedup.detection.runs.lock import RunActiveError
+from dedup.detection.runs.starting import RunActiveError
 from dedup.management.arguments import add_user_option, chosen_user
 from newsdedup_site.privacy.previews import Preview
 from newsdedup_site.privacy.removal import RemovalError, carry_out

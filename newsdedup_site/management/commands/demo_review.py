@@ -15,7 +15,7 @@ from crawlers.demo.papers import PAPERS
 from dedup.answers import Answer
 from dedup.models import Cluster, Decision, Pair, Series
 from dedup.models.decisions import DRAWN_WITH
-from dedup.models.querysets import PairQuerySet
+from dedup.models.pairs import PairQuerySet
 from dedup.review.answers.decisions import decide_pair, keep_article, undo
 from dedup.review.queries.series_and_groups import TEMPLATES_FOR_A_RULE, members_of
 from dedup.review.readings.second_readings import answer_collision, read_again, waits_for

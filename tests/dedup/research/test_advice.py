@@ -39,7 +39,7 @@ def test_a_decided_pair_stands_for_the_proposed_pairs_of_its_score_and_verdict()
     # Editors decided all of the 20 doubtful pairs, half of which are wrong, and only a tenth of the clear ones.
     pairs = [*decided(0.7, 10, 10, "template"), *decided(0.7, 20, 0)]
     found = advice(pairs, {(14, "template"): 20, (14, "duplicate"): 200, (15, "duplicate"): 20}, 0.9)
-    step = next(found_step for found_step in found.steps if found_step.threshold == 0.7)
+    step = next(step for step in found.steps if step.threshold == 0.7)
     assert step.precision == pytest.approx(210 / 220)
     assert found.uncovered == pytest.approx(20 / 240)
     # Twenty pairs of weight 1 and twenty of weight 10 are worth 24 of one weight.
@@ -49,8 +49,9 @@ def test_a_decided_pair_stands_for_the_proposed_pairs_of_its_score_and_verdict()
 
 
 def test_the_interval_is_that_of_wilson_for_equal_weights() -> None:
-    # Counted by hand: for 9 of 10, 0.789 ± 0.193.
-    assert weighted_precision(9, [1.0] * 10) == pytest.approx((0.9, 0.5958, 0.9821), abs=1e-4)
+    # Newcombe 1998 (Statistics in Medicine 17, 857), table I, method 3.
+    assert weighted_precision(81, [1.0] * 263) == pytest.approx((81 / 263, 0.2553, 0.3662), abs=5e-5)
+    assert weighted_precision(0, [1.0] * 20) == pytest.approx((0.0, 0.0, 0.1611), abs=5e-5)
     assert weighted_precision(30, [1.0] * 30) == pytest.approx((1.0, 0.8865, 1.0), abs=1e-4)
     assert weighted_precision(60, [2.0] * 30) == weighted_precision(30, [1.0] * 30)
 

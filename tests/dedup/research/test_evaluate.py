@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import re
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError
@@ -23,6 +22,7 @@ from dedup.models import DetectionRun, FittedModel, Pair, Profile
 from dedup.research import apart
 from tests.articles.rows import json_lines
 from tests.commands import called
+from tests.dedup.real_news import DATA
 from tests.dedup.research.small_corpus import (
     ARTICLES,
     LABELS,
@@ -39,8 +39,6 @@ from tests.dedup.research.small_corpus import (
 # A schema cannot be used by half a transaction.
 # In one test process, where the tables of scratch schemas are migrated once.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("scratch")]
-
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 def test_verdicts_and_passes_are_measured_against_the_labels_and_leave_no_trace(files, store) -> None:

@@ -12,8 +12,8 @@ import pytest
 from django.db.models import F, Max
 from pytest_django import DjangoDbBlocker
 
+from dedup.detection.runs.judging import terms_in_force
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
-from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts import model as verdict_model
 from dedup.detection.verdicts.model import default_model, dump_model, load_model
 from dedup.models import DenseGroup, FittedModel, HeadlineForm, Pair

@@ -14,8 +14,7 @@ from dedup.detection.verdicts.model import LABELS
 from dedup.models import SampleLabel
 from dedup.research import sampling
 from dedup.research.precision import Tally, estimated_total, precision, recall
-from dedup.research.samples import read_sample
-from dedup.research.sampling import Plan, SampleError, draw
+from dedup.research.sampling import Plan, SampleError, draw, read_sample
 from dedup.research.strata import PairsOfDays, shared_out
 from tests.factories import make_pair
 

@@ -17,8 +17,7 @@ from articles.files.records import UnreadableFileError
 from articles.models import Article
 from dedup.models import Decision, Pair, SampledPair, SampleLabel, ValidationSample
 from dedup.research.labels import find_articles, read_labels
-from dedup.research.samples import read_sample
-from dedup.research.sampling import Plan, draw
+from dedup.research.sampling import Plan, draw, read_sample
 from dedup.review.readings.label_files import Imported, LabelFileError, import_labels
 from tests.commands import called
 from tests.factories import make_pair

@@ -26,15 +26,15 @@ def write_results(root: Path) -> Result:
     checks = set()
     parts: defaultdict[Path, list[dict[str, Any]]] = defaultdict(list)
     judged: dict[int, tuple[str, dict[str, Any]]] = {}
-    for item_ in Evidence.objects.filter(stale=False).select_related("pair__left", "pair__right"):
-        pair = item_.pair
+    for evidence in Evidence.objects.filter(stale=False).select_related("pair__left", "pair__right"):
+        pair = evidence.pair
         month = f"month={month_of(max(pair.left.date, pair.right.date))}"
         ends = {"left": pair.left_id, "right": pair.right_id}
-        row = {**ends, "score": item_.score, "details": json.dumps(item_.details, ensure_ascii=False)}
-        if item_.pass_name == DENSE_GROUPS:
+        row = {**ends, "score": evidence.score, "details": json.dumps(evidence.details, ensure_ascii=False)}
+        if evidence.pass_name == DENSE_GROUPS:
             checks.add(pair.pk)
         else:
-            parts[bundle.evidence / f"pass_name={item_.pass_name}" / month].append(row)
+            parts[bundle.evidence / f"pass_name={evidence.pass_name}" / month].append(row)
         values = {name: getattr(pair, name) for name in _JUDGED}
         judged[pair.pk] = month, {**ends, **values, "reasons": json.dumps(pair.reasons, ensure_ascii=False)}
     for number, (month, verdict) in judged.items():

@@ -98,7 +98,12 @@ def made_up_news(seed: int) -> list[IncomingArticle]:
     dice = Random(seed)
     writers = {paper: _Writer(paper, dice) for paper in _PAPERS}
     written = [text for writer in writers.values() for text in _of(writer, writers)]
-    written += _notices(writers[_COURIER])
+    # Notices of three days that differ in one sentence: a dense group.
+    courier = writers[_COURIER]
+    notice = courier.story()
+    for number in range(18):
+        own = notice if number % 5 == 4 else [*notice, courier.sentence()]
+        written.append(_article(courier, 30 + number // 6, courier.headline(), own))
     return sorted(written, key=lambda article: article.date)
 
 
@@ -138,14 +143,6 @@ def _again(
                 yield _article(writer, day + 3, writer.headline(), [f"{name} {sentence}" for sentence in story])
         case 6:  # another story under the same headline
             yield _article(writer, day, headline, writer.story())
-
-
-def _notices(writer: _Writer) -> Iterator[IncomingArticle]:
-    """Yield notices of three days that differ in one sentence: a dense group."""
-    notice = writer.story()
-    for number in range(18):
-        own = notice if number % 5 == 4 else [*notice, writer.sentence()]
-        yield _article(writer, 30 + number // 6, writer.headline(), own)
 
 
 def _table(writer: _Writer, day: int) -> tuple[str, list[str]]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import time
 from collections.abc import Callable
 from typing import Any
-
-from django.core.management import call_command
 
 from dedup.models import (
     Cluster,
@@ -23,6 +20,7 @@ from dedup.models import (
     Series,
     Watermark,
 )
+from tests.commands import called
 
 WIRE = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
@@ -37,9 +35,7 @@ _OF_RUNS = (CrowdedArticle, DenseGroup, Membership, Cluster, Evidence, Pair, Run
 
 def command(name: str, *options: str) -> tuple[str, str]:
     """Run a command without progress bars; return what it printed, and what it said besides."""
-    output, errors = io.StringIO(), io.StringIO()
-    call_command(name, *options, "--no-progress", stdout=output, stderr=errors)
-    return output.getvalue(), errors.getvalue()
+    return called(name, *options, "--no-progress")
 
 
 def wait_until(condition: Callable[[], object]) -> None:

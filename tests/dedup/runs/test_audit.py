@@ -7,7 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles.models import Article
-from dedup.detection.runs.dense_groups import store_hubs, update_groups
+from dedup.detection.runs.dense_groups import update_groups
+from dedup.detection.runs.evidence import store_hubs
 from dedup.management import arguments
 from dedup.management.commands import find_duplicates as command
 from dedup.models import DenseGroup, Evidence, Pair

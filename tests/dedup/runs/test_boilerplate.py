@@ -10,9 +10,8 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article, BoilerplateWeek
 from articles.storage.boilerplate_marks import outdated_weeks
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.judging import features_of_pairs
+from dedup.detection.runs.judging import features_of_pairs, terms_in_force
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
-from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import NOTHING_LEFT
 from dedup.models import DetectionRun, Pair, Profile
 from tests.conftest import StoreArticle
@@ -35,16 +34,11 @@ def found_pairs() -> dict[tuple[int, int], str]:
     return {(left, right): verdict for left, right, verdict in pairs.values_list("left", "right", "verdict")}
 
 
-def test_boilerplate_is_kept_unless_a_profile_says_otherwise(furnished: list[Article]) -> None:
+def test_boilerplate_is_kept_and_without_it_what_only_that_joined_is_found_no_more(furnished: list[Article]) -> None:
     find_duplicates()
-
     assert (furnished[3].pk, furnished[4].pk) in found_pairs()
     assert not BoilerplateWeek.objects.exists()
     assert DetectionRun.objects.get().boilerplate is Mode.KEEP
-
-
-def test_without_boilerplate_what_only_that_joined_is_found_no_more(furnished: list[Article]) -> None:
-    find_duplicates()
     Profile.objects.update(boilerplate="topic")
     find_duplicates()
     assert len(found_pairs()) > 1  # it says nothing of what other texts had in common

@@ -91,7 +91,7 @@ def judged_here(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return whole(task, pairs, *more, **options)
 
     monkeypatch.setattr("dedup.detection.runs.judging.judged_rows", counted)
-    monkeypatch.setattr("dedup.detection.runs.group_checks.judged_rows", counted)
+    monkeypatch.setattr("dedup.detection.runs.dense_groups.judged_rows", counted)
     return judged
 
 
@@ -130,7 +130,7 @@ def test_an_import_stores_the_rows_of_a_run(news: None, tmp_path: Path, judged_h
     [
         ("dedup.detection.runs.cluster.importing.write_block", 3),
         ("dedup.detection.runs.cluster.importing.store_rows", 1),
-        ("dedup.detection.runs.group_checks.store_rows", 0),
+        ("dedup.detection.runs.dense_groups.store_rows", 0),
         ("dedup.detection.runs.pipeline.update_clusters", 0),
     ],
 )

@@ -31,7 +31,7 @@ def articles(store: StoreArticle) -> list[Article]:
 
 
 def hubs() -> dict[tuple[str, int], int]:
-    return {(item_.pass_name, item_.article_id): item_.near for item_ in CrowdedArticle.objects.all()}
+    return {(hub.pass_name, hub.article_id): hub.near for hub in CrowdedArticle.objects.all()}
 
 
 def groups() -> list[tuple[int, list[int]]]:

@@ -10,8 +10,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from articles.models import Article
+from dedup.detection.runs.judging import terms_in_force
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
-from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.types import DENSE_GROUPS
 from dedup.models import Cluster, CrowdedArticle, DenseGroup, DetectionRun, Evidence, Membership, Pair, Profile
 from dedup.review.answers import decisions

@@ -12,10 +12,11 @@ from articles.models import Article
 from articles.storage.ingest import newest_revision
 from dedup.detection.clustering.changes import changed_since_rebuilt, update_clusters
 from dedup.detection.runs import evidence
-from dedup.detection.runs.dense_groups import forget_hubs, store_hubs
 from dedup.detection.runs.evidence import (
+    forget_hubs,
     mark_stale,
     store_candidates,
+    store_hubs,
     update_article_facts,
     update_best_scores,
     write_block,
@@ -110,7 +111,7 @@ def test_what_is_found_again_renews_its_evidence_and_only_raises_the_score_of_th
             Candidate(a, c, "title", 0.9, {"of": 2}),
             Candidate(b, c, "exact", 1.0),
         ]
-        assert store_candidates(second.pk, again) == 3
+        assert store_candidates(second.pk, again)[0] == 3
     assert [(*row[:2], row[4]) for row in pair_rows()] == [(a, b, 0.8), (a, c, 0.9), (b, c, 1.0)]
     assert evidence_rows() == [
         (a, b, "title", 0.6, {"of": 2}, second.pk, False),
@@ -118,7 +119,7 @@ def test_what_is_found_again_renews_its_evidence_and_only_raises_the_score_of_th
         (b, c, "exact", 1.0, {}, second.pk, False),
     ]
     with transaction.atomic():
-        assert store_candidates(second.pk, []) == 0
+        assert store_candidates(second.pk, [])[0] == 0
 
 
 def test_a_pair_that_is_proposed_again_is_noted_for_the_clusters(articles: list[Article]) -> None:
@@ -230,15 +231,6 @@ def test_evidence_is_stale_only_inside_what_the_run_covered(articles: list[Artic
     assert [is_marked(run, **same, **values) for values, _ in cases] == [stale for _, stale in cases]
 
 
-def hubs_of_block(
-    run: DetectionRun, *articles: Article, by: str = "trigram", first_day: datetime.date = FOURTH
-) -> None:
-    store_hubs(run.pk, by, {article.pk: 60 for article in articles}, only_new=False)
-    RunBlock.objects.create(
-        run=run, pass_name=by, first_day=first_day, last_day=first_day, candidates=0, verified=0, pairs=0, seconds=0
-    )
-
-
 def test_inside_a_dense_group_only_the_same_settings_keep_the_same_pairs(
     articles: list[Article], earlier: DetectionRun
 ) -> None:
@@ -249,7 +241,9 @@ def test_inside_a_dense_group_only_the_same_settings_keep_the_same_pairs(
     def marked(*hubs: Article, in_block_of: datetime.date = FOURTH, by: str = "trigram", **values: Any) -> bool:
         with transaction.atomic():
             run = make_run()
-            hubs_of_block(run, *hubs, by=by, first_day=in_block_of)
+            store_hubs(run.pk, by, {article.pk: 60 for article in hubs}, only_new=False)
+            days = {"first_day": in_block_of, "last_day": in_block_of}
+            RunBlock.objects.create(run=run, pass_name=by, pairs=0, seconds=0, **days)
             found = is_marked(run, **values)
             transaction.set_rollback(True)
         return found
@@ -323,7 +317,7 @@ def test_days_and_newspapers_are_corrected_of_articles_that_have_changed(article
     a, b, c = articles
     first, second, third = make_pair(a, b), make_pair(a, c), make_pair(b, c)
     facts = lambda: [  # noqa: E731
-        (item_.days_apart, item_.same_newspaper) for item_ in Pair.objects.order_by("left_id", "right_id")
+        (pair.days_apart, pair.same_newspaper) for pair in Pair.objects.order_by("left_id", "right_id")
     ]
     assert facts() == [(2, False), (2, True), (0, False)]
     Pair.objects.filter(pk__in=(first.pk, third.pk)).update(days_apart=9)

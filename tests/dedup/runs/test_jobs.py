@@ -31,8 +31,7 @@ from articles.storage.locks import Lock, LockLostError
 from crawlers.models import Trial
 from crawlers.requested.queue import request_crawl
 from crawlers.requested.trials import look_for_sources, try_stored
-from dedup.detection.runs.reextraction import request_reextraction
-from dedup.detection.runs.requests import Wanted, is_worker_alive, request_run, schedule_night
+from dedup.detection.runs.requests import Wanted, is_worker_alive, request_reextraction, request_run, schedule_night
 from dedup.detection.runs.scope import Scope
 from dedup.forms.exports import CorpusForm
 from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport, Worker

@@ -16,9 +16,15 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs import judging
-from dedup.detection.runs.judging import features_of_pairs, judge_now, judged_now, store_rows
+from dedup.detection.runs.judging import (
+    features_of_pairs,
+    judge_now,
+    judged_now,
+    model_in_use,
+    store_rows,
+    terms_in_force,
+)
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
-from dedup.detection.runs.terms import model_in_use, terms_in_force
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON, leftover
 from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, NewspaperMonth, Pair, Profile, Series
@@ -117,7 +123,7 @@ def test_a_verdict_is_stored_with_how_much_of_each_article_the_other_has(store, 
 
 def test_nothing_is_judged_again_while_nothing_changes_nearby(corpus, store) -> None:
     find_duplicates()
-    assert {item_.month.isoformat() for item_ in NewspaperMonth.objects.all()} == {"2026-03-01"}
+    assert {row.month.isoformat() for row in NewspaperMonth.objects.all()} == {"2026-03-01"}
     Pair.objects.update(reasons=["kept"])
     for _ in range(2):
         find_duplicates()

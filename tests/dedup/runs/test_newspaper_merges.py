@@ -54,13 +54,14 @@ def state() -> dict[str, Any]:
         (url[pair.left_id], url[pair.right_id]): {name: getattr(pair, name) for name in (*columns, *more)}
         for pair in Pair.objects.proposed()
     }
+    columns = ("pair__left", "pair__right", "pass_name", "score", "details")
     evidence = sorted(
-        (url[item_.pair.left_id], url[item_.pair.right_id], item_.pass_name, item_.score, json.dumps(item_.details))
-        for item_ in Evidence.objects.filter(stale=False).select_related("pair")
+        (url[left], url[right], name, score, json.dumps(details))
+        for left, right, name, score, details in Evidence.objects.filter(stale=False).values_list(*columns)
     )
     clusters = sorted(
-        (url[item_.kept_id], item_.size, item_.lowest_score, sorted(url[pk] for pk in members(item_)))
-        for item_ in Cluster.objects.all()
+        (url[cluster.kept_id], cluster.size, cluster.lowest_score, sorted(url[pk] for pk in members(cluster)))
+        for cluster in Cluster.objects.all()
     )
     forms = ("newspaper__name", "normalized_title", "normalized_text", "story_text", "topic_text", "boilerplate")
     return {

@@ -10,7 +10,7 @@ import pytest
 from articles.models import Article, Newspaper
 from articles.storage.ingest import store_articles
 from dedup.detection.passes import PASSES
-from dedup.detection.runs.dry_run import dry_run
+from dedup.detection.runs.blocks import dry_run
 from dedup.detection.runs.phases import NO_PROGRESS
 from dedup.detection.runs.profiles import (
     Configs,
@@ -121,15 +121,6 @@ BETWEEN: dict[tuple[str, str], dict[str, dict[str, float]] | None] = {
 }
 
 
-def make_rules(profile: Profile) -> None:
-    for first, second, settings, left_out in RULES:
-        ids = sorted(Newspaper.objects.get(name=name).pk for name in (first, second) if name)
-        first_id, other_id = (ids[0], ids[-1]) if second else (ids[0], None)
-        ProfileRule.objects.create(
-            profile=profile, newspaper_id=first_id, other_id=other_id, settings=settings, left_out=left_out
-        )
-
-
 def dry(configs: Configs, scope: Scope) -> dict[tuple[int, int], dict[str, float]]:
     return dict(dry_run(configs, scope, progress=NO_PROGRESS)[1])
 
@@ -163,7 +154,10 @@ def test_rules_give_the_pairs_of_separate_runs_combined(seed: int) -> None:
     profile = default_profile()
     configs = choose_passes(configs_of({"title": {"across_newspapers": True}}), list(PASSES))
     without = dry(configs, Scope())
-    make_rules(profile)
+    for first, second, settings, left_out in RULES:
+        ids = sorted(Newspaper.objects.get(name=name).pk for name in (first, second) if name)
+        ends = {"newspaper_id": ids[0], "other_id": ids[-1] if second else None}
+        ProfileRule.objects.create(profile=profile, **ends, settings=settings, left_out=left_out)
     found = dry(configs, Scope(rules=rules_of(profile)))
     assert {pair: scores for pair, scores in combined(configs).items() if scores} == found
     assert found.keys() - without.keys()

@@ -16,12 +16,9 @@ from articles.storage.ingest import store_articles
 from dedup.detection.kernels.masked_shingles import masked_shingle_sets
 from dedup.detection.passes import PASSES, containment, reading, sentence, trigram
 from dedup.detection.runs import scope, text_indexes
-from dedup.detection.runs.dry_run import find_with
+from dedup.detection.runs.blocks import find_with
 from dedup.detection.runs.phases import Progress
-from dedup.detection.runs.pipeline import run_detection
-from dedup.detection.runs.profiles import configs_of
 from dedup.detection.runs.scope import Scope, blocks_for, blocks_of
-from dedup.detection.runs.starting import start_run
 from dedup.detection.runs.text_indexes import (
     SENTENCE_INDEX,
     SHINGLE_INDEX,
@@ -102,6 +99,8 @@ def test_only_articles_that_are_new_or_have_changed_are_written(store) -> None:
     assert stored()[changed.pk] == made_of("another text with five words")
     assert ArticleShingles.objects.get(pk=changed.pk).date == datetime.date(2026, 3, 9)
     assert stored().keys() == {changed.pk, same.pk, added.pk}
+    update_shingles(steps)
+    assert len(steps.seen) == 2  # without anything to do, no step is shown
 
 
 def test_batches_written_before_an_error_stay_and_the_rest_follows(store, monkeypatch) -> None:
@@ -181,18 +180,6 @@ def test_a_run_that_needs_the_index_brings_it_up_to_date(store, options, rows) -
         store(text)
     command("find_duplicates", *options)
     assert ArticleShingles.objects.count() == rows
-
-
-def test_the_step_is_shown_if_there_is_anything_to_do(store) -> None:
-    for text in STORIES:
-        store(text)
-    shown = []
-    for _ in range(2):
-        steps, configs, everything = Steps(), configs_of({}), Scope()
-        run = start_run(configs, everything)
-        run_detection(run, configs, everything, progress=steps)
-        shown.append([step for step in steps.seen if step[0] == Phase.SHINGLES])
-    assert shown == [[(Phase.SHINGLES, 3, 0), (Phase.SHINGLES, 3, 0)], []]
 
 
 # ---- sentences, and blocks of days with what all of them need ----

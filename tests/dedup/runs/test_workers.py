@@ -20,7 +20,7 @@ from django.db import connection
 from articles.storage.locks import Lock
 from dedup.detection.passes import PASSES
 from dedup.detection.runs import blocks, phases, scope, starting
-from dedup.detection.runs.phases import NO_PROGRESS, RunClock, all_phases, shares
+from dedup.detection.runs.phases import NO_PROGRESS, RunClock, all_phases
 from dedup.detection.runs.profiles import choose_passes, configs_of
 from dedup.detection.runs.requests import cancel_run
 from dedup.models import DetectionRun, Pair, RunPhase
@@ -146,7 +146,8 @@ def test_workers_end_with_their_parent_and_the_next_run_goes_on(store, tmp_path,
         errors = process.communicate(timeout=60)[1]
     assert refused.value.returncode == 3
     pids = [int(path.name.removeprefix("begun-")) for path in tmp_path.glob("begun-*")]
-    wait_until(lambda: not any(map(is_alive, pids)))
+    left = lambda: [psutil.Process(pid).status() for pid in pids if psutil.pid_exists(pid)]  # noqa: E731
+    wait_until(lambda: set(left()) <= {psutil.STATUS_ZOMBIE})
     assert process.returncode == status
     assert said in errors
     assert how != "a lost database" or "run the same command again" in errors
@@ -221,12 +222,6 @@ def test_one_process_stops_between_batches_and_keeps_its_blocks(store, monkeypat
     assert {phase.state for phase in run.phases.all()} == {"done"}
 
 
-def test_time_is_shared_by_work() -> None:
-    assert shares(10.0, {"url": 1.0, "trigram": 3.0}) == {"url": 2.5, "trigram": 7.5}
-    assert shares(10.0, {"url": 0.0}) == {"url": 0.0}
-    assert shares(10.0, {}) == {}
-
-
 def test_a_run_stores_and_prints_its_phases_in_order(store) -> None:
     for paper in ("Harbour Post", "Inland Courier"):
         store("The ferry sails at noon on weekdays until the end of May.", newspaper=paper)
@@ -262,7 +257,3 @@ def test_no_second_is_lost_between_phases_or_sittings(monkeypatch) -> None:
         assert clock.seconds() == {name: sitting * second for name, second in seconds.items()}
     row = run.phases.get(name="url")
     assert (row.total, row.done, row.found, row.state) == (40, 40, 2, "done")
-
-
-def is_alive(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE

@@ -14,7 +14,7 @@ from django.urls import reverse
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import ExtractionRule
 from articles.models import Article
-from dedup.detection.runs import shingle_samples
+from dedup.detection.runs import text_indexes
 from dedup.detection.runs.text_indexes import update_shingles
 from dedup.models import Decision, PageFetch, Pair, ShingleSample
 from dedup.review.queries import check as checks
@@ -113,10 +113,10 @@ def test_samples_are_made_where_they_are_missing_and_made_again_where_many_are_o
         assert {hit.article.pk for hit in check(Pasted(FERRY)).copies} == {article.pk for article in shelf[:3]}
         update_shingles()
         assert [row.count for row in ShingleSample.objects.all()] == [6]
-    monkeypatch.setattr(shingle_samples, "_MOST_OLDER", 0)
+    monkeypatch.setattr(text_indexes, "_MOST_OLDER", 0)
     for rows in (2, 3, 1):
         Article.objects.filter(pk=shelf[0].pk).update(normalized_text=f"{LIBRARY} {rows}")
-        monkeypatch.setattr(shingle_samples, "_MOST_ROWS", rows if rows > 1 else 3)
+        monkeypatch.setattr(text_indexes, "_MOST_ROWS", rows if rows > 1 else 3)
         update_shingles()
         assert ShingleSample.objects.count() == rows
     assert {hit.article.pk for hit in check(Pasted(FERRY)).copies} == {article.pk for article in shelf[1:3]}

@@ -14,8 +14,8 @@ from articles.models import Article
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.runs.dense_groups import update_groups
 from dedup.detection.runs.headlines import update_series
+from dedup.detection.runs.judging import terms_in_force
 from dedup.detection.runs.outdated_verdicts import note_input_digests, note_judged, outdated_verdicts
-from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON
 from dedup.models import Cluster, Decision, DenseGroup, Pair
 from dedup.review.answers import decisions

@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from articles.models import Article
 from dedup.answers import Answer
+from dedup.detection.runs.judging import terms_in_force
 from dedup.detection.runs.outdated_verdicts import note_input_digests, outdated_verdicts
-from dedup.detection.runs.terms import terms_in_force
 from dedup.detection.verdicts.reasons import RULE_REASON
 from dedup.models import DenseGroup, Pair, Series
 from dedup.review.answers import decisions

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
+import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,29 +20,133 @@ from django.utils import timezone
 from pyarrow import parquet
 
 from articles.files.whole_files import writing
+from articles.models import Newspaper
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
+from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.keyed import KeyedPass
-from dedup.detection.runs.cluster.tables import TABLES, write_tables
+from dedup.detection.passes.trigram import whole_alphabet
+from dedup.detection.runs.judging import model_in_use
 from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION
 from dedup.detection.runs.profiles import Configs, snapshot
 from dedup.detection.runs.scope import Scope
-from dedup.detection.runs.terms import model_in_use
-from dedup.detection.spark.manifest import CONTEXT_DAYS, BundleError, Manifest, versions
+from dedup.detection.spark.manifest import CONTEXT_DAYS, AlphabetError, BundleError, Manifest, versions
 from dedup.detection.spark.schema import (
+    ALPHABET,
     ARTICLES,
     ARTICLES_A_FILE,
     ARTICLES_A_GROUP,
     COMPRESSION,
+    GROUP_RULES,
     KEYS,
+    LINKS,
+    NEWSPAPERS,
+    SERIES_RULES,
     Bundle,
     month_of,
     of_pass,
+    table_of,
 )
 from dedup.detection.types import Window
 from dedup.detection.verdicts.model import dump_model
-from dedup.models import Profile
+from dedup.models import GroupMember, Profile, Series
+from dedup.models.base import read_rows
+
+
+def _newspapers() -> list[tuple[Any, ...]]:
+    return [(paper.pk, paper.name, paper.affixes) for paper in Newspaper.objects.order_by("pk")]
+
+
+def _links() -> list[tuple[Any, ...]]:
+    links = constraints_in_force()._asdict().items()
+    return sorted((left, right, effect) for effect, pairs in links for left, right in pairs)
+
+
+def _series_rules() -> list[tuple[Any, ...]]:
+    ruled = Series.objects.filter(ruled_at__isnull=False).order_by("newspaper", "form")
+    return list(ruled.values_list("newspaper", "form"))
+
+
+def _group_rules() -> list[tuple[Any, ...]]:
+    ruled = GroupMember.objects.filter(group__ruled_at__isnull=False).order_by("article")
+    return list(ruled.values_list("article", "group", "group__first"))
+
+
+@cache
+def _alphabet(_database: str) -> list[tuple[Any, ...]]:
+    """Return the rows of ALPHABET, which never change in a database."""
+    try:
+        return sorted((ord(character), ord(lowered)) for character, lowered in whole_alphabet(connection))
+    except ValueError as error:
+        raise AlphabetError(str(error)) from error
+
+
+# Each small table: its columns, and what returns its rows.
+_MADE: dict[str, tuple[pa.Schema, Callable[[], list[tuple[Any, ...]]]]] = {
+    "newspapers": (NEWSPAPERS, _newspapers),
+    "links": (LINKS, _links),
+    "series_rules": (SERIES_RULES, _series_rules),
+    "group_rules": (GROUP_RULES, _group_rules),
+    "alphabet": (ALPHABET, lambda: _alphabet(connection.settings_dict["NAME"])),
+}
+TABLES = tuple(_MADE)
+
+
+def write_tables(bundle: Bundle) -> dict[str, str]:
+    """Write the small tables; return a hash of the rows of each, by name. Raises AlphabetError."""
+    tables = {name: make() for name, (_, make) in _MADE.items()}
+    for name, rows in tables.items():
+        parquet.write_table(table_of(rows, _MADE[name][0]), bundle.table(name), compression=COMPRESSION)
+    return {name: _hash(rows) for name, rows in tables.items()}
+
+
+def changed_tables(known: Mapping[str, str]) -> list[str]:
+    """Return which of the tables that editors change have other rows now than when these hashes were made."""
+    return [name for name, (_, make) in _MADE.items() if name != "alphabet" and known.get(name) != _hash(make())]
+
+
+def _hash(rows: Iterable[tuple[Any, ...]]) -> str:
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps(row).encode())
+    return digest.hexdigest()[:32]
+
+
+_MONTHS_SQL = article_sql(
+    """
+SELECT to_char(date, 'YYYY-MM'), count(*), bit_xor(hashint8extended(article.id, article.revision))
+FROM {articles} AS article
+WHERE revision <= %(newest)s AND date <= %(last_day)s AND {article.in_newspapers}
+GROUP BY 1
+ORDER BY 1
+""",
+    "article",
+)
+_CHANGED_SQL = article_sql(
+    """
+SELECT exported.id, coalesce(article.headline, ''), coalesce(newspaper.name, '')
+FROM unnest(%(ids)s::bigint[], %(revisions)s::bigint[]) AS exported (id, revision)
+LEFT JOIN {articles} AS article ON article.id = exported.id
+LEFT JOIN articles_newspaper AS newspaper ON newspaper.id = article.newspaper_id
+WHERE article.revision IS DISTINCT FROM exported.revision
+ORDER BY exported.id
+"""
+)
+
+
+def months_of(parameters: dict[str, Any]) -> dict[str, list[int]]:
+    """Return the number of articles of each month and a hash of their ids and revisions.
+
+    Parameters: newest, the highest revision that counts; last_day; newspaper_ids, None for all.
+    """
+    return {month: [count, state] for month, count, state in read_rows(_MONTHS_SQL, **parameters)}
+
+
+def changed(ids: Sequence[int], revisions: Sequence[int]) -> list[tuple[int, str, str]]:
+    """Return those of these articles that have another revision now or are missing: id, headline, newspaper."""
+    return read_rows(_CHANGED_SQL, ids=list(ids), revisions=list(revisions))
+
 
 # In batches by the index article_date: no cursor stays open for the minutes that a large archive takes.
 _ARTICLES_SQL = article_sql(
@@ -55,6 +162,7 @@ LIMIT %(batch)s
 """,
     "article",
 )
+_KEYED = {name: detection_pass for name, detection_pass in PASSES.items() if isinstance(detection_pass, KeyedPass)}
 _CONTENT, _TEXT, _REDUCED = (ARTICLES.get_field_index(name) for name in ("content", "normalized_text", "reduced_text"))
 
 
@@ -109,7 +217,10 @@ def export_detection(root: Path, asked: Asked, on_written: Callable[[int], objec
 
 def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -> Manifest:
     newest = newest_revision()
-    counted = _write_articles(bundle, asked, _parameters(asked.scope, newest), on_written)
+    scope, stored = asked.scope, asked.scope.stored()
+    last_day, boilerplate = last_day_read(scope.until), scope.boilerplate.value
+    parameters = {**scope.bounds(), "newest": newest, "last_day": last_day, "boilerplate": boilerplate}
+    counted = _write_articles(bundle, asked, parameters, on_written)
     tables = write_tables(bundle)
     manifest = Manifest(
         versions=versions(),
@@ -121,7 +232,15 @@ def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -
         months=counted.months,
         texts={"text": counted.text, "content": counted.content},
         newspapers=parquet.read_metadata(bundle.table("newspapers")).num_rows,
-        **_settings(asked),
+        **{name: stored[name] for name in ("since", "until", "boilerplate", "passes")},
+        profile=asked.profile.name,
+        config=snapshot(asked.configs),
+        rules=[
+            {"newspaper": rule.newspaper_id, "other": rule.other_id, **rule.stored(), "names": list(rule.names)}
+            for rule in scope.rules
+        ],
+        newspaper_ids=scope.bounds()["newspaper_ids"],
+        versions_join=asked.profile.versions_join,
         model=dump_model(model_in_use()),
         tables=tables,
         files=_sizes(bundle),
@@ -136,27 +255,6 @@ def last_day_read(until: datetime.date | None) -> datetime.date:
     return datetime.date.fromordinal(min(ahead, datetime.date.max.toordinal()))
 
 
-def _settings(asked: Asked) -> dict[str, Any]:
-    scope = asked.scope
-    stored = scope.stored()
-    return {
-        **{name: stored[name] for name in ("since", "until", "boilerplate", "passes")},
-        "profile": asked.profile.name,
-        "config": snapshot(asked.configs),
-        "rules": [
-            {"newspaper": rule.newspaper_id, "other": rule.other_id, **rule.stored(), "names": list(rule.names)}
-            for rule in scope.rules
-        ],
-        "newspaper_ids": scope.bounds()["newspaper_ids"],
-        "versions_join": asked.profile.versions_join,
-    }
-
-
-def _parameters(scope: Scope, newest: int) -> dict[str, Any]:
-    last_day = last_day_read(scope.until)
-    return {**scope.bounds(), "newest": newest, "last_day": last_day, "boilerplate": scope.boilerplate.value}
-
-
 def _make_room(bundle: Bundle) -> None:
     """Remove an earlier export from the folder, its manifest first. Raises BundleError for a folder of other files."""
     bundle.root.mkdir(parents=True, exist_ok=True)
@@ -165,7 +263,7 @@ def _make_room(bundle: Bundle) -> None:
     if others := sorted(path.name for path in bundle.root.iterdir() if path not in ours):
         raise BundleError(f"{bundle.root} holds {others[0]}, which is not of an export; name a new or an empty folder")
     _remove(bundle)
-    for folder in (bundle.articles, *(of_pass(bundle.keys, name) for name in _keyed())):
+    for folder in (bundle.articles, *(of_pass(bundle.keys, name) for name in _KEYED)):
         folder.mkdir(parents=True)
 
 
@@ -182,10 +280,6 @@ def _unfinished(bundle: Bundle) -> list[Path]:
     return list(bundle.root.glob(f".{bundle.manifest.name}.*"))
 
 
-def _keyed() -> dict[str, KeyedPass]:
-    return {name: detection_pass for name, detection_pass in PASSES.items() if isinstance(detection_pass, KeyedPass)}
-
-
 def _write_articles(
     bundle: Bundle, asked: Asked, parameters: dict[str, Any], on_written: Callable[[int], object]
 ) -> _Counted:
@@ -194,27 +288,17 @@ def _write_articles(
     window = Window(datetime.date.min, parameters["last_day"], boilerplate=asked.scope.boilerplate)
     with ExitStack() as stack:
         articles = stack.enter_context(_Files(bundle.articles, ARTICLES))
-        keys = {name: stack.enter_context(_Files(of_pass(bundle.keys, name), KEYS)) for name in _keyed()}
-        for rows in _batches(parameters):
+        keys = {name: stack.enter_context(_Files(of_pass(bundle.keys, name), KEYS)) for name in _KEYED}
+        after: dict[str, Any] = {"after_day": datetime.date.min, "after_id": 0, "batch": ARTICLES_A_GROUP}
+        while rows := read_rows(_ARTICLES_SQL, **parameters, **after):
+            after |= {"after_day": rows[-1][2], "after_id": rows[-1][0]}
             counted.add(rows)
             articles.write([row[:-1] for row in rows])
             ids = [row[0] for row in rows]
-            for name, keyed in _keyed().items():
+            for name, keyed in _KEYED.items():
                 keys[name].write(keyed.exported(ids, window, asked.configs[name], connection))
             on_written(len(rows))
     return counted
-
-
-def _batches(parameters: dict[str, Any]) -> Iterator[list[tuple[Any, ...]]]:
-    after: dict[str, Any] = {"after_day": datetime.date.min, "after_id": 0, "batch": ARTICLES_A_GROUP}
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_ARTICLES_SQL, {**parameters, **after})
-            rows = cursor.fetchall()
-        if not rows:
-            return
-        yield rows
-        after |= {"after_day": rows[-1][2], "after_id": rows[-1][0]}
 
 
 class _Files:

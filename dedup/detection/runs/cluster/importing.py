@@ -16,17 +16,15 @@ from django.db import transaction
 from articles.models import Article
 from dedup.detection.judging.judge import JudgedRow, Terms
 from dedup.detection.judging.months import days_of
-from dedup.detection.runs.cluster.exporting import last_day_read
-from dedup.detection.runs.cluster.tables import changed, changed_tables, months_of
+from dedup.detection.runs.cluster.exporting import changed, changed_tables, last_day_read, months_of
+from dedup.detection.runs.dense_groups import group_check
 from dedup.detection.runs.evidence import numbers_of, store_candidates, write_block
-from dedup.detection.runs.group_checks import group_check
-from dedup.detection.runs.judging import store_rows
+from dedup.detection.runs.judging import model_in_use, store_rows
 from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION, note_input_digests
 from dedup.detection.runs.phases import RunClock
 from dedup.detection.runs.profiles import Configs, enabled, snapshot
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import end_killed_runs, resumed
-from dedup.detection.runs.terms import model_in_use
 from dedup.detection.spark.manifest import (
     CONTEXT_DAYS,
     BundleError,
@@ -45,6 +43,7 @@ from dedup.models import DetectionRun, Evidence, Membership, Profile
 # Changed articles that an error names.
 _NAMED = 5
 _ROWS_AT_ONCE = 20_000
+_LOOKED_UP_AT_ONCE = 5_000
 # What is in the tables that verdicts rest on.
 _TERMS = {
     "newspapers": "names or affixes of newspapers",
@@ -70,21 +69,18 @@ class Finished:
     @property
     def scope(self) -> Scope:
         """What was compared."""
-        manifest = self.manifest
+        manifest, passes = self.manifest, self.manifest.passes
+        # The run on the export may have been asked for other passes than the export.
+        if enabled(self.configs).keys() != enabled(manifest.configs()).keys():
+            passes = list(enabled(self.configs))
         return Scope(
             datetime.date.fromisoformat(manifest.since) if manifest.since else None,
             datetime.date.fromisoformat(manifest.until) if manifest.until else None,
             None if manifest.newspaper_ids is None else tuple(manifest.newspaper_ids),
-            self._passes(),
+            None if passes is None else tuple(passes),
             boilerplate=manifest.mode,
             rules=manifest.bounds(),
         )
-
-    def _passes(self) -> tuple[str, ...] | None:
-        """Return the passes that were asked for, in the export or in the run on it; None: those of the profile."""
-        if enabled(self.configs).keys() != enabled(self.manifest.configs()).keys():
-            return tuple(enabled(self.configs))
-        return None if self.manifest.passes is None else tuple(self.manifest.passes)
 
 
 def read_results(root: Path) -> Finished:
@@ -110,20 +106,16 @@ def check_articles(finished: Finished) -> None:
     scope = finished.scope
     now = months_of({**scope.bounds(), "newest": manifest.newest, "last_day": last_day_read(scope.until)})
     different = {month for month, state in manifest.months.items() if now.get(month) != state}
-    found = [change for part in _exported(finished.bundle, different) for change in changed(*part)]
+    found: list[tuple[Any, ...]] = []
+    if different:
+        articles = pyarrow.dataset.dataset(finished.bundle.articles, format="parquet")
+        for batch in articles.to_batches(columns=["id", "revision", "day"], batch_size=_ROWS_AT_ONCE):
+            rows = [row for row in batch.to_pylist() if month_of(row["day"]) in different]
+            found += changed([row["id"] for row in rows], [row["revision"] for row in rows])
     if found:
         named = "; ".join(f"{number}, “{headline}” ({newspaper})" for number, headline, newspaper in found[:_NAMED])
         more = f"; and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
         raise ChangedArticlesError(f"articles have changed since the export: {named}{more}; export and run again")
-
-
-def _exported(bundle: Bundle, months: set[str]) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the ids and the revisions of the exported articles of some months."""
-    if months:
-        articles = pyarrow.dataset.dataset(bundle.articles, format="parquet")
-        for batch in articles.to_batches(columns=["id", "revision", "day"], batch_size=_ROWS_AT_ONCE):
-            rows = [row for row in batch.to_pylist() if month_of(row["day"]) in months]
-            yield [row["id"] for row in rows], [row["revision"] for row in rows]
 
 
 def terms_have_changed(finished: Finished) -> list[str]:
@@ -216,9 +208,13 @@ class StoredResults:
         parts = [of_month(folder, month) for folder in self._folders for month in months]
         clock.start(Phase.VERDICTS, sum(dataset.count_rows() for part in parts for dataset in _datasets(part)))
         stored = {month: self._store_verdicts(clock, run, month) for month in months}
-        if self._judged_here or _leftovers(run):
+        # If another run says of pairs that their text is a remnant of extraction, verdicts rest on it.
+        remnants = Evidence.objects.filter(stale=False, details__has_key="leftover").exclude(run=run)
+        if self._judged_here or remnants.exists():
             return
-        fresh = _days_since(self._manifest)
+        # Articles stored since the export have a say in verdicts around their days.
+        since = Article.objects.filter(revision__gt=self._manifest.newest).order_by("date")
+        fresh = list(since.values_list("date", flat=True).distinct())
         terms = Terms(self._manifest.model, self._manifest.versions_join, self._manifest.mode)
         unchanged = [month for month in months if not _are_near(fresh, month)]
         note_input_digests([pair for month in unchanged for pair in stored[month]], terms)
@@ -248,18 +244,6 @@ def _are_near(days: Iterable[datetime.date], month: str) -> bool:
     return any(first - _AROUND <= day <= last + _AROUND for day in days)
 
 
-def _leftovers(run: DetectionRun) -> bool:
-    """Return whether another run says of pairs that their text is a remnant of extraction: verdicts rest on it."""
-    said = Evidence.objects.filter(stale=False, details__has_key="leftover")
-    return said.exclude(run=run).exists()
-
-
-def _days_since(manifest: Manifest) -> list[datetime.date]:
-    """Return the days of articles that were stored since the export, which have a say in verdicts around them."""
-    fresh = Article.objects.filter(revision__gt=manifest.newest).order_by("date")
-    return list(fresh.values_list("date", flat=True).distinct())
-
-
 def clusters_differ(finished: Finished) -> str:
     """Return why clusters are not those of the cluster run, as far as anything is known of it; empty: they are."""
     theirs = {row["article"]: row["cluster"] for row in _rows(finished.bundle.clusters, ["article", "cluster"])}
@@ -272,9 +256,6 @@ def clusters_differ(finished: Finished) -> str:
     if "links" in changed_tables(finished.manifest.tables):
         return "editors have decided since the export"
     return "more pairs are stored here, or were compared for dense groups"
-
-
-_LOOKED_UP_AT_ONCE = 5_000
 
 
 def _verdicts(folder: Path) -> Iterator[JudgedRow]:

@@ -1,12 +1,53 @@
-"""The triggers of rows that are only appended. A removal that is under way may change them, and nobody else.
-
-A removal says which one it is in the setting newsdedup.removal of its transaction (newsdedup_site/privacy/). That alone
-opens nothing: the row must also be about an article which that removal names, and only what has to go may change.
-"""
+"""What models share: how rows are written in words, and the triggers of rows that are only appended."""
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import pgtrigger
+from django.conf import settings
+from django.db import connection, models
+
+
+class Row(models.Model):
+    """A row that is written in a few words: `written`, in which {0} is the row."""
+
+    written: ClassVar[str]
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.written.format(self)
+
+
+def read_rows(statement: str, **values: Any) -> list[tuple[Any, ...]]:
+    """Return the rows that a statement finds, all at once."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchall()
+
+
+class Ruled(Row):
+    """A row that an editor can make a rule about."""
+
+    ruled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The editor who made the rule that its articles are never duplicates of each other.",
+    )
+    ruled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+# ---- rows that are only appended -------------------------------------------------------------------------------------
+# A removal that is under way may change them, and nobody else. It says which one it is in the setting newsdedup.removal
+# of its transaction (newsdedup_site/privacy/). That alone opens nothing: the row must also be about an article which
+# that removal names, and only what has to go may change.
 
 # A removal that is under way and an article of it; `about` is an array of article ids.
 _REMOVED = """EXISTS (
