@@ -151,7 +151,7 @@ class Preparer:
     def prepare(self, article: ArticleText) -> PreparedArticle:
         """Return the article ready to be compared."""
         text, masked = self._text_of(article.content), article.masked
-        headline, headline_kinds = self._words_of(_words_in(typography(article.headline)))
+        headline, headline_kinds = self._words_of(_words_in(article.headline))
         return PreparedArticle(
             newspaper=article.newspaper,
             date=article.date,
@@ -189,8 +189,7 @@ class Preparer:
 
     def headline_form(self, headline: str) -> str:
         """Return a headline with each number, month and weekday as "#": the form that headlines of a series share."""
-        keys, kinds = self._words_of(_words_in(typography(headline)))
-        return " ".join("#" if kind in {NUMBER, DATE} else key for key, kind in zip(keys, kinds, strict=True))
+        return masked_form(*self._words_of(_words_in(headline)))
 
     def _words_of(self, found: Sequence[str], starts: Sequence[int] = ()) -> tuple[list[str], bytearray]:
         """Return the words of some sentences as they are compared, and their kinds; `starts` as in PreparedArticle.
@@ -259,7 +258,13 @@ def typography(text: str) -> str:
 
 
 def _words_in(text: str) -> list[str]:
+    text = typography(text)
     return _pattern(text).findall(text)
+
+
+def masked_form(words: Sequence[str], kinds: Sequence[int]) -> str:
+    """Return the words of a headline with each number, month and weekday as "#"."""
+    return " ".join("#" if kind in {NUMBER, DATE} else word for word, kind in zip(words, kinds, strict=True))
 
 
 def _pattern(text: str) -> re.Pattern[str] | regex.Pattern[str]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from articles.boilerplate.rules import without_boilerplate
 from dedup.detection.article_sql import article_sql, scope_parameters
-from dedup.detection.kernels.containment import HASHES
+from dedup.detection.kernels.inverted_index import HASHES
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, masked_shingle_sets
 from dedup.detection.kernels.sentences import MarkedSentences, marked_sentences
 from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, concatenated, divided

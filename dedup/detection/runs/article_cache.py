@@ -13,7 +13,7 @@ from articles.models import Article, Newspaper
 from articles.normalization.times import Precision, PublicationTime
 from articles.querysets import TIME_COLUMNS
 from dedup.detection.comparison.recurring import RecurringText
-from dedup.detection.judging.articles import JudgedArticle, PreparedArticles, StoredArticle
+from dedup.detection.judging.judge import JudgedArticle, PreparedArticles, StoredArticle
 
 _COLUMNS = (
     *("pk", "newspaper", "date", *TIME_COLUMNS, "headline", "content", "boilerplate"),

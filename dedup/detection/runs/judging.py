@@ -23,8 +23,8 @@ from dedup.detection.clustering.changes import NOTE_JUDGED_SQL
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.group_pairs import by_month
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
-from dedup.detection.judging.articles import JudgedArticle, without_collector
 from dedup.detection.judging.judge import (
+    JudgedArticle,
     JudgedPair,
     JudgedRow,
     MonthFacts,
@@ -33,6 +33,7 @@ from dedup.detection.judging.judge import (
     compared,
     judged,
     judgement_on,
+    without_collector,
 )
 from dedup.detection.judging.months import month_of, series_days
 from dedup.detection.kernels.tokens import distinct, keep_freed_memory

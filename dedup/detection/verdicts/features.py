@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dedup.detection.comparison.alignment import Change
-from dedup.detection.comparison.compare import Comparison
-from dedup.detection.comparison.rare_words import MANY_REPLACED
+from dedup.detection.comparison.compare import MANY_REPLACED, Comparison
 from dedup.detection.comparison.recurring import SERIES_DAYS
 
 # A headline form printed on more days than this counts no more as a series.

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup.detection.kernels import containment, inverted_index
-from dedup.detection.kernels.containment import contained_texts
+from dedup.detection.kernels import inverted_index
+from dedup.detection.kernels.inverted_index import contained_texts
 from dedup.detection.kernels.masked_shingles import ShingleSets
 from dedup.detection.kernels.parity_join import DayRange
 
@@ -68,9 +68,9 @@ def test_pairs_scores_and_counts_are_those_of_brute_force(at_once, texts, number
     options = {"first_row": first_row, "day_window": day_window, "most_texts": most, "minimum_shared": least}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inverted_index, "_PAIRED_AT_ONCE", at_once)
-        patch.setattr(containment, "_AT_ONCE", 9 * at_once)
-        patch.setattr(containment, "_PART", 3 * at_once)
-        patch.setattr(containment, "_RANGE", 2 * at_once)
+        patch.setattr(inverted_index, "_AT_ONCE", 9 * at_once)
+        patch.setattr(inverted_index, "_PART", 3 * at_once)
+        patch.setattr(inverted_index, "_RANGE", 2 * at_once)
         for threshold in (0.05, 0.3, 1.0):
             exact = brute_force(sets, days, threshold=threshold, **options)
             assert joined(sets, days, threshold=threshold, **options) == exact

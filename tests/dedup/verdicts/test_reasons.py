@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from articles.normalization.times import written_time
 from dedup.detection.comparison.compare import compare
+from dedup.detection.comparison.plain_changes import comparable, same_name, same_number
 from dedup.detection.comparison.prepared import ArticleText, Preparer
-from dedup.detection.comparison.same_meaning import comparable, same_name, same_number
 from dedup.detection.verdicts.reasons import CLEAR, reasons_for
 from dedup.detection.verdicts.verdict import judgement_of
 from dedup.templatetags.review import GLOSSES
