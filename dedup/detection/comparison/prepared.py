@@ -26,6 +26,9 @@ from articles.normalization.times import PublicationTime
 from dedup.detection.comparison.recurring import is_rare
 from dedup.detection.kernels.masked_shingles import Hashes, masked_shingle_sets
 
+# Characters or words from the first to before the last.
+Span = tuple[int, int]
+
 # A bound, so that a page of 2 MB cannot delay a run; 999 of 1000 articles are shorter.
 MAX_CHARACTERS = 60_000
 
@@ -145,7 +148,9 @@ class Preparer:
     """Prepares articles. It remembers words, of which articles have many in common."""
 
     def __init__(self) -> None:
-        self._key_of, self._kind_of = cache(_word_key), cache(word_kind)
+        # A word is compared case-folded, and 1,200 as 1200.
+        self._key_of = cache(lambda word: _GROUPED.sub("", word.casefold()))
+        self._kind_of = cache(word_kind)
         self._texts: dict[str, dict[str, Any]] = {}  # the least recently used first
 
     def prepare(self, article: ArticleText) -> PreparedArticle:
@@ -211,11 +216,6 @@ class Preparer:
                 for place in [place for place in range(start, end) if kinds[place] == MONTH]:
                     kinds[place] = DATE if NUMBER in kinds[max(place - 1, start) : min(place + 2, end)] else OTHER
         return keys, kinds
-
-
-def _word_key(word: str) -> str:
-    """Return a word as it is compared: case-folded and 1,200 as 1200."""
-    return _GROUPED.sub("", word.casefold())
 
 
 def shown_sentences(content: str) -> list[str]:

@@ -108,15 +108,10 @@ class Learning:
 
     def learnt(self, texts: Mapping[int, str]) -> dict[datetime.date, RecurringText]:
         """Return what recurs around each month, given the normalised texts of the sampled articles."""
-        return {
-            month: RecurringText(
-                self._phrases[month], _common_words([texts[article] for article in sample]), len(self._articles[month])
-            )
-            if sample
-            else NO_RECURRING_TEXT
-            for month, sample in self._samples.items()
-        }
-
-
-def _common_words(texts: Sequence[str]) -> frozenset[str]:
-    return common_words([text if text.isascii() else " ".join(words_of(text)) for text in texts])
+        found = dict.fromkeys(self._samples, NO_RECURRING_TEXT)
+        for month, sample in self._samples.items():
+            if sample:
+                sampled = (texts[article] for article in sample)
+                words = common_words([text if text.isascii() else " ".join(words_of(text)) for text in sampled])
+                found[month] = RecurringText(self._phrases[month], words, len(self._articles[month]))
+        return found

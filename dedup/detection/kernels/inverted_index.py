@@ -166,7 +166,8 @@ def _index(sets: ShingleSets, asked: DayRange, common: Hashes, most_texts: int) 
     none = np.empty(0, dtype=np.int32)
     parts = [Postings(none, none)]
     for keys in _by_hash(sets):
-        hashes, owners = _halves(keys)
+        halves = keys.astype("<u8", copy=False).view("<u4")
+        hashes, owners = halves[1::2].astype(np.uint32), halves[::2].astype(np.int32)
         is_common = _among(hashes, common)
         begins = np.append(begins_in(hashes), [True])
         counts = np.diff(np.flatnonzero(begins))
@@ -213,12 +214,6 @@ def _keys(sets: ShingleSets, first: int, last: int, bounds: Keys) -> Keys:
     keys |= texts
     keys.sort()
     return keys
-
-
-def _halves(keys: Keys) -> tuple[Hashes, npt.NDArray[np.int32]]:
-    """Return the hashes of keys, and their sets."""
-    halves = keys.astype("<u8", copy=False).view("<u4")
-    return halves[1::2].astype(np.uint32), halves[::2].astype(np.int32)
 
 
 def _among(hashes: Hashes, known: Hashes) -> Flags:

@@ -297,20 +297,15 @@ def _followed_by_zeros(crc: Characters, most: int) -> list[Characters]:
 
 def _crc_alone(code: Characters) -> Characters:
     """Return an empty CRC register fed with the UTF-8 bytes of each code point."""
-    crc = np.zeros(len(code), dtype=np.uint32)
-    for byte, present in _utf8_bytes(code):
+    one, two, three = code < 0x80, code < 0x800, code < 0x10000
+    head = np.select([one, two, three], [code, 0xC0 | code >> 6, 0xE0 | code >> 12], default=0xF0 | code >> 18)
+    crc = _CRC_TABLE[head & 0xFF]
+    # The bytes after the first one, each with which code points have it.
+    tails = [(0x80 | code >> shift & 0x3F, present) for shift, present in ((12, ~three), (6, ~two), (0, ~one))]
+    for byte, present in tails:
         step = _CRC_TABLE[((crc >> 24) ^ byte) & 0xFF] ^ (crc << 8)
         crc = np.where(present, step, crc)
     return crc
-
-
-def _utf8_bytes(code: Characters) -> list[tuple[Characters, Flags]]:
-    """Return the UTF-8 bytes of the code points, first to last, each with which code points have it."""
-    one, two, three = code < 0x80, code < 0x800, code < 0x10000
-    head = np.select([one, two, three], [code, 0xC0 | code >> 6, 0xE0 | code >> 12], default=0xF0 | code >> 18)
-    tails = [(0x80 | code >> shift & 0x3F, present) for shift, present in ((12, ~three), (6, ~two), (0, ~one))]
-    everywhere = np.ones(len(code), dtype=np.bool_)
-    return [(byte.astype(np.uint32), present) for byte, present in ((head, everywhere), *tails)]
 
 
 def _crc_table() -> npt.NDArray[np.uint32]:

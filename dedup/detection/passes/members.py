@@ -82,10 +82,9 @@ class MemberPass(PreparedPass):
         yield from self.find_prepared(window, config, connection, prepared, tally)
 
     def find_prepared(
-        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
+        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally
     ) -> Iterator[Candidate]:
         """Yield each pair once. Peak memory: 20 bytes per word of the articles read, or 100 per sentence."""
-        tally = tally or Tally()
         ids, days, sets = self.read(window, config, connection, tally)
         asked = DayRange(days, first_row(days, window), config.day_window)
         for part in self.shared(sets, asked, prepared, config):

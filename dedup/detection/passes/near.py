@@ -73,13 +73,12 @@ class NearPass(PreparedPass):
         self, window: Window, config: Any, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
         """Yield each pair once; of an alphabet, only the characters of the texts are asked for."""
-        return self.find_prepared(window, config, connection, None, tally)
+        return self.find_prepared(window, config, connection, None, tally or Tally())
 
     def find_prepared(
-        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
+        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally
     ) -> Iterator[Candidate]:
         """Yield each pair once. Memory: that of sets_of for all articles of the window."""
-        tally = tally or Tally()
         read = partial(self._read, window, config, connection, tally, prepared)
         found, pairs = _near_pairs(read, window, config, tally)
         tally.verified += self.verified(found)

@@ -308,23 +308,17 @@ def _packed(statement: str, parameters: dict[str, Any], connection: Connection) 
     sizes = np.frombuffer(sizes, dtype=">i4").astype(np.int64) // _HASH_BYTES
     values = np.frombuffer(stored or b"", dtype="<u4")
     if texts:
-        values = _with_made(values, sizes, masked_shingle_sets(texts))
+        # The members of all sets, of which those of a negative size are made.
+        made, missing, read = masked_shingle_sets(texts), sizes < 0, values
+        sizes[missing] = made.sizes
+        values, is_made = np.empty(sizes.sum(), dtype=np.uint32), np.repeat(missing, sizes)
+        values[is_made], values[~is_made] = made.values, read
     return ArticleShingles(
         np.frombuffer(ids, dtype=">i8").astype(np.int64),
         np.frombuffer(newspapers, dtype=">i8").astype(np.int64),
         np.frombuffer(days, dtype=">i4").astype(np.int64),
         ShingleSets(values, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
     )
-
-
-def _with_made(stored: Hashes, sizes: IntArray, made: ShingleSets) -> Hashes:
-    """Return the members of all sets, of which those of a negative size are made; `sizes` gets their sizes."""
-    missing = sizes < 0
-    sizes[missing] = made.sizes
-    values = np.empty(sizes.sum(), dtype=np.uint32)
-    is_made = np.repeat(missing, sizes)
-    values[is_made], values[~is_made] = made.values, stored
-    return values
 
 
 def shingles_of_rows(rows: Sequence[Any]) -> ArticleShingles:

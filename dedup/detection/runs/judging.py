@@ -19,9 +19,9 @@ from django.db.models import Max
 from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.processes import Pool
-from dedup.detection.clustering.changes import NOTE_JUDGED_SQL
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.group_pairs import by_month
+from dedup.detection.clustering.rebuild import NOTE_JUDGED_SQL
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
 from dedup.detection.judging.judge import (
     JudgedArticle,

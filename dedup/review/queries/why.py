@@ -19,7 +19,7 @@ from dedup.detection.passes.exact import ExactPass
 from dedup.detection.runs.judging import JudgedNow, boilerplate_of_last_run, judge_now, judged_now
 from dedup.detection.runs.profiles import configs_of, rules_of
 from dedup.detection.types import VerdictKind, Window
-from dedup.detection.verdicts.contributions import Step, shares_of, steps_of
+from dedup.detection.verdicts.reasons import Step, shares_of, steps_of
 from dedup.detection.verdicts.verdict import kind_of
 from dedup.models import CrowdedArticle, Evidence, Pair, Profile, Verdict
 

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import pytest
 
+from dedup.detection.clustering.components import Tie, parts_of, strongest_tree, weakest_bridge
 from dedup.detection.clustering.policies import Member, kept_by
-from dedup.detection.clustering.ties import Tie, parts_of, strongest_tree, weakest_bridge
 
 DAY = datetime.date(2026, 3, 2)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
-from dedup.detection.kernels import word_hashes
+from dedup.detection.kernels import masked_shingles
 from dedup.detection.kernels.masked_shingles import _SOLO, _UNSPACED, has_contents, masked_shingle_sets, words_of
 
 
@@ -126,14 +126,14 @@ def test_the_quick_test_finds_every_character_that_is_a_word_by_itself() -> None
 
 @pytest.mark.parametrize("kept", [3, 300_000])
 def test_hashes_of_words_are_found_again_whatever_their_length_and_number(kept: int, monkeypatch) -> None:
-    monkeypatch.setattr(word_hashes, "_KEPT", kept)
+    monkeypatch.setattr(masked_shingles, "_KEPT", kept)
     asked: list[str] = []
 
     def hash_of(word: str) -> int:
         asked.append(word)
         return hash(word) & 0xFFFFFFFFFFFFFFFF
 
-    known = word_hashes.WordHashes(hash_of)
+    known = masked_shingles.WordHashes(hash_of)
     # Words that differ in one sign, at each of their places; in Sinhala, a sign has three bytes.
     words = [sign * before + "x" + sign * 3 for sign in ("a", "é", "ම") for before in range(70)]
     texts = ["", *(" ".join(words[start : start + 9]) for start in range(0, len(words), 9)), "  twice  twice ", ""]
@@ -142,7 +142,7 @@ def test_hashes_of_words_are_found_again_whatever_their_length_and_number(kept: 
         assert hashes.tolist() == [hash(word) & 0xFFFFFFFFFFFFFFFF for text in texts for word in text.split()]
         assert np.diff(ends, prepend=0).tolist() == [len(text.split()) for text in texts]
     if kept > len(words):
-        short = [word for word in asked if len(word.encode()) <= word_hashes._LONGEST]
+        short = [word for word in asked if len(word.encode()) <= masked_shingles._LONGEST]
         assert len(short) == len(set(short))  # each is made once
 
 
