@@ -61,7 +61,7 @@ class KeepRule(StrEnum):
 
 
 class Mark(Enum):
-    """What of two articles the page of a pair marks (comparison/located.py; the first two: their heads)."""
+    """What of two articles the page of a pair marks (comparison/evidence_marks.py; the first two: their heads)."""
 
     NOTHING = ""
     HEADLINE = "headline"

@@ -138,7 +138,7 @@ def compare_texts(left: MarkedText, right: MarkedText) -> Differences:
     many = max(len(text.prepared.words) for text in texts) > MAX_CHARACTERS
     if many or comparisons(texts[0].prepared, texts[1].prepared) > MAX_COMPARISONS:
         deleted, inserted = (len(text.prepared.words) for text in texts)
-        sides = [list(text.passages()) for text in texts]
+        sides = [list(text.cut(0, text.end)) for text in texts]
         block = TextBlock(sides[0], sides[1], sides[0] + sides[1], deleted, inserted)
         rest = texts[0].rest, texts[1].rest
         return Differences((block,), deleted=deleted, inserted=inserted, rest=rest, too_long=True)

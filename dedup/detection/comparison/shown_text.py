@@ -175,10 +175,6 @@ class ShownText:
             start += len(text)
             place += 1
 
-    def passages(self) -> Iterator[Segment]:
-        """Yield the whole content, cut at its marks."""
-        return self.cut(0, self.end)
-
 
 def _before(gap: str) -> int:
     """Return how many characters of what is between two words belong to the second one."""

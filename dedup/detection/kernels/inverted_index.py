@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
-from dedup.detection.kernels.tokens import Flags, IntArray, begins_in, concatenated, distinct, divided, ranges
+from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, begins_in, concatenated, distinct, divided, ranges
 
 # Pairs of equal members per step, to bound memory.
 _PAIRED_AT_ONCE = 2_000_000
@@ -134,13 +133,13 @@ def _pairs(keys: IntArray, texts: int) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def contained_texts(
-    sets: ShingleSets,
+    sets: Ragged,
     asked: DayRange,
     *,
     most_texts: int,
     threshold: float,
     minimum_shared: int,
-    common: Hashes | None = None,
+    common: npt.NDArray[np.uint32] | None = None,
     sides: IntArray | None = None,
 ) -> Iterator[ScoredPairs]:
     """Yield, in parts, the pairs of texts asked for whose score reaches the threshold; of `asked`, `fresh` is ignored.
@@ -160,7 +159,7 @@ def contained_texts(
         yield ScoredPairs(left[reached], right[reached], scores[reached], shared[reached], shorter[reached], len(left))
 
 
-def _index(sets: ShingleSets, asked: DayRange, common: Hashes, most_texts: int) -> tuple[Postings, IntArray]:
+def _index(sets: Ragged, asked: DayRange, common: npt.NDArray[np.uint32], most_texts: int) -> tuple[Postings, IntArray]:
     """Return the uncommon shingles that several texts have, and for each text the number of its uncommon shingles."""
     sizes = sets.sizes
     none = np.empty(0, dtype=np.int32)
@@ -179,7 +178,7 @@ def _index(sets: ShingleSets, asked: DayRange, common: Hashes, most_texts: int) 
     return concatenated(parts), sizes
 
 
-def _by_hash(sets: ShingleSets) -> Iterator[Keys]:
+def _by_hash(sets: Ragged) -> Iterator[Keys]:
     """Yield the members of all sets in ranges of hashes, each ordered: the hash, and in the lower half the set."""
     total = len(sets.values)
     steps = total // _AT_ONCE + 1
@@ -191,7 +190,7 @@ def _by_hash(sets: ShingleSets) -> Iterator[Keys]:
         yield from _ordered(sets, bounds[step * ranges_a_step : (step + 1) * ranges_a_step + 1])
 
 
-def _ordered(sets: ShingleSets, bounds: Keys) -> Iterator[Keys]:
+def _ordered(sets: Ragged, bounds: Keys) -> Iterator[Keys]:
     """Yield the members between each two bounds. Part by part they are sorted and divided, then range by range."""
     ends = np.arange(_PART, len(sets.values), _PART)
     starts = [0, *distinct(np.searchsorted(sets.offsets, ends)).tolist(), len(sets.sizes)]
@@ -201,7 +200,7 @@ def _ordered(sets: ShingleSets, bounds: Keys) -> Iterator[Keys]:
         yield keys
 
 
-def _keys(sets: ShingleSets, first: int, last: int, bounds: Keys) -> Keys:
+def _keys(sets: Ragged, first: int, last: int, bounds: Keys) -> Keys:
     """Return the members within the bounds of the sets at the positions from `first` to before `last`, ordered."""
     hashes = sets.values[sets.offsets[first] : sets.offsets[last]]
     texts = np.repeat(np.arange(first, last, dtype=np.uint64), sets.sizes[first:last])
@@ -216,7 +215,7 @@ def _keys(sets: ShingleSets, first: int, last: int, bounds: Keys) -> Keys:
     return keys
 
 
-def _among(hashes: Hashes, known: Hashes) -> Flags:
+def _among(hashes: npt.NDArray[np.uint32], known: npt.NDArray[np.uint32]) -> Flags:
     """Return which of the hashes, ascending, are among the known ones, ascending and distinct."""
     among = np.zeros(len(hashes), dtype=np.bool_)
     if len(hashes):

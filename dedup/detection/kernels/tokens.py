@@ -173,14 +173,6 @@ def trigram_sets(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
     return joined([_trigrams(texts[start : start + _TEXTS_AT_ONCE], alphabet) for start in starts or [0]])
 
 
-def character_shingles(texts: Sequence[str], size: int) -> Ragged:
-    """Return 32 bits for every `size` consecutive characters of each text, in order and with repetitions.
-
-    A shorter text is one shingle, an empty one has none. The bits are not mixed: similar shingles have close values.
-    """
-    return _character_shingles(texts, size, np.uint32)
-
-
 def character_shingle_sets(texts: Sequence[str], size: int) -> list[IntArray]:
     """Return the set of shingles of each text as 64-bit numbers, ascending.
 
@@ -188,7 +180,7 @@ def character_shingle_sets(texts: Sequence[str], size: int) -> list[IntArray]:
     """
     sets: list[IntArray] = []
     for start in range(0, len(texts), _SETS_AT_ONCE):
-        shingles = _character_shingles(texts[start : start + _SETS_AT_ONCE], size, np.uint64)
+        shingles = character_shingles(texts[start : start + _SETS_AT_ONCE], size, np.uint64)
         sets += as_sets(Ragged(shingles.values.view(np.int64), shingles.offsets)).split()
     return sets
 
@@ -211,7 +203,11 @@ def jaccard_from(threshold: float, first: IntArray, second: IntArray) -> float:
     return jaccard_of(first, second)
 
 
-def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | np.uint64]) -> Ragged:
+def character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | np.uint64] = np.uint32) -> Ragged:
+    """Return a number for every `size` consecutive characters of each text, in order and with repetitions.
+
+    A shorter text is one shingle, an empty one has none. The bits are not mixed: similar shingles have close values.
+    """
     # Texts too short for a shingle are padded with zeros, which no text contains.
     padded = [text if len(text) >= size or not text else text + "\0" * (size - len(text)) for text in texts]
     characters: npt.NDArray[np.unsignedinteger[Any]] = _code_points("".join(padded)).astype(width, copy=False)

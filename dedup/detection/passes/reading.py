@@ -247,19 +247,12 @@ def read_hashes(window: Window, connection: Connection, tally: Tally, *, low: in
     return divided(chain([np.empty(0, dtype=np.uint32)], ordered()), bounds)
 
 
-def read_shingles(
-    window: Window,
-    connection: Connection,
-    tally: Tally | None = None,
-    *,
-    first_day: datetime.date = datetime.date.min,
-) -> ArticleShingles:
+def read_shingles(window: Window, connection: Connection, tally: Tally, *, first_day: datetime.date) -> ArticleShingles:
     """Return the shingles of all articles from `first_day` to the window's last, of their texts as they are compared.
 
     They are those of masked_shingle_sets. Up-to-date rows of the index are read; the others are made of the texts, and
     nothing is written. Memory: four bytes per shingle, twice.
     """
-    tally = tally or Tally()
     parts = [shingles_of_rows([])]
     parameters = {**scope_parameters(window), "after_day": first_day, "after_id": 0}
     while part := _packed(_SHINGLES_SQL, parameters, connection):

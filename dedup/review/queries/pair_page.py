@@ -12,7 +12,8 @@ from articles.models import Article, in_order
 from dedup.answers import PARTING
 from dedup.detection.clustering.doubts import doubts_of_pair
 from dedup.detection.comparison.differences import compare_headlines, compare_texts
-from dedup.detection.comparison.located import NO_MARKS, PairMarks, compared_text, marks_of
+from dedup.detection.comparison.evidence_marks import NO_MARKS, PairMarks, marks_of
+from dedup.detection.comparison.located import compared_text
 from dedup.detection.comparison.shown_text import MarkedText, Segment, passages
 from dedup.detection.passes import PASSES
 from dedup.detection.types import Mark

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.normalization.text import normalize_text
-from dedup.detection.comparison.located import NO_MARKS, compared_text, marks_of, normalized
+from dedup.detection.comparison.evidence_marks import NO_MARKS, marks_of
+from dedup.detection.comparison.located import compared_text, normalized
 from dedup.detection.kernels.masked_shingles import masked_shingle_sets
 from dedup.detection.kernels.sentences import sentence_sets
 from dedup.detection.kernels.stopwords import stop_word_shingle_sets
