@@ -30,16 +30,11 @@ ORDER BY left_id, right_id
 
 # The state of a pair: by the latest decision on its two articles or, if none is in force, by what other decisions
 # imply: both are tied to each other, or a cannot-link separates those that they are tied to.
-_PAIR_STATE = SQL("""
-    coalesce(in_force.state, CASE
-        WHEN left_tied.first = right_tied.first THEN 'confirmed'
-        WHEN separate.one IS NOT NULL THEN 'rejected'
-    END, 'undecided')
+_IMPLIED_STATE = SQL("""
+    CASE WHEN left_tied.first = right_tied.first THEN 'confirmed' WHEN separate.one IS NOT NULL THEN 'rejected' END
 """)
-_PAIR_IMPLIED = SQL("""
-    (in_force.state IS NULL AND (left_tied.first IS NOT DISTINCT FROM right_tied.first AND left_tied.first IS NOT NULL
-        OR separate.one IS NOT NULL))
-""")
+_PAIR_STATE = SQL("coalesce(in_force.state, {}, 'undecided')").format(_IMPLIED_STATE)
+_PAIR_IMPLIED = SQL("(in_force.state IS NULL AND ({}) IS NOT NULL)").format(_IMPLIED_STATE)
 _PAIR_STATE_JOINS = SQL("""
     LEFT JOIN dedup_confirmedarticle AS left_tied ON left_tied.article_id = {pair}.left_id
     LEFT JOIN dedup_confirmedarticle AS right_tied ON right_tied.article_id = {pair}.right_id
