@@ -187,7 +187,9 @@ class _Blocks:
                 if folds:
                     yield from self._close()
                 self._add(piece)
-                if folds or self._ends_paragraph(piece):
+                # Where both texts begin a new line; a side without words here does not count.
+                sides = zip(self._texts, (piece.left, piece.right), strict=True)
+                if folds or all(text.ends_line(end - 1) for text, (start, end) in sides if start < end):
                     yield from self._close(folds=folds)
         yield from self._close()
 
@@ -245,11 +247,6 @@ class _Blocks:
                 begun = at
         if begun < stretch.left_words:
             yield stretch.part(begun, stretch.left_words)
-
-    def _ends_paragraph(self, stretch: Stretch) -> bool:
-        """Whether both texts begin a new line after this stretch; a side without words here does not count."""
-        sides = zip(self._texts, (stretch.left, stretch.right), strict=True)
-        return all(text.ends_line(end - 1) for text, (start, end) in sides if start < end)
 
     def _add(self, stretch: Stretch) -> None:
         self._open.count(stretch)

@@ -84,7 +84,7 @@ def _outside(removed: Sequence[Span], length: int) -> Iterator[int]:
 def normalized(compared: Located) -> Located:
     """Return the normalised form of a text; its characters have the places of what they were made from."""
     wanted = normalize_text(compared.text)
-    for divided, form in ((_clusters_of, _of_cluster), (_whole, normalize_text)):
+    for divided, form in ((_clusters_of, _of_cluster), (lambda run: [run], normalize_text)):
         found = _joined(_pieces(compared.text, divided, form))
         if "".join(character for character, _, _ in found) == wanted:
             break
@@ -143,10 +143,6 @@ def _pieces(text: str, divided: Callable[[str], Iterable[str]], form: Callable[[
 
 def _clusters_of(run: str) -> Iterable[str]:
     return run if run.isascii() else _CLUSTER.findall(run)
-
-
-def _whole(run: str) -> Iterable[str]:
-    return [run]
 
 
 @lru_cache(maxsize=10_000)
