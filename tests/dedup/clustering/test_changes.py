@@ -130,7 +130,7 @@ def test_questions_are_renewed_with_the_clusters_and_all_of_them_after_a_process
     rebuilt = update_clusters(only_changed=True)
     assert not Watermark.objects.filter(name="questions").exists()
     renew_questions(rebuilt)
-    assert [item_.pair for item_ in OpenQuestion.objects.all()] == [pair(*articles[:2])]
+    assert [question.pair for question in OpenQuestion.objects.all()] == [pair(*articles[:2])]
 
 
 def test_a_verdict_that_changes_is_noted_and_one_that_is_the_same_is_not(articles: list[Article]) -> None:

@@ -65,6 +65,9 @@ def test_one_to_three_words_are_one_shingle_and_none_has_none() -> None:
     made = sets_of("", "Fire", "Big fire", "A big fire", "A very big fire")
     assert [len(members) for members in made] == [0, 1, 1, 1, 1]
     assert len(set.union(*made)) == 4
+    # Marks belong to their word.
+    both = sets_of("කොළඹ වරාය අද සවස වසා දමන ලදී", "கொழும்பு துறைமுகம் இன்று மாலை மூடப்பட்டது")
+    assert [len(members) for members in both] == [4, 2]
 
 
 @pytest.mark.parametrize(
@@ -83,12 +86,6 @@ def test_in_scripts_without_blanks_each_character_is_a_word(text: str) -> None:
     whole, rest = sets_of(text, text[letters[len(letters) // 2] :])
     assert len(whole) == len(letters) - 3
     assert rest < whole
-
-
-def test_marks_belong_to_their_word() -> None:
-    (sinhala,) = sets_of("කොළඹ වරාය අද සවස වසා දමන ලදී")
-    (tamil,) = sets_of("கொழும்பு துறைமுகம் இன்று மாலை மூடப்பட்டது")
-    assert (len(sinhala), len(tamil)) == (4, 2)
 
 
 def test_texts_together_have_the_sets_that_they_have_alone() -> None:

@@ -26,14 +26,11 @@ from dedup.detection.passes.members import MemberPass
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.types import Candidate, Tally, Window
 from tests.dedup.passes import finding
+from tests.dedup.passes.finding import WIRE
 
 pytestmark = pytest.mark.django_db
 
 EVERY_PASS = pytest.mark.parametrize("name", list(PASSES))
-WIRE = (
-    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
-    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
-)
 DAYS = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 31))
 
 
@@ -55,10 +52,6 @@ def small_corpus(alike, store):
         for paper in ("Harbour Post", "Inland Courier"):
             for _ in range(2):
                 store(newspaper=paper, date=day, **alike(0, next(copies)))
-
-
-def test_the_registry_names_each_pass_as_it_names_itself() -> None:
-    assert [detection_pass.name for detection_pass in PASSES.values()] == list(PASSES)
 
 
 @EVERY_PASS
@@ -232,12 +225,9 @@ def test_a_value_out_of_range_is_refused_with_the_range(name) -> None:
                 make_config(config_class, {setting: value})
 
 
-def test_a_score_that_is_not_a_number_is_refused() -> None:
+def test_a_score_that_is_not_a_number_and_a_candidate_out_of_order_or_range_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"threshold is nan; it must be from 0\.3 to 1"):
         make_config(TrigramConfig, {"threshold": float("nan")})
-
-
-def test_a_candidate_out_of_order_or_range_is_refused() -> None:
     with pytest.raises(ValueError, match=r"pair \(2, 1\) is out of order"):
         Candidate(2, 1, "url", 1.0)
     with pytest.raises(ValueError, match=r"score 1.5 of pair \(1, 2\) is outside 0..1"):
@@ -257,7 +247,10 @@ STORIES = tuple(
             "may borrow the magic lantern for a week. The collector found the plates under the floor of a bakery and",
             "has kept them in the dark since he was a boy; who wants to see them must bring a candle and patience.",
         ],
-        [WIRE, "The crews of the pilot boats have asked for a second crane, which the county will pay in the spring."],
+        [
+            WIRE,
+            "The crews of the pilot boats have asked for a second crane, which the county will pay in the spring.",
+        ],
         [
             "Nine lamps of the southern pier went out on Sunday, and divers found that a rope had cut the cable. The",
             "engineers of the county say it has to be laid anew before the storms come, and that the ferry must not",
