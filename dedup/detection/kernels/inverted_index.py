@@ -1,8 +1,8 @@
 """Pairs of texts that share members of their sets, by an inverted index: for each member, the texts that have it.
 
-And those of which one holds much of the other, by the shingles that few texts have.
-Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997. Counting only rare shingles leaves out
+A text that holds much of another is found by the shingles that few texts have. Counting only these leaves out
 boilerplate and forms, and bounds the work: a shingle of n texts makes n(n - 1)/2 pairs.
+Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997.
 """
 
 from __future__ import annotations

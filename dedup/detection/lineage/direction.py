@@ -1,8 +1,9 @@
 """Which of two articles follows from the other: what times, credits and texts say, added up. Pure.
 
-What two texts have in common is said by sentence: what the one kept of the other, and what it added or changed. What a
-text says of its own source are marks of the kind that newsrooms and press offices write. They are few on purpose: a
-text that reports on a press release ("said in a press release") is not one.
+Two texts are compared by sentence: what the one kept of the other, and what it added or changed. The marks of a source
+are those that newsrooms and press offices write. They are few on purpose: a text that reports on a press release ("said
+in a press release") is not one.
+
 The points were chosen on the development set of the scenarios in tests/dedup/lineage (docs/lineage.md).
 """
 
