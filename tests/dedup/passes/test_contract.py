@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import importlib
 import re
+from collections.abc import Callable
 from itertools import count
 
 import pytest
@@ -21,7 +22,7 @@ from articles.storage.preparing import Forms
 from dedup.declarations import ConfigError, SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
-from dedup.detection.passes.base import NearConfig, Reach
+from dedup.detection.passes.base import NearConfig, Pass, Reach
 from dedup.detection.passes.members import MemberPass
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.types import Candidate, Tally, Window
@@ -31,6 +32,12 @@ from tests.dedup.passes.finding import WIRE
 pytestmark = pytest.mark.django_db
 
 EVERY_PASS = pytest.mark.parametrize("name", list(PASSES))
+
+
+def every_pass_that(holds: Callable[[Pass], bool]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", [name for name, detection_pass in PASSES.items() if holds(detection_pass)])
+
+
 DAYS = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 31))
 
 
@@ -100,7 +107,7 @@ def test_the_days_between_two_articles_are_bounded_inclusively(name, alike, stor
     assert [(pair.left, pair.right) for pair in of_day] == [(middle, early)]
 
 
-@pytest.mark.parametrize("name", [name for name in PASSES if issubclass(PASSES[name].config_class, NearConfig)])
+@every_pass_that(lambda detection_pass: issubclass(detection_pass.config_class, NearConfig))
 def test_equal_articles_make_all_pairs_and_in_a_dense_group_those_with_the_first(name, store) -> None:
     finding.store_texts([WIRE] * 60)
     first, *others = Article.objects.order_by("pk").values_list("pk", flat=True)
@@ -111,7 +118,7 @@ def test_equal_articles_make_all_pairs_and_in_a_dense_group_those_with_the_first
     assert tally.hubs.keys() == {first, *others}
 
 
-@pytest.mark.parametrize("name", [name for name in PASSES if isinstance(PASSES[name], MemberPass)])
+@every_pass_that(lambda detection_pass: isinstance(detection_pass, MemberPass))
 def test_members_are_counted_up_to_the_last_day(name, alike, store) -> None:
     pair = [store(**alike(0, copy)).pk for copy in range(2)]
     store(date="2026-05-01", **alike(0, 2))
@@ -119,7 +126,7 @@ def test_members_are_counted_up_to_the_last_day(name, alike, store) -> None:
     assert finding.pairs(PASSES[name], DAYS, most_articles=2) == {tuple(pair)}
 
 
-@pytest.mark.parametrize("name", [name for name in PASSES if PASSES[name].compares_texts])
+@every_pass_that(lambda detection_pass: detection_pass.compares_texts)
 def test_texts_without_letters_never_match(name, store) -> None:
     for content in ("...", "!!!", "—", "…"):
         store(content)
@@ -152,9 +159,7 @@ def test_both_articles_are_of_the_newspapers(name, small_corpus) -> None:
     assert found == {(pair.left, pair.right) for pair in find(name) if {pair.left, pair.right} <= inside}
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, detection_pass in PASSES.items() if detection_pass.reach is Reach.PAIR]
-)
+@every_pass_that(lambda detection_pass: detection_pass.reach is Reach.PAIR)
 def test_old_pairs_are_left_out_if_a_pair_depends_only_on_its_two_articles(name, small_corpus) -> None:
     assert issubclass(PASSES[name].config_class, NearConfig)
     revisions = dict(Article.objects.values_list("pk", "revision"))
@@ -164,14 +169,7 @@ def test_old_pairs_are_left_out_if_a_pair_depends_only_on_its_two_articles(name,
         assert sorted(find(name, dataclasses.replace(DAYS, newer_than=newer_than))) == sorted(fresh)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name, detection_pass in PASSES.items()
-        if detection_pass.compares_texts and "threshold" in settings_of(detection_pass.config_class)
-    ],
-)
+@every_pass_that(lambda detection_pass: "threshold" in settings_of(detection_pass.config_class))
 def test_a_lower_threshold_finds_all_that_a_higher_one_finds(name, store) -> None:
     nouns = ("ferry", "council", "lighthouse", "library", "orchestra", "brewery", "bakery", "tramway", "mayor")
     told = [f"The {noun} of Port Selby will say on Friday what the {noun}s up the river have to do." for noun in nouns]
