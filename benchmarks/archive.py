@@ -18,7 +18,7 @@ from psycopg import sql
 
 from benchmarks.corpus import FIRST_DAY, SEED, Row, load
 from benchmarks.dense import words
-from dedup.detection.clustering.implications import update_implications
+from dedup.detection.clustering.constraints import update_implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import DetectionRun, Link

@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from dedup.detection.comparison.same_meaning import comparable, same_name, same_number
+from dedup.detection.comparison.plain_changes import comparable, same_name, same_number
 from dedup.detection.verdicts import reasons
 
 _NO_SENTENCE = {"sentences shared": "no", "sentences changed": "no"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 from dedup.detection.types import Window
 
@@ -38,25 +39,14 @@ _PAIR_IN_SCOPE = " AND ".join(
         *(_IN_NEWSPAPERS.format(article=article) for article in ("left_article", "right_article")),
     ]
 )
-_OF_ARTICLE = (_TEXT, _DIGEST, _WHOLE, _IN_NEWSPAPERS, _IN_SCOPE)
-
-
-class _Article(NamedTuple):
-    """Expressions on an article. They take the parameters of a scope. A digest is null where the text is empty."""
-
-    text: str
-    digest: str
-    whole: str  # whether nothing is left out of the text
-    in_newspapers: str
-    in_scope: str  # of its newspapers, and published from `since` to `until`
-
-
-class _Pair(NamedTuple):
-    """The two articles of a row with left_id and right_id, and the day of the later one."""
-
-    both_articles: str
-    later_day: str
-    in_scope: str  # of its newspapers, and the later one published from `since` to `until`
+# Expressions on an article. They take the parameters of a scope. A digest is null where the text is empty.
+_OF_ARTICLE = {
+    "text": _TEXT,
+    "digest": _DIGEST,
+    "whole": _WHOLE,  # whether nothing is left out of the text
+    "in_newspapers": _IN_NEWSPAPERS,
+    "in_scope": _IN_SCOPE,  # of its newspapers, and published from `since` to `until`
+}
 
 
 def article_sql(statement: str, *articles: str, pair: str = "pair") -> str:
@@ -67,10 +57,12 @@ def article_sql(statement: str, *articles: str, pair: str = "pair") -> str:
     right_article to the rows called `pair`, {pair.later_day} is the day of the later one of them, and {pair.in_scope}
     says whether a scope has them.
     """
-    named: dict[str, Any] = {
-        alias: _Article(*(expression.format(article=alias) for expression in _OF_ARTICLE)) for alias in articles
+    named = {
+        alias: SimpleNamespace(**{name: sql.format(article=alias) for name, sql in _OF_ARTICLE.items()})
+        for alias in articles
     }
-    named["pair"] = _Pair(_BOTH_ARTICLES.format(articles=ARTICLES, pair=pair), _LATER_DAY, _PAIR_IN_SCOPE)
+    both = _BOTH_ARTICLES.format(articles=ARTICLES, pair=pair)
+    named["pair"] = SimpleNamespace(both_articles=both, later_day=_LATER_DAY, in_scope=_PAIR_IN_SCOPE)
     return statement.format(articles=ARTICLES, article_urls=ARTICLE_URLS, **named)
 
 

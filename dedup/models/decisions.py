@@ -142,7 +142,7 @@ class Link(Row):
 class ConfirmedArticle(Row):
     """An article that must-links in force tie to others: those with the same `first` are one article to editors.
 
-    Derived from the links by dedup/detection/clustering/implications.py.
+    Derived from the links by dedup/detection/clustering/constraints.py.
     """
 
     written = "Article {0.article_id}, tied to {0.first}"
@@ -153,7 +153,7 @@ class ConfirmedArticle(Row):
 class SeparateArticles(Row):
     """Two groups of tied articles that a cannot-link in force separates, each named by its lowest id.
 
-    A group may be a single article, but not both. Derived from the links by dedup/detection/clustering/implications.py.
+    A group may be a single article, but not both. Derived from the links by dedup/detection/clustering/constraints.py.
     """
 
     written = "{0.one} and {0.other} are separate"

@@ -21,8 +21,8 @@ from dedup.detection.clustering.doubts import doubts_of_article
 from dedup.detection.comparison.shown_text import Moved, Segment
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.facts import label
-from dedup.detection.verdicts.contributions import Share, percentage, shares_of
 from dedup.detection.verdicts.model import DUPLICATE_FROM
+from dedup.detection.verdicts.reasons import Share, percentage, shares_of
 from dedup.models import Cluster, Decision, Evidence, Pair, SavedView, Series, Verdict
 from dedup.review.answers.history import LastAnswer, last_answers, progress_of
 from dedup.review.queries.cluster_ties import Row

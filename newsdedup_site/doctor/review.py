@@ -8,11 +8,9 @@ from itertools import pairwise
 from typing import LiteralString
 
 from dedup.answers import LINKS_BY_PROFILE, Answer
-from dedup.detection.clustering.changes import changed_since_rebuilt
-from dedup.detection.clustering.constraints import constraints_in_force, with_pair_state
-from dedup.detection.clustering.implications import expected_implications
+from dedup.detection.clustering.constraints import constraints_in_force, expected_implications, with_pair_state
 from dedup.detection.clustering.questions import Subject, all_questions, expected_counts
-from dedup.detection.clustering.rebuild import differs, expected_clusters
+from dedup.detection.clustering.rebuild import changed_since_rebuilt, differs, expected_clusters
 from dedup.models import Cluster, ConfirmedArticle, Link, Membership, Pair, QuestionCount, SeparateArticles
 from dedup.models.decisions import NEVER_UNDONE
 from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, by, listed
@@ -104,7 +102,7 @@ def _versions_undecided() -> bool:
 
 _STATES_REPAIR = (
     "Undo a decision on one of its articles and make it again, or call "
-    "dedup.detection.clustering.implications.update_implications with these articles."
+    "dedup.detection.clustering.constraints.update_implications with these articles."
 )
 
 

@@ -128,10 +128,6 @@ def reject(world: Desk) -> str:
     return decisions.reject_cluster(world.cluster, world.ids, user=world.editors[1]).kind
 
 
-def reject_other(world: Desk) -> str:
-    return decisions.reject_cluster(world.other, world.ids[2:], user=world.editors[1]).kind
-
-
 def take_out(world: Desk) -> str:
     return decisions.take_out(world.cluster, world.ids[2], user=world.editors[1]).kind
 
@@ -266,7 +262,8 @@ PLAYS = {
     "a cluster is confirmed, and an article taken out": between(confirm, take_out, ends=is_sound),
     "an article is kept, and taken out": between(keep, take_out, ends=is_sound),
     "clusters are merged before or after one of them is dissolved": between(
-        merge, reject_other, two_clusters, ends=is_sound
+        merge, lambda world: decisions.reject_cluster(world.other, world.ids[2:], user=world.editors[1]).kind,
+        two_clusters, ends=is_sound,
     ),
     "two editors who declare a pair make one, and one decision": between(
         declare(0, "confirm"), declare(1, "reject"), apart, results=_ONE_DECIDES

@@ -165,10 +165,6 @@ def newest(world: SimpleNamespace) -> None:
     world.hidden = not Article.objects.filter(url=world.url).exists()
 
 
-def is_whole(world: SimpleNamespace) -> bool:
-    return not world.hidden or Article.objects.get(url=world.url).revision > world.newest
-
-
 def owners(world: SimpleNamespace) -> tuple[int, int, int]:
     """Return how many articles have the URL as their own, how many rows it has, and how many of the known article."""
     rows = ArticleURL.objects.filter(url=world.url)
@@ -353,10 +349,6 @@ def import_label(label: str) -> Writer:
     return lambda pair: label_files._store({pair.pk: label_files._Row(2, pair.pk, label, None)}, "ines", 0) and None
 
 
-def labels(pair: SampledPair) -> tuple[str, ...]:
-    return tuple(SampleLabel.objects.filter(pair=pair, reader="ines").values_list("label", flat=True))
-
-
 _ONE_GETS_IT = either(True, False)
 
 PLAYS: dict[str, Play] = {
@@ -401,7 +393,8 @@ PLAYS: dict[str, Play] = {
         in_turn=lambda seen: {owned[1:] for owned in seen} == {(1, 1), (1, 0)},
     ),
     "every article up to the newest revision is visible": Play(
-        known, (store, newest), is_whole, ends=always(True)
+        known, (store, newest),
+        lambda world: not world.hidden or Article.objects.get(url=world.url).revision > world.newest, ends=always(True),
     ),
     "a newspaper is merged once": twice(papers, merge, of_papers, MergeError, results=either(1, "MergeError")),
     "an article that comes during a merge is of the newspaper that stays": Play(
@@ -449,7 +442,9 @@ PLAYS: dict[str, Play] = {
         results={("Tried", "Tried")}, ends=always(1),
     ),
     "two imports of labels of one reader leave one label": Play(
-        sampled_pair, (import_label("D"), import_label("T")), labels, in_turn=always([("T",), ("D",)])
+        sampled_pair, (import_label("D"), import_label("T")),
+        lambda pair: tuple(SampleLabel.objects.filter(pair=pair, reader="ines").values_list("label", flat=True)),
+        in_turn=always([("T",), ("D",)]),
     ),
 }  # fmt: skip
 

@@ -10,10 +10,9 @@ from typing import Any
 from django.db import transaction
 
 from articles.models import Article
-from dedup.detection.clustering.changes import changed_since_rebuilt, update_clusters
-from dedup.detection.clustering.implications import update_version_implications
+from dedup.detection.clustering.constraints import update_version_implications
 from dedup.detection.clustering.questions import update_questions
-from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.clustering.rebuild import changed_since_rebuilt, rebuild_clusters, update_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.dense_groups import update_groups

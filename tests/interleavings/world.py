@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from articles.models import Article
 from articles.storage.ingest import store_articles
-from dedup.detection.clustering.implications import expected_implications
+from dedup.detection.clustering.constraints import expected_implications
 from dedup.detection.clustering.questions import all_questions, expected_counts
 from dedup.detection.clustering.rebuild import expected_clusters
 from dedup.models import Cluster, ConfirmedArticle, Decision, Membership, Pair, QuestionCount, SeparateArticles

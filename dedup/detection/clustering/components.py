@@ -1,11 +1,11 @@
-"""Clusters from pairs: connected components that respect editors' decisions. Pure."""
+"""Clusters from pairs: connected components that respect editors' decisions; and what holds one together. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import count, islice
+from itertools import count, islice, product
 from math import fsum, gcd, log
 from typing import NamedTuple
 
@@ -182,16 +182,18 @@ class _Editions:
         shares[other] = max(share, shares.get(other, 0.0))
 
     def editions_apart(self, some: Iterable[int], others: Sequence[int]) -> tuple[int, int] | None:
-        """Return an edition of each group that do not meet, if there are such two."""
-        pairs = ((one, other) for one in some for other in others)
-        return next((pair for pair in pairs if not self._meet(*pair)), None)
+        """Return an edition of each group that do not meet, if there are such two.
 
-    def _meet(self, one: int, other: int) -> bool:
-        """Return whether an edge joins two editions, or a third one shows that they have enough in common."""
-        of_one, of_other = self._matched.get(one, {}), self._matched.get(other, {})
-        return other in of_one or any(
-            self._least_in_common(one, between, other) >= LEAST_IN_COMMON for between in of_one.keys() & of_other.keys()
-        )
+        Two meet if an edge joins them, or if a third one shows that they have enough in common.
+        """
+        for one, other in product(some, others):
+            of_one, of_other = self._matched.get(one, {}), self._matched.get(other, {})
+            between = of_one.keys() & of_other.keys()
+            if other not in of_one and all(
+                self._least_in_common(one, third, other) < LEAST_IN_COMMON for third in between
+            ):
+                return one, other
+        return None
 
     def _least_in_common(self, one: int, between: int, other: int) -> float:
         """Return the lowest share of the shorter edition that the two must have in common.
@@ -366,3 +368,58 @@ def _components(forest: _Forest, confirmed: dict[int, int]) -> list[Component]:
         if len(articles) > 1
     ]
     return sorted(found, key=lambda component: component.articles)
+
+
+# ---- what holds a cluster together -----------------------------------------------------------------
+
+
+class Tie(NamedTuple):
+    """Two nodes that belong together, and how strongly, 0..1; a decision is stronger than any verdict."""
+
+    left: int
+    right: int
+    strength: float
+    decided: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """The weakest tie of the strongest tree, and the two parts that nothing stronger joins: the left end's first."""
+
+    tie: Tie
+    parts: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def strongest_tree(ties: Iterable[Tie]) -> list[Tie]:
+    """Return the maximum spanning forest, the strongest tie first (Kruskal 1956); equal ties by their nodes."""
+    ordered = sorted(ties, key=lambda tie: (not tie.decided, -tie.strength, tie.left, tie.right))
+    sets = DisjointSets()
+    return [tie for tie in ordered if sets.unite(tie.left, tie.right)]
+
+
+def weakest_bridge(nodes: Collection[int], ties: Iterable[Tie]) -> Bridge | None:
+    """Return the weakest bridge of these nodes; None if decisions alone join them, or if the ties do not join all."""
+    tree = strongest_tree(ties)
+    if not tree or len(tree) != len(nodes) - 1 or tree[-1].decided:
+        return None
+    weakest = tree[-1]
+    one, other = _joined(nodes, tree[:-1])
+    return Bridge(weakest, (one, other) if weakest.left in one else (other, one))
+
+
+def parts_of(nodes: Collection[int], ties: Iterable[Tie], *, at_most: int) -> list[tuple[int, ...]]:
+    """Return the parts that remain joined if the weakest ties are cut, as many parts as allowed, by their first node.
+
+    Nodes that no tie joins are parts of their own, even if these are more than `at_most`.
+    """
+    tree = strongest_tree(ties)
+    apart = len(nodes) - len(tree)
+    return _joined(nodes, tree[: len(tree) - max(at_most - apart, 0)])
+
+
+def _joined(nodes: Collection[int], ties: Iterable[Tie]) -> list[tuple[int, ...]]:
+    firsts = lowest_connected((tie.left, tie.right) for tie in ties)
+    parts: dict[int, list[int]] = {}
+    for node in sorted(nodes):
+        parts.setdefault(firsts.get(node, node), []).append(node)
+    return sorted(tuple(part) for part in parts.values())

@@ -1,15 +1,21 @@
-"""The constraints in force: editors' decisions on pairs of articles, which runs and reviews both obey."""
+"""The constraints in force: editors' decisions on pairs of articles, which runs and reviews both obey.
+
+And what they imply for other articles: the closure of must-links, and what cannot-links separate.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import LiteralString, NamedTuple
 
-from django.db import connection
+from django.db import connection, transaction
 from psycopg.sql import SQL, Identifier
 
 from articles.storage.locks import Lock, lock_transaction
+from dedup.answers import LINKS_BY_PROFILE
+from dedup.detection.clustering.components import lowest_connected
+from dedup.models import ConfirmedArticle, Link, SeparateArticles
 
 # The view dedup_standing_link holds, for each two articles, the latest link whose decision has not been undone, and its
 # effect on clusters: a template keeps apart, a version as the default profile says.
@@ -24,16 +30,11 @@ ORDER BY left_id, right_id
 
 # The state of a pair: by the latest decision on its two articles or, if none is in force, by what other decisions
 # imply: both are tied to each other, or a cannot-link separates those that they are tied to.
-_PAIR_STATE = SQL("""
-    coalesce(in_force.state, CASE
-        WHEN left_tied.first = right_tied.first THEN 'confirmed'
-        WHEN separate.one IS NOT NULL THEN 'rejected'
-    END, 'undecided')
+_IMPLIED_STATE = SQL("""
+    CASE WHEN left_tied.first = right_tied.first THEN 'confirmed' WHEN separate.one IS NOT NULL THEN 'rejected' END
 """)
-_PAIR_IMPLIED = SQL("""
-    (in_force.state IS NULL AND (left_tied.first IS NOT DISTINCT FROM right_tied.first AND left_tied.first IS NOT NULL
-        OR separate.one IS NOT NULL))
-""")
+_PAIR_STATE = SQL("coalesce(in_force.state, {}, 'undecided')").format(_IMPLIED_STATE)
+_PAIR_IMPLIED = SQL("(in_force.state IS NULL AND ({}) IS NOT NULL)").format(_IMPLIED_STATE)
 _PAIR_STATE_JOINS = SQL("""
     LEFT JOIN dedup_confirmedarticle AS left_tied ON left_tied.article_id = {pair}.left_id
     LEFT JOIN dedup_confirmedarticle AS right_tied ON right_tied.article_id = {pair}.right_id
@@ -107,3 +108,133 @@ def with_pair_state(statement: LiteralString, *, of: str, few: bool = False) -> 
     """
     joins = _PAIR_STATE_JOINS.format(pair=Identifier(of), one_by_one=SQL("LIMIT 1" if few else ""))
     return SQL(statement).format(state=_PAIR_STATE, implied=_PAIR_IMPLIED, state_joins=joins).as_string()
+
+
+# ---- what they imply -------------------------------------------------------------------------------
+
+_BATCH = 5_000
+# A pair's state depends on the decisions on its two articles and on those that they are tied to.
+_STATES_SQL: LiteralString = """
+WITH concerned AS MATERIALIZED (
+    SELECT id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
+    UNION
+    SELECT id FROM dedup_pair WHERE right_id = ANY (%(articles)s::bigint[])
+), decided AS (
+    SELECT pair.id, {state} AS state, {implied} AS implied
+    FROM concerned
+    JOIN dedup_pair AS pair ON pair.id = concerned.id
+    {state_joins}
+)
+UPDATE dedup_pair AS pair
+SET state = decided.state, implied = decided.implied
+FROM decided
+WHERE decided.id = pair.id AND (pair.state, pair.implied) <> (decided.state, decided.implied)
+"""
+# The stored groups of these articles, whole.
+_STORED_SQL: LiteralString = """
+SELECT article_id, first FROM dedup_confirmedarticle
+WHERE first = ANY (ARRAY(SELECT first FROM dedup_confirmedarticle WHERE article_id = ANY (%(articles)s::bigint[])))
+"""
+_SEPARATE_SQL: LiteralString = """
+SELECT one, other, id FROM dedup_separatearticles
+WHERE one = ANY (%(articles)s::bigint[]) OR other = ANY (%(articles)s::bigint[])
+"""
+# Up to so many articles have few pairs.
+_FEW = 200
+
+
+def update_implications(articles: Collection[int], known: KnownConstraints | None = None) -> None:
+    """Bring up to date what decisions imply about these articles and all that they are, or were, tied to.
+
+    Call it in the transaction that stores the decision, after `lock_review`, with the constraints that are read
+    already. Pairs get their states; clusters are rebuilt elsewhere. Rows that stay as they are are not written.
+    """
+    known = known or KnownConstraints()
+    reached, before = _tied_to(articles, known)
+    constraints = known.on(reached)
+    firsts = lowest_connected(constraints.must)
+    gone = [article for article, first in before.items() if firsts.get(article) != first]
+    if gone:
+        ConfirmedArticle.objects.filter(article__in=gone).delete()
+    fresh = [article for article, first in firsts.items() if before.get(article) != first]
+    rows = [ConfirmedArticle(article_id=article, first=firsts[article]) for article in fresh]
+    ConfirmedArticle.objects.bulk_create(rows, batch_size=_BATCH)
+    _update_separations(reached, firsts, constraints.cannot)
+    with connection.cursor() as cursor:
+        statement = with_pair_state(_STATES_SQL, of="pair", few=len(reached) <= _FEW)
+        cursor.execute(statement, {"articles": list(reached)})
+
+
+class Implied(NamedTuple):
+    """What all decisions in force imply: the first article of each that is tied to others, and what is separate."""
+
+    firsts: dict[int, int]
+    separate: set[tuple[int, int]]
+
+
+def expected_implications() -> Implied:
+    """Return what should be stored as ConfirmedArticle and SeparateArticles now; nothing is stored."""
+    constraints = constraints_in_force()
+    firsts = lowest_connected(constraints.must)
+    return Implied(firsts, _separate(firsts, constraints.cannot))
+
+
+def update_version_implications() -> None:
+    """Bring up to date what version answers imply, which depends on whether the default profile joins versions."""
+    with transaction.atomic():
+        lock_review()
+        ends = Link.objects.filter(kind__in=LINKS_BY_PROFILE, decision__undone_by=None).values_list("left", "right")
+        if articles := {end for pair in ends for end in pair}:
+            update_implications(articles)
+
+
+def _tied_to(articles: Collection[int], known: KnownConstraints) -> tuple[set[int], dict[int, int]]:
+    """Return these articles and all that must-links in force tie them to, or tied them to before the last decision.
+
+    With them, the stored groups: the first article of each that is in one.
+    """
+    reached: set[int] = set()
+    stored: dict[int, int] = {}
+    frontier = set(articles)
+    while frontier:
+        reached |= frontier
+        ends = {end for pair in known.on(frontier).must for end in pair}
+        if unread := frontier - stored.keys():
+            with connection.cursor() as cursor:
+                cursor.execute(_STORED_SQL, {"articles": list(unread)})
+                stored |= dict(cursor.fetchall())
+        frontier = (ends | stored.keys()) - reached
+    return reached, stored
+
+
+def _separate(firsts: Mapping[int, int], cannot: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Return which groups these cannot-links separate, each named by its first article."""
+    tied = set(firsts.values())
+    return {
+        (min(one, other), max(one, other))
+        for one, other in ((firsts.get(left, left), firsts.get(right, right)) for left, right in cannot)
+        # Where both are single articles, the link itself says it.
+        if one != other and (one in tied or other in tied)
+    }
+
+
+def _update_separations(
+    reached: Collection[int], firsts: Mapping[int, int], cannot: Collection[tuple[int, int]]
+) -> None:
+    """Store which groups these cannot-links separate, of those with an article that was reached.
+
+    `firsts`: the first article of the group of each article that was reached and is in one.
+    """
+    outside = {end for pair in cannot for end in pair}.difference(reached)
+    if outside:
+        rows = ConfirmedArticle.objects.filter(article__in=outside).values_list("article", "first")
+        firsts = {**firsts, **dict(rows)}
+    separate = _separate(firsts, cannot)
+    # By its lowest id, a group that was reached is named by an article that was reached, also as it was before.
+    with connection.cursor() as cursor:
+        cursor.execute(_SEPARATE_SQL, {"articles": list(reached)})
+        before = {(one, other): number for one, other, number in cursor}
+    if gone := [number for pair, number in before.items() if pair not in separate]:
+        SeparateArticles.objects.filter(pk__in=gone).delete()
+    fresh = [SeparateArticles(one=one, other=other) for one, other in sorted(separate - before.keys())]
+    SeparateArticles.objects.bulk_create(fresh, batch_size=_BATCH)

@@ -200,7 +200,7 @@ def _number(doubt: ClusterDoubt) -> Composable:
     return SQL(doubt.number).format(
         common=Literal(LEAST_IN_COMMON),
         weak=Literal(WEAK_PROBABILITY),
-        pair_doubt=_any([_holds(doubt_of_pair) for doubt_of_pair in PAIR_DOUBTS]),
+        pair_doubt=_any(list(map(_holds, PAIR_DOUBTS))),
         article_doubt=_article_doubt(),
     )
 

@@ -1,9 +1,15 @@
-"""The writer of clusters: rebuilds them from verdicts and decisions, and keeps their numbers if possible."""
+"""The writer of clusters: rebuilds them from verdicts and decisions, and keeps their numbers if possible.
+
+A run of new articles rebuilds the clusters of the articles that have changed, or whose pairs have. Whoever changes what
+clusters rest on notes the articles in the same transaction, so nothing is lost with a process that is killed. Before
+all clusters were built once, nothing is noted.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from typing import Any, LiteralString, NamedTuple
 
 from django.db import connection, transaction
@@ -11,12 +17,16 @@ from django.db.models import Q
 from django.db.models.functions import Length
 
 from articles.models import Article
+from articles.storage.fingerprints import fingerprint
+from articles.storage.ingest import newest_revision
 from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
 from dedup.detection.clustering.constraints import Constraints, KnownConstraints, constraints_in_force, lock_review
 from dedup.detection.clustering.group_pairs import RANKS
 from dedup.detection.clustering.policies import Member, kept_by
+from dedup.detection.clustering.questions import update_questions
+from dedup.detection.types import Phase
 from dedup.integrations.webhooks import announce
-from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Webhook
+from dedup.models import ChangedArticle, Cluster, Decision, Keep, Membership, Pair, Profile, Watermark, Webhook
 
 # After so many articles have come into clusters, the statistics of the table are out of date.
 _MANY = 1_000
@@ -53,8 +63,7 @@ def expected_clusters() -> dict[tuple[int, ...], Cluster]:
     By the articles of each, ascending; the rows have no number.
     """
     components = _clustering(None, constraints_in_force()).components
-    facts = _facts(components)
-    return {component.articles: _row(component, facts) for component in components}
+    return dict(zip((component.articles for component in components), _rows(components), strict=True))
 
 
 def differs(row: Cluster, fresh: Cluster) -> bool:
@@ -143,13 +152,11 @@ def _write(components: list[Component], concerned: Collection[int] | None) -> No
     memberships = Membership.objects.all() if concerned is None else Membership.objects.filter(article__in=concerned)
     before = dict(memberships.order_by().values_list("article", "cluster"))
     numbers = _numbers(components, before)
-    facts = _facts(components)
     existing = Cluster.objects.in_bulk(set(before.values()))
     changed: list[Cluster] = []
     new: list[Cluster] = []
     placed: list[tuple[Cluster, Component]] = []
-    for component, number in zip(components, numbers, strict=True):
-        row = _row(component, facts)
+    for component, number, row in zip(components, numbers, _rows(components), strict=True):
         if number is None:
             new.append(row)
         else:
@@ -161,22 +168,18 @@ def _write(components: list[Component], concerned: Collection[int] | None) -> No
     _update(changed)
     after = {article: row.pk for row, component in placed for article in component.articles}
     _move(before, after)
-    announce(_news(existing, [row for row, _ in placed], _parted(before, after)))
+    moved = [article for article in {**before, **after} if before.get(article) != after.get(article)]
+    parted = {places[article] for places in (before, after) for article in moved if article in places}
+    announce(_news(existing, [row for row, _ in placed], parted))
     if gone := set(before.values()) - {row.pk for row, _ in placed}:
         with connection.cursor() as cursor:
             cursor.execute(_DELETE_SQL, {"clusters": list(gone)})
 
 
-def _parted(before: dict[int, int], after: dict[int, int]) -> set[int]:
-    """Return the clusters that an article left or joined."""
-    moved = [article for article in {**before, **after} if before.get(article) != after.get(article)]
-    return {places[article] for places in (before, after) for article in moved if article in places}
-
-
 def _news(
     existing: dict[int, Cluster], rows: Sequence[Cluster], parted: Collection[int]
 ) -> dict[Webhook.Event, Sequence[Cluster]]:
-    """Return what happened to these clusters, given them as they were and those with other articles now."""
+    """Return what happened to these clusters, given them as they were, and which an article left or joined."""
     told = [(row, existing.get(row.pk)) for row in rows]
     return {
         Webhook.Event.NEW: [row for row, was in told if was is None],
@@ -247,19 +250,14 @@ def _move(before: dict[int, int], after: dict[int, int]) -> None:
             cursor.execute("ANALYZE dedup_membership")
 
 
-class _Facts(NamedTuple):
-    """Facts about the articles in clusters, and the rule that chooses between them."""
-
-    members: dict[int, Member]
-    chosen: dict[int, int]  # articles that an editor chose to keep: the latest decision of each
-    rule: str
-
-
-def _facts(components: Iterable[Component]) -> _Facts:
+def _rows(components: Sequence[Component]) -> list[Cluster]:
+    """Return the row of each cluster."""
     articles = [article for component in components for article in component.articles]
-    chosen = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article__in=articles)
+    choices = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article__in=articles).order_by("pk")
+    latest = dict(choices.values_list("article", "pk"))
     rule = keep_rule()
-    return _Facts(members_of(articles, rule), dict(chosen.order_by("pk").values_list("article", "pk")), rule)
+    members = members_of(articles, rule)
+    return [_row(component, [members[pk] for pk in component.articles], latest, rule) for component in components]
 
 
 def keep_rule() -> str:
@@ -276,16 +274,127 @@ def members_of(articles: Collection[int], rule: str) -> dict[int, Member]:
     return {pk: Member(pk, *row)._replace(withheld=withheld) for withheld, pk, *row in rows}
 
 
-def _row(component: Component, facts: _Facts) -> Cluster:
-    """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps."""
-    members = [facts.members[article] for article in component.articles]
+def _row(component: Component, members: Sequence[Member], latest: Mapping[int, int], rule: str) -> Cluster:
+    """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps.
+
+    `latest` has the latest such choice of each article that was chosen.
+    """
     days = [member.date for member in members]
-    chosen = [member.pk for member in members if member.pk in facts.chosen and not member.withheld]
+    chosen = [member.pk for member in members if member.pk in latest and not member.withheld]
     return Cluster(
-        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else kept_by(facts.rule, members),
+        kept_id=max(chosen, key=lambda article: latest[article]) if chosen else kept_by(rule, members),
         state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,
         size=len(component.articles),
         lowest_score=component.lowest_score,
         first_day=min(days),
         last_day=max(days),
     )
+
+
+# ---- what has changed ------------------------------------------------------------------------------
+
+# More changed articles than these take longer one by one than all clusters together.
+FEW = 20_000
+
+# Before pairs get the verdicts of the temporary table judged_pair: the articles of those that change. What the clusters
+# rest on is not noted one by one before there are any.
+NOTE_JUDGED_SQL: LiteralString = """
+INSERT INTO dedup_changedarticle (article)
+SELECT unnest(ARRAY[pair.left_id, pair.right_id])
+FROM judged_pair AS judged
+JOIN dedup_pair AS pair ON pair.id = judged.id
+WHERE EXISTS (SELECT FROM dedup_watermark WHERE name = 'clusters')
+  AND (pair.joins, pair.verdict, pair.probability, pair.duplicate_probability, pair.left_matched, pair.right_matched)
+      IS DISTINCT FROM (judged.joins, judged.verdict, judged.probability, judged.duplicate_probability,
+                        judged.left_matched, judged.right_matched)
+"""
+# Before the pairs of the temporary table found_candidate get their scores: the articles of those proposed again.
+NOTE_PROPOSED_SQL: LiteralString = """
+INSERT INTO dedup_changedarticle (article)
+SELECT unnest(ARRAY[pair.left_id, pair.right_id])
+FROM found_candidate AS found
+JOIN dedup_pair AS pair ON pair.left_id = found.left_id AND pair.right_id = found.right_id
+WHERE pair.best_score = 0 AND pair.verdict <> '' AND EXISTS (SELECT FROM dedup_watermark WHERE name = 'clusters')
+"""
+# The articles of clusters that were stored again: their days and texts decide which article represents a cluster.
+_STORED_AGAIN_SQL: LiteralString = """
+SELECT member.article_id
+FROM articles_article AS article
+JOIN dedup_membership AS member ON member.article_id = article.id
+WHERE article.revision > %(revision)s
+"""
+_CONTRADICTIONS_SQL: LiteralString = """
+SELECT count(*)
+FROM dedup_standing_link AS link
+JOIN dedup_confirmedarticle AS one ON one.article_id = link.left_id
+JOIN dedup_confirmedarticle AS other ON other.article_id = link.right_id AND other.first = one.first
+WHERE link.effect = 'cannot'
+"""
+
+
+def update_clusters(*, only_changed: bool) -> Rebuilt:
+    """Rebuild all clusters, or only those that have changed since the last call: the clusters are the same.
+
+    The contradictions are those among the articles that were concerned; see `contradictions`. Call `renew_questions`
+    next: if a process was killed between the two, the next one asks for all questions to be renewed.
+    """
+    newest, input_digest = newest_revision(), _input_digest()
+    with transaction.atomic():
+        lock_review()
+        changed = _changed(input_digest, FEW) if only_changed else None
+        rebuilt = Rebuilt(set(), []) if changed == set() else rebuild_clusters(changed)
+        ChangedArticle.objects.all().delete()
+        Watermark.objects.update_or_create(
+            name=Phase.CLUSTERS, defaults={"revision": newest, "input_digest": input_digest}
+        )
+        if rebuilt.articles != set() or not Watermark.objects.filter(name=Phase.QUESTIONS).exists():
+            renewed = Watermark.objects.filter(name=Phase.QUESTIONS).delete()[0]
+            rebuilt = rebuilt if renewed else rebuilt._replace(articles=None)
+    return rebuilt
+
+
+def renew_questions(rebuilt: Rebuilt) -> None:
+    """Bring the questions up to date with the clusters that `update_clusters` has rebuilt."""
+    if rebuilt.articles == set():
+        return
+    with transaction.atomic():
+        update_questions(rebuilt.articles)
+        Watermark.objects.update_or_create(name=Phase.QUESTIONS, defaults={"revision": newest_revision()})
+
+
+def changed_since_rebuilt() -> set[int] | None:
+    """Return the articles whose clusters the next run rebuilds; None: all clusters, or they were never built."""
+    return _changed(_input_digest())
+
+
+def contradictions() -> int:
+    """Return how many cannot-links are between articles that must-links tie together."""
+    with connection.cursor() as cursor:
+        cursor.execute(_CONTRADICTIONS_SQL)
+        count: int = cursor.fetchone()[0]
+    return count
+
+
+def _changed(input_digest: str, most: int | None = None) -> set[int] | None:
+    """Return the articles whose clusters are to be rebuilt; None: all clusters, also if there are more than `most`."""
+    mark = Watermark.objects.filter(name=Phase.CLUSTERS, input_digest=input_digest).first()
+    if mark is None:
+        return None
+    limit = None if most is None else most + 1
+    changed = set(ChangedArticle.objects.values_list("article", flat=True).distinct()[:limit])
+    with connection.cursor() as cursor:
+        cursor.execute(_STORED_AGAIN_SQL, {"revision": mark.revision})
+        changed |= {article for (article,) in islice(cursor, limit)}
+    return None if most is not None and len(changed) > most else changed
+
+
+def _input_digest() -> str:
+    """Return a digest of what all clusters and questions rest on, apart from pairs, decisions and articles."""
+    columns: tuple[str, ...] = ("keep_rule", "versions_join", "asked_from")
+    profile = Profile.objects.filter(is_default=True).values(*columns).first()
+    agencies: list[tuple[int, str]] = []
+    if profile and profile["keep_rule"] != Keep.EARLIEST:
+        # An agency can change without a new revision of its article.
+        credited = Article.objects.filter(pk__in=Membership.objects.values("article")).exclude(agency="")
+        agencies = list(credited.order_by("pk").values_list("pk", "agency"))
+    return fingerprint(profile, agencies)

@@ -1,30 +1,44 @@
 """The full comparison of two articles: all the numbers that a verdict is based on. Pure.
 
 A pass compares the start of two texts, or a single feature. Here both are compared in full, once per pair.
+
+A rare word is one that few articles of the newspaper have: a name, a place, a product, in any script. Two words are
+near-equal if they differ in a few letters: a misspelling, an inflection, another spelling of the same name.
 """
 
 from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Literal
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import OSA, Levenshtein
+from rapidfuzz.process import extractOne
 
 from articles.normalization.times import is_before
-from dedup.detection.comparison.alignment import Change, Replacement, is_longer, match_sentences
-from dedup.detection.comparison.prepared import DATE, NAME, NUMBER, PreparedArticle
-from dedup.detection.comparison.rare_words import replaced_subjects, subject_exchanges, subjects_swapped, words_kept
-from dedup.detection.comparison.recurring import NO_RECURRENCE, Coverage, Recurrence, coverage, recurring_in
+from dedup.detection.comparison.alignment import NEAR_EQUAL, Change, Replacement, is_longer, match_sentences
+from dedup.detection.comparison.prepared import NAME, NUMBER, PreparedArticle, masked_form
+from dedup.detection.comparison.recurring import NO_RECURRENCE, Coverage, Recurrence, coverage, is_rare, recurring_in
 
 # How many words from the start of an article count as its lead: its first sentence, in most newspapers.
 LEAD_WORDS = 25
 # How many words that two articles have in common are named.
 _MOST_IN_COMMON = 5
+# Of more missing words than this, only so many are searched for near-equal ones: the others are assumed alike.
+_MOST_SEARCHED = 64
+# A shorter word differs from every other by more than NEAR_EQUAL allows.
+_SHORTEST_NEAR = 3
+# The answers on so many words are remembered with an article.
+_MOST_REMEMBERED = 1_000
+MANY_REPLACED = 3
+# An exchange is one that is made so many times.
+_LEAST_OFTEN = 2
+# A longer stretch of words is another sentence, not another name.
+_LONGEST_NAME = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +122,14 @@ def compare(
         phrases=coverage(shorter.masked, longer.masked, recurring_in(shorter.masked, texts)),
         series_known=texts[0].known and texts[1].known,
         numbers_kept=_kept(shorter.numbers, longer.numbers),
-        rare_words_kept=words_kept(shorter.rare_words(common), longer),
-        words_kept=words_kept(shorter.vocabulary, longer),
-        subjects_swapped=subjects_swapped(left, right, (texts[0].common, texts[1].common)),
-        subjects_replaced=replaced_subjects(replacements, left, right, (texts[0].common, texts[1].common)),
-        subject_exchanges=subject_exchanges(replacements, left, right),
+        rare_words_kept=_words_kept(shorter.rare_words(common), longer),
+        words_kept=_words_kept(shorter.vocabulary, longer),
+        subjects_swapped=_subjects_swapped(left, right, (texts[0].common, texts[1].common)),
+        subjects_replaced=_replaced_subjects(replacements, left, right, (texts[0].common, texts[1].common)),
+        subject_exchanges=_subject_exchanges(replacements, left, right),
         headline_similarity=_headline_similarity(left, right),
-        headline_differs_in_numbers=left.headline != right.headline and _masked(left) == _masked(right),
+        headline_differs_in_numbers=left.headline != right.headline
+        and masked_form(left.headline, left.headline_kinds) == masked_form(right.headline, right.headline_kinds),
         same_headline=bool(left.headline) and left.headline == right.headline,
         moving_dates=_moving_dates(replacements, left.date, right.date),
         series_days=min(left_recurrence.days, right_recurrence.days),
@@ -184,8 +199,98 @@ def _headline_similarity(left: PreparedArticle, right: PreparedArticle) -> float
     return max(words, Levenshtein.normalized_similarity(" ".join(left.headline), " ".join(right.headline)))
 
 
-def _masked(article: PreparedArticle) -> list[str]:
-    return [
-        "#" if kind in {NUMBER, DATE} else word
-        for word, kind in zip(article.headline, article.headline_kinds, strict=True)
-    ]
+# ---- words that say what an article is about ------------------------------------------------------
+
+
+def _has(article: PreparedArticle, word: str) -> bool:
+    """Return whether an article has a word or a near-equal one. Numbers must be equal."""
+    if word in article.vocabulary or word in article.headline:
+        return True
+    if len(word) < _SHORTEST_NEAR or word[0].isnumeric():
+        return False
+    known = article.near_equal.get(word)
+    if known is None:
+        others = article.words_like(word[0])
+        known = extractOne(word, others, scorer=OSA.normalized_similarity, score_cutoff=NEAR_EQUAL) is not None
+        if len(article.near_equal) < _MOST_REMEMBERED:
+            article.near_equal[word] = known
+    return known
+
+
+def _words_kept(words: AbstractSet[str], other: PreparedArticle) -> float:
+    """Return the share of these distinct words that another article has, 0..1, smoothed: 1 if there are none."""
+    missing = words - other.vocabulary
+    searched: Collection[str] = missing
+    if len(missing) > _MOST_SEARCHED:
+        ordered = sorted(missing)
+        searched = [ordered[len(ordered) * place // _MOST_SEARCHED] for place in range(_MOST_SEARCHED)]
+    found = sum([_has(other, word) for word in searched])
+    kept = len(words) - len(missing) + found * len(missing) / max(len(searched), 1)
+    return (kept + 1) / (len(words) + 1)
+
+
+def _subjects_swapped(
+    left: PreparedArticle, right: PreparedArticle, common: tuple[frozenset[str], frozenset[str]]
+) -> int:
+    """Return how many rare words of its headline and text each article has that the other one lacks; the fewer.
+
+    `common` as in _replaced_subjects.
+    """
+    lacking = _subjects_lacking(left, right, common[0])
+    return min(lacking, _subjects_lacking(right, left, common[1])) if lacking else 0
+
+
+def _subjects_lacking(one: PreparedArticle, other: PreparedArticle, common: frozenset[str]) -> int:
+    """Return how many rare words and numbers of a headline are in its own article, but not in the other one."""
+    own = one.vocabulary.intersection(one.headline) - other.vocabulary
+    return len([word for word in own if is_rare(word, common) and not _has(other, word)])
+
+
+def _replaced_subjects(
+    replacements: Iterable[Replacement],
+    left: PreparedArticle,
+    right: PreparedArticle,
+    common: tuple[frozenset[str], frozenset[str]],
+) -> int:
+    """Return how many replacements exchange a rare word or number that the other article lacks for another such one.
+
+    At most MANY_REPLACED: then two texts are about two things.
+    `common` are the words that are not rare in the newspaper of the left article, and in that of the right one.
+    """
+    replaced = (
+        replacement
+        for replacement in replacements
+        if replacement.change is not Change.SPELLING
+        and _lacks(right, replacement.left, common[0])
+        and _lacks(left, replacement.right, common[1])
+    )
+    return len(list(islice(replaced, MANY_REPLACED)))
+
+
+def _subject_exchanges(replacements: Sequence[Replacement], left: PreparedArticle, right: PreparedArticle) -> int:
+    """Return how often one stretch of words takes the place of another at most: one town for another, all through.
+
+    Each has a word that the other article lacks. Numbers do not count, nor do abbreviations, which begin alike.
+    """
+    if len(replacements) < _LEAST_OFTEN:
+        return 0
+    exchanged = Counter(
+        (replacement.left.casefold(), replacement.right.casefold())
+        for replacement in replacements
+        if replacement.change is not Change.SPELLING
+        and replacement.left[0].casefold() != replacement.right[0].casefold()
+    )
+    often = sorted(
+        [pair for pair, count in exchanged.items() if count >= _LEAST_OFTEN], key=lambda pair: -exchanged[pair]
+    )
+    nothing = frozenset[str]()
+    for one, other in often:
+        words = f"{one[0]}{other[0]}"
+        if words.isalpha() and _lacks(right, one, nothing) and _lacks(left, other, nothing):
+            return exchanged[one, other]
+    return 0
+
+
+def _lacks(other: PreparedArticle, stretch: str, common: frozenset[str]) -> bool:
+    words = stretch.casefold().split()
+    return len(words) <= _LONGEST_NAME and any(is_rare(word, common) and not _has(other, word) for word in words)

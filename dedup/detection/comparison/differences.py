@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dedup.detection.comparison.located import Span
-from dedup.detection.comparison.prepared import MAX_CHARACTERS, Preparer
+from dedup.detection.comparison.alignment import MAX_COMPARISONS, Stretch, align, align_headlines, comparisons
+from dedup.detection.comparison.prepared import MAX_CHARACTERS, Preparer, Span
 from dedup.detection.comparison.shown_text import MarkedText, Moved, Segment, SegmentKind, ShownText
-from dedup.detection.comparison.word_alignment import MAX_COMPARISONS, Stretch, align, align_headlines, comparisons
 
 # Equal stretches of at least this many words can be folded, and so can sentences that only one text has.
 FOLD_FROM_WORDS = 40
@@ -135,19 +134,15 @@ def compare_texts(left: MarkedText, right: MarkedText) -> Differences:
     """Return the differences between two texts, in well under a second for any length."""
     preparer = Preparer()
     texts = ShownText(left, preparer), ShownText(right, preparer)
-    if _are_too_long(texts):
+    # A few characters stand for several words each.
+    many = max(len(text.prepared.words) for text in texts) > MAX_CHARACTERS
+    if many or comparisons(texts[0].prepared, texts[1].prepared) > MAX_COMPARISONS:
         deleted, inserted = (len(text.prepared.words) for text in texts)
-        sides = [list(text.passages()) for text in texts]
+        sides = [list(text.cut(0, text.end)) for text in texts]
         block = TextBlock(sides[0], sides[1], sides[0] + sides[1], deleted, inserted)
         rest = texts[0].rest, texts[1].rest
         return Differences((block,), deleted=deleted, inserted=inserted, rest=rest, too_long=True)
     return _differences(texts, align(texts[0].prepared, texts[1].prepared))
-
-
-def _are_too_long(texts: tuple[ShownText, ShownText]) -> bool:
-    # A few characters stand for several words each.
-    many = max(len(text.prepared.words) for text in texts) > MAX_CHARACTERS
-    return many or comparisons(texts[0].prepared, texts[1].prepared) > MAX_COMPARISONS
 
 
 def compare_headlines(left: str, right: str) -> Differences:
@@ -192,7 +187,9 @@ class _Blocks:
                 if folds:
                     yield from self._close()
                 self._add(piece)
-                if folds or self._ends_paragraph(piece):
+                # Where both texts begin a new line; a side without words here does not count.
+                sides = zip(self._texts, (piece.left, piece.right), strict=True)
+                if folds or all(text.ends_line(end - 1) for text, (start, end) in sides if start < end):
                     yield from self._close(folds=folds)
         yield from self._close()
 
@@ -222,7 +219,10 @@ class _Blocks:
     def _pieces(self, stretch: Stretch, *, first: bool, last: bool) -> Iterator[tuple[Stretch, bool]]:
         """Cut an equal stretch into its paragraphs and, if it is long, a middle of whole sentences that folds."""
         if stretch.kind != "same":
-            yield stretch, stretch.whole and self._fold_others and _is_long(stretch)
+            replaced = stretch.left_words and stretch.right_words
+            least = FOLD_REPLACED_FROM_WORDS if replaced else FOLD_ONE_SIDED_FROM_WORDS
+            is_long = max(stretch.left_words, stretch.right_words) >= least
+            yield stretch, stretch.whole and self._fold_others and is_long
             return
         if stretch.moved or not self._reads_the_same(stretch):
             yield stretch, False
@@ -247,11 +247,6 @@ class _Blocks:
                 begun = at
         if begun < stretch.left_words:
             yield stretch.part(begun, stretch.left_words)
-
-    def _ends_paragraph(self, stretch: Stretch) -> bool:
-        """Whether both texts begin a new line after this stretch; a side without words here does not count."""
-        sides = zip(self._texts, (stretch.left, stretch.right), strict=True)
-        return all(text.ends_line(end - 1) for text, (start, end) in sides if start < end)
 
     def _add(self, stretch: Stretch) -> None:
         self._open.count(stretch)
@@ -333,12 +328,6 @@ def _one_after_the_other(deleted: Sequence[Segment], inserted: Sequence[Segment]
         return [*deleted, *inserted]
     added = inserted[:-1] if inserted[-1].text.isspace() else inserted
     return [*deleted[:-1], *added, deleted[-1]]
-
-
-def _is_long(stretch: Stretch) -> bool:
-    replaced = stretch.left_words and stretch.right_words
-    words = max(stretch.left_words, stretch.right_words)
-    return words >= (FOLD_REPLACED_FROM_WORDS if replaced else FOLD_ONE_SIDED_FROM_WORDS)
 
 
 def _marked(kind: SegmentKind, text: str) -> Iterator[tuple[SegmentKind, str]]:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from articles.normalization.sentences import located_sentences
 from articles.normalization.text import normalize_text
-from dedup.detection.comparison.located import Located, Span, normalized
+from dedup.detection.comparison.located import Located, normalized
+from dedup.detection.comparison.prepared import Span
 from dedup.detection.kernels.masked_shingles import SHINGLE_WORDS, masked, words_of
 from dedup.detection.kernels.stopwords import language_of, stop_words
 from dedup.detection.types import Mark
@@ -104,9 +105,8 @@ def _shingles(text: str, words: Sequence[str], size: int) -> Iterator[tuple[tupl
         yield tuple(words[place : last + 1]), (starts[place], starts[last] + len(words[last]))
 
 
-_Form = Callable[[Located, Settings], Located]
 # Of each mark, the form of a text that is divided, and what divides it.
-_MARKERS: Mapping[Mark, tuple[_Form, Callable[[str, Settings], _Things]]] = {
+_MARKERS: Mapping[Mark, tuple[Callable[[Located, Settings], Located], Callable[[str, Settings], _Things]]] = {
     Mark.TEXT: (lambda text, _: normalized(text), _whole),
     Mark.BEGINNING: (_head, _compared),
     Mark.CHARACTERS: (_head, _characters_of),

@@ -11,9 +11,7 @@ import regex
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import removed_by, without_boilerplate
 from articles.normalization.text import normalize_text
-from dedup.detection.comparison.prepared import typography
-
-Span = tuple[int, int]
+from dedup.detection.comparison.prepared import Span, typography
 
 _RUN = regex.compile(r"\S+")
 # No ASCII character composes with what is before it, so a text is made of such parts and of what is between them.
@@ -86,7 +84,7 @@ def _outside(removed: Sequence[Span], length: int) -> Iterator[int]:
 def normalized(compared: Located) -> Located:
     """Return the normalised form of a text; its characters have the places of what they were made from."""
     wanted = normalize_text(compared.text)
-    for divided, form in ((_clusters_of, _of_cluster), (_whole, normalize_text)):
+    for divided, form in ((_clusters_of, _of_cluster), (lambda run: [run], normalize_text)):
         found = _joined(_pieces(compared.text, divided, form))
         if "".join(character for character, _, _ in found) == wanted:
             break
@@ -145,10 +143,6 @@ def _pieces(text: str, divided: Callable[[str], Iterable[str]], form: Callable[[
 
 def _clusters_of(run: str) -> Iterable[str]:
     return run if run.isascii() else _CLUSTER.findall(run)
-
-
-def _whole(run: str) -> Iterable[str]:
-    return [run]
 
 
 @lru_cache(maxsize=10_000)

@@ -26,6 +26,9 @@ from articles.normalization.times import PublicationTime
 from dedup.detection.comparison.recurring import is_rare
 from dedup.detection.kernels.masked_shingles import Hashes, masked_shingle_sets
 
+# Characters or words from the first to before the last.
+Span = tuple[int, int]
+
 # A bound, so that a page of 2 MB cannot delay a run; 999 of 1000 articles are shorter.
 MAX_CHARACTERS = 60_000
 
@@ -145,13 +148,15 @@ class Preparer:
     """Prepares articles. It remembers words, of which articles have many in common."""
 
     def __init__(self) -> None:
-        self._key_of, self._kind_of = cache(_word_key), cache(word_kind)
+        # A word is compared case-folded, and 1,200 as 1200.
+        self._key_of = cache(lambda word: _GROUPED.sub("", word.casefold()))
+        self._kind_of = cache(word_kind)
         self._texts: dict[str, dict[str, Any]] = {}  # the least recently used first
 
     def prepare(self, article: ArticleText) -> PreparedArticle:
         """Return the article ready to be compared."""
         text, masked = self._text_of(article.content), article.masked
-        headline, headline_kinds = self._words_of(_words_in(typography(article.headline)))
+        headline, headline_kinds = self._words_of(_words_in(article.headline))
         return PreparedArticle(
             newspaper=article.newspaper,
             date=article.date,
@@ -189,8 +194,7 @@ class Preparer:
 
     def headline_form(self, headline: str) -> str:
         """Return a headline with each number, month and weekday as "#": the form that headlines of a series share."""
-        keys, kinds = self._words_of(_words_in(typography(headline)))
-        return " ".join("#" if kind in {NUMBER, DATE} else key for key, kind in zip(keys, kinds, strict=True))
+        return masked_form(*self._words_of(_words_in(headline)))
 
     def _words_of(self, found: Sequence[str], starts: Sequence[int] = ()) -> tuple[list[str], bytearray]:
         """Return the words of some sentences as they are compared, and their kinds; `starts` as in PreparedArticle.
@@ -212,11 +216,6 @@ class Preparer:
                 for place in [place for place in range(start, end) if kinds[place] == MONTH]:
                     kinds[place] = DATE if NUMBER in kinds[max(place - 1, start) : min(place + 2, end)] else OTHER
         return keys, kinds
-
-
-def _word_key(word: str) -> str:
-    """Return a word as it is compared: case-folded and 1,200 as 1200."""
-    return _GROUPED.sub("", word.casefold())
 
 
 def shown_sentences(content: str) -> list[str]:
@@ -259,7 +258,13 @@ def typography(text: str) -> str:
 
 
 def _words_in(text: str) -> list[str]:
+    text = typography(text)
     return _pattern(text).findall(text)
+
+
+def masked_form(words: Sequence[str], kinds: Sequence[int]) -> str:
+    """Return the words of a headline with each number, month and weekday as "#"."""
+    return " ".join("#" if kind in {NUMBER, DATE} else word for word, kind in zip(words, kinds, strict=True))
 
 
 def _pattern(text: str) -> re.Pattern[str] | regex.Pattern[str]:

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
+from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, words_in
 from dedup.detection.kernels.tokens import Flags, IntArray, begins_in, distinct
-from dedup.detection.kernels.word_hashes import words_in
 
 # How many days before and after an article its series is searched: a monthly column appears at least twice.
 SERIES_DAYS = 60

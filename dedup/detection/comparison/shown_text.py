@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from articles.boilerplate.mode import Mode
-from dedup.detection.comparison.located import Span, compared_text, typographic
-from dedup.detection.comparison.prepared import MAX_CHARACTERS, ArticleText, Preparer
+from dedup.detection.comparison.located import compared_text, typographic
+from dedup.detection.comparison.prepared import MAX_CHARACTERS, ArticleText, Preparer, Span
 
 _QUOTES_AND_DASHES = str.maketrans("‘’‚“”„«»‐‑–—", '\'\'\'"""""----')
 _NO_HASHES = np.empty(0, dtype="<u4")
@@ -174,10 +174,6 @@ class ShownText:
             yield passage._replace(text=text)
             start += len(text)
             place += 1
-
-    def passages(self) -> Iterator[Segment]:
-        """Yield the whole content, cut at its marks."""
-        return self.cut(0, self.end)
 
 
 def _before(gap: str) -> int:

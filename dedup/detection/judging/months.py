@@ -37,6 +37,11 @@ class Days(NamedTuple):
         """Return both as ordinal numbers."""
         return self.first.toordinal(), self.last.toordinal()
 
+    def around(self, days: int) -> Days:
+        """Return these days and so many before and after them."""
+        around = datetime.timedelta(days=days)
+        return Days(self.first - around, self.last + around)
+
 
 def month_of(day: datetime.date) -> datetime.date:
     """Return the first day of a day's month."""
@@ -51,18 +56,12 @@ def days_of(month: datetime.date) -> Days:
 
 def series_days(month: datetime.date) -> Days:
     """Return the days whose headlines may be in one series with an article of a month's pairs."""
-    return _around(month, SERIES_DAYS)
+    return days_of(month).around(SERIES_DAYS)
 
 
 def text_days(month: datetime.date) -> Days:
     """Return the days from whose articles it is learnt what recurs in the texts of a month's newspapers."""
-    return _around(month, RECURRING_TEXT_DAYS)
-
-
-def _around(month: datetime.date, days: int) -> Days:
-    around = datetime.timedelta(days=days)
-    first, last = days_of(month)
-    return Days(first - around, last + around)
+    return days_of(month).around(RECURRING_TEXT_DAYS)
 
 
 # Common words are learnt from at most this many articles of a newspaper, spread evenly over the days.
@@ -108,15 +107,10 @@ class Learning:
 
     def learnt(self, texts: Mapping[int, str]) -> dict[datetime.date, RecurringText]:
         """Return what recurs around each month, given the normalised texts of the sampled articles."""
-        return {
-            month: RecurringText(
-                self._phrases[month], _common_words([texts[article] for article in sample]), len(self._articles[month])
-            )
-            if sample
-            else NO_RECURRING_TEXT
-            for month, sample in self._samples.items()
-        }
-
-
-def _common_words(texts: Sequence[str]) -> frozenset[str]:
-    return common_words([text if text.isascii() else " ".join(words_of(text)) for text in texts])
+        found = dict.fromkeys(self._samples, NO_RECURRING_TEXT)
+        for month, sample in self._samples.items():
+            if sample:
+                sampled = (texts[article] for article in sample)
+                words = common_words([text if text.isascii() else " ".join(words_of(text)) for text in sampled])
+                found[month] = RecurringText(self._phrases[month], words, len(self._articles[month]))
+        return found

@@ -130,7 +130,10 @@ class _Join:
             concerned = distinct(np.concatenate([found.left, found.right]))
             self._noted[concerned] = self._neighbours[concerned]
             members = np.flatnonzero(self._are_hubs(np.arange(first, stop))) + first
-            kept = _joined([kept, *self._needed(_Members(members, self._leaders(members)), start, found)])
+            first_equal: dict[bytes, int] = {}
+            leaders = [first_equal.setdefault(self._digest(member), member) for member in members.tolist()]
+            group = _Members(members, np.array(leaders, dtype=np.int64))
+            kept = _joined([kept, *self._needed(group, start, found)])
         self._kept.append((start, kept))
 
     def result(self, asked: DayRange) -> SimilarPairs:
@@ -201,11 +204,6 @@ class _Join:
         self._candidates += len(left)
         scores = jaccard(self._sets, left, right, self._universe)
         return _Edges(left, right, scores).only(scores >= self._threshold - TOLERANCE)
-
-    def _leaders(self, members: IntArray) -> IntArray:
-        """Return for each of some sets the first of them that has equal members."""
-        first: dict[bytes, int] = {}
-        return np.array([first.setdefault(self._digest(member), member) for member in members.tolist()], dtype=np.int64)
 
     def _digest(self, position: int) -> bytes:
         if position not in self._digests:

@@ -1,4 +1,9 @@
-"""Pairs of texts that share members of their sets, by an inverted index: for each member, the texts that have it."""
+"""Pairs of texts that share members of their sets, by an inverted index: for each member, the texts that have it.
+
+A text that holds much of another is found by the shingles that few texts have. Counting only these leaves out
+boilerplate and forms, and bounds the work: a shingle of n texts makes n(n - 1)/2 pairs.
+Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.kernels.tokens import IntArray, begins_in, distinct, ranges
+from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
+from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, begins_in, concatenated, distinct, divided, ranges
 
 # Pairs of equal members per step, to bound memory.
 _PAIRED_AT_ONCE = 2_000_000
+HASHES = 1 << 32
+# Shingles per step, of eight bytes, to bound memory; per part in which they are first put in order; and per range of
+# hashes, few enough to stay in the processor's cache.
+_AT_ONCE = 32_000_000
+_PART = 1_000_000
+_RANGE = 200_000
+
+_WIDTH = np.uint64(32)
+
+Keys = npt.NDArray[np.uint64]
 
 
 class Postings(NamedTuple):
@@ -111,3 +127,112 @@ def _pairs(keys: IntArray, texts: int) -> tuple[IntArray, IntArray, IntArray]:
     starts = np.flatnonzero(begins_in(keys))
     left, right = np.divmod(keys[starts], texts) if len(starts) else (starts, starts)
     return starts, left, right
+
+
+# ---- containment -----------------------------------------------------------------------------------
+
+
+def contained_texts(
+    sets: Ragged,
+    asked: DayRange,
+    *,
+    most_texts: int,
+    threshold: float,
+    minimum_shared: int,
+    common: npt.NDArray[np.uint32] | None = None,
+    sides: IntArray | None = None,
+) -> Iterator[ScoredPairs]:
+    """Yield, in parts, the pairs of texts asked for whose score reaches the threshold; of `asked`, `fresh` is ignored.
+
+    A shingle of at most `most_texts` texts is uncommon, unless it is one of `common`, ascending and distinct: what is
+    common among more texts than these. The score is the share of the uncommon shingles of one text that the other has;
+    of the two shares, the larger: that of the text with fewer, whose uncommon shingles are the `members`. Pairs that
+    share fewer than `minimum_shared`, and those of one of `sides`, are left out. Exact, except for TOLERANCE. Memory:
+    five bytes per shingle that several texts have, and a quarter of a gigabyte.
+    """
+    known = np.empty(0, dtype=np.uint32) if common is None else common
+    postings, sizes = _index(sets, asked, known, most_texts)
+    for left, right, shared in shared_counts(postings, asked.days, day_window=asked.day_window, sides=sides):
+        shorter = np.minimum(sizes[left], sizes[right])
+        scores = shared / shorter
+        reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (right >= asked.first_row)
+        yield ScoredPairs(left[reached], right[reached], scores[reached], shared[reached], shorter[reached], len(left))
+
+
+def _index(sets: Ragged, asked: DayRange, common: npt.NDArray[np.uint32], most_texts: int) -> tuple[Postings, IntArray]:
+    """Return the uncommon shingles that several texts have, and for each text the number of its uncommon shingles."""
+    sizes = sets.sizes
+    none = np.empty(0, dtype=np.int32)
+    parts = [Postings(none, none)]
+    for keys in _by_hash(sets):
+        halves = keys.astype("<u8", copy=False).view("<u4")
+        hashes, owners = halves[1::2].astype(np.uint32), halves[::2].astype(np.int32)
+        is_common = _among(hashes, common)
+        begins = np.append(begins_in(hashes), [True])
+        counts = np.diff(np.flatnonzero(begins))
+        if len(counts) and counts.max() > most_texts:
+            is_common |= np.repeat(counts > most_texts, counts)
+        sizes -= np.bincount(owners[is_common], minlength=len(sizes))
+        kept = ~(is_common | (begins[:-1] & begins[1:]))  # nor alone
+        parts.append(_postings(owners.compress(kept), begins[:-1].compress(kept), asked))
+    return concatenated(parts), sizes
+
+
+def _by_hash(sets: Ragged) -> Iterator[Keys]:
+    """Yield the members of all sets in ranges of hashes, each ordered: the hash, and in the lower half the set."""
+    total = len(sets.values)
+    steps = total // _AT_ONCE + 1
+    ranges_a_step = total // steps // _RANGE + 1
+    bounds = np.array(
+        [HASHES * place // (steps * ranges_a_step) for place in range(steps * ranges_a_step + 1)], dtype=np.uint64
+    )
+    for step in range(steps):
+        yield from _ordered(sets, bounds[step * ranges_a_step : (step + 1) * ranges_a_step + 1])
+
+
+def _ordered(sets: Ragged, bounds: Keys) -> Iterator[Keys]:
+    """Yield the members between each two bounds. Part by part they are sorted and divided, then range by range."""
+    ends = np.arange(_PART, len(sets.values), _PART)
+    starts = [0, *distinct(np.searchsorted(sets.offsets, ends)).tolist(), len(sets.sizes)]
+    parts = (_keys(sets, first, last, bounds) for first, last in pairwise(starts))
+    for keys in divided(parts, bounds[1:-1] << _WIDTH):
+        keys.sort()
+        yield keys
+
+
+def _keys(sets: Ragged, first: int, last: int, bounds: Keys) -> Keys:
+    """Return the members within the bounds of the sets at the positions from `first` to before `last`, ordered."""
+    hashes = sets.values[sets.offsets[first] : sets.offsets[last]]
+    texts = np.repeat(np.arange(first, last, dtype=np.uint64), sets.sizes[first:last])
+    if bounds[-1] - bounds[0] < HASHES:
+        chosen = (hashes >= bounds[0]) & (hashes < bounds[-1])
+        hashes, texts = hashes.compress(chosen), texts.compress(chosen)
+    # One key for both, because numbers are sorted ten times faster than places.
+    keys = hashes.astype(np.uint64)
+    keys <<= _WIDTH
+    keys |= texts
+    keys.sort()
+    return keys
+
+
+def _among(hashes: npt.NDArray[np.uint32], known: npt.NDArray[np.uint32]) -> Flags:
+    """Return which of the hashes, ascending, are among the known ones, ascending and distinct."""
+    among = np.zeros(len(hashes), dtype=np.bool_)
+    if len(hashes):
+        known = known[np.searchsorted(known, hashes[0]) : np.searchsorted(known, hashes[-1], side="right")]
+        firsts = np.searchsorted(hashes, known)
+        among[ranges(firsts, np.searchsorted(hashes, known, side="right") - firsts)] = True
+    return among
+
+
+def _postings(owners: npt.NDArray[np.int32], begins: Flags, asked: DayRange) -> Postings:
+    """Return the texts of each hash, which begins where it is said, without those of which no pair is asked for."""
+    begins = np.append(begins, [True])
+    begins[1:-1] |= np.diff(asked.days.take(owners)) > asked.day_window  # no pair reaches over such a gap
+    ends = np.flatnonzero(begins)
+    counts = np.diff(ends)
+    wanted = (counts > 1) & (owners[ends[1:] - 1] >= asked.first_row)
+    kept = owners.compress(np.repeat(wanted, counts))
+    counts = counts[wanted]
+    followers = np.repeat(np.cumsum(counts), counts) - np.arange(1, len(kept) + 1)
+    return Postings(kept, followers.astype(np.int32))

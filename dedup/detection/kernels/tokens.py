@@ -173,14 +173,6 @@ def trigram_sets(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
     return joined([_trigrams(texts[start : start + _TEXTS_AT_ONCE], alphabet) for start in starts or [0]])
 
 
-def character_shingles(texts: Sequence[str], size: int) -> Ragged:
-    """Return 32 bits for every `size` consecutive characters of each text, in order and with repetitions.
-
-    A shorter text is one shingle, an empty one has none. The bits are not mixed: similar shingles have close values.
-    """
-    return _character_shingles(texts, size, np.uint32)
-
-
 def character_shingle_sets(texts: Sequence[str], size: int) -> list[IntArray]:
     """Return the set of shingles of each text as 64-bit numbers, ascending.
 
@@ -188,7 +180,7 @@ def character_shingle_sets(texts: Sequence[str], size: int) -> list[IntArray]:
     """
     sets: list[IntArray] = []
     for start in range(0, len(texts), _SETS_AT_ONCE):
-        shingles = _character_shingles(texts[start : start + _SETS_AT_ONCE], size, np.uint64)
+        shingles = character_shingles(texts[start : start + _SETS_AT_ONCE], size, np.uint64)
         sets += as_sets(Ragged(shingles.values.view(np.int64), shingles.offsets)).split()
     return sets
 
@@ -211,7 +203,11 @@ def jaccard_from(threshold: float, first: IntArray, second: IntArray) -> float:
     return jaccard_of(first, second)
 
 
-def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | np.uint64]) -> Ragged:
+def character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | np.uint64] = np.uint32) -> Ragged:
+    """Return a number for every `size` consecutive characters of each text, in order and with repetitions.
+
+    A shorter text is one shingle, an empty one has none. The bits are not mixed: similar shingles have close values.
+    """
     # Texts too short for a shingle are padded with zeros, which no text contains.
     padded = [text if len(text) >= size or not text else text + "\0" * (size - len(text)) for text in texts]
     characters: npt.NDArray[np.unsignedinteger[Any]] = _code_points("".join(padded)).astype(width, copy=False)
@@ -297,20 +293,15 @@ def _followed_by_zeros(crc: Characters, most: int) -> list[Characters]:
 
 def _crc_alone(code: Characters) -> Characters:
     """Return an empty CRC register fed with the UTF-8 bytes of each code point."""
-    crc = np.zeros(len(code), dtype=np.uint32)
-    for byte, present in _utf8_bytes(code):
+    one, two, three = code < 0x80, code < 0x800, code < 0x10000
+    head = np.select([one, two, three], [code, 0xC0 | code >> 6, 0xE0 | code >> 12], default=0xF0 | code >> 18)
+    crc = _CRC_TABLE[head & 0xFF]
+    # The bytes after the first one, each with which code points have it.
+    tails = [(0x80 | code >> shift & 0x3F, present) for shift, present in ((12, ~three), (6, ~two), (0, ~one))]
+    for byte, present in tails:
         step = _CRC_TABLE[((crc >> 24) ^ byte) & 0xFF] ^ (crc << 8)
         crc = np.where(present, step, crc)
     return crc
-
-
-def _utf8_bytes(code: Characters) -> list[tuple[Characters, Flags]]:
-    """Return the UTF-8 bytes of the code points, first to last, each with which code points have it."""
-    one, two, three = code < 0x80, code < 0x800, code < 0x10000
-    head = np.select([one, two, three], [code, 0xC0 | code >> 6, 0xE0 | code >> 12], default=0xF0 | code >> 18)
-    tails = [(0x80 | code >> shift & 0x3F, present) for shift, present in ((12, ~three), (6, ~two), (0, ~one))]
-    everywhere = np.ones(len(code), dtype=np.bool_)
-    return [(byte.astype(np.uint32), present) for byte, present in ((head, everywhere), *tails)]
 
 
 def _crc_table() -> npt.NDArray[np.uint32]:

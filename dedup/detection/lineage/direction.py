@@ -1,15 +1,24 @@
 """Which of two articles follows from the other: what times, credits and texts say, added up. Pure.
 
+Two texts are compared by sentence: what the one kept of the other, and what it added or changed. The marks of a source
+are those that newsrooms and press offices write. They are few on purpose: a text that reports on a press release ("said
+in a press release") is not one.
+
 The points were chosen on the development set of the scenarios in tests/dedup/lineage (docs/lineage.md).
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from dedup.detection.lineage.articles import Confidence, LineageArticle
-from dedup.detection.lineage.credits import is_of_agency
-from dedup.detection.lineage.likeness import Likeness
+from articles.extraction.names import agency_named
+from dedup.detection.comparison.alignment import match_sentences
+from dedup.detection.lineage.articles import Confidence, LineageArticle, Text
 
 # A credit weighs as much as a clear difference in time.
 _CREDIT = 3
@@ -99,6 +108,8 @@ def _shape(source: LineageArticle, follower: LineageArticle, like: Likeness) -> 
     return 0, ""
 
 
+# ---- times -----------------------------------------------------------------------------------------
+
 # Clocks of newspapers differ, and some are set by hand: less than this, in hours, says little.
 CLOSE_HOURS = 0.5
 # The farthest that the clocks of two time zones differ, in hours: UTC+14 and UTC-12.
@@ -166,3 +177,201 @@ def gap_words(hours: float) -> str:
         rounded = f"{hours:.1f}".removesuffix(".0")
         return "an hour" if rounded == "1" else f"{rounded} hours"
     return f"{hours / 24:.0f} days"
+
+
+# ---- texts -----------------------------------------------------------------------------------------
+
+# A text is contained in another one if that one has this share of its words, some of them edited.
+CONTAINED = 0.85
+# Two texts have a common core if the shorter one shares this much of its words.
+LEAST_COMMON = 0.2
+# For each text, so many others are compared in full: those that share most of its word pairs.
+NEAREST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How a follower's text follows from a source's text. Shares are 0..1, of words.
+
+    `kept`: of the source's words, those that the follower has. `taken`: of the follower's, those that the source has.
+    """
+
+    kept: float
+    taken: float
+    added: tuple[int, ...]
+    dropped: tuple[int, ...]
+    changed: tuple[tuple[int, int], ...]
+    source_sentences: int
+    follower_sentences: int
+
+    @property
+    def reversed(self) -> Likeness:
+        """The same with source and follower exchanged."""
+        return Likeness(
+            kept=self.taken,
+            taken=self.kept,
+            added=self.dropped,
+            dropped=self.added,
+            changed=tuple(sorted((follower, source) for source, follower in self.changed)),
+            source_sentences=self.follower_sentences,
+            follower_sentences=self.source_sentences,
+        )
+
+    @property
+    def common(self) -> float:
+        """The share of words in common, of both: 0 for texts without a common word, 1 for equal texts."""
+        return 2 * self.kept * self.taken / (self.kept + self.taken) if self.kept and self.taken else 0.0
+
+    @property
+    def is_crop(self) -> bool:
+        """Whether the follower is the beginning of the source, which goes on."""
+        at_end = _trailing(self.dropped, self.source_sentences)
+        return self.taken >= CONTAINED and 0 < len(self.dropped) == at_end
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether the follower has the whole source, and sentences of its own before its end."""
+        return self.kept >= CONTAINED and len(self.added) > _trailing(self.added, self.follower_sentences)
+
+    @property
+    def contains(self) -> bool:
+        """Whether one of the two contains the other."""
+        return self.kept >= CONTAINED or self.taken >= CONTAINED
+
+
+def _trailing(places: Sequence[int], sentences: int) -> int:
+    """Return how many of these ascending places are the last ones."""
+    count = 0
+    while count < len(places) and places[-1 - count] == sentences - 1 - count:
+        count += 1
+    return count
+
+
+def likeness(source: Text, follower: Text) -> Likeness:
+    """Return how the follower's text follows from the source's; linear in their sentences."""
+    left, right = source.prepared, follower.prepared
+    matches = match_sentences(left, right)
+    matched = sum(match.equal for match in matches)
+    of_left, of_right = {match.left for match in matches}, {match.right for match in matches}
+    return Likeness(
+        kept=matched / len(left.words) if left.words else 0.0,
+        taken=matched / len(right.words) if right.words else 0.0,
+        added=tuple(place for place in range(len(right.sentence_keys)) if place not in of_right),
+        dropped=tuple(place for place in range(len(left.sentence_keys)) if place not in of_left),
+        changed=tuple((match.left, match.right) for match in matches if not match.exact),
+        source_sentences=len(left.sentence_keys),
+        follower_sentences=len(right.sentence_keys),
+    )
+
+
+class Likenesses:
+    """The texts of a cluster: the nearest of each, and how they follow from one another, counted when asked for."""
+
+    def __init__(self, texts: Mapping[str, Text]) -> None:
+        self._texts = texts
+        self.word_pairs = {key: set(map(hash, pairwise(text.prepared.words))) for key, text in texts.items()}
+        self._known: dict[tuple[str, str], Likeness] = {}
+
+    def nearest(self, key: str) -> list[str]:
+        """Return the other texts that share most word pairs with this one, the nearest first."""
+        own = self.word_pairs[key]
+        scored = []
+        for place, (other, pairs) in enumerate(self.word_pairs.items()):
+            if other != key and (shared := len(own & pairs)):
+                scored.append((-shared / (len(own) + len(pairs)), place, other))
+        return [other for _, _, other in sorted(scored, key=lambda pair: pair[:2])[:NEAREST]]
+
+    def of(self, source: str, follower: str) -> Likeness:
+        """Return how the one text follows from the other."""
+        known = self._known.get((source, follower))
+        if known is None:
+            known = likeness(self._texts[source], self._texts[follower])
+            self._known[source, follower] = known
+            self._known[follower, source] = known.reversed
+        return known
+
+
+# ---- credits ---------------------------------------------------------------------------------------
+
+# Words before or after a newspaper's name that make it the source of what is said.
+_BEFORE = (
+    r"(?:told|by|from|source|sources|courtesy(?:\sof)?|credit|according\sto|via|published\s(?:in|by|on)|first\sin)"
+)
+_AFTER = (
+    r"(?:(?:has|had)\s)?(?:reported|reports|wrote|writes|revealed|reveals|said|says|learns|learnt|understands"
+    r"|first\sreported|was\stold)"
+)
+# Shorter names, such as "Post", need the marks of a credit line.
+_LONG_NAME = 9
+
+_SERVICES = (
+    r"PR\s?Newswire|PRNewswire|Business\s?Wire|GlobeNewswire|Globe\sNewswire|EIN\sPresswire|ACN\sNewswire|Newsfile\sCorp"
+    r"|Media\sOutReach|APO\sGroup|presseportal|news\saktuell|ots"
+)
+_RELEASE = (
+    r"press\s(?:release|statement|note)|media\s(?:release|statement)|news\srelease|communiqué\sde\spresse"
+    r"|Pressemitteilung|comunicado\sde\sprensa|nota\sde\sprensa|comunicato\sstampa|persbericht"
+)
+# Only as a line of its own, in brackets, after a dash at the end, or with a name before it ("Acme press release:").
+_STRONG = (
+    re.compile(rf"(?:^|\n)[^\w\n]*(?:\w+\s){{0,3}}(?i:{_RELEASE})[^\w\n]*(?:\n|$)"),
+    re.compile(rf"[(\[]\s*(?i:source\s*:\s*)?(?i:{_RELEASE})\s*[)\]]"),
+    re.compile(rf"(?:^|\n)\W*(?i:{_RELEASE})\s*[:–—-]"),
+    re.compile(rf"[-–—]\s*(?i:{_RELEASE})\W*$"),
+    re.compile(rf"(?:[(/\[–—-]|^|\n)\s*(?:{_SERVICES})\s*(?:[)/\]–—-]|\n|$)"),
+    re.compile(r"(?i:for\simmediate\s(?:release|distribution))"),
+    re.compile(r"(?:^|\n)\W*(?i:notes?\sto\seditors?)\b"),
+    re.compile(r"(?:^|\n|\.\s)(?i:(?:media|press)\s(?:contacts?|enquiries|inquiries|office))\s?:"),
+)
+_WEAK = (
+    re.compile(
+        r"(?i:for\s(?:more|further)\s(?:information|details)(?:\sor\s\w+)?,?\s(?:please\s)?(?:contact|visit|call|write))"
+    ),
+    re.compile(r"[\w.+-]+@[\w-]+\.[\w.]{2,}"),
+    re.compile(r"(?:\+\d{1,3}[\s()-]{0,3}|\b0)\d(?:[\s()-]?\d){6,10}\b"),
+    re.compile(r"(?:^|\n)\W*About\s(?:the\s)?[A-Z][\w&'’.-]*(?:\s[A-Z][\w&'’.-]*){0,5}\s*:?\s*(?:\n|$)"),
+    re.compile(r"(?:^|\n)\W*(?:ENDS|End of release|###)\W*(?:\n|$)"),
+)
+_RELEASE_BYLINE = re.compile(rf"(?i:\b(?:{_RELEASE}|press\soffice|media\soffice|public\srelations)\b)")
+
+
+# Characters at the beginning and at the end of a text in which press offices leave their marks.
+_HEAD = 400
+_TAIL = 1_200
+
+
+def is_release(content: str, byline: str = "") -> bool:
+    """Return whether a text says that it is a press release."""
+    ends = content if len(content) <= _HEAD + _TAIL else f"{content[:_HEAD]}\n{content[-_TAIL:]}"
+    return bool(_RELEASE_BYLINE.search(byline)) or any(mark.search(ends) for mark in _STRONG)
+
+
+def looks_like_release(content: str) -> bool:
+    """Return whether a text has two or more marks that press offices put below theirs, such as whom to contact."""
+    end = content[-_TAIL:]
+    return sum(1 for mark in _WEAK if mark.search(end)) > 1
+
+
+def is_of_agency(newspaper: str, agency: str) -> bool:
+    """Return whether a newspaper is the agency that an article credits."""
+    return bool(agency) and (newspaper.casefold() == agency.casefold() or agency_named(newspaper) == agency)
+
+
+def credits_newspaper(content: str, names: Collection[str]) -> bool:
+    """Return whether a text names the newspaper with one of these names as its source."""
+    return any(name in content and _credit(name).search(content) for name in names if len(name) > 2)
+
+
+@lru_cache(maxsize=4096)
+def _credit(name: str) -> re.Pattern[str]:
+    """Return the pattern of a credit for a newspaper: a credit line or, if the name is long, a verb with it."""
+    escaped = re.escape(name)
+    line = (
+        rf"[(\[]\s*(?:(?i:source|courtesy|credit|via)\s*:?\s*)?(?:[Tt]he\s)?{escaped}\s*[)\]]"
+        rf"|(?:^|\n)\W*(?:(?i:source|courtesy(?:\sof)?|credit|via|first\spublished\s(?:in|by|on))\s*:?\s*)?(?:[Tt]he\s)?{escaped}\W*(?:\n|$)"
+        rf"|[-–—]\s*(?:[Tt]he\s)?{escaped}\W*$"
+    )
+    if len(name) < _LONG_NAME:
+        return re.compile(line)
+    prose = rf"\b(?i:{_BEFORE})\s*:?\s*(?:[Tt]he\s)?{escaped}\b|\b{escaped}(?:,|’s|'s)?\s{_AFTER}\b"
+    return re.compile(rf"{line}|{prose}")

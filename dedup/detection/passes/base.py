@@ -238,11 +238,11 @@ class PreparedPass(Pass):
         """Return what the blocks need, made of its parts in order."""
         raise NotImplementedError
 
+    @abstractmethod
     def find_prepared(
-        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
+        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally
     ) -> Iterator[Candidate]:
         """Yield the candidates of a block."""
-        raise NotImplementedError
 
 
 def too_far(days: int, most: int) -> str:

@@ -14,8 +14,7 @@ import numpy as np
 
 from articles.numbers import counted
 from dedup.declarations import SettingEffect, setting
-from dedup.detection.kernels.containment import HASHES, contained_texts
-from dedup.detection.kernels.inverted_index import ScoredPairs
+from dedup.detection.kernels.inverted_index import HASHES, ScoredPairs, contained_texts
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
 from dedup.detection.kernels.tokens import IntArray, distinct, occurring

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dedup.detection.kernels.inverted_index import ScoredPairs
 from dedup.detection.kernels.parity_join import DayRange
+from dedup.detection.kernels.sentences import SentenceSets
 from dedup.detection.kernels.tokens import IntArray, Ragged
 from dedup.detection.passes.base import Connection, PreparedPass, Reach, Spread
 from dedup.detection.passes.reading import first_row
@@ -44,7 +45,7 @@ class MemberPass(PreparedPass):
     def read(self, window: Window, config: Any, connection: Connection, tally: Tally) -> ArticleMembers:
         """Return the articles of a window and of the days before it."""
 
-    def made(self, texts: Sequence[str], config: Any) -> tuple[Ragged, npt.NDArray[np.float32]]:
+    def made(self, texts: Sequence[str], config: Any) -> SentenceSets:
         """Return the sets of texts, and the weights of members, where no index has them."""
         raise NotImplementedError
 
@@ -82,10 +83,9 @@ class MemberPass(PreparedPass):
         yield from self.find_prepared(window, config, connection, prepared, tally)
 
     def find_prepared(
-        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
+        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally
     ) -> Iterator[Candidate]:
         """Yield each pair once. Peak memory: 20 bytes per word of the articles read, or 100 per sentence."""
-        tally = tally or Tally()
         ids, days, sets = self.read(window, config, connection, tally)
         asked = DayRange(days, first_row(days, window), config.day_window)
         for part in self.shared(sets, asked, prepared, config):

@@ -271,9 +271,9 @@ class _Verifier:
 
     def _keep(self, ids: Sequence[int]) -> None:
         """Load the shingles of these articles, and keep those of earlier ones while the cache has space."""
-        held = {id_: self._sets.pop(id_) for id_ in ids if id_ in self._sets}
+        held = {article: self._sets.pop(article) for article in ids if article in self._sets}
         self._sets |= held
-        lacking = [id_ for id_ in ids if id_ not in held]
+        lacking = [article for article in ids if article not in held]
         texts = _texts(lacking, self._config, self._window, self._connection)
         sets = character_shingle_sets(list(texts.values()), self._config.shingle)
         # Copies, because a view would keep the whole array alive.

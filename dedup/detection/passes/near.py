@@ -73,14 +73,17 @@ class NearPass(PreparedPass):
         self, window: Window, config: Any, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
         """Yield each pair once; of an alphabet, only the characters of the texts are asked for."""
-        return self.find_prepared(window, config, connection, None, tally)
+        return self.find_prepared(window, config, connection, None, tally or Tally())
 
     def find_prepared(
-        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
+        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally
     ) -> Iterator[Candidate]:
         """Yield each pair once. Memory: that of sets_of for all articles of the window."""
-        tally = tally or Tally()
-        read = partial(self._read, window, config, connection, tally, prepared)
+
+        def read(days_before: int) -> NearSets:
+            batches = read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix)
+            return self.sets_of(batches, config, lambda texts: prepared or self.alphabet(texts, connection))
+
         found, pairs = _near_pairs(read, window, config, tally)
         tally.verified += self.verified(found)
         scores = self.arbitrated(pairs, found.scores, window, config, connection)
@@ -89,13 +92,6 @@ class NearPass(PreparedPass):
             places, written = self.reached(scores[part], config.threshold)
             for left, right, score in zip(*pairs[:, part][:, places].tolist(), written.tolist(), strict=True):
                 yield Candidate(left, right, self.name, score)
-
-    def _read(
-        self, window: Window, config: Any, connection: Connection, tally: Tally, prepared: Any, days_before: int
-    ) -> NearSets:
-        """Return the articles of a window and of so many days before it."""
-        batches = read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix)
-        return self.sets_of(batches, config, lambda texts: prepared or self.alphabet(texts, connection))
 
 
 def _near_pairs(

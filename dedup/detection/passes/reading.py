@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from articles.boilerplate.rules import without_boilerplate
 from dedup.detection.article_sql import article_sql, scope_parameters
-from dedup.detection.kernels.containment import HASHES
+from dedup.detection.kernels.inverted_index import HASHES
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets, masked_shingle_sets
 from dedup.detection.kernels.sentences import MarkedSentences, marked_sentences
 from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, concatenated, divided
@@ -247,19 +247,12 @@ def read_hashes(window: Window, connection: Connection, tally: Tally, *, low: in
     return divided(chain([np.empty(0, dtype=np.uint32)], ordered()), bounds)
 
 
-def read_shingles(
-    window: Window,
-    connection: Connection,
-    tally: Tally | None = None,
-    *,
-    first_day: datetime.date = datetime.date.min,
-) -> ArticleShingles:
+def read_shingles(window: Window, connection: Connection, tally: Tally, *, first_day: datetime.date) -> ArticleShingles:
     """Return the shingles of all articles from `first_day` to the window's last, of their texts as they are compared.
 
     They are those of masked_shingle_sets. Up-to-date rows of the index are read; the others are made of the texts, and
     nothing is written. Memory: four bytes per shingle, twice.
     """
-    tally = tally or Tally()
     parts = [shingles_of_rows([])]
     parameters = {**scope_parameters(window), "after_day": first_day, "after_id": 0}
     while part := _packed(_SHINGLES_SQL, parameters, connection):
@@ -308,23 +301,17 @@ def _packed(statement: str, parameters: dict[str, Any], connection: Connection) 
     sizes = np.frombuffer(sizes, dtype=">i4").astype(np.int64) // _HASH_BYTES
     values = np.frombuffer(stored or b"", dtype="<u4")
     if texts:
-        values = _with_made(values, sizes, masked_shingle_sets(texts))
+        # The members of all sets, of which those of a negative size are made.
+        made, missing, read = masked_shingle_sets(texts), sizes < 0, values
+        sizes[missing] = made.sizes
+        values, is_made = np.empty(sizes.sum(), dtype=np.uint32), np.repeat(missing, sizes)
+        values[is_made], values[~is_made] = made.values, read
     return ArticleShingles(
         np.frombuffer(ids, dtype=">i8").astype(np.int64),
         np.frombuffer(newspapers, dtype=">i8").astype(np.int64),
         np.frombuffer(days, dtype=">i4").astype(np.int64),
         ShingleSets(values, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
     )
-
-
-def _with_made(stored: Hashes, sizes: IntArray, made: ShingleSets) -> Hashes:
-    """Return the members of all sets, of which those of a negative size are made; `sizes` gets their sizes."""
-    missing = sizes < 0
-    sizes[missing] = made.sizes
-    values = np.empty(sizes.sum(), dtype=np.uint32)
-    is_made = np.repeat(missing, sizes)
-    values[is_made], values[~is_made] = made.values, stored
-    return values
 
 
 def shingles_of_rows(rows: Sequence[Any]) -> ArticleShingles:

@@ -149,10 +149,9 @@ class SentencePass(MemberPass):
         parts += (ArticleMembers(batch.ids, batch.days, _chosen(batch, config)) for batch in batches)
         return concatenated(parts)
 
-    def made(self, texts: Sequence[str], config: SentenceConfig) -> tuple[Ragged, npt.NDArray[np.float32]]:
+    def made(self, texts: Sequence[str], config: SentenceConfig) -> SentenceSets:
         """Return the sentences of texts and their weights."""
-        found = sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted)
-        return found.sets, found.weights
+        return sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted)
 
     def sets(self, values: IntArray, offsets: IntArray, weights: npt.NDArray[np.float32]) -> SentenceSets:
         """Return sets of sentences."""
@@ -200,7 +199,14 @@ class SentencePass(MemberPass):
             return Explanation(False, why, 0.0, config.threshold)
         articles = _holders(two, one | other, window, config, connection)
         ids = np.array([row[0] for row in articles])
-        score, shared, sentences = scored(left, right, ids, _all_pairs([row[2] for row in articles], config))
+        parts = shared_sentences(
+            self.made([row[2] for row in articles], config),
+            DayRange(np.zeros(len(articles), dtype=np.int64), 0, 0),
+            most_texts=config.most_articles,
+            threshold=0.0,
+            weighted=config.weighted,
+        )
+        score, shared, sentences = scored(left, right, ids, parts)
         reached = score >= config.threshold - TOLERANCE
         ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
         why = (
@@ -247,14 +253,3 @@ def _candidates(forms: Mapping[int, str], window: Window, connection: Connection
             cursor.execute(_SAYING_SQL, {**scope_parameters(window), "words": forms[sentence]})
             candidates[sentence] = [article for (article,) in cursor]
     return candidates
-
-
-def _all_pairs(texts: Sequence[str], config: SentenceConfig) -> Iterator[ScoredPairs]:
-    """Yield the pairs of these texts that share a sentence."""
-    return shared_sentences(
-        sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted),
-        DayRange(np.zeros(len(texts), dtype=np.int64), 0, 0),
-        most_texts=config.most_articles,
-        threshold=0.0,
-        weighted=config.weighted,
-    )

@@ -142,10 +142,8 @@ class TrigramPass(NearPass):
         return parts[0]
 
     def alphabet(self, texts: Sequence[str], connection: Connection) -> Alphabet:
-        """Return how PostgreSQL sees each character of the texts. Raises ValueError like _checked."""
-        with connection.cursor() as cursor:
-            cursor.execute(_ALPHABET_SQL, {"characters": characters_of(["\n", *texts])})
-            return Alphabet.of(_checked(cursor.fetchall()))
+        """Return how PostgreSQL sees each character of the texts. Raises ValueError like _letters."""
+        return Alphabet.of(_letters(_ALPHABET_SQL, {"characters": characters_of(["\n", *texts])}, connection))
 
     def sets_of(self, batches: Iterable[ArticleBatch], _config: TrigramConfig, alphabet: AlphabetOf) -> NearSets:
         """Return the articles as sets of trigrams. Memory: all texts, about 2 KB per article, and their sets."""
@@ -207,19 +205,20 @@ def _scored_by_database(pairs: IntArray, window: Window, config: TrigramConfig, 
 def whole_alphabet(connection: Connection) -> Letters:
     """Return all characters that are parts of words to PostgreSQL, each with what lower() makes of it.
 
-    Takes half a second. Raises ValueError like _checked.
+    Takes half a second. Raises ValueError like _letters.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_WHOLE_ALPHABET_SQL)
-        return _checked(cursor.fetchall())
+    return _letters(_WHOLE_ALPHABET_SQL, {}, connection)
 
 
-def _checked(rows: Letters) -> Letters:
-    """Return the rows.
+def _letters(statement: str, parameters: dict[str, Any], connection: Connection) -> Letters:
+    """Return the rows of a statement: characters, each with what lower() makes of it.
 
     Raises ValueError if PostgreSQL's lower() makes several characters of one. With the locale providers "builtin" and
     "libc" this happens for no character of a lower-cased text.
     """
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        rows: Letters = cursor.fetchall()
     for character, lowered in rows:
         if len(lowered) != 1:
             raise ValueError(

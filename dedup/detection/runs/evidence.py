@@ -12,8 +12,8 @@ from django.db import connection, transaction
 
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
-from dedup.detection.clustering.changes import NOTE_PROPOSED_SQL
 from dedup.detection.clustering.constraints import lock_review, with_pair_state
+from dedup.detection.clustering.rebuild import NOTE_PROPOSED_SQL
 from dedup.detection.runs.text_indexes import watermark_of
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun, RunBlock, Watermark

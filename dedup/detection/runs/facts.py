@@ -13,7 +13,7 @@ from articles.numbers import counted
 from articles.storage.renormalization import outdated_forms
 from dedup.declarations import SettingEffect, settings_of
 from dedup.detection.bounds import bound_named
-from dedup.detection.clustering.changes import contradictions
+from dedup.detection.clustering.rebuild import contradictions
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.phases import STEPS, all_phases
 from dedup.detection.runs.scope import Scope

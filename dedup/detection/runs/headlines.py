@@ -13,7 +13,7 @@ from articles.processes import THIS_PROCESS, Pool
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.comparison.prepared import Preparer
-from dedup.detection.judging.articles import without_collector
+from dedup.detection.judging.judge import without_collector
 from dedup.detection.runs.phases import NO_PROGRESS, Progress
 from dedup.detection.runs.text_indexes import TextIndex, watermark_of, write_outdated
 from dedup.detection.types import Phase

@@ -21,20 +21,23 @@ from articles.models import Article, Newspaper
 from articles.normalization.times import Precision, PublicationTime
 from articles.processes import Pool
 from articles.querysets import TIME_COLUMNS
-from dedup.detection.clustering.changes import NOTE_JUDGED_SQL
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.group_pairs import by_month
+from dedup.detection.clustering.rebuild import NOTE_JUDGED_SQL
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
-from dedup.detection.judging.articles import JudgedArticle, PreparedArticles, StoredArticle, without_collector
 from dedup.detection.judging.judge import (
+    JudgedArticle,
     JudgedPair,
     JudgedRow,
     MonthFacts,
+    PreparedArticles,
     Rulings,
+    StoredArticle,
     Terms,
     compared,
     judged,
     judgement_on,
+    without_collector,
 )
 from dedup.detection.judging.months import month_of, series_days
 from dedup.detection.kernels.tokens import distinct, keep_freed_memory

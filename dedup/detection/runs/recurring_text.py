@@ -19,7 +19,7 @@ from articles.boilerplate.mode import Mode
 from articles.storage.fingerprints import fingerprint
 from dedup.detection.article_sql import article_sql
 from dedup.detection.comparison.recurring import RecurringText
-from dedup.detection.judging.articles import without_collector
+from dedup.detection.judging.judge import without_collector
 from dedup.detection.judging.months import Learning, text_days
 from dedup.detection.kernels.masked_shingles import Hashes
 from dedup.detection.kernels.tokens import concatenated, keep_freed_memory

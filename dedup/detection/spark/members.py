@@ -83,7 +83,7 @@ def sets_of(work: Work, part: int, compared: Compared) -> pa.Table:
     file = compared.folder / "sets" / f"{part:06}.parquet"
     if not file.exists():
         articles = read_part(work.parts[part], ["content", "boilerplate"], last_day=work.last_day)
-        sets, weights = compared.by.made(compared_contents(articles, work.mode), compared.config)
+        sets, weights, _ = compared.by.made(compared_contents(articles, work.mode), compared.config)
         blobs = (np.split(array, sets.offsets[1:-1]) if articles.num_rows else [] for array in (sets.values, weights))
         stored = [pa.array([blob.tobytes() for blob in of_texts], pa.binary()) for of_texts in blobs]
         write(pa.table([*articles.select(KEYS).columns, *stored], schema=SETS), file)

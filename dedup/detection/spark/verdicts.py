@@ -15,8 +15,18 @@ import pyarrow.compute as pc
 from articles.normalization.times import Precision, PublicationTime
 from dedup.detection.clustering.group_pairs import IdPair
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
-from dedup.detection.judging.articles import JudgedArticle, PreparedArticles, StoredArticle, without_collector
-from dedup.detection.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, Terms, judged
+from dedup.detection.judging.judge import (
+    JudgedArticle,
+    JudgedPair,
+    JudgedRow,
+    MonthFacts,
+    PreparedArticles,
+    Rulings,
+    StoredArticle,
+    Terms,
+    judged,
+    without_collector,
+)
 from dedup.detection.judging.months import Learning, series_days, text_days
 from dedup.detection.kernels.masked_shingles import Hashes, from_stored
 from dedup.detection.kernels.tokens import IntArray, distinct

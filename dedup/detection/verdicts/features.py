@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dedup.detection.comparison.alignment import Change
-from dedup.detection.comparison.compare import Comparison
-from dedup.detection.comparison.rare_words import MANY_REPLACED
+from dedup.detection.comparison.compare import MANY_REPLACED, Comparison
 from dedup.detection.comparison.recurring import SERIES_DAYS
 
 # A headline form printed on more days than this counts no more as a series.
@@ -118,19 +117,20 @@ def features_of(comparison: Comparison) -> tuple[float, ...]:
     return tuple([value(comparison) for value in _VALUES])
 
 
-_PLACES = {name: place for place, name in enumerate(FEATURE_NAMES)}
+FEATURE_PLACES = {name: place for place, name in enumerate(FEATURE_NAMES)}
 
 
 def without_series(row: Sequence[float]) -> tuple[float, ...]:
     """Return the features as if nothing were known about the newspapers' other articles."""
     contained, shared, kept, same = (
-        row[_PLACES[name]] for name in ("phrases contained", "number of phrases shared", "words kept", "same newspaper")
+        row[FEATURE_PLACES[name]]
+        for name in ("phrases contained", "number of phrases shared", "words kept", "same newspaper")
     )
     values = {
         "fresh phrases contained": contained,
         "number of fresh phrases shared": shared,
         "phrases recur": 0.0,
-        "all matched and not recurring": float(row[_PLACES["all matched and not recurring"]] > 0),
+        "all matched and not recurring": float(row[FEATURE_PLACES["all matched and not recurring"]] > 0),
         "phrases recur in the same newspaper": 0.0,
         "rare words kept": kept,
         "headline recurs": 0.0,

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.verdicts.features import FEATURE_NAMES, FEATURES, without_series
+from dedup.detection.verdicts.features import FEATURE_NAMES, FEATURE_PLACES, FEATURES, without_series
 
 FORMAT: Final = 1
 # A pair is a duplicate from this probability on, unless a model says otherwise.
@@ -168,18 +168,20 @@ class VerdictModel:
 
 def dump_model(model: VerdictModel) -> str:
     """Return a model as readable JSON text, for load_model."""
-    questions = {
-        name: {
-            "intercept": round(model.questions[name].intercept, 4),
+    questions: dict[str, dict[str, Any]] = {}
+    for name in QUESTIONS:
+        asked = model.questions[name]
+        values = zip(FEATURES, asked.coefficients, strict=True)
+        questions[name] = {
+            "intercept": round(asked.intercept, 4),
             "coefficients": {
-                feature.name: round(value, 4)
-                for feature, value in zip(FEATURES, model.questions[name].coefficients, strict=True)
-                if feature.sign(name) is not None
+                feature.name: round(value, 4) for feature, value in values if feature.sign(name) is not None
             },
-            **_dumped_covariance(model.questions[name]),
         }
-        for name in QUESTIONS
-    }
+        if asked.covariance:
+            # As texts, so that each row takes one line.
+            rows = [" ".join(f"{value:.6g}" for value in row) for row in asked.covariance]
+            questions[name]["covariance"] = rows
     document = {
         "format": FORMAT,
         "version": model.version,
@@ -188,12 +190,6 @@ def dump_model(model: VerdictModel) -> str:
         "questions": questions,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def _dumped_covariance(question: Logistic) -> dict[str, list[str]]:
-    """Return the rows of the covariance as texts, so that each takes one line."""
-    rows = [" ".join(f"{value:.6g}" for value in row) for row in question.covariance]
-    return {"covariance": rows} if rows else {}
 
 
 def load_model(text: str) -> VerdictModel:
@@ -218,7 +214,7 @@ def _logistic(name: str, stored: Mapping[str, Any]) -> Logistic:
         listed = ", ".join(differing)
         raise ModelError(f"the model's features for {name!r} differ from this version's ({listed}); fit it again")
     covariance = tuple(tuple(map(float, row.split())) for row in stored.get("covariance", ()))
-    places = tuple(FEATURE_NAMES.index(feature) for feature in stored["coefficients"] if feature in known)
+    places = tuple(FEATURE_PLACES[feature] for feature in stored["coefficients"] if feature in known)
     if covariance and [len(row) for row in covariance] != list(range(1, len(places) + 2)):
         raise ModelError(f"the covariance for {name!r} does not fit its {len(places)} coefficients; fit it again")
     coefficients = tuple(given.get(feature, 0.0) for feature in FEATURE_NAMES)

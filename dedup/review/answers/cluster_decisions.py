@@ -14,8 +14,8 @@ from django.db import transaction
 from articles.models import Article
 from articles.normalization.times import publication_order
 from dedup.answers import Effect, with_effect
+from dedup.detection.clustering.components import Tie, parts_of
 from dedup.detection.clustering.constraints import constraints_in_force
-from dedup.detection.clustering.ties import Tie, parts_of
 from dedup.models import Cluster, Decision, Link, Membership, Pair
 from dedup.models.base import read_rows
 from dedup.review.answers.decisions import (

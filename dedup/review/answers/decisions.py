@@ -23,8 +23,12 @@ from django.utils import timezone
 from articles.models import Article
 from articles.storage.fingerprints import fingerprint
 from dedup.answers import Answer
-from dedup.detection.clustering.constraints import KnownConstraints, constraints_in_force, lock_review
-from dedup.detection.clustering.implications import update_implications
+from dedup.detection.clustering.constraints import (
+    KnownConstraints,
+    constraints_in_force,
+    lock_review,
+    update_implications,
+)
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow

@@ -14,11 +14,10 @@ from typing import Any, LiteralString
 from django.db import connection
 from django.db.models import Q
 
-from dedup.detection.clustering.constraints import KnownConstraints, lock_review
-from dedup.detection.clustering.implications import update_implications
+from dedup.detection.clustering.components import Tie, parts_of
+from dedup.detection.clustering.constraints import KnownConstraints, lock_review, update_implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
-from dedup.detection.clustering.ties import Tie, parts_of
 from dedup.models import Link, Pair, SampledPair
 from dedup.models.base import read_rows
 

@@ -12,12 +12,11 @@ from django.db.models.functions import Left, Length
 from articles.models import Article
 from articles.normalization.times import publication_order
 from dedup.answers import PARTED_STATES, Effect, with_effect
+from dedup.detection.clustering.components import Bridge, Tie, parts_of, weakest_bridge
 from dedup.detection.clustering.constraints import constraints_in_force
-from dedup.detection.clustering.ties import Bridge, Tie, parts_of, weakest_bridge
-from dedup.detection.comparison.alignment import shared_words
+from dedup.detection.comparison.alignment import MAX_COMPARISONS, comparisons, shared_words
 from dedup.detection.comparison.prepared import Preparer
 from dedup.detection.comparison.shown_text import ShownText
-from dedup.detection.comparison.word_alignment import MAX_COMPARISONS, comparisons
 from dedup.models import Pair
 from dedup.models.pairs import WEAK_PROBABILITY
 from dedup.review.answers.decisions import in_order

@@ -26,7 +26,7 @@ from dedup.detection.passes.exact import ExactPass
 from dedup.detection.runs.judging import JudgedNow, boilerplate_of_last_run, judge_now, judged_now
 from dedup.detection.runs.profiles import configs_of, rules_of
 from dedup.detection.types import Mark, VerdictKind, Window
-from dedup.detection.verdicts.contributions import shares_of, steps_of
+from dedup.detection.verdicts.reasons import shares_of, steps_of
 from dedup.detection.verdicts.verdict import kind_of
 from dedup.models import CrowdedArticle, DenseGroup, Evidence, Pair, Profile, Verdict
 from dedup.models.base import read_rows

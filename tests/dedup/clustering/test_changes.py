@@ -10,10 +10,15 @@ from django.db import transaction
 
 from articles.models import Article
 from articles.storage.ingest import newest_revision
-from dedup.detection.clustering import changes
-from dedup.detection.clustering.changes import changed_since_rebuilt, contradictions, renew_questions, update_clusters
+from dedup.detection.clustering import rebuild
 from dedup.detection.clustering.constraints import Constraints, KnownConstraints, constraints_in_force
-from dedup.detection.clustering.rebuild import Rebuilt
+from dedup.detection.clustering.rebuild import (
+    Rebuilt,
+    changed_since_rebuilt,
+    contradictions,
+    renew_questions,
+    update_clusters,
+)
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.judging import store_rows
 from dedup.models import ChangedArticle, Cluster, OpenQuestion, Pair, Profile, Watermark
@@ -77,7 +82,7 @@ def test_with_very_many_changed_articles_all_clusters_are_rebuilt(
     articles: list[Article], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b, c, d = articles
-    monkeypatch.setattr(changes, "FEW", 2)
+    monkeypatch.setattr(rebuild, "FEW", 2)
     for article, expected in ((a, {a.pk, b.pk}), (b, {a.pk, b.pk}), (c, None)):
         ChangedArticle.objects.create(article=article.pk)
         with transaction.atomic():
@@ -125,7 +130,7 @@ def test_questions_are_renewed_with_the_clusters_and_all_of_them_after_a_process
     rebuilt = update_clusters(only_changed=True)
     assert not Watermark.objects.filter(name="questions").exists()
     renew_questions(rebuilt)
-    assert [item_.pair for item_ in OpenQuestion.objects.all()] == [pair(*articles[:2])]
+    assert [question.pair for question in OpenQuestion.objects.all()] == [pair(*articles[:2])]
 
 
 def test_a_verdict_that_changes_is_noted_and_one_that_is_the_same_is_not(articles: list[Article]) -> None:

@@ -1,4 +1,4 @@
-"""Clusters from edges and decisions, checked against an independent oracle on random graphs."""
+"""Clusters from edges and decisions, and what holds one together, checked against independent oracles."""
 
 import random
 from itertools import combinations
@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup.detection.clustering.components import LEAST_IN_COMMON, Apart, Component, Edge, Rank, cluster
+from dedup.detection.clustering.components import (
+    LEAST_IN_COMMON,
+    Apart,
+    Component,
+    Edge,
+    Rank,
+    Tie,
+    cluster,
+    parts_of,
+    strongest_tree,
+    weakest_bridge,
+)
 
 
 def members(edges: list[Edge], **links: list[tuple[int, int]]) -> list[tuple[int, ...]]:
@@ -69,25 +80,10 @@ def test_what_is_said_of_a_component(edges, must, lowest_score, confirmed) -> No
     assert cluster(edges, must).components == [Component(articles, lowest_score, confirmed)]
 
 
-def test_a_contradiction_is_reported_and_the_must_links_hold() -> None:
-    result = cluster([], must=[(1, 2), (2, 3)], cannot=[(1, 3)])
-    assert [component.articles for component in result.components] == [(1, 2, 3)]
-    assert result.contradictions == [(1, 3)]
-
-
 def test_a_series_whose_consecutive_articles_are_similar_does_not_become_one_cluster() -> None:
     chain = [Edge(day, day + 1, 0.6) for day in range(1, 30)]
     apart = [Apart(one, other, 0.1) for one in range(1, 31) for other in range(one + 2, min(one + 5, 31))]
     assert max(map(len, members(chain, apart=apart))) <= 3
-
-
-def test_the_order_of_the_edges_does_not_matter() -> None:
-    edges = [Edge(1, 2, 0.9), Edge(2, 3, 0.9), Edge(3, 4, 0.7), Edge(5, 6, 0.6), Edge(4, 5, 0.6)]
-    expected = cluster(edges, cannot=[(1, 6)])
-    for seed in range(20):
-        shuffled = edges[:]
-        random.Random(seed).shuffle(shuffled)
-        assert cluster(shuffled, cannot=[(1, 6)]) == expected
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -294,3 +290,40 @@ def test_an_article_that_is_left_out_in_doubt_meets_more_of_its_dense_group() ->
     asked = unchecked(edges, in_one_group(4), (Apart(1, 4, 0.69),))
     assert asked == [(2, 4), (3, 4)]
     assert unchecked(edges, in_one_group(4), (Apart(1, 4, 0.2),)) == []
+
+
+# ---- what holds a cluster together -----------------------------------------------------------------
+
+
+def strongest_across(ties: list[Tie], part: set[int]) -> float:
+    """Return the strength of the strongest tie that leaves a part; -1 if none does."""
+    return max((tie.strength for tie in ties if (tie.left in part) != (tie.right in part)), default=-1.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_cut_is_weaker_than_the_weakest_bridge(seed: int) -> None:
+    dice = random.Random(seed)
+    nodes = range(1, dice.randint(3, 8))
+    ties = [Tie(*ends, round(dice.random(), 3)) for ends in combinations(nodes, 2) if dice.random() < 0.7]
+    cuts = [{1, *others} for size in range(len(nodes) - 1) for others in combinations(nodes[1:], size)]
+    weakest = min(strongest_across(ties, cut) for cut in cuts)
+
+    bridge = weakest_bridge(nodes, ties)
+    if weakest < 0:
+        assert bridge is None
+        return
+    assert bridge is not None
+    one, other = bridge.parts
+    assert (bridge.tie.left in one, bridge.tie.right in other) == (True, True)
+    assert sorted(one + other) == list(nodes)
+    assert bridge.tie.strength == strongest_across(ties, set(one)) == weakest
+
+
+def test_decisions_are_no_weak_bridge_and_parts_fall_apart_at_the_weakest_ties() -> None:
+    ties = [Tie(1, 2, 0.9), Tie(2, 3, 0.8), Tie(1, 3, 0.1), Tie(3, 4, 0.0, decided=True), Tie(4, 5, 0.6)]
+
+    assert strongest_tree(ties) == [ties[3], ties[0], ties[1], ties[4]]
+    assert parts_of(range(1, 7), ties, at_most=1) == [(1, 2, 3, 4, 5), (6,)]
+    assert parts_of(range(1, 7), ties, at_most=4) == [(1, 2), (3, 4), (5,), (6,)]
+    assert weakest_bridge([3, 4], [ties[3]]) is None
+    assert weakest_bridge([1, 2, 9], ties[:1]) is None

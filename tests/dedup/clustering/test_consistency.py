@@ -33,16 +33,12 @@ def test_the_same_items_contradict_as_by_brute_force() -> None:
         names = sorted({group_of.get(number, number) for number in range(1, 20)})
         apart = {tuple(sorted(dice.sample(names, 2))) for _ in range(6)}
         assert contradictions_of_joining(items, group_of, apart) == brute_force(items, group_of, apart), seed
+    assert contradictions_of_joining([(1,), (1, 2), (2, 3), (1, 3)], {}, [(1, 3)]) == {2, 3}
 
 
 def test_only_pairs_of_one_group_cannot_be_parted() -> None:
     assert contradictions_of_parting([(1, 2), (1, 3), (4, 5)], {1: 1, 2: 1, 3: 3, 4: 9}) == {0}
-
-
-def test_what_joining_does_to_clusters() -> None:
-    cluster_of = {1: 7, 2: 7, 3: 8, 4: 9}
-    # 1 and 2 are in one cluster already, 3 and 4 join two, 5 joins the first one, 10 and 11 are new.
-    assert joins([(1, 2), (3, 4), (2, 5), (10, 11)], cluster_of) == Joins(new=1, grown=1, joined=2, into=1)
+    assert contradictions_of_parting([(1, 2), (2, 3), (3, 1)], {3: 3, 1: 3}) == {2}
 
 
 def test_what_joining_does_to_clusters_matches_a_plain_search() -> None:
@@ -64,9 +60,3 @@ def test_what_joining_does_to_clusters_matches_a_plain_search() -> None:
             joined=sum(clusters for clusters, _ in kinds if clusters > 1),
             into=sum(clusters > 1 for clusters, _ in kinds),
         ), seed
-
-
-def test_an_article_that_is_tied_to_itself_alone_is_parted_from_nothing() -> None:
-    assert contradictions_of_parting([(1, 2), (2, 3), (3, 1)], {3: 3, 1: 3}) == {2}
-    assert contradictions_of_joining([(1, 2)], {}, []) == set()
-    assert contradictions_of_joining([(1,), (1, 2), (2, 3), (1, 3)], {}, [(1, 3)]) == {2, 3}

@@ -1,4 +1,4 @@
-"""Which articles of a cluster leave a corpus: cases by hand, and what every policy promises on random clusters."""
+"""Which articles of a cluster leave a corpus, by hand and on random clusters; and which one a rule keeps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from dedup.detection.clustering.policies import RULES, Member, Policy, Reason, Removal, removals
+from dedup.detection.clustering.policies import RULES, Member, Policy, Reason, Removal, kept_by, removals
 
 NOON = datetime.datetime(2026, 3, 3, 12, tzinfo=datetime.UTC)
 
@@ -65,12 +65,6 @@ def test_every_policy_says_its_rule() -> None:
     }
 
 
-@pytest.mark.parametrize("policy", Policy)
-def test_of_less_than_two_articles_none_leaves(policy: Policy) -> None:
-    assert removals(policy, [], 1) == []
-    assert removals(policy, CLUSTER[:1], 1) == []
-
-
 def test_what_leaves_is_listed_in_the_order_of_publication() -> None:
     turned = [member(1, 7, 4), member(2, 7, 3), member(3, 7, 2, NOON)]
     assert [removal.article for removal in removals(Policy.DROP_ALL_COPIES, turned, 1)] == [3, 2, 1]
@@ -83,7 +77,7 @@ def test_what_every_policy_promises() -> None:
     numbers = random.Random(seed)
     assert set(RULES) == set(Policy)
     for _ in range(200):
-        members = [member(pk, numbers.randrange(4), numbers.randrange(1, 5)) for pk in range(numbers.randrange(1, 12))]
+        members = [member(pk, numbers.randrange(4), numbers.randrange(1, 5)) for pk in range(numbers.randrange(12))]
         kept = numbers.randrange(14)
         newspaper = {article.pk: article.newspaper_id for article in members}
         for policy in Policy:
@@ -93,13 +87,25 @@ def test_what_every_policy_promises() -> None:
             assert gone <= newspaper.keys()
             assert removals(policy, members[::-1], kept) == found
             left = newspaper.keys() - gone
+            assert found == [] or (len(members) > 1 and policy is not Policy.KEEP_ALL)
             for removal in found:
                 assert removal.represented_by is None or removal.represented_by in left
             if policy is Policy.ONE_PER_CLUSTER:
                 assert left == ({kept} if kept in newspaper else left)
-                assert len(left) == 1
+                assert len(left) == min(len(members), 1)
             if policy is Policy.KEEP_SYNDICATION:
                 assert sorted(newspaper[article] for article in left) == sorted(set(newspaper.values()))
                 assert kept in left or kept not in newspaper
             if policy is Policy.DROP_ALL_COPIES:
                 assert not left or len(members) == 1
+
+
+def test_the_rule_chooses_the_article_to_keep() -> None:
+    own = member(1, 1, 3)._replace(characters=900)
+    early = member(2, 1, 2)._replace(characters=300)
+    wire = member(3, 2, 3, NOON)._replace(agency="AFP", characters=400)
+    copy = member(4, 1, 3, NOON - datetime.timedelta(hours=1))._replace(agency="AFP", characters=900)
+    every = [own, early, wire, copy]
+
+    assert [kept_by(rule, every) for rule in ("earliest", "agency", "longest")] == [2, 4, 1]
+    assert kept_by("agency", [own, early]) == 2

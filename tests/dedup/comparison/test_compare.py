@@ -88,13 +88,10 @@ def test_months_and_weekdays_are_known_in_many_languages(text: str, dates: set[s
     assert {word for word, kind in zip(article.words, article.kinds, strict=True) if kind == DATE} == dates
 
 
-def test_characters_of_scripts_without_blanks_are_words_and_marks_stay_with_their_letter() -> None:
+def test_characters_numbers_and_units_are_separated_and_typography_is_ignored() -> None:
     assert prepared("港口關閉了").words == ["港", "口", "關", "閉", "了"]
     assert prepared("වරාය වසා ඇත").words == ["වරාය", "වසා", "ඇත"]
     assert prepared("٣٤ شخصا").kinds == bytes([NUMBER, OTHER])
-
-
-def test_numbers_are_separated_from_units_and_typography_is_ignored() -> None:
     assert prepared("Rs.13mn or 2pm").words == ["rs", "13", "mn", "or", "2", "pm"]
     assert prepared("the company’s").words == prepared("the company's").words
     assert prepared("1,200 and 1200").numbers == {"1200": 2}
@@ -162,6 +159,7 @@ def test_the_comparison_is_symmetric_except_for_the_replacements() -> None:
     assert there.replacements == (Replacement(Change.NUMBER, "120", "95"),)
     assert back.replacements == (Replacement(Change.NUMBER, "95", "120"),)
     assert (there.earlier, back.earlier) == ("right", "left")
+    assert (there.days, there.same_newspaper) == (1, False)
     assert there.vocabularies == back.vocabularies[::-1]
     sides = {"replacements": (), "earlier": "", "vocabularies": ()}
     assert replace(there, **sides) == replace(back, **sides)
@@ -201,34 +199,24 @@ def test_dates_that_shift_with_the_publication() -> None:
     assert compare(monday, replace(tuesday, date=MONDAY)).moving_dates == 0
 
 
-def test_time_and_newspaper() -> None:
-    comparison = compare(prepared(FERRY, day=3, newspaper=1), prepared(FERRY, day=0, newspaper=2))
-    assert (comparison.days, comparison.same_newspaper) == (3, False)
-
-
 # ---- headlines -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "same", "numbers_alone"),
+    ("left", "right", "same", "numbers_alone", "similarity"),
     [
-        ("Crown closes at 7.45", "CROWN CLOSES AT 7.45!", True, False),
-        ("Crown closes at 7.45", "Crown closes at 7.51", False, True),
-        ("Tide tables for March", "Tide tables for April", False, True),
-        ("Crown closes at 7.45", "Crown opens at 7.45", False, False),
-        ("", "", False, False),
+        ("Crown closes at 7.45", "CROWN CLOSES AT 7.45!", True, False, 1.0),
+        ("Crown closes at 7.45", "Crown closes at 7.51", False, True, 0.9),
+        ("Tide tables for March", "Tide tables for April", False, True, 17 / 21),
+        ("Crown closes at 7.45", "Crown opens at 7.45", False, False, 0.8),
+        ("Ferry cancelled: 120 stranded", "120 stranded, ferry cancelled", False, False, 1.0),
+        ("", "", False, False, 0.0),
     ],
 )
-def test_headlines(left: str, right: str, *, same: bool, numbers_alone: bool) -> None:
+def test_headlines(left: str, right: str, *, same: bool, numbers_alone: bool, similarity: float) -> None:
     comparison = compare(prepared(FERRY, left), prepared(FERRY, right))
     assert (comparison.same_headline, comparison.headline_differs_in_numbers) == (same, numbers_alone)
-
-
-def test_a_headline_of_the_same_words_in_another_order_is_similar() -> None:
-    comparison = compare(
-        prepared(FERRY, "Ferry cancelled: 120 stranded"), prepared(FERRY, "120 stranded, ferry cancelled")
-    )
-    assert comparison.headline_similarity == 1.0
+    assert comparison.headline_similarity == pytest.approx(similarity)
 
 
 def test_subjects_are_swapped_if_each_headline_names_something_that_the_other_article_lacks() -> None:

@@ -25,10 +25,6 @@ LETTERS = "abcAB12 .,-—’\n\t\u00a0ßﬁéE\u0301İſΣ①½\u00ad\u200dක\u
 WORDS = ["the", "harbour", "is", "closed", "in", "12", "14", "boats", "of", "Ferry", "我们", "café", "Straße", "—"]
 
 
-def plain(content: str) -> str:
-    return compared_text(content, [], Mode.KEEP).text
-
-
 @given(st.text(alphabet=LETTERS, max_size=60))
 @example("q\u0307 a\u0323\u0307")
 def test_every_character_of_a_normalised_text_is_located(content: str) -> None:
@@ -60,10 +56,6 @@ def test_what_is_removed_is_no_part_of_the_text_nor_of_a_mark(mode: Mode) -> Non
         assert character.isspace() or content[start] == character
     whole = "|".join(content[start:end].strip() for start, end in found.spans([(0, len(found.text))]))
     assert ("Read more." in whole, "Subscribe now." in whole) == (mode is Mode.KEEP, mode is not Mode.TOPIC)
-
-
-def covered(text: str, spans: list[tuple[int, int]]) -> set[int]:
-    return {place for start, end in spans for place in range(start, end)}
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -11,18 +13,7 @@ from tests.dedup.kernels.test_parity_join import UNIVERSE, brute_force, ragged
 
 THRESHOLD = 0.6
 NO_BOUND = dense_join.Density(dense_from=100_000_000, kept_pairs=1)
-CASES = pytest.mark.parametrize(
-    ("seed", "spread", "day_window", "density"),
-    [
-        (seed, spread, day_window, dense_join.Density(dense_from, kept_pairs))
-        for seed, (spread, day_window, dense_from, kept_pairs) in enumerate(
-            (spread, day_window, dense_from, kept_pairs)
-            for spread, day_window in ((1, 0), (4, 3), (12, 1), (12, 3))
-            for dense_from in (3, 8, 20)
-            for kept_pairs in (1, 3)
-        )
-    ],
-)
+DAYS = ((1, 0), (4, 3), (12, 1), (12, 3))  # so many, and the window
 
 Scores = dict[tuple[int, int], float]
 
@@ -85,7 +76,13 @@ def components(pairs: Scores, sets: int, least: float) -> list[int]:
     return first
 
 
-@CASES
+@pytest.mark.parametrize(
+    ("seed", "spread", "day_window", "density"),
+    [
+        (seed, *days, dense_join.Density(*bounds))
+        for seed, (days, bounds) in enumerate(product(DAYS, product((3, 8, 20), (1, 3))))
+    ],
+)
 def test_dense_groups_keep_what_they_need_wherever_a_block_begins(seed, spread, day_window, density) -> None:
     sets = families(seed)
     days = days_of(seed, len(sets), spread)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
-from dedup.detection.kernels import word_hashes
+from dedup.detection.kernels import masked_shingles
 from dedup.detection.kernels.masked_shingles import _SOLO, _UNSPACED, has_contents, masked_shingle_sets, words_of
 
 
@@ -65,6 +65,9 @@ def test_one_to_three_words_are_one_shingle_and_none_has_none() -> None:
     made = sets_of("", "Fire", "Big fire", "A big fire", "A very big fire")
     assert [len(members) for members in made] == [0, 1, 1, 1, 1]
     assert len(set.union(*made)) == 4
+    # Marks belong to their word.
+    both = sets_of("කොළඹ වරාය අද සවස වසා දමන ලදී", "கொழும்பு துறைமுகம் இன்று மாலை மூடப்பட்டது")
+    assert [len(members) for members in both] == [4, 2]
 
 
 @pytest.mark.parametrize(
@@ -83,12 +86,6 @@ def test_in_scripts_without_blanks_each_character_is_a_word(text: str) -> None:
     whole, rest = sets_of(text, text[letters[len(letters) // 2] :])
     assert len(whole) == len(letters) - 3
     assert rest < whole
-
-
-def test_marks_belong_to_their_word() -> None:
-    (sinhala,) = sets_of("කොළඹ වරාය අද සවස වසා දමන ලදී")
-    (tamil,) = sets_of("கொழும்பு துறைமுகம் இன்று மாலை மூடப்பட்டது")
-    assert (len(sinhala), len(tamil)) == (4, 2)
 
 
 def test_texts_together_have_the_sets_that_they_have_alone() -> None:
@@ -126,14 +123,14 @@ def test_the_quick_test_finds_every_character_that_is_a_word_by_itself() -> None
 
 @pytest.mark.parametrize("kept", [3, 300_000])
 def test_hashes_of_words_are_found_again_whatever_their_length_and_number(kept: int, monkeypatch) -> None:
-    monkeypatch.setattr(word_hashes, "_KEPT", kept)
+    monkeypatch.setattr(masked_shingles, "_KEPT", kept)
     asked: list[str] = []
 
     def hash_of(word: str) -> int:
         asked.append(word)
         return hash(word) & 0xFFFFFFFFFFFFFFFF
 
-    known = word_hashes.WordHashes(hash_of)
+    known = masked_shingles.WordHashes(hash_of)
     # Words that differ in one sign, at each of their places; in Sinhala, a sign has three bytes.
     words = [sign * before + "x" + sign * 3 for sign in ("a", "é", "ම") for before in range(70)]
     texts = ["", *(" ".join(words[start : start + 9]) for start in range(0, len(words), 9)), "  twice  twice ", ""]
@@ -142,7 +139,7 @@ def test_hashes_of_words_are_found_again_whatever_their_length_and_number(kept: 
         assert hashes.tolist() == [hash(word) & 0xFFFFFFFFFFFFFFFF for text in texts for word in text.split()]
         assert np.diff(ends, prepend=0).tolist() == [len(text.split()) for text in texts]
     if kept > len(words):
-        short = [word for word in asked if len(word.encode()) <= word_hashes._LONGEST]
+        short = [word for word in asked if len(word.encode()) <= masked_shingles._LONGEST]
         assert len(short) == len(set(short))  # each is made once
 
 

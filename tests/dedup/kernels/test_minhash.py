@@ -150,9 +150,7 @@ def test_candidates_are_the_pairs_that_share_a_band_each_once() -> None:
     assert listed(minhash.candidate_pairs(SIGNED, BANDS, after(6), stops, 0)) == expected
     assert listed(minhash.candidate_pairs(SIGNED, BANDS, after(6), stops, 2)) == [(0, 1), (0, 2), (1, 5)]
     assert listed(minhash.candidate_pairs(SIGNED, BANDS, after(6), stops, 4)) == []
-
-
-def test_partners_are_between_their_bounds() -> None:
+    # Partners are between their bounds.
     stops = np.array([3, 6, 0, 6, 6, 6])
     assert listed(minhash.candidate_pairs(SIGNED, BANDS, after(6), stops, 0)) == [(0, 1), (0, 2), (1, 5)]
     starts = np.maximum(after(6), 4)
@@ -243,11 +241,7 @@ def test_shingles_are_all_consecutive_characters(texts: list[str], size: int) ->
     members = [set(values.tolist()) for values in character_shingle_sets(texts, size)]
     shingles = character_shingles(texts, size)
     hashes = [set(values.tolist()) for values in shingles.split()]
-    assert (
-        [len(member) for member in members]
-        == [len(digest) for digest in hashes]
-        == [len(wanted) for wanted in expected]
-    )
+    assert list(map(len, members)) == list(map(len, hashes)) == list(map(len, expected))
     for one, other in combinations(range(len(texts)), 2):
         shared = len(expected[one] & expected[other])
         assert len(members[one] & members[other]) == len(hashes[one] & hashes[other]) == shared

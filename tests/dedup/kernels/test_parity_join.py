@@ -57,26 +57,12 @@ def all_candidates(sets: list[set[int]], threshold: float, bits: int) -> list[tu
 
 
 def found(
-    sets: list[set[int]],
-    days: list[int],
-    threshold: float,
-    *,
-    day_window: int = 3,
-    first_row: int = 0,
-    fresh: list[bool] | None = None,
+    sets: list[set[int]], days: list[int], threshold: float, first_row: int, day_window: int, fresh: list[bool] | None
 ) -> dict[tuple[int, int], float]:
     """Return the similar pairs and their scores, after checking that they are ordered and distinct."""
-    pairs = parity_join.similar_pairs(
-        ragged(sets),
-        parity_join.DayRange(
-            np.array(days, dtype=np.int64),
-            first_row,
-            day_window,
-            None if fresh is None else np.array(fresh, dtype=np.bool_),
-        ),
-        threshold=threshold,
-        universe=UNIVERSE,
-    )
+    some = None if fresh is None else np.array(fresh, dtype=np.bool_)
+    asked = parity_join.DayRange(np.array(days, dtype=np.int64), first_row, day_window, some)
+    pairs = parity_join.similar_pairs(ragged(sets), asked, threshold=threshold, universe=UNIVERSE)
     keys = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
     assert keys == sorted(set(keys))
     assert pairs.candidates >= len(keys)
@@ -114,31 +100,13 @@ def test_pairs_within_the_window_are_those_of_brute_force(data: st.DataObject) -
     first_row = data.draw(st.integers(0, len(sets)))
     fresh = data.draw(st.none() | st.lists(st.booleans(), min_size=len(sets), max_size=len(sets)))
     threshold = data.draw(st.sampled_from([0.3, 0.5, 0.6, 0.75, 1.0]))
-    assert found(sets, days, threshold, day_window=day_window, first_row=first_row, fresh=fresh) == {
+    assert found(sets, days, threshold, first_row, day_window, fresh) == {
         (left, right): score
         for (left, right), score in brute_force(sets, threshold).items()
         if right >= first_row
         and days[right] - days[left] <= day_window
         and (fresh is None or fresh[left] or fresh[right])
     }
-
-
-@pytest.mark.parametrize(
-    ("days", "options", "expected"),
-    [
-        # The equal sets of a day are paired only once.
-        ([4] * 4, {"day_window": 0}, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
-        # The later set of a pair is at the first row or after it.
-        ([0, 1, 2, 3], {"day_window": 2, "first_row": 2}, [(0, 2), (1, 2), (1, 3), (2, 3)]),
-        # Pairs without a fresh set are left out.
-        ([0, 1, 2, 3], {"day_window": 1, "fresh": [False, False, True, False]}, [(1, 2), (2, 3)]),
-        ([1], {"fresh": None}, []),
-        ([1], {"fresh": [False]}, []),
-        ([], {"fresh": []}, []),
-    ],
-)
-def test_equal_sets_are_paired_within_the_window(days, options, expected) -> None:
-    assert found([{1, 2, 3}] * len(days), days, 0.9, **options) == dict.fromkeys(expected, 1.0)
 
 
 def test_empty_sets_are_not_even_candidates() -> None:

@@ -21,6 +21,7 @@ from dedup.detection.kernels.sentences import (
     weights_of,
 )
 from dedup.detection.kernels.tokens import Ragged
+from tests.dedup.kernels.test_containment import scores_of
 
 
 @pytest.mark.parametrize(
@@ -44,10 +45,6 @@ def test_a_text_is_divided_into_its_sentences(text: str, expected: list[str]) ->
     assert sentences_of(text) == expected
 
 
-def test_line_separators_after_an_initial_do_no_harm() -> None:
-    assert sentences_of("Asked A.\u2028Perera said so. A.\u00a0Silva did not.")[-1].endswith("did not.")
-
-
 @pytest.mark.parametrize("seed", [5, 6])
 def test_no_character_is_lost_or_added(seed: int) -> None:
     print(f"seed {seed}")
@@ -56,6 +53,8 @@ def test_no_character_is_lost_or_added(seed: int) -> None:
     for _ in range(2_000):
         text = "".join(dice.choices(signs, k=dice.randrange(60)))
         assert "".join("".join(sentences_of(text)).split()) == "".join(text.split())
+    # Line separators after an initial do no harm.
+    assert sentences_of("Asked A.\u2028Perera said so. A.\u00a0Silva did not.")[-1].endswith("did not.")
 
 
 @pytest.mark.parametrize("unit", ["The ferry sails at noon. ", "x", "“", "»", "'", "\n \n", "Mr. ", "… "])
@@ -125,15 +124,7 @@ def brute_force(
 
 def joined(sets: list[dict[int, float]], days: list[int], first_row: int, day_window: int, **settings) -> dict:
     asked = DayRange(np.array(days, dtype=np.int64), first_row, day_window)
-    parts = list(shared_sentences(corpus_of(sets), asked, **settings))
-    found = {
-        (left, right): (score, shared, sentences)
-        for part in parts
-        for left, right, score, shared, sentences in zip(*(column.tolist() for column in part[:5]), strict=True)
-    }
-    assert len(found) == sum(len(part.left) for part in parts) <= sum(part.candidates for part in parts)
-    assert list(found) == sorted(found)
-    return found
+    return scores_of(list(shared_sentences(corpus_of(sets), asked, **settings)))
 
 
 def by_day(sets: list[dict[int, float]], days: list[int], day_window: int, **settings) -> dict:

@@ -51,9 +51,6 @@ def test_texts_without_a_stop_word_have_no_language_and_no_shingle() -> None:
     texts = ["", "sudzo", "市議會星期二批准在河上建造新橋", normalize_text("සභාව පාලම වසා දැමීමට තීරණය කළේය")]
     assert [language_of(text) for text in texts] == [None] * 4
     assert stop_word_shingle_sets(texts).sizes.tolist() == [0, 0, 0, 0]
-
-
-def test_no_texts_make_no_sets() -> None:
     assert stop_word_shingle_sets([]).offsets.tolist() == [0]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.dedup.lineage.stories import Topic
+from tests.dedup.lineage.scenarios import Topic
 
 TOPICS = (
     Topic(

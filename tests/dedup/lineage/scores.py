@@ -45,9 +45,7 @@ class Scores:
     first: Share = field(default_factory=Share)
     first_said: Share = field(default_factory=Share)
     kinds: Counter[tuple[Kind, Kind]] = field(default_factory=Counter)
-    by_confidence: dict[Confidence, Share] = field(
-        default_factory=lambda: {confidence: Share() for confidence in Confidence}
-    )
+    by_confidence: dict[Confidence, Share] = field(default_factory=lambda: {level: Share() for level in Confidence})
 
     def precision(self, kind: Kind) -> Share:
         """Return how many clusters that are said to be of this kind are."""
@@ -82,10 +80,7 @@ def _count(scores: Scores, truth: Scenario, lineage: Lineage) -> None:
         if edge.direction is Confidence.DOUBTFUL:
             continue
         source_of[edge.follower] = edge.source
-        forth, back = (
-            edge.source in truth.ancestors(edge.follower),
-            edge.follower in truth.ancestors(edge.source),
-        )
+        forth, back = edge.source in truth.ancestors(edge.follower), edge.follower in truth.ancestors(edge.source)
         if forth or back:
             scores.direction.add(right=forth)
         if edge.kind is Kind.NEWSPAPER:

@@ -47,12 +47,10 @@ def article(
 def traced(*given: tuple[LineageArticle, str]) -> Lineage:
     preparer = Preparer()
     texts = {
-        content: Text(
-            content, preparer.prepare(ArticleText(stored_article.newspaper, stored_article.date, "", content))
-        )
-        for stored_article, content in given
+        content: Text(content, preparer.prepare(ArticleText(article.newspaper, article.date, "", content)))
+        for article, content in given
     }
-    return trace([stored_article for stored_article, _ in given], texts)
+    return trace([article for article, _ in given], texts)
 
 
 def test_a_later_article_that_names_the_earlier_one_follows_it_and_its_sentences_are_listed() -> None:
@@ -89,14 +87,8 @@ def test_a_day_orders_nothing_within_it_but_a_cropped_text_follows_the_whole_one
 
 
 def test_tells_the_kinds_apart() -> None:
-    harbour, coast, inland = (
-        article(number, name, clock)
-        for number, name, clock in (
-            (1, "Harbour Post", "08:00"),
-            (2, "Coast Telegraph", "09:00"),
-            (3, "Inland", "11:00"),
-        )
-    )
+    harbour, coast = article(1, "Harbour Post", "08:00"), article(2, "Coast Telegraph", "09:00")
+    inland = article(3, "Inland", "11:00")
     credited = article(4, "Valley Courier", "12:00", agency="Reuters")
     release = article(5, "Valley Courier", "12:00", sentences=["PRESS RELEASE", *CORE])
     mentions = article(6, "Valley Courier", "12:00", sentences=[*CORE, "This was said in a press release on Monday."])
@@ -143,9 +135,7 @@ def test_times_without_a_zone_and_uncertain_dates_weigh_less() -> None:
 
 def test_a_cluster_with_too_many_texts_is_compared_in_part_and_circles_are_broken() -> None:
     many = [
-        article(
-            number, f"Paper {number}", sentences=[*CORE[:4], f"Edition {number} ends with its own number {number}."]
-        )
+        article(number, f"Paper {number}", sentences=[*CORE[:4], f"Edition {number} ends with its own number."])
         for number in range(1, MOST_TEXTS + 6)
     ]
     read = texts_to_read([stored_article for stored_article, _ in many])

@@ -14,6 +14,15 @@ from dedup.detection.types import Candidate, Window
 ALL_DAYS = Window(datetime.date(1990, 1, 1), datetime.date(2026, 12, 31))
 # With this, no group of articles is dense: every pair is found.
 NEVER_DENSE = 100_000_000
+WIRE = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
+)
+
+
+def of_berth(group: int, _copy: int) -> dict[str, str]:
+    """Return what an article of a group has for a pass of similar texts: one that differs in a number alone."""
+    return {"content": f"{WIRE} Berth number {group} stays open."}
 
 
 def find(detection_pass: Pass, window: Window = ALL_DAYS, **settings: Any) -> list[Candidate]:

@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import importlib
 import re
+from collections.abc import Callable
 from itertools import count
 
 import pytest
@@ -21,19 +22,22 @@ from articles.storage.preparing import Forms
 from dedup.declarations import ConfigError, SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
-from dedup.detection.passes.base import NearConfig, Reach
+from dedup.detection.passes.base import NearConfig, Pass, Reach
 from dedup.detection.passes.members import MemberPass
 from dedup.detection.passes.trigram import TrigramConfig
 from dedup.detection.types import Candidate, Tally, Window
 from tests.dedup.passes import finding
+from tests.dedup.passes.finding import WIRE
 
 pytestmark = pytest.mark.django_db
 
 EVERY_PASS = pytest.mark.parametrize("name", list(PASSES))
-WIRE = (
-    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
-    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
-)
+
+
+def every_pass_that(holds: Callable[[Pass], bool]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", [name for name, detection_pass in PASSES.items() if holds(detection_pass)])
+
+
 DAYS = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 31))
 
 
@@ -55,10 +59,6 @@ def small_corpus(alike, store):
         for paper in ("Harbour Post", "Inland Courier"):
             for _ in range(2):
                 store(newspaper=paper, date=day, **alike(0, next(copies)))
-
-
-def test_the_registry_names_each_pass_as_it_names_itself() -> None:
-    assert [detection_pass.name for detection_pass in PASSES.values()] == list(PASSES)
 
 
 @EVERY_PASS
@@ -107,7 +107,7 @@ def test_the_days_between_two_articles_are_bounded_inclusively(name, alike, stor
     assert [(pair.left, pair.right) for pair in of_day] == [(middle, early)]
 
 
-@pytest.mark.parametrize("name", [name for name in PASSES if issubclass(PASSES[name].config_class, NearConfig)])
+@every_pass_that(lambda detection_pass: issubclass(detection_pass.config_class, NearConfig))
 def test_equal_articles_make_all_pairs_and_in_a_dense_group_those_with_the_first(name, store) -> None:
     finding.store_texts([WIRE] * 60)
     first, *others = Article.objects.order_by("pk").values_list("pk", flat=True)
@@ -118,7 +118,7 @@ def test_equal_articles_make_all_pairs_and_in_a_dense_group_those_with_the_first
     assert tally.hubs.keys() == {first, *others}
 
 
-@pytest.mark.parametrize("name", [name for name in PASSES if isinstance(PASSES[name], MemberPass)])
+@every_pass_that(lambda detection_pass: isinstance(detection_pass, MemberPass))
 def test_members_are_counted_up_to_the_last_day(name, alike, store) -> None:
     pair = [store(**alike(0, copy)).pk for copy in range(2)]
     store(date="2026-05-01", **alike(0, 2))
@@ -126,7 +126,7 @@ def test_members_are_counted_up_to_the_last_day(name, alike, store) -> None:
     assert finding.pairs(PASSES[name], DAYS, most_articles=2) == {tuple(pair)}
 
 
-@pytest.mark.parametrize("name", [name for name in PASSES if PASSES[name].compares_texts])
+@every_pass_that(lambda detection_pass: detection_pass.compares_texts)
 def test_texts_without_letters_never_match(name, store) -> None:
     for content in ("...", "!!!", "—", "…"):
         store(content)
@@ -159,9 +159,7 @@ def test_both_articles_are_of_the_newspapers(name, small_corpus) -> None:
     assert found == {(pair.left, pair.right) for pair in find(name) if {pair.left, pair.right} <= inside}
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, detection_pass in PASSES.items() if detection_pass.reach is Reach.PAIR]
-)
+@every_pass_that(lambda detection_pass: detection_pass.reach is Reach.PAIR)
 def test_old_pairs_are_left_out_if_a_pair_depends_only_on_its_two_articles(name, small_corpus) -> None:
     assert issubclass(PASSES[name].config_class, NearConfig)
     revisions = dict(Article.objects.values_list("pk", "revision"))
@@ -171,14 +169,7 @@ def test_old_pairs_are_left_out_if_a_pair_depends_only_on_its_two_articles(name,
         assert sorted(find(name, dataclasses.replace(DAYS, newer_than=newer_than))) == sorted(fresh)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name, detection_pass in PASSES.items()
-        if detection_pass.compares_texts and "threshold" in settings_of(detection_pass.config_class)
-    ],
-)
+@every_pass_that(lambda detection_pass: "threshold" in settings_of(detection_pass.config_class))
 def test_a_lower_threshold_finds_all_that_a_higher_one_finds(name, store) -> None:
     nouns = ("ferry", "council", "lighthouse", "library", "orchestra", "brewery", "bakery", "tramway", "mayor")
     told = [f"The {noun} of Port Selby will say on Friday what the {noun}s up the river have to do." for noun in nouns]
@@ -232,12 +223,9 @@ def test_a_value_out_of_range_is_refused_with_the_range(name) -> None:
                 make_config(config_class, {setting: value})
 
 
-def test_a_score_that_is_not_a_number_is_refused() -> None:
+def test_a_score_that_is_not_a_number_and_a_candidate_out_of_order_or_range_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"threshold is nan; it must be from 0\.3 to 1"):
         make_config(TrigramConfig, {"threshold": float("nan")})
-
-
-def test_a_candidate_out_of_order_or_range_is_refused() -> None:
     with pytest.raises(ValueError, match=r"pair \(2, 1\) is out of order"):
         Candidate(2, 1, "url", 1.0)
     with pytest.raises(ValueError, match=r"score 1.5 of pair \(1, 2\) is outside 0..1"):
@@ -257,7 +245,10 @@ STORIES = tuple(
             "may borrow the magic lantern for a week. The collector found the plates under the floor of a bakery and",
             "has kept them in the dark since he was a boy; who wants to see them must bring a candle and patience.",
         ],
-        [WIRE, "The crews of the pilot boats have asked for a second crane, which the county will pay in the spring."],
+        [
+            WIRE,
+            "The crews of the pilot boats have asked for a second crane, which the county will pay in the spring.",
+        ],
         [
             "Nine lamps of the southern pier went out on Sunday, and divers found that a rope had cut the cable. The",
             "engineers of the county say it has to be laid anew before the storms come, and that the ferry must not",

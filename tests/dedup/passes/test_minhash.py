@@ -14,21 +14,13 @@ from dedup.declarations import ConfigError
 from dedup.detection.passes import minhash
 from dedup.detection.passes.minhash import MinhashConfig, MinhashPass
 from dedup.detection.types import Tally
-from tests.dedup.passes.finding import ALL_DAYS
+from tests.dedup.passes.finding import ALL_DAYS, of_berth
 from tests.dedup.real_news import news
 
 pytestmark = pytest.mark.django_db
-STORY = (
-    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
-    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
-)
 # Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"threshold": 0.4, "day_window": 9, "slots": 16, "recall": 0.6})
-
-
-def alike(group: int, copy: int) -> dict[str, str]:
-    """Return what an article of a group has for this pass: a text that differs from other groups' in a number."""
-    return {"content": f"{STORY} Berth number {group} stays open."}
+alike = of_berth
 
 
 def found(config: MinhashConfig) -> dict[tuple[int, int], float]:

@@ -65,12 +65,6 @@ def test_with_weights_a_long_sentence_with_names_counts_more_than_a_short_one(st
     assert scores[one.pk, third.pk] < 0.15
 
 
-def test_sentences_that_are_too_short_are_not_compared(store) -> None:
-    store("More to follow.")
-    store("More to follow.")
-    assert find() == []
-
-
 def test_very_long_texts_are_compared_in_time(store) -> None:
     lines = [f"Sentence number {number} of the very long report." for number in range(4_500)]
     text = "\n\n".join(" ".join(lines[start : start + 100]) for start in range(0, 4_500, 100))

@@ -98,22 +98,8 @@ def test_the_same_article_with_other_ads_scores_above_the_same_ads_around_anothe
     assert pairs() == {(ferry.pk, elsewhere.pk)}
 
 
-def test_a_cropped_article_matches_the_whole_at_a_lower_threshold(store) -> None:
-    whole, cropped = store(FERRY), store(FERRY[: len(FERRY) * 2 // 5])
-    assert find() == []
-    assert pairs(threshold=0.3) == {(whole.pk, cropped.pk)}
-
-
 @pytest.mark.parametrize("language", list(TRANSLATED))
 def test_other_languages_work(language: str, store) -> None:
     one, other = store(TRANSLATED[language]), store(f"{ADS} {TRANSLATED[language]}")
     store(FERRY)
     assert pairs() == {(one.pk, other.pk)}
-
-
-def test_an_article_with_few_shingles_is_not_compared(store) -> None:
-    for content in ("The ferry has sailed.", "市議會批准在河上建造新橋。"):
-        store(content)
-        store(content)
-    assert find() == []
-    assert len(find(minimum_shingles=1)) == 1

@@ -10,7 +10,7 @@ from articles.models import Article
 from articles.storage.ingest import store_articles
 from dedup.detection.kernels import parity_join
 from dedup.detection.passes.trigram import TrigramConfig, TrigramPass
-from tests.dedup.passes.finding import NEVER_DENSE, find, store_texts
+from tests.dedup.passes.finding import NEVER_DENSE, find, of_berth, store_texts
 from tests.dedup.real_news import news
 
 pytestmark = pytest.mark.django_db
@@ -26,17 +26,9 @@ WITH scored AS MATERIALIZED (
 SELECT left_id, right_id, score FROM scored WHERE score >= %(threshold)s::float4 ORDER BY left_id, right_id
 """
 LOWEST = 0.3
-STORY = (
-    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
-    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
-)
 # Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"day_window": 1}, {"threshold": 0.4, "prefix": 120, "day_window": 9})
-
-
-def alike(group: int, copy: int) -> dict[str, str]:
-    """Return what an article of a group has for this pass: a text that differs from other groups' in a number."""
-    return {"content": f"{STORY} Berth number {group} stays open."}
+alike = of_berth
 
 
 def plain_scores(config: TrigramConfig) -> list[tuple[int, int, float]]:

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from articles.models import Article
 from dedup.answers import Answer
-from dedup.detection.clustering.implications import update_version_implications
+from dedup.detection.clustering.constraints import update_version_implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.runs.evidence import store_candidates, update_best_scores

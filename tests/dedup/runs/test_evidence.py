@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from articles.storage.ingest import newest_revision
-from dedup.detection.clustering.changes import changed_since_rebuilt, update_clusters
+from dedup.detection.clustering.rebuild import changed_since_rebuilt, update_clusters
 from dedup.detection.runs import evidence
 from dedup.detection.runs.evidence import (
     forget_hubs,

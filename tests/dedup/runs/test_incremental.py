@@ -135,7 +135,7 @@ def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monk
     questions = set(OpenQuestion.objects.values_list("pk", flat=True))
     counted = dict(StoredReport.objects.values_list("report", "computed_at"))
     with monkeypatch.context() as patched:
-        patched.setattr("dedup.detection.clustering.changes.rebuild_clusters", None)
+        patched.setattr("dedup.detection.clustering.rebuild.rebuild_clusters", None)
         summary = find_duplicates("--passes=trigram", "--new")
     assert (summary["clusters"], summary["duplicate_articles"], summary["contradictions"]) == (1, 1, 0)
     assert set(OpenQuestion.objects.values_list("pk", flat=True)) == questions

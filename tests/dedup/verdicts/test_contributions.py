@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup.detection.verdicts.contributions import (
+from dedup.detection.verdicts.features import FEATURE_NAMES
+from dedup.detection.verdicts.model import QUESTIONS, chance_of, default_model
+from dedup.detection.verdicts.reasons import (
     GROUPS,
     MODERATION,
     START,
@@ -20,8 +22,6 @@ from dedup.detection.verdicts.contributions import (
     shares_of,
     steps_of,
 )
-from dedup.detection.verdicts.features import FEATURE_NAMES
-from dedup.detection.verdicts.model import QUESTIONS, chance_of, default_model
 
 
 def test_every_feature_is_in_one_group() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from articles.normalization.times import written_time
 from dedup.detection.comparison.compare import compare
+from dedup.detection.comparison.plain_changes import comparable, same_name, same_number
 from dedup.detection.comparison.prepared import ArticleText, Preparer
-from dedup.detection.comparison.same_meaning import comparable, same_name, same_number
 from dedup.detection.verdicts.reasons import CLEAR, reasons_for
 from dedup.detection.verdicts.verdict import judgement_of
 from dedup.templatetags.review import GLOSSES
@@ -128,17 +128,13 @@ def test_facts_that_change_places_are_not_replaced() -> None:
         assert arrows(said(left, right)) == [], one
 
 
-def test_texts_in_another_order_are_not_called_the_same() -> None:
+def test_texts_in_another_order_are_not_called_the_same_and_share_words_without_a_common_sentence() -> None:
     one, other = (SENTENCE.format(word) for word in ("rust", "a new engine"))
-    assert said(f"{one} {other}", f"{other} {one}")[0] == (
-        "The texts are the same, word for word, but for the order of sentences."
-    )
-
-
-def test_two_articles_without_a_common_sentence_are_said_to_share_words() -> None:
+    same = "The texts are the same, word for word, but for the order of sentences."
+    assert said(f"{one} {other}", f"{other} {one}")[0] == same
     left = "In the outer port, the crew of the Hektorović met Ana Kovač, who praised it. Nobody else came."
     right = "Nobody had expected that Ana Kovač would sail. Yet she boarded the Hektorović at noon."
-    assert said(left, right)[0] == ("The articles share the words “Ana”, “Kovač” and “Hektorović”, but no sentence.")
+    assert said(left, right)[0] == "The articles share the words “Ana”, “Kovač” and “Hektorović”, but no sentence."
 
 
 facts = st.sampled_from(sorted({fact for row in [*ONE_FACT, *OF_ANOTHER_KIND, *DIFFERENT] for fact in row}))

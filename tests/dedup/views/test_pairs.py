@@ -18,7 +18,7 @@ from dedup.answers import Answer
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.runs.headlines import update_series
 from dedup.detection.runs.judging import judge_now
-from dedup.detection.verdicts.contributions import percentage
+from dedup.detection.verdicts.reasons import percentage
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, HeadlineForm, Pair, Series
 from dedup.review.answers import decisions
 from dedup.review.queries.pair_page import why
