@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster, lowest_connected
 from dedup.detection.clustering.group_pairs import RANKS
-from dedup.detection.spark.schema import CLUSTERS, Bundle, ddl, needed, table_of
-from dedup.detection.spark.stages import f, files_of, kept, united
+from dedup.detection.spark.schema import CLUSTERS, VERDICTS, Bundle, ddl, needed, table_of
+from dedup.detection.spark.stages import f, kept, stored
 
 # Edges of components that one task joins: 100 MB.
 _EDGES_ALONE = 500_000
@@ -104,10 +104,9 @@ def _state(edges: Any) -> tuple[int, int]:
 
 def _rows(spark: Any, bundle: Bundle) -> Any:
     """Return verdicts and decisions as clustering_of reads them."""
-    folders = [folder for folder in (bundle.verdicts, bundle.group_checks) if any(files_of(folder))]
-    parts = [spark.read.parquet(str(folder)).withColumn("effect", f.lit("")).select(*_ROW) for folder in folders]
+    verdicts = stored(spark, bundle.verdicts, VERDICTS).union(stored(spark, bundle.group_checks, VERDICTS))
     links = spark.read.parquet(str(bundle.table("links")))
-    return united(parts).unionByName(links, allowMissingColumns=True)
+    return verdicts.withColumn("effect", f.lit("")).select(*_ROW).unionByName(links, allowMissingColumns=True)
 
 
 def _clusters_of(rows: pa.Table) -> pa.Table:

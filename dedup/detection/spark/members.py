@@ -66,7 +66,7 @@ def find_by_members(
                 values = members_in(sets_of(work, part, compared), compared.kind)
                 yield from sent_by(part, values, ranges).to_batches()
 
-    sent = spark.range(0, len(work.parts), 1, len(work.parts)).mapInArrow(send, ddl(HELD))
+    sent = spark.range(0, len(work.parts), 1, max(1, len(work.parts))).mapInArrow(send, ddl(HELD))
     counted = sent.groupBy("range").applyInArrow(lambda table: counted_in_range(table, width, least), ddl(HELD))
     store(counted, folder / "counted", by="part")
     near = near_parts(work.parts, config.day_window)

@@ -78,9 +78,15 @@ def store(frame: Any, folder: Path, by: str = "") -> None:
 
 
 def kept(frame: Any, folder: Path, by: str = "") -> Any:
-    """Store rows like store() and return them as they are stored; with `by`, there must be some."""
+    """Store rows like store() and return them as they are stored."""
     store(frame, folder, by)
-    return frame.sparkSession.read.parquet(str(folder))
+    return frame.sparkSession.read.schema(frame.schema).parquet(str(folder))
+
+
+def stored(spark: Any, folder: Path, schema: pa.Schema) -> Any:
+    """Return the rows of a folder that tasks write or store() wrote: none if it has no file, or is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return spark.read.schema(ddl(schema)).parquet(str(folder))
 
 
 def united(frames: Sequence[Any]) -> Any:

@@ -186,9 +186,7 @@ def _sets_of(sides: Sequence[pa.Table], by: NearPass, config: Any, work: Work) -
 
 
 def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -> Done:
-    """Write the pairs whose later article is of a day with dense groups into the folder `dense`; and its hubs
-    into `crowded`.
-    """
+    """Write the pairs whose later article is of a day with dense groups into folder `dense`, its hubs into `hubs`."""
     first = max(1, day - 2 * config.day_window)
     read = (read_part(work.parts[part], ["text"], last_day=day) for part in work.parts_with(first, day))
     articles = pa.concat_tables(of_days(table, first, day) for table in read)
@@ -198,7 +196,7 @@ def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -
     found = pairs_of_groups(sets, asked, config)
     note(found, sets.ids, tally)
     pairs = scored_pairs(by, sets, Keys.of(articles), found, config.threshold)
-    write_hubs(tally.hubs, folder / "crowded" / f"{day}.parquet")
+    write_hubs(tally.hubs, folder / "hubs" / f"{day}.parquet")
     write(pairs, folder / "dense" / f"{day}.parquet")
     return Done(found.candidates, len(found.scores), pairs.num_rows)
 

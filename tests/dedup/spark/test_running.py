@@ -46,6 +46,8 @@ from dedup.models import (
 )
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.rules.rules import make_group_rule, make_rule
+from tests.conftest import StoreArticle
+from tests.crawlers.pages import FERRY, HERRING
 from tests.databases import undone
 from tests.dedup.passes.image_pass import ImagePass, UnsharedPass, shows
 from tests.dedup.runs.made_up_news import forms_with_copies, made_up_news, store_copies
@@ -162,6 +164,24 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
                 assert found[part] == rows[part], (state, part)
             assert bool(judged_here) is (state is reviewed)
             assert ("The clusters are not those of" in said) is (state is reviewed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("texts", [(), (FERRY, HERRING)])
+def test_a_run_that_finds_no_pair_ends_with_no_row(
+    spark: Any, tmp_path: Path, store: StoreArticle, every_pass: list[str], texts: tuple[str, ...]
+) -> None:
+    for text in texts:
+        store(headline=text[:20], content=text)
+    bundle = Bundle(tmp_path)
+    call_command("export_detection", str(tmp_path), *every_pass, stdout=io.StringIO(), stderr=io.StringIO())
+    manifest = Manifest.read(bundle.manifest)
+
+    configs = manifest.configs()
+    run = ClusterRun(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=22_500, resume=False)
+    assert [run.result().counts[name] for name in ("clusters", "group_checks", "contradictions")] == [0, 0, 0]
+    command("import_detection", str(tmp_path))
+    assert (DetectionRun.objects.get().state, Pair.objects.count()) == ("done", 0)
 
 
 def rows_and_pairs() -> dict[str, Any]:
