@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import zlib
 from functools import partial
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -23,9 +24,10 @@ from twisted.web.client import _HTTP11ClientFactory
 
 from crawlers.faults import HeadersTooLargeError, RefusedError
 from crawlers.fetching.addresses import allowed_networks, refused_address, refused_through_proxy
-from crawlers.fetching.gzipped import is_cut_off
 from crawlers.fetching.pacing import Bounds, retry_after, sites
 
+GZIP = b"\x1f\x8b\x08"  # what its data begin with
+_CHUNK = 64 * 1024
 _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?A-Za-z]")
 
 
@@ -120,3 +122,22 @@ class UnpackingMiddleware(HttpCompressionMiddleware):
         if unpacked.headers.get("Content-Encoding"):
             raise RefusedError("unreadable compression")
         return unpacked
+
+
+def is_cut_off(packed: bytes, max_size: int) -> bool:
+    """Return whether gzip data are truncated; false for other data and for more than max_size bytes unpacked."""
+    size = 0
+    while packed.startswith(GZIP):
+        unpacking = zlib.decompressobj(wbits=31)
+        while packed and not unpacking.eof:
+            try:
+                size += len(unpacking.decompress(packed, _CHUNK))
+            except zlib.error:
+                return False
+            if size > max_size:
+                return False
+            packed = unpacking.unconsumed_tail
+        if not unpacking.eof:
+            return True
+        packed = unpacking.unused_data  # the next member; any other trailing data are ignored
+    return False

@@ -19,7 +19,7 @@ from articles.models import ArticleURL, Newspaper
 from articles.normalization.logins import without_login
 from articles.storage.newspapers import Naming, Paper, newspapers_for
 from crawlers import frontier
-from crawlers.fetching.gzipped import GZIP
+from crawlers.fetching.downloads import GZIP
 from crawlers.fetching.sites import is_visitable
 from crawlers.items import ArticleLink, Entry, Source
 from crawlers.listings.dates import headline, language_code, listed_date

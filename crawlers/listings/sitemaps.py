@@ -13,7 +13,7 @@ import lxml.etree
 from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
 
-from crawlers.fetching.gzipped import GZIP, is_cut_off
+from crawlers.fetching.downloads import GZIP, is_cut_off
 from crawlers.fetching.sites import absolute
 from crawlers.items import Entry
 from crawlers.listings.dates import changed_day, changed_moment, headline, language_code, listed_date, periods

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from articles.models import Article, Newspaper
-from crawlers.fetching.gzipped import is_cut_off
+from crawlers.fetching.downloads import is_cut_off
 from crawlers.listings.dates import changed_day, last_day, listed_date, periods
 from crawlers.models import PendingLink, Visit
 from tests.crawlers.conftest import CrawlCommand, Site

@@ -35,8 +35,7 @@ from articles.normalization.urls import (
 )
 from crawlers.discovery.hints import propose_pattern, read_home_page, robots_sitemaps
 from crawlers.fetching.pacing import retry_after
-from crawlers.fetching.reservations import meta_elements, read_rules, reserved_by
-from crawlers.fetching.robots import pause_of
+from crawlers.fetching.robots import meta_elements, pause_of, read_rules, reserved_by
 from crawlers.fetching.sites import is_visitable, same_site, shared_site
 from crawlers.listings.dates import changed_day, changed_moment, last_day, listed_date, periods
 from crawlers.listings.feeds import read_feed
