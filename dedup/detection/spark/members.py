@@ -19,8 +19,17 @@ from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import distinct
 from dedup.detection.passes.base import Pass
 from dedup.detection.passes.members import MemberPass
-from dedup.detection.spark.pairs import PAIRS, pair_table
-from dedup.detection.spark.parts import KEYS, Keys, Work, compared_contents, near_parts, read_part, write
+from dedup.detection.spark.parts import (
+    KEYS,
+    PAIRS,
+    Keys,
+    Work,
+    compared_contents,
+    near_parts,
+    pair_table,
+    read_part,
+    write,
+)
 from dedup.detection.spark.schema import ddl, needed
 from dedup.detection.spark.stages import Done, files_of, perform_all, store
 from dedup.detection.types import Phase

@@ -17,7 +17,9 @@ from math import isqrt
 from pathlib import Path
 from typing import Any, cast
 
-from dedup.detection.bounds import widened
+import pyarrow as pa
+
+from dedup.detection.bounds import Rules, bounds_between, widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig, Pass, PassConfig, Reach, Spread
 from dedup.detection.passes.near import NearPass
@@ -27,8 +29,7 @@ from dedup.detection.spark.judging import Judging
 from dedup.detection.spark.keyed import find_keyed
 from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, check_versions, fingerprint, versions
 from dedup.detection.spark.members import find_by_members
-from dedup.detection.spark.pairs import PAIRS, allowed
-from dedup.detection.spark.parts import Work, parts_of, prepare
+from dedup.detection.spark.parts import PAIRS, Work, parts_of, prepare
 from dedup.detection.spark.schema import EVIDENCE, HUBS, Bundle, ddl, of_pass
 from dedup.detection.spark.stages import (
     Counts,
@@ -171,10 +172,9 @@ class ClusterRun:
         if dense_days:
             found = found.where(~later.isin(list(dense_days))).union(stored(self._spark, folder / "dense", PAIRS))
         first_day = self._manifest.first_day.toordinal() if PASSES[name].reach is Reach.PAIR else 1
-        rules = self._rules
         found = found.where(later >= first_day)
-        if rules:
-            found = mapped(found, lambda table: allowed(table, name, config, rules), ddl(PAIRS))
+        if self._rules:
+            found = mapped(found, partial(_allowed, name, config, self._rules), ddl(PAIRS))
         evidence = kept(found, to / "allowed")
         placed = evidence.withColumn("month", month_of_pair()).select(*EVIDENCE.names, "month").repartition("month")
         store(placed, of_pass(self._bundle.evidence, name), by="month")
@@ -192,6 +192,17 @@ class ClusterRun:
         kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
         hubs = sum(counts["hubs"] for counts in self._counts.values())
         return {"crowded": hubs, "verdicts": kinds, "group_checks": verdicts["group_checks"], **clusters}
+
+
+def _allowed(pass_name: str, config: PassConfig, rules: Rules, pairs: pa.Table) -> pa.Table:
+    """Return the pairs that the rules of the profile allow."""
+    between = bounds_between(pass_name, config, rules)
+    names = ("left_newspaper", "right_newspaper", "score", "left_day", "right_day")
+    inside = [
+        between(one, other).allow(score, abs(day - other_day))
+        for one, other, score, day, other_day in zip(*(pairs[name].to_pylist() for name in names), strict=True)
+    ]
+    return pairs.filter(pa.array(inside, pa.bool_()))
 
 
 # Each gets the session, the work, the pass, its config, the first day of the scope and the folder to write to.

@@ -29,8 +29,19 @@ from dedup.detection.kernels.parity_join import (
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.passes.near import NearPass, NearSets, note, pairs_of_groups
 from dedup.detection.passes.reading import ArticleBatch
-from dedup.detection.spark.pairs import PAIRS, Scores, pair_table, write_hubs
-from dedup.detection.spark.parts import Keys, Part, Work, near_parts, of_days, read_part, write
+from dedup.detection.spark.parts import (
+    PAIRS,
+    Keys,
+    Part,
+    Scores,
+    Work,
+    near_parts,
+    of_days,
+    pair_table,
+    read_part,
+    write,
+)
+from dedup.detection.spark.schema import HUBS, table_of
 from dedup.detection.spark.stages import Done
 from dedup.detection.types import Tally
 
@@ -196,7 +207,7 @@ def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -
     found = pairs_of_groups(sets, asked, config)
     note(found, sets.ids, tally)
     pairs = scored_pairs(by, sets, Keys.of(articles), found, config.threshold)
-    write_hubs(tally.hubs, folder / "hubs" / f"{day}.parquet")
+    write(table_of(list(tally.hubs.items()), HUBS), folder / "hubs" / f"{day}.parquet")
     write(pairs, folder / "dense" / f"{day}.parquet")
     return Done(found.candidates, len(found.scores), pairs.num_rows)
 
