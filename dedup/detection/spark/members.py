@@ -106,7 +106,11 @@ def members_in(sets: pa.Table, kind: np.dtype[Any]) -> Unsigned:
 
 def _pairs_of_tile(work: Work, compared: Compared, tile: tuple[int, int]) -> Done:
     parts = sorted({*tile})
-    counted = [read_counted(compared.folder / "counted" / f"part={part}", compared.kind.itemsize) for part in parts]
+    counted = []
+    for part in parts:
+        files = files_of(compared.folder / "counted" / f"part={part}")
+        rows = [row for file in files for row in parquet.ParquetFile(file).read().to_pylist()]
+        counted.append(counted_of(rows, compared.kind.itemsize))
     pairs, candidates = shared_pairs([sets_of(work, part, compared) for part in parts], counted, compared)
     write(pairs, compared.folder / "pairs" / f"{tile[0]:06}-{tile[1]:06}.parquet")
     return Done(candidates, candidates, pairs.num_rows)
@@ -117,12 +121,6 @@ class Counted(NamedTuple):
 
     members: Unsigned
     counts: Counts
-
-
-def read_counted(folder: Path, width: int) -> Counted:
-    """Return the members of a part whose number counts."""
-    rows = [row for file in files_of(folder) for row in parquet.ParquetFile(file).read().to_pylist()]
-    return counted_of(rows, width)
 
 
 def counted_of(rows: Sequence[dict[str, Any]], width: int) -> Counted:

@@ -143,7 +143,8 @@ def read_part(
         stored = stored - {"text"} | {"normalized_text", "reduced_text"}
     with parquet.ParquetFile(part.path) as file:
         table = file.read_row_groups(range(part.first_group, part.stop_group), columns=sorted(stored))
-    table = table.set_column(table.schema.get_field_index("day"), "day", ordinals(table["day"]))
+    days = pc.add(table["day"].cast(pa.int32()), pa.scalar(EPOCH, pa.int32())).cast(pa.int64())
+    table = table.set_column(table.schema.get_field_index("day"), "day", days)
     if last_day is not None and part.last_day > last_day:
         table = table.filter(pc.less_equal(table["day"], last_day))
     if ids is not None:
@@ -151,11 +152,6 @@ def read_part(
     if "text" in columns:
         table = table.append_column("text", pc.coalesce(table["reduced_text"], table["normalized_text"]))
     return table.select([*KEYS, *columns]).sort_by([("day", "ascending"), ("id", "ascending")])
-
-
-def ordinals(days: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return dates as ordinal numbers."""
-    return pc.add(days.cast(pa.int32()), pa.scalar(EPOCH, pa.int32())).cast(pa.int64())
 
 
 def rows_with(articles: pa.Table, ids: IntArray) -> pa.Table:

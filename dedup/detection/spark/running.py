@@ -111,8 +111,8 @@ class ClusterRun:
         """Keep what an interrupted run with the same settings left, if asked to; else remove what is there."""
         of_stages = self._bundle.results / ".stages"
         if not (resume and of_stages.exists() and of_stages.read_text() == self._stages.fingerprint):
-            self._stages.forget()
-            shutil.rmtree(self._bundle.results, ignore_errors=True)
+            for folder in (self._bundle.stages, self._bundle.results):
+                shutil.rmtree(folder, ignore_errors=True)
             self._bundle.results.mkdir(parents=True)
             of_stages.write_text(self._stages.fingerprint)
         self._bundle.result.unlink(missing_ok=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import resource
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,10 +43,6 @@ class Stages:
     root: Path
     fingerprint: str
     seconds: dict[str, float] = field(default_factory=dict)
-
-    def forget(self) -> None:
-        """Remove what earlier runs left."""
-        shutil.rmtree(self.root, ignore_errors=True)
 
     def folder(self, name: str) -> Path:
         """Return the folder of the stage with this name."""
@@ -146,7 +141,9 @@ def perform_all(spark: Any, tasks: Sequence[Task], perform: Callable[[Task], Don
 def _performed(perform: Callable[[Task], Done], task: Task) -> pa.RecordBatch:
     began = time.process_time()
     done = perform(task)
-    row = done._asdict() | {"days": list(done.days), "seconds": time.process_time() - began, "peak": _peak_memory()}
+    # The most bytes that this process has had in memory.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    row = done._asdict() | {"days": list(done.days), "seconds": time.process_time() - began, "peak": peak}
     return pa.RecordBatch.from_pylist([row], schema=_DONE)
 
 
@@ -156,9 +153,3 @@ def _added_up(rows: Any) -> Counts:
     [total] = rows.agg(*sums, f.coalesce(f.max("peak"), f.lit(0)).alias("peak")).collect()
     days = rows.select(f.explode("days").alias("day")).distinct().collect()
     return total.asDict() | {"days": sorted(row["day"] for row in days)}
-
-
-def _peak_memory() -> int:
-    """Return the most bytes that this process has had in memory."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak

@@ -92,7 +92,12 @@ def similar_in_tile(articles: NearSets, split: int, config: Any) -> TilePairs:
     The rows before `split` and those from it on are each ordered by day; a pair has one of each. With `split` 0, all
     rows are compared with each other.
     """
-    tiles = _between(articles, split, config) if split else _within(articles, config)
+    sketches = sketched(articles.sets, config.threshold)
+    if split:
+        tiles = _between(articles.days, sketches, split, config)
+    else:
+        reach = PairRange(DayRange(articles.days, 0, config.day_window).earliest, 0)
+        tiles = candidate_tiles(sketches, reach, config.threshold)
     counter = _Counter(articles.days, config.dense_from)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     found += (counter.open(one, other) for one, other in tiles)
@@ -133,15 +138,9 @@ class _Counter:
         return one, other
 
 
-def _within(articles: NearSets, config: Any) -> Iterator[Pairs]:
-    reach = PairRange(DayRange(articles.days, 0, config.day_window).earliest, 0)
-    yield from candidate_tiles(sketched(articles.sets, config.threshold), reach, config.threshold)
-
-
-def _between(articles: NearSets, split: int, config: Any) -> Iterator[Pairs]:
+def _between(days: IntArray, sketches: Sketches, split: int, config: Any) -> Iterator[Pairs]:
     """Yield the candidates of one side with the other, strip by strip."""
-    days, day_window = articles.days, config.day_window
-    sketches = sketched(articles.sets, config.threshold)
+    day_window = config.day_window
     for start in range(split, len(days), _STRIP):
         strip = np.arange(start, min(start + _STRIP, len(days)))
         begin = int(np.searchsorted(days[:split], days[strip[0]] - day_window))

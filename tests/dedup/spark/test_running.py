@@ -22,10 +22,10 @@ from articles.models import Newspaper
 from articles.storage.ingest import store_articles
 from dedup.detection.passes import PASSES
 from dedup.detection.spark.clustering import components
+from dedup.detection.spark.command import spark_session
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.running import ClusterRun
 from dedup.detection.spark.schema import Bundle
-from dedup.detection.spark.session import spark_session
 from dedup.detection.types import DENSE_GROUPS
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
