@@ -9,7 +9,7 @@ import codecs
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -54,11 +54,13 @@ def read_feed(body: bytes, url: str, media_type: str) -> Feed:
     tail = body[-400:].replace(b"\0", b"").lower()
     ended = re.search(rb"</\s*(?:\w+:)?(?:rss|feed|rdf)\s*>", tail)
     language = language_code(str(feed.feed.get("language") or ""))
+    links = {str(link.get("rel")).lower(): str(link.get("href") or "") for link in feed.feed.get("links") or ()}
     return Feed(
         [_entry(entry, url, language) for entry in feed.entries],
         broken=bool(feed.bozo) and not ended,
         title=headline(str(feed.feed.get("title") or "")),
-        next_url=_older(feed.feed.get("links") or [], url),
+        # The next page, or the archive before (RFC 5005, 3 and 4).
+        next_url=absolute(url, links.get("next") or links.get("prev-archive") or ""),
     )
 
 
@@ -83,13 +85,6 @@ def _entry(entry: Any, url: str, language: str) -> Entry:
     date = next(filter(None, dates), None)
     text = summary(text)
     return Entry(absolute(url, link), date, headline(title), language, None, changed_at, text, carried_text(entry))
-
-
-def _older(links: Iterable[Any], url: str) -> str:
-    """Return the address of the page with older entries: the next page, or the archive before (RFC 5005, 3 and 4)."""
-    by_relation = {str(link.get("rel")).lower(): str(link.get("href") or "") for link in links}
-    older = by_relation.get("next") or by_relation.get("prev-archive") or ""
-    return absolute(url, older)
 
 
 def _json_feed(body: bytes, url: str) -> Feed:

@@ -56,7 +56,10 @@ class Command(ProjectCommand):
             return
         with self._served(options["first_port"], rows=not options["no_rows"]) as base_urls:
             if not options["no_rows"]:
-                _write_rows(base_urls)
+                # A crawl of all newspapers skips them: they are seldom served.
+                for fields in newspapers(base_urls):
+                    first = fields | {"crawl": False}
+                    Newspaper.objects.update_or_create(name=fields["name"], defaults=fields, create_defaults=first)
             if options["crawl"]:
                 self._crawl(base_urls)
             else:
@@ -86,26 +89,15 @@ class Command(ProjectCommand):
             "Each newspaper's robots.txt forbids one page: that the crawl refuses it is part of the demo."
         )
         call_command("crawl", *names, overrides=_OVERRIDES, stdout=self.stdout, stderr=self.stderr)
-        empty = [
-            PAPERS[key].name
-            for key, base_url in base_urls.items()
-            if not ArticleURL.objects.filter(
-                article__newspaper__name=PAPERS[key].name, url__startswith=base_url
-            ).exists()
-        ]
+        empty = []
+        for name, base_url in zip(names, base_urls.values(), strict=True):
+            if not ArticleURL.objects.filter(article__newspaper__name=name, url__startswith=base_url).exists():
+                empty.append(name)
         if empty:
             raise CommandError(
                 f"no articles of {', '.join(empty)} are stored after the crawl; "
                 "run it again with --verbosity 3 to see each request"
             )
-
-
-def _write_rows(base_urls: Mapping[str, str]) -> None:
-    """Create or update the newspapers' rows. A crawl of all newspapers skips them: they are seldom served."""
-    for fields in newspapers(base_urls):
-        Newspaper.objects.update_or_create(
-            name=fields["name"], defaults=fields, create_defaults=fields | {"crawl": False}
-        )
 
 
 def _known_ports() -> dict[str, int]:
