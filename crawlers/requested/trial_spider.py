@@ -28,7 +28,7 @@ from crawlers.listings.feeds import read_feed
 from crawlers.listings.sitemaps import read_sitemap
 from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
 from crawlers.spiders.base import page_fault
-from crawlers.spiders.section import article_urls
+from crawlers.spiders.listings import article_urls
 
 ARTICLES = 10
 # Seconds in which it begins no further request.
