@@ -93,7 +93,7 @@ class Explorer(BareSpider):
 
     async def _explore(self) -> None:
         self._report()
-        feeds = [link for link in self.home.feeds if not hints.is_of_comments(link)]
+        feeds = [link for link in self.home.feeds if not hints.OF_COMMENTS.search(f"{link.text} {link.url}")]
         await self._look_at("feed", feeds[:MAX_FEEDS], "the home page")
         if not self._has("feed"):
             await self._guess("feed", hints.GUESSED_FEEDS)

@@ -83,8 +83,10 @@ def _entry(entry: Any, url: str, language: str) -> Entry:
     title, text = (str(entry.get(name) or "") for name in ("title", "summary"))
     changed_at = changed_moment(str(entry["updated"])) if "updated" in entry else None
     date = next(filter(None, dates), None)
-    text = summary(text)
-    return Entry(absolute(url, link), date, headline(title), language, None, changed_at, text, carried_text(entry))
+    html = max(_contents(entry), key=len, default="")
+    author = str((entry.get("author_detail") or {}).get("name") or entry.get("author") or "")
+    carried = FeedEntry(html, plain_text(title), plain_text(author)).packed()
+    return Entry(absolute(url, link), date, headline(title), language, None, changed_at, summary(text), carried)
 
 
 def _json_feed(body: bytes, url: str) -> Feed:
@@ -108,7 +110,12 @@ def _json_entry(item: dict[str, Any], url: str, language: str) -> Entry:
     title = headline(_text(item, "title"))
     changed_at = changed_moment(_text(item, "date_modified"))
     date = next(filter(None, dates), None)
-    return Entry(absolute(url, link), date, title, language, None, changed_at, summary(text), json_carried_text(item))
+    html = _as_text(item.get("content_html")) or _as_html(_as_text(item.get("content_text")))
+    authors = item.get("authors")
+    authors = authors if isinstance(authors, list) else [item.get("author")]
+    names = (_as_text(author.get("name")) for author in authors if isinstance(author, dict))
+    carried = FeedEntry(html, plain_text(_as_text(item.get("title"))), ", ".join(filter(None, names))).packed()
+    return Entry(absolute(url, link), date, title, language, None, changed_at, summary(text), carried)
 
 
 def _text(values: dict[str, Any], name: str) -> str:
@@ -125,25 +132,8 @@ def _web_address(identifier: Any) -> str:
 MIN_DESCRIPTION_LETTERS = 1_000
 
 
-def carried_text(entry: Any) -> bytes:
-    """Return what an entry, as feedparser read it, carries of its article, packed; b"" if that is only a teaser."""
-    html = max(_contents(entry), key=len, default="")
-    detail = entry.get("author_detail") or {}
-    author = plain_text(str(detail.get("name") or entry.get("author") or ""))
-    return FeedEntry(html, plain_text(str(entry.get("title") or "")), author).packed()
-
-
-def json_carried_text(item: dict[str, Any]) -> bytes:
-    """Return what an item of a JSON feed carries of its article, packed; b"" if it carries no text."""
-    html = _as_text(item.get("content_html")) or _as_html(_as_text(item.get("content_text")))
-    authors = item.get("authors")
-    authors = authors if isinstance(authors, list) else [item.get("author")]
-    names = (_as_text(author.get("name")) for author in authors if isinstance(author, dict))
-    return FeedEntry(html, plain_text(_as_text(item.get("title"))), ", ".join(filter(None, names))).packed()
-
-
 def _contents(entry: Any) -> Iterator[str]:
-    """Yield the texts of an entry as HTML."""
+    """Yield the texts that an entry carries of its article, as HTML; none if there is only a teaser."""
     for part in entry.get("content") or ():
         text = str(part.get("value") or "")
         yield _as_html(text) if part.get("type") == "text/plain" else text

@@ -78,12 +78,11 @@ def _of_another_format(body: bytes, url: str) -> list[Entry]:
         return [Entry(absolute(url, line.strip())) for line in body.decode(errors="replace").split()]
     if not _FEED.search(beginning):
         return []
-    return [_of_feed(entry) for entry in read_feed(body, url, "application/xml").entries if entry.url]
-
-
-def _of_feed(entry: Entry) -> Entry:
-    published = entry.published and replace(entry.published, in_sitemap=True)
-    return Entry(entry.url, published, entry.headline, entry.language)
+    return [
+        Entry(entry.url, entry.published and replace(entry.published, in_sitemap=True), entry.headline, entry.language)
+        for entry in read_feed(body, url, "application/xml").entries
+        if entry.url
+    ]
 
 
 def last_days(entries: Sequence[Entry]) -> dict[str, datetime.date]:

@@ -384,14 +384,8 @@ def page_fault(response: Response, link: ArticleLink) -> str:
         return "empty page"
     if not isinstance(response, HtmlResponse):
         return f"no HTML page: {content_type(response).partition(';')[0] or 'unknown type'}"
-    if response.meta.get("redirect_urls") and not _may_stand_at(response.url, link):
-        return "redirected to a page that is no article"
+    if response.meta.get("redirect_urls"):
+        pattern = link.source.article_url_pattern
+        if is_front_page(response.url) or (not finds(pattern, response.url) and finds(pattern, link.url)):
+            return "redirected to a page that is no article"
     return ""
-
-
-def _may_stand_at(target: str, link: ArticleLink) -> bool:
-    """Return whether a redirect's target can be the article: neither the front page nor a page of another kind."""
-    pattern = link.source.article_url_pattern
-    if is_front_page(target):
-        return False
-    return finds(pattern, target) or not finds(pattern, link.url)

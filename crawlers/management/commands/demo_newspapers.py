@@ -69,7 +69,11 @@ class Command(ProjectCommand):
         if first_port is not None:
             return serving(ports_from(first_port))
         # The address is part of an article's identity: at the same ports, a second crawl finds every article known.
-        ports = _known_ports() if rows else {}
+        # So each newspaper has the port of its article that came last.
+        seen = ArticleURL.objects.filter(article__newspaper__host=HOST).order_by("article__newspaper__name", "-pk")
+        newest = seen.distinct("article__newspaper__name").values_list("article__newspaper__name", "url")
+        urls = dict(newest) if rows else {}
+        ports = {key: port for key, paper in PAPERS.items() if (port := urlsplit(urls.get(paper.name, "")).port)}
         return serving(ports_from(0) | ports) if ports else serving_somewhere()
 
     def _serve(self, base_urls: Mapping[str, str]) -> None:
@@ -98,11 +102,3 @@ class Command(ProjectCommand):
                 f"no articles of {', '.join(empty)} are stored after the crawl; "
                 "run it again with --verbosity 3 to see each request"
             )
-
-
-def _known_ports() -> dict[str, int]:
-    """Return the port of each newspaper that has articles, by its key: that of the article which came last."""
-    seen = ArticleURL.objects.filter(article__newspaper__host=HOST).order_by("article__newspaper__name", "-pk")
-    newest = dict(seen.distinct("article__newspaper__name").values_list("article__newspaper__name", "url"))
-    ports = {key: urlsplit(newest.get(paper.name, "")).port for key, paper in PAPERS.items()}
-    return {key: port for key, port in ports.items() if port}

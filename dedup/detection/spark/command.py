@@ -31,9 +31,10 @@ TILE_PAIRS = 400_000_000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code: 1 for an error, 2 for an option that is not valid."""
     options = _parser().parse_args(arguments)
-    perform: Callable[[argparse.Namespace], None] = options.perform
+    perform: Callable[[argparse.Namespace, schema.Bundle, Manifest], None] = options.perform
     try:
-        perform(options)
+        bundle = schema.Bundle(options.folder)
+        perform(options, bundle, Manifest.read(bundle.manifest))
     except OptionError as error:
         return _failed(error, 2)
     except (BundleError, SparkMissingError, VersionsError) as error:
@@ -111,24 +112,19 @@ def _configs(options: argparse.Namespace, manifest: Manifest) -> Configs:
     return configs
 
 
-def _plan(options: argparse.Namespace) -> None:
-    manifest = Manifest.read(schema.Bundle(options.folder).manifest)
+def _plan(options: argparse.Namespace, _bundle: schema.Bundle, manifest: Manifest) -> None:
     for line in plan.described(plan.planned(manifest, _configs(options, manifest), tile_pairs=options.tile_pairs)):
         print(line)
 
 
-def _check(options: argparse.Namespace) -> None:
-    bundle = schema.Bundle(options.folder)
-    manifest = Manifest.read(bundle.manifest)
+def _check(options: argparse.Namespace, bundle: schema.Bundle, manifest: Manifest) -> None:
     running.check_bundle(bundle, manifest)
     with spark_session(options.master, _settings(options)) as spark:
         for line in running.check_executors(spark, bundle, manifest):
             print(line)
 
 
-def _run(options: argparse.Namespace) -> None:
-    bundle = schema.Bundle(options.folder)
-    manifest = Manifest.read(bundle.manifest)
+def _run(options: argparse.Namespace, bundle: schema.Bundle, manifest: Manifest) -> None:
     configs = _configs(options, manifest)
     running.check_bundle(bundle, manifest)
     with spark_session(options.master, _settings(options)) as spark:

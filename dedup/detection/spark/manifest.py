@@ -215,10 +215,15 @@ def versions() -> dict[str, str]:
     Of Python, the minor version and that of its Unicode tables, which differ between minor versions; of our own code, a
     hash of the packages that decide results, so that an old copy on one machine is noticed.
     """
+    digest = hashlib.sha256()
+    for package, parts in _DECISIVE.items():
+        for part in parts:
+            for name, content in _sources(files(package) / part, f"{package}/{part}"):
+                digest.update(name.encode() + b"\0" + content + b"\0")
     return {
         "format": str(FORMAT),
         "normalizer": str(NORMALIZER_VERSION),
-        "code": _code(),
+        "code": digest.hexdigest()[:16],
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "Unicode": unicodedata.unidata_version,
         **{name: importlib.metadata.version(name) for name in _LIBRARIES},
@@ -237,15 +242,6 @@ def check_versions(theirs: Mapping[str, str], ours: Mapping[str, str], *, theirs
             f"the versions differ: {'; '.join(different)}; install the same newsdedup, Python and libraries on both "
             "sides, or export again"
         )
-
-
-def _code() -> str:
-    digest = hashlib.sha256()
-    for package, parts in _DECISIVE.items():
-        for part in parts:
-            for name, content in _sources(files(package) / part, f"{package}/{part}"):
-                digest.update(name.encode() + b"\0" + content + b"\0")
-    return digest.hexdigest()[:16]
 
 
 def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
