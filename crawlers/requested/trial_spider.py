@@ -20,6 +20,7 @@ from articles.storage.newspapers import Paper
 from crawlers.discovery.found import FIELDS, SourceKind
 from crawlers.faults import reason_of
 from crawlers.fetching.bare_spiders import BareSpider
+from crawlers.fetching.downloads import page_fault
 from crawlers.fetching.elsewhere import NO_ANSWER
 from crawlers.fetching.sites import content_type, is_visitable
 from crawlers.items import ArticleLink, Entry, FetchedPage, Source
@@ -27,7 +28,6 @@ from crawlers.listings.dates import newest_first
 from crawlers.listings.feeds import read_feed
 from crawlers.listings.sitemaps import read_sitemap
 from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
-from crawlers.spiders.base import page_fault
 from crawlers.spiders.listings import article_urls
 
 ARTICLES = 10

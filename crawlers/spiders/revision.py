@@ -18,11 +18,12 @@ from articles.storage.revisions import SeenAgain, Version
 from crawlers import rechecks
 from crawlers.database import in_database
 from crawlers.faults import reason_of
+from crawlers.fetching.downloads import declared
 from crawlers.fetching.sites import content_type, is_front_page, is_visitable
 from crawlers.items import Validator
 from crawlers.reasons import UNCHANGED
 from crawlers.rechecks import DueArticle
-from crawlers.spiders.base import NewspaperSpider, declared
+from crawlers.spiders.base import NewspaperSpider
 
 GONE = frozenset({404, 410})
 
