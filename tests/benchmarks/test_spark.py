@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import spark
 from benchmarks.measuring import CHECKOUT, Usage
-from dedup.detection.spark.plan import Plan
+from dedup.detection.spark.manifest import Plan
 
 
 def event(name: str, written: int) -> str:

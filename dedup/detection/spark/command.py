@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 from articles.loading import missing_package, when_used
 from dedup.declarations import ConfigError, make_config, settings_of
 from dedup.detection.passes import PASSES
-from dedup.detection.spark.manifest import BundleError, Configs, Manifest, VersionsError
+from dedup.detection.spark.manifest import BundleError, Configs, Manifest, VersionsError, planned
 
 if TYPE_CHECKING:
-    from dedup.detection.spark import plan, running, schema
+    from dedup.detection.spark import running, schema
 else:
     # They need pyarrow, which --help does not.
-    plan, running, schema = (when_used(f"dedup.detection.spark.{name}") for name in ("plan", "running", "schema"))
+    running, schema = (when_used(f"dedup.detection.spark.{name}") for name in ("running", "schema"))
 
 # Two sides of 20,000 articles.
 TILE_PAIRS = 400_000_000
@@ -113,8 +113,8 @@ def _configs(options: argparse.Namespace, manifest: Manifest) -> Configs:
 
 
 def _plan(options: argparse.Namespace, _bundle: schema.Bundle, manifest: Manifest) -> None:
-    for line in plan.described(plan.planned(manifest, _configs(options, manifest), tile_pairs=options.tile_pairs)):
-        print(line)
+    plan = planned(manifest, _configs(options, manifest), tile_pairs=options.tile_pairs)
+    print(*plan.described(), sep="\n")
 
 
 def _check(options: argparse.Namespace, bundle: schema.Bundle, manifest: Manifest) -> None:
