@@ -23,8 +23,7 @@ from crawlers.discovery.hints import HomePage, Link, looks_like_article
 from crawlers.fetching.bare_spiders import BareSpider
 from crawlers.fetching.sites import content_type, same_site
 from crawlers.items import Entry
-from crawlers.listings.feeds import read_feed
-from crawlers.listings.sitemaps import Document, last_days, read_sitemap
+from crawlers.listings.sources import Document, last_days, read_feed, read_sitemap
 from crawlers.reasons import find_reason
 
 # A source whose newest article is so much older than the newest of the site is an abandoned one.

@@ -25,8 +25,7 @@ from crawlers.fetching.elsewhere import NO_ANSWER
 from crawlers.fetching.sites import content_type, is_visitable
 from crawlers.items import ArticleLink, Entry, FetchedPage, Source
 from crawlers.listings.dates import newest_first
-from crawlers.listings.feeds import read_feed
-from crawlers.listings.sitemaps import read_sitemap
+from crawlers.listings.sources import read_feed, read_sitemap
 from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
 from crawlers.spiders.listings import article_urls
 

@@ -22,8 +22,7 @@ from crawlers.database import in_database
 from crawlers.fetching.sites import absolute, content_type, is_front_page, same_site, site_of
 from crawlers.items import ArticleLink, Entry, Source, Validator
 from crawlers.listings.dates import is_before, newest
-from crawlers.listings.feeds import read_feed
-from crawlers.listings.sitemaps import last_days, read_sitemap
+from crawlers.listings.sources import last_days, read_feed, read_sitemap
 from crawlers.page_articles import teaser_article
 from crawlers.spiders.base import NewspaperSpider
 
