@@ -297,7 +297,8 @@ def _dealt(stories: Iterable[Story]) -> list[Story]:
     """Return agency copy first, then one story of each section in turn."""
     agency = [story for story in stories if story.agency]
     own = [story for story in stories if not story.agency]
-    sections = [[story for story in own if story.section == section] for section in sorted({s.section for s in own})]
+    names = sorted({story.section for story in own})
+    sections = [[story for story in own if story.section == section] for section in names]
     turns = zip_longest(*sections)
     return agency + [story for turn in turns for story in turn if story]
 

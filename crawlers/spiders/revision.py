@@ -51,18 +51,15 @@ class RevisionSpider(NewspaperSpider):
         while due := await in_database(rechecks.due_articles, newspaper.pk, days, last):
             for article in due:
                 if is_visitable(article.url):
-                    yield self._request(article)
+                    yield Request(
+                        article.url,
+                        callback=self.parse_again,
+                        errback=self.again_failed,
+                        headers=article.headers,
+                        cb_kwargs={"due": article},
+                        dont_filter=True,
+                    )
             last = due[-1].article_id
-
-    def _request(self, due: DueArticle) -> Request:
-        return Request(
-            due.url,
-            callback=self.parse_again,
-            errback=self.again_failed,
-            headers=due.headers,
-            cb_kwargs={"due": due},
-            dont_filter=True,
-        )
 
     async def parse_again(self, response: Response, due: DueArticle) -> None:
         """Compare a page with the newest version of its article, and store what is new."""

@@ -23,7 +23,7 @@ from articles.storage.ingest import store_articles
 from dedup.detection.passes import PASSES
 from dedup.detection.spark.clustering import components
 from dedup.detection.spark.command import spark_session
-from dedup.detection.spark.manifest import Manifest
+from dedup.detection.spark.manifest import Manifest, Result
 from dedup.detection.spark.running import ClusterRun
 from dedup.detection.spark.schema import Bundle
 from dedup.detection.types import DENSE_GROUPS
@@ -123,6 +123,16 @@ def find_duplicates(options: list[str]) -> None:
     call_command("find_duplicates", *options, stdout=io.StringIO(), stderr=io.StringIO())
 
 
+def run_on_spark(spark: Any, folder: Path, options: list[str]) -> Result:
+    """Export what is stored, and run on that."""
+    call_command("export_detection", str(folder), *options, stdout=io.StringIO(), stderr=io.StringIO())
+    bundle = Bundle(folder)
+    manifest = Manifest.read(bundle.manifest)
+    configs = manifest.configs()
+    run = ClusterRun(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=22_500, resume=False)
+    return run.result()
+
+
 @pytest.mark.slow
 def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
     spark: Any,
@@ -131,13 +141,7 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
     every_pass: list[str],
 ) -> None:
     news(every_pass)
-    bundle = Bundle(tmp_path)
-    call_command("export_detection", str(tmp_path), *every_pass, stdout=io.StringIO(), stderr=io.StringIO())
-    manifest = Manifest.read(bundle.manifest)
-
-    configs = manifest.configs()
-    run = ClusterRun(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=22_500, resume=False)
-    result = run.result()
+    result = run_on_spark(spark, tmp_path, every_pass)
     assert set(Evidence.objects.values_list("pass_name", flat=True)) == {*PASSES, DENSE_GROUPS} - {UnsharedPass.name}
     assert (result.counts["clusters"], result.counts["group_checks"]) == (
         Cluster.objects.count(),
@@ -173,13 +177,8 @@ def test_a_run_that_finds_no_pair_ends_with_no_row(
 ) -> None:
     for text in texts:
         store(headline=text[:20], content=text)
-    bundle = Bundle(tmp_path)
-    call_command("export_detection", str(tmp_path), *every_pass, stdout=io.StringIO(), stderr=io.StringIO())
-    manifest = Manifest.read(bundle.manifest)
-
-    configs = manifest.configs()
-    run = ClusterRun(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=22_500, resume=False)
-    assert [run.result().counts[name] for name in ("clusters", "group_checks", "contradictions")] == [0, 0, 0]
+    counts = run_on_spark(spark, tmp_path, every_pass).counts
+    assert [counts[name] for name in ("clusters", "group_checks", "contradictions")] == [0, 0, 0]
     command("import_detection", str(tmp_path))
     assert (DetectionRun.objects.get().state, Pair.objects.count()) == ("done", 0)
 
