@@ -178,9 +178,10 @@ class ClusterRun:
         evidence = kept(found, to / "allowed")
         placed = evidence.withColumn("month", month_of_pair()).select(*EVIDENCE.names, "month").repartition("month")
         store(placed, of_pass(self._bundle.evidence, name), by="month")
-        hubs = stored(self._spark, folder / "hubs", HUBS).groupBy("article").agg(f.max("near").alias("near"))
-        has_hubs = any(files_of(folder / "hubs"))
-        number = kept(hubs, of_pass(self._bundle.hubs, name)).count() if has_hubs else 0
+        number = 0
+        if any(files_of(folder / "hubs")):
+            hubs = stored(self._spark, folder / "hubs", HUBS).groupBy("article").agg(f.max("near").alias("near"))
+            number = kept(hubs, of_pass(self._bundle.hubs, name)).count()
         return {"pairs": evidence.count(), "hubs": number}
 
     def _summary(self, name: str) -> dict[str, float]:
