@@ -81,7 +81,7 @@ def kept(frame: Any, folder: Path, by: str = "") -> Any:
 def stored(spark: Any, folder: Path, schema: pa.Schema) -> Any:
     """Return the rows of a folder that tasks write or store() wrote: none if it has no file, or is missing."""
     folder.mkdir(parents=True, exist_ok=True)
-    return spark.read.schema(ddl(schema)).parquet(str(folder))
+    return spark.read.schema(ddl(schema)).parquet(str(folder)).select(*schema.names)
 
 
 def united(frames: Sequence[Any]) -> Any:

@@ -171,16 +171,16 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("texts", [(), (FERRY, HERRING)])
-def test_a_run_that_finds_no_pair_ends_with_no_row(
-    spark: Any, tmp_path: Path, store: StoreArticle, every_pass: list[str], texts: tuple[str, ...]
+@pytest.mark.parametrize(("texts", "clusters"), [([], 0), ([FERRY, HERRING], 0), ([FERRY, FERRY], 1)])
+def test_a_run_without_articles_pairs_or_dense_groups_ends(
+    spark: Any, tmp_path: Path, store: StoreArticle, every_pass: list[str], texts: list[str], clusters: int
 ) -> None:
     for text in texts:
         store(headline=text[:20], content=text)
     counts = run_on_spark(spark, tmp_path, every_pass).counts
-    assert [counts[name] for name in ("clusters", "group_checks", "contradictions")] == [0, 0, 0]
+    assert [counts[name] for name in ("clusters", "group_checks", "contradictions")] == [clusters, 0, 0]
     command("import_detection", str(tmp_path))
-    assert (DetectionRun.objects.get().state, Pair.objects.count()) == ("done", 0)
+    assert (DetectionRun.objects.get().state, Pair.objects.count()) == ("done", clusters)
 
 
 def rows_and_pairs() -> dict[str, Any]:
