@@ -26,8 +26,7 @@ from benchmarks.passes import numbers
 from benchmarks.report import show
 from benchmarks.results import Columns, Sheet, sheet
 from dedup.detection.spark.command import TILE_PAIRS
-from dedup.detection.spark.manifest import Manifest
-from dedup.detection.spark.plan import Plan, planned
+from dedup.detection.spark.manifest import Manifest, Plan, planned
 from dedup.detection.spark.schema import Bundle
 
 PER_DAY = 500

@@ -53,20 +53,13 @@ def reason_of(error: BaseException) -> str:
         return error.reason
     if isinstance(error, RejectedArticleError):
         return f"cannot be stored: {error}"
-    if isinstance(error, exceptions.IgnoreRequest):
-        return _of_refusal(error)
+    if isinstance(error, exceptions.IgnoreRequest):  # by Scrapy or this crawler
+        message = "too large" if "DOWNLOAD_MAXSIZE" in str(error) else str(error)  # from HttpCompressionMiddleware
+        return "too many redirects" if message == "max redirections reached" else message
     for kinds, name in (_BROKEN if isinstance(error, exceptions.DownloadFailedError) else ()) + _KINDS:
         if any(isinstance(cause, kinds) for cause in _chain(error)):
             return name
     return f"fault in the crawler: {type(error).__name__}"
-
-
-def _of_refusal(error: exceptions.IgnoreRequest) -> str:
-    """Return the reason why Scrapy or this crawler refused a request or response."""
-    message = str(error)
-    if "DOWNLOAD_MAXSIZE" in message:  # uncompressed, from HttpCompressionMiddleware
-        return "too large"
-    return "too many redirects" if message == "max redirections reached" else message
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -63,7 +63,21 @@ def sort_links(source: Source, links: Sequence[ArticleLink]) -> Sorted:
 
 def save_links(links: Mapping[UUID, ArticleLink]) -> None:
     """Save new links by their keys, before they are visited."""
-    PendingLink.objects.bulk_create([_row(key, link) for key, link in links.items()], ignore_conflicts=True)
+    rows = [
+        PendingLink(
+            newspaper_id=link.source.newspaper_id,
+            key=key,
+            url=link.url,
+            kind=link.kind,
+            published=link.published.day if link.published else None,
+            published_time=str(link.published.time or "") if link.published else "",
+            headline=link.headline,
+            language=link.language,
+            feed_entry=link.feed_entry,
+        )
+        for key, link in links.items()
+    ]
+    PendingLink.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def waiting_links(source: Source, after: int = 0) -> list[tuple[int, ArticleLink]]:
@@ -148,25 +162,15 @@ def _of(link: ArticleLink) -> models.QuerySet[PendingLink]:
     return PendingLink.objects.filter(newspaper_id=link.source.newspaper_id, key=link.key)
 
 
-def _row(key: UUID, link: ArticleLink) -> PendingLink:
-    listed = link.published
-    return PendingLink(
-        newspaper_id=link.source.newspaper_id,
-        key=key,
-        url=link.url,
-        kind=link.kind,
-        published=listed.day if listed else None,
-        published_time=str(listed.time) if listed and listed.time else "",
-        headline=link.headline,
-        language=link.language,
-        feed_entry=link.feed_entry,
-    )
-
-
 def _link(source: Source, row: PendingLink) -> ArticleLink:
+    listed = None
+    if row.published is not None:
+        time = possible_time(row.published_time, row.published)
+        # Feeds, sitemaps and lists give dates; links of each are a kind.
+        listed = ListedDate(row.published, time, in_sitemap=row.kind == ArticleURL.Kind.PAGE)
     return ArticleLink(
         url=row.url,
-        published=_listed(row),
+        published=listed,
         headline=row.headline,
         language=row.language,
         feed_entry=bytes(row.feed_entry),
@@ -174,11 +178,3 @@ def _link(source: Source, row: PendingLink) -> ArticleLink:
         kind=ArticleURL.Kind(row.kind),
         written_key=row.key,
     )
-
-
-def _listed(row: PendingLink) -> ListedDate | None:
-    """Return the date that came with the link. Feeds, sitemaps and lists give dates; links of each are a kind."""
-    if row.published is None:
-        return None
-    time = possible_time(row.published_time, row.published)
-    return ListedDate(row.published, time, in_sitemap=row.kind == ArticleURL.Kind.PAGE)

@@ -40,8 +40,13 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
                 return connection.getresponse().status
             finally:
                 timer.cancel()
+    except TimeoutError as error:
+        raise ValueError(f"{host[:100]} did not answer within {STEP} seconds.") from error
+    except ssl.SSLCertVerificationError as error:
+        raise ValueError(f"The certificate of {host[:100]} is not valid: {error.verify_message}.") from error
     except (OSError, http.client.HTTPException) as error:
-        raise ValueError(_reason(error, host)) from error
+        reason = str(error) or type(error).__name__
+        raise ValueError(f"The connection to {host[:100]} failed: {reason}.") from error
 
 
 def _address(host: str, port: int) -> str:
@@ -71,11 +76,3 @@ def _connected(address: str, port: int, name: str) -> socket.socket:
 def _cut(connected: socket.socket) -> None:
     with suppress(OSError):
         connected.shutdown(socket.SHUT_RDWR)
-
-
-def _reason(error: Exception, host: str) -> str:
-    if isinstance(error, TimeoutError):
-        return f"{host[:100]} did not answer within {STEP} seconds."
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"The certificate of {host[:100]} is not valid: {error.verify_message}."
-    return f"The connection to {host[:100]} failed: {str(error) or type(error).__name__}."

@@ -137,9 +137,9 @@ _LASTING = {
     SLOW_PATTERN: ("The pattern takes more than a second for one URL.", "Write a simpler one in the admin."),
 }
 REASONS = {
-    name: Reason(name, *told, passing=reasons is _PASSING)
+    name: Reason(name, *words, passing=reasons is _PASSING)
     for reasons in (_PASSING, _LASTING)
-    for name, told in reasons.items()
+    for name, words in reasons.items()
 }
 
 # The site keeps the page from this crawler, perhaps by a redirect to a login, or it has no text: the text that the feed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -108,12 +108,14 @@ def _reports(newspapers: Sequence[Newspaper], all_visits: Sequence[Visit]) -> It
     schedules = {row.newspaper_id: row for row in CrawlSchedule.objects.filter(newspaper__in=newspapers)}
     active = Crawl.objects.filter(newspaper__in=newspapers, job__state__in=Job.ACTIVE).select_related("job")
     crawls = {row.newspaper_id: row for row in active}
+    failing = timezone.now() - datetime.timedelta(days=FAILING_DAYS)
     for newspaper in newspapers:
         visits = [visit for visit in all_visits if visit.newspaper_id == newspaper.pk]
+        since: datetime.datetime | None = newspaper.fails_since  # type: ignore[attr-defined]  # by newspapers_by_need
         yield NewspaperReport(
             newspaper,
             [VisitReport(visit, _failures([visit]), _state(visit)) for visit in visits],
-            _failing_since(newspaper),
+            since if since and since <= failing else None,
             _failures(visits),
             _sums(visits, *_COUNTED, "left_out"),
             schedule=schedules.get(newspaper.pk),
@@ -140,12 +142,6 @@ def _state(visit: Visit) -> Visit.State:
     silent = timezone.now() - visit.seen_at > datetime.timedelta(seconds=SILENCE)
     is_lost = visit.state == Visit.State.RUNNING and silent
     return Visit.State.STOPPED_UNEXPECTEDLY if is_lost else Visit.State(visit.state)
-
-
-def _failing_since(newspaper: Newspaper) -> datetime.datetime | None:
-    """Return since when every visit failed; None if for less than FAILING_DAYS. Takes a row of newspapers_by_need."""
-    since: datetime.datetime | None = newspaper.fails_since  # type: ignore[attr-defined]
-    return since if since and timezone.now() - since >= datetime.timedelta(days=FAILING_DAYS) else None
 
 
 # -- The crawls of the worker, and trials -------------------------------------------------------------------
@@ -180,7 +176,7 @@ class WorkersCrawls:
     running: Job | None
     waiting: list[Crawl]
     attended: bool
-    progress: list[CrawlProgress] = field(default_factory=list)
+    progress: list[CrawlProgress]
 
     @property
     def stopping(self) -> bool:
@@ -205,18 +201,23 @@ class WorkersCrawls:
         return sum(bool(progress.visits) for progress in self.progress)
 
 
+def crawl_jobs() -> QuerySet[Job]:
+    """Return the crawls of the worker with their newspapers and who asked for them, the latest first."""
+    jobs = Job.objects.filter(kind=KIND).select_related("cancelled_by").order_by("-pk")
+    return jobs.prefetch_related("crawls__newspaper", "crawls__asked_by")
+
+
 def crawls_now() -> WorkersCrawls:
     """Return the crawl that runs, with its newspapers and their visits, and the newspapers that wait."""
     stopping = Q(state=Job.State.CANCELLED, pk__in=held_numbers(Lock.JOBS))
     running = crawl_jobs().filter(Q(state=Job.State.RUNNING) | stopping).first()
     waiting = Crawl.objects.filter(job__state=Job.State.WAITING).select_related("job", "newspaper", "asked_by")
-    return WorkersCrawls(running, list(waiting), is_attended(), _progress(running) if running else [])
-
-
-def crawl_jobs() -> QuerySet[Job]:
-    """Return the crawls of the worker with their newspapers and who asked for them, the latest first."""
-    jobs = Job.objects.filter(kind=KIND).select_related("cancelled_by").order_by("-pk")
-    return jobs.prefetch_related("crawls__newspaper", "crawls__asked_by")
+    visits: defaultdict[int, list[Visit]] = defaultdict(list)
+    for visit in visits_of(running).order_by("pk") if running else ():
+        visits[visit.newspaper_id].append(visit)
+    crawls = running.crawls.all() if running else ()
+    progress = [CrawlProgress(crawl, visits[crawl.newspaper_id]) for crawl in crawls]
+    return WorkersCrawls(running, list(waiting), is_attended(), progress)
 
 
 def tried(trial: Trial) -> dict[str, Any] | None:
@@ -226,17 +227,9 @@ def tried(trial: Trial) -> dict[str, Any] | None:
     """
     if trial.results is None:
         return None
-    rows = {name: list(map(_with_entry, trial.results[name])) for name in ("sources", "articles")}
+    rows: dict[str, Any] = {"sources": [], "articles": []}
+    for name, found in rows.items():
+        for row in trial.results[name]:
+            day = datetime.date.fromisoformat(row["day"]) if row.get("day") else None
+            found.append(row | {"day": day, "entry": find_reason(row["reason"]) if row.get("reason") else None})
     return rows | {"good": sum(not article["entry"] for article in rows["articles"])}
-
-
-def _with_entry(row: dict[str, Any]) -> dict[str, Any]:
-    day = datetime.date.fromisoformat(row["day"]) if row.get("day") else None
-    return row | {"day": day, "entry": find_reason(row["reason"]) if row.get("reason") else None}
-
-
-def _progress(job: Job) -> list[CrawlProgress]:
-    visits: defaultdict[int, list[Visit]] = defaultdict(list)
-    for visit in visits_of(job).order_by("pk"):
-        visits[visit.newspaper_id].append(visit)
-    return [CrawlProgress(crawl, visits[crawl.newspaper_id]) for crawl in job.crawls.all()]

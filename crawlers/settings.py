@@ -30,7 +30,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawlers.fetching.middlewares.BadBaseMiddleware": 585,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "crawlers.fetching.robots.RobotsMiddleware": 100,
-    "crawlers.fetching.reservations.ReservationsMiddleware": 110,
+    "crawlers.fetching.robots.ReservationsMiddleware": 110,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "crawlers.fetching.middlewares.PoliteRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,

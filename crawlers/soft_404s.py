@@ -54,7 +54,9 @@ class SoftErrors:
         if is_notice(incoming.headline, incoming.content):
             return SOFT_404
         words = _words(incoming.headline, incoming.content)
-        missing = await self._page_for_missing(page.url)
+        if (site := site_of(page.url)) not in self._missing:
+            self._missing[site] = asyncio.ensure_future(self._asked(impossible_url(page.url)))
+        missing = await self._missing[site]
         if missing and len(words & missing) >= _SAME_SHARE * len(words | missing):
             return SOFT_404
         if not _may_be_one_page(page, ready):
@@ -65,14 +67,8 @@ class SoftErrors:
             return ONE_PAGE
         return ""
 
-    async def _page_for_missing(self, url: str) -> frozenset[str]:
-        """Return the words of the page that a site shows for missing ones; empty if it says that they are missing."""
-        site = site_of(url)
-        if site not in self._missing:
-            self._missing[site] = asyncio.ensure_future(self._asked(impossible_url(url)))
-        return await self._missing[site]
-
     async def _asked(self, url: str) -> frozenset[str]:
+        """Return the words of the page that a site shows for missing ones; empty if it says that they are missing."""
         request = Request(url, dont_filter=True)
         try:
             response = await self.spider.crawler.engine.download_async(request)

@@ -21,10 +21,8 @@ from crawlers.fetching.pacing import sites
 from crawlers.fetching.sites import shared_site, site_of
 from crawlers.models import Visit
 from crawlers.spiders.base import NewspaperSpider
-from crawlers.spiders.feed import FeedSpider
+from crawlers.spiders.listings import FeedSpider, SectionSpider, SitemapSpider
 from crawlers.spiders.revision import RevisionSpider
-from crawlers.spiders.section import SectionSpider
-from crawlers.spiders.sitemap import SitemapSpider
 
 # In the order in which they visit a newspaper: a feed also lists URLs that other listings lack, and what the listings
 # say of changes makes articles due to be fetched again.
@@ -107,21 +105,18 @@ class VisitingProcess(AsyncCrawlerProcess):
         await self._finished.wait()
 
     async def _run_apart(self, plan: VisitPlan) -> None:
-        """Make a visit, so that an error in it does not end the others."""
+        """Make a visit in its turn, so that an error in it does not end the others."""
         try:
-            await self._run_in_turn(plan)
+            async with AsyncExitStack() as turns:
+                for turn in sorted(plan.turns):  # always in the same order, so that no two visits wait for each other
+                    await turns.enter_async_context(self._turns[turn])
+                async with self._places:
+                    if not self.interrupted:
+                        await self._run(plan)
         except Exception:
             logger.exception("%s: %s broke off", plan.newspaper, plan.spider.name)
             plan.broke_off = True
         self._on_visit_done()
-
-    async def _run_in_turn(self, plan: VisitPlan) -> None:
-        async with AsyncExitStack() as turns:
-            for turn in sorted(plan.turns):  # always in the same order, so that no two visits wait for each other
-                await turns.enter_async_context(self._turns[turn])
-            async with self._places:
-                if not self.interrupted:
-                    await self._run(plan)
 
     async def _run(self, plan: VisitPlan) -> None:
         logger.info("%s: %s", plan.newspaper, plan.spider.name)

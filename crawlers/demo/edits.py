@@ -25,9 +25,13 @@ def misspelt(paragraphs: Paragraphs) -> Paragraphs:
     """Return the paragraphs with one letter doubled, in the middle of the longest word of the second paragraph."""
     first, second, *rest = paragraphs
     words = [match for match in _WORD.finditer(second) if _doubling_place(match[0])]
-    # Scripts without blanks, or with marks between the letters, have no such word.
-    word = max(words, key=lambda match: len(match[0]), default=None)
-    place = word.start() + _doubling_place(word[0]) if word else _any_letter(second)
+    if word := max(words, key=lambda match: len(match[0]), default=None):
+        place = word.start() + _doubling_place(word[0])
+    else:
+        # Scripts without blanks, or with marks between the letters: a letter near the middle that no mark follows.
+        kinds = [unicodedata.category(letter)[0] for letter in second]
+        places = sorted(range(len(second) - 1), key=lambda place: abs(place - len(second) // 2))
+        place = next(place for place in places if kinds[place] == "L" and kinds[place + 1] in "LZ")
     return (first, second[: place + 1] + second[place:], *rest)
 
 
@@ -36,16 +40,6 @@ def _doubling_place(word: str) -> int:
     middle = len(word) // 2
     places = sorted(range(1, len(word) - 1), key=lambda place: abs(place - middle))
     return next((place for place in places if word[place] not in (word[place - 1], word[place + 1])), 0)
-
-
-def _any_letter(text: str) -> int:
-    """Return the place of a letter near the middle that is not followed by a mark."""
-    places = sorted(range(len(text) - 1), key=lambda place: abs(place - len(text) // 2))
-    return next(
-        place
-        for place in places
-        if unicodedata.category(text[place])[0] == "L" and unicodedata.category(text[place + 1])[0] in "LZ"
-    )
 
 
 def for_carrack(headline: str, paragraphs: Paragraphs) -> tuple[str, Paragraphs]:
@@ -61,7 +55,7 @@ def for_carrack(headline: str, paragraphs: Paragraphs) -> tuple[str, Paragraphs]
 def with_local_ending(paragraphs: Paragraphs, number: int) -> Paragraphs:
     """Return the paragraphs with the last sentence replaced by one from the Carrack office."""
     *rest, last = paragraphs
-    sentences = _sentences(last)
+    sentences = _SENTENCE_BREAK.split(last)
     return (*rest, " ".join([*sentences[:-1], _chosen("closing_lines", number)]))
 
 
@@ -102,20 +96,12 @@ def with_teasers(paragraphs: Paragraphs, teasers: Sequence[str]) -> Paragraphs:
 def in_brief(paragraphs: Paragraphs, least: int = 90) -> Paragraphs:
     """Return the first sentences of a text, as few as have `least` characters together and close their quotations."""
     kept = ""
-    for sentence in _sentences(" ".join(paragraphs)):
+    for sentence in _SENTENCE_BREAK.split(" ".join(paragraphs)):
         kept = f"{kept} {sentence}".strip()
-        if len(kept) >= least and _is_closed(kept):
+        is_closed = kept.count("“") == kept.count("”") and kept.count('"') % 2 == 0
+        if len(kept) >= least and is_closed:
             break
     return (kept,)
-
-
-def _is_closed(text: str) -> bool:
-    """Return whether every quotation that begins in the text also ends in it."""
-    return text.count("“") == text.count("”") and text.count('"') % 2 == 0
-
-
-def _sentences(paragraph: str) -> list[str]:
-    return _SENTENCE_BREAK.split(paragraph)
 
 
 def headline_case(headline: str) -> str:

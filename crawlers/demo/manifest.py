@@ -89,25 +89,20 @@ def _row(article: Article, scenario: str) -> dict[str, Any]:
 def passes(left: Article, right: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the passes that must find the pair, and those that may."""
     score = similarity(left, right) if abs((left.date - right.date).days) <= DAY_WINDOW else 0.0
+    urls, other_urls = (
+        {comparable_url(_ANY_BASE + path) for path in (article.path, *article.copies)} for article in (left, right)
+    )
+    title, text = _title(left), _normalized(left.text)
     found = {
-        "url": left.paper == right.paper and bool(_url_forms(left) & _url_forms(right)),
-        "title": (left.paper, left.date) == (right.paper, right.date)
-        and _same_title(left, right)
-        and not _is_generic(left.paper, _title(left)),
-        "exact": _same_text(left, right),
+        "url": left.paper == right.paper and not urls.isdisjoint(other_urls),
+        "title": (left.paper, left.date, title) == (right.paper, right.date, _title(right))
+        and len(title.split()) >= LEAST_TITLE_WORDS
+        and not _is_generic(left.paper, title),
+        "exact": len(text) >= LEAST_TEXT_CHARACTERS and text == _normalized(right.text),
         "trigram": score >= SURE_SIMILARITY,
     }
     near = ("trigram",) if NEAR_SIMILARITY <= score < SURE_SIMILARITY else ()
     return tuple(name for name, must in found.items() if must), near
-
-
-def _url_forms(article: Article) -> set[str]:
-    return {comparable_url(_ANY_BASE + path) for path in (article.path, *article.copies)}
-
-
-def _same_title(left: Article, right: Article) -> bool:
-    title = _title(left)
-    return len(title.split()) >= LEAST_TITLE_WORDS and title == _title(right)
 
 
 @cache
@@ -125,11 +120,6 @@ def _is_generic(paper: str, title: str) -> bool:
 def _title(article: Article) -> str:
     paper = PAPERS[article.paper]
     return normalize_title(article.declared_headline, [paper.name, *paper.title_affixes])
-
-
-def _same_text(left: Article, right: Article) -> bool:
-    text = _normalized(left.text)
-    return len(text) >= LEAST_TEXT_CHARACTERS and text == _normalized(right.text)
 
 
 @cache

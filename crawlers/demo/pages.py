@@ -25,9 +25,13 @@ Links = Sequence[tuple[str, str]]  # address and words
 
 
 def article_page(article: Article, base_url: str, related: Links, teasers: Sequence[str], below: str = "") -> str:
-    """Return the page of an article; `related` are the articles in its box of related stories, `below` is HTML."""
+    """Return the page of an article. Its box of related stories has links, each with a teaser; `below` is HTML."""
     paper = PAPERS[article.paper]
-    body = _body(paper, article, _box(related, teasers)) + below
+    box = "\n".join(
+        f"<li>{_link(path, words)}<br>{escape(teaser)}</li>"
+        for (path, words), teaser in zip(related, teasers, strict=False)
+    )
+    body = _body(paper, article, box) + below
     return _document(paper, article.headline, body, _metadata(paper, article, base_url), language=article.language)
 
 
@@ -83,6 +87,7 @@ def private_article(paper: Paper) -> Article:
 
 
 def _document(paper: Paper, title: str, body: str, metadata: str = "", *, language: str = "en") -> str:
+    sections = " ".join(_link(f"/{section}/", section.capitalize()) for section in SECTIONS)
     page = _design("page").substitute(
         language=language,
         direction=' dir="rtl"' if language == "ar" else "",
@@ -91,7 +96,7 @@ def _document(paper: Paper, title: str, body: str, metadata: str = "", *, langua
         metadata=metadata,
         paper=escape(paper.name),
         slogan=escape(paper.slogan),
-        menu=_menu(paper),
+        menu=f"{sections} {_link(private_article(paper).path, 'For subscribers')}",
         body=body,
         place=paper.place,
     )
@@ -103,29 +108,18 @@ def _design(name: str) -> Template:
     return Template((DESIGNS / f"{name}.html").read_text(encoding="utf-8").rstrip("\n"))
 
 
-def _menu(paper: Paper) -> str:
-    sections = " ".join(_link(f"/{section}/", section.capitalize()) for section in SECTIONS)
-    return f"{sections} {_link(private_article(paper).path, 'For subscribers')}"
-
-
 def _link(path: str, words: str) -> str:
     return f'<a href="{escape(path)}">{escape(words)}</a>'
-
-
-def _box(related: Links, teasers: Sequence[str]) -> str:
-    """Return the list for a box of related stories: links, each with a teaser below."""
-    return "\n".join(
-        f"<li>{_link(path, words)}<br>{escape(teaser)}</li>"
-        for (path, words), teaser in zip(related, teasers, strict=False)
-    )
 
 
 # -- What the head of an article's page declares ----------------------------------------------------------------------
 
 
 def _metadata(paper: Paper, article: Article, base_url: str) -> str:
-    published = moment(article).isoformat()
-    address = base_url + (_lead_story(paper) if article.trouble == "canonical" else article.path)
+    published, path = moment(article).isoformat(), article.path
+    if article.trouble == "canonical":  # a careless template names one story on other pages too
+        path = next(story.path for story in articles() if story.paper == paper.key and not story.trouble)
+    address = base_url + path
     canonical = f'<link rel="canonical" href="{escape(address)}">\n' if paper.canonical else ""
     title = escape(article.declared_headline)
     match paper.metadata:
@@ -147,11 +141,6 @@ def _metadata(paper: Paper, article: Article, base_url: str) -> str:
             )
         case _:
             return canonical
-
-
-def _lead_story(paper: Paper) -> str:
-    """Return the path of the story that a careless template names on other pages too."""
-    return next(article.path for article in articles() if article.paper == paper.key and not article.trouble)
 
 
 def _linked_data(paper: Paper, article: Article, published: str) -> dict[str, Any]:
@@ -187,15 +176,11 @@ def _body(paper: Paper, article: Article, box: str) -> str:
         "box": box,
         "paper": paper.name,
     }
-    between = Template(paper.between).substitute(values)
-    text = _paragraphs(article, between) if between else "<br><br>\n".join(map(escape, article.paragraphs))
+    text = "<br><br>\n".join(map(escape, article.paragraphs))
+    if between := Template(paper.between).substitute(values):
+        before, after = _WRAPPERS.get(article.trouble, ("", ""))
+        printed = [f"{before}<p>{escape(paragraph)}</p>{after}" for paragraph in article.paragraphs]
+        if article.trouble == "stub":
+            printed = [printed[0], f'<div class="paywall"><p>{PHRASES["paywall"]}</p></div>']
+        text = "\n".join((*printed[:2], between, *printed[2:]))
     return _design(paper.key).substitute(values, text=text)
-
-
-def _paragraphs(article: Article, between: str) -> str:
-    """Return the text as paragraphs, with `between` after the second one; as its trouble has it."""
-    before, after = _WRAPPERS.get(article.trouble, ("", ""))
-    printed = [f"{before}<p>{escape(paragraph)}</p>{after}" for paragraph in article.paragraphs]
-    if article.trouble == "stub":
-        printed = [printed[0], f'<div class="paywall"><p>{PHRASES["paywall"]}</p></div>']
-    return "\n".join((*printed[:2], between, *printed[2:]))

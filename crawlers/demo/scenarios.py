@@ -7,7 +7,7 @@ the days.
 
 import datetime
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import zip_longest
@@ -91,16 +91,14 @@ class Group:
 @cache
 def groups() -> tuple[Group, ...]:
     """Return all that the five newspapers print, in the order of scenarios."""
-    stories = load_stories()
-    return tuple(_with_troubles([*_of_plain_stories(stories), *_of_special_stories(stories)]))
-
-
-def _with_troubles(all_groups: Sequence[Group]) -> Iterator[Group]:
-    able = (article for group in all_groups if group.scenario in _TROUBLED for article in group.articles)
-    found = troubles_of(able)
-    for group in all_groups:
-        prints = (replace(article, trouble=found.get((article.paper, article.path), "")) for article in group.articles)
-        yield replace(group, articles=tuple(prints))
+    stories, found = load_stories(), []
+    planned = [*_of_plain_stories(stories), *_of_special_stories(stories)]
+    able = (article for group in planned if group.scenario in _TROUBLED for article in group.articles)
+    troubles = troubles_of(able)
+    for group in planned:
+        served = ((article, troubles.get((article.paper, article.path), "")) for article in group.articles)
+        found.append(replace(group, articles=tuple(replace(article, trouble=trouble) for article, trouble in served)))
+    return tuple(found)
 
 
 def articles() -> tuple[Article, ...]:
@@ -299,7 +297,8 @@ def _dealt(stories: Iterable[Story]) -> list[Story]:
     """Return agency copy first, then one story of each section in turn."""
     agency = [story for story in stories if story.agency]
     own = [story for story in stories if not story.agency]
-    sections = [[story for story in own if story.section == section] for section in sorted({s.section for s in own})]
+    names = sorted({story.section for story in own})
+    sections = [[story for story in own if story.section == section] for section in names]
     turns = zip_longest(*sections)
     return agency + [story for turn in turns for story in turn if story]
 
@@ -321,11 +320,15 @@ def _of_special_stories(stories: Stories) -> Iterator[Group]:
         paper, day = _paper(place * 2), _day(rubric[0])
         yield Group("live", "unrelated", tuple(_print(story, paper, day) for story in rubric))
     for place, issues in enumerate(stories.templates.values()):
-        yield Group("template", "template", tuple(_issues(place, issues)))
+        # Daily from a Monday on; or weekly, the last issues, one each Saturday.
+        weekly = issues[0].key.startswith("weekly")
+        days = _SATURDAYS if weekly else range(_DAYS)[7 * (place % 3) :]
+        column = zip(issues[-len(days) :], days, strict=False)
+        yield Group("template", "template", tuple(_print(story, _paper(place + 1), day) for story, day in column))
     for place, versions in enumerate(stories.developing.values()):
         paper, first = _paper(place + 2), _day(versions[0], 1)
-        days = (first, first, first + 1)
-        prints = (_print(story, paper, day) for story, day in zip(versions, days, strict=True))
+        turns = (first, first, first + 1)
+        prints = (_print(story, paper, day) for story, day in zip(versions, turns, strict=True))
         yield Group("developing", "version", tuple(prints))
     for place, reports in enumerate(stories.events.values()):
         day = _day(reports[0], 1)
@@ -333,14 +336,6 @@ def _of_special_stories(stories: Stories) -> Iterator[Group]:
         yield Group("same_event", "same_event", tuple(prints))
     for place, texts in enumerate(stories.foreign.values()):
         yield from _in_language(place, texts)
-
-
-def _issues(place: int, issues: tuple[Story, ...]) -> Iterator[Article]:
-    """Yield the issues of a column: daily from a Monday on, or weekly, the last issues, one each Saturday."""
-    weekly = issues[0].key.startswith("weekly")
-    days = _SATURDAYS if weekly else range(_DAYS)[7 * (place % 3) :]
-    for story, day in zip(issues[-len(days) :], days, strict=False):
-        yield _print(story, _paper(place + 1), day)
 
 
 def _in_language(place: int, texts: tuple[Story, ...]) -> Iterator[Group]:

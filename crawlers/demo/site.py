@@ -54,7 +54,12 @@ class Site:
         self._asked_for: Counter[str] = Counter()  # live blogs, by path
         self._add_articles()
         self._add_listings()
-        self._add_files()
+        self._add_file("/style.css", "text/css", lambda: (pages.DESIGNS / "style.css").read_text(encoding="utf-8"))
+        self._add_file("/robots.txt", "text/plain", self._robots)
+        if feed := self.paper.feed:
+            self._add_file(f"/{feed}.xml", f"application/{feed}+xml", self._rss if feed == "rss" else self._atom)
+        if self.paper.sitemap:
+            self._add_sitemaps()
 
     @property
     def paths(self) -> list[str]:
@@ -124,14 +129,6 @@ class Site:
     def _add_page(self, path: str, make: Callable[[], str]) -> None:
         self._pages[path] = lambda: self._html(make())
 
-    def _add_files(self) -> None:
-        self._add_file("/style.css", "text/css", lambda: (pages.DESIGNS / "style.css").read_text(encoding="utf-8"))
-        self._add_file("/robots.txt", "text/plain", self._robots)
-        if feed := self.paper.feed:
-            self._add_file(f"/{feed}.xml", f"application/{feed}+xml", self._rss if feed == "rss" else self._atom)
-        if self.paper.sitemap:
-            self._add_sitemaps()
-
     def _add_file(self, path: str, media_type: str, make: Callable[[], str]) -> None:
         self._pages[path] = lambda: Response(make().encode(), f"{media_type}; charset=utf-8")
 
@@ -187,12 +184,12 @@ class Site:
         entries = self._entries()
         names = []
         for number, start in enumerate(range(0, len(entries), SITEMAP_ARTICLES), start=1):
-            part = entries[start : start + SITEMAP_ARTICLES]
+            make = partial(self._sitemap, entries[start : start + SITEMAP_ARTICLES])
             names.append(f"/sitemap-{number}.xml" if number == 1 else f"/sitemap-{number}.xml.gz")
             if number == 1:
-                self._add_file(names[-1], "application/xml", partial(self._sitemap, part))
+                self._add_file(names[-1], "application/xml", make)
             else:
-                self._pages[names[-1]] = partial(self._packed_sitemap, part)
+                self._pages[names[-1]] = partial(_packed, make)
         index = "\n".join(f"<sitemap><loc>{self.base_url}{name}</loc></sitemap>" for name in names)
         self._add_file("/sitemap.xml", "application/xml", lambda: _sitemap_document("sitemapindex", index))
 
@@ -203,8 +200,9 @@ class Site:
         )
         return _sitemap_document("urlset", urls)
 
-    def _packed_sitemap(self, entries: Sequence[tuple[str, Article]]) -> Response:
-        return Response(gzip.compress(self._sitemap(entries).encode(), mtime=0), "application/gzip")
+
+def _packed(make: Callable[[], str]) -> Response:
+    return Response(gzip.compress(make().encode(), mtime=0), "application/gzip")
 
 
 def _carried(article: Article, element: str, attributes: str = "") -> str:

@@ -62,7 +62,8 @@ def _read(document: dict[str, Any]) -> Iterator[tuple[str, str, Story]]:
     """Yield each story with its kind, and its group within that kind."""
     for table in document.get("template", ()):
         for number, values in enumerate(table["issue"], start=1):
-            yield "templates", table["key"], _story(_filled(table, values), number)
+            headline, *paragraphs = (text.format_map(values) for text in (table["headline"], *table["paragraphs"]))
+            yield "templates", table["key"], _story(table | {"headline": headline, "paragraphs": paragraphs}, number)
     for table in document.get("story", ()):
         for number, version in enumerate(table.get("version", ()), start=1):
             yield "developing", table["key"], _story(table | version, number)
@@ -72,12 +73,6 @@ def _read(document: dict[str, Any]) -> Iterator[tuple[str, str, Story]]:
             groups["foreign"] = language if language != "en" else None
             kind, group = next(((kind, group) for kind, group in groups.items() if group), ("plain", ""))
             yield kind, group, _story(table)
-
-
-def _filled(template: dict[str, Any], values: dict[str, str]) -> dict[str, Any]:
-    """Return an issue of a template, with its placeholders filled."""
-    paragraphs = [paragraph.format_map(values) for paragraph in template["paragraphs"]]
-    return template | {"headline": template["headline"].format_map(values), "paragraphs": paragraphs}
 
 
 def _story(table: dict[str, Any], number: int = 0) -> Story:

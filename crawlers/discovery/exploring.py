@@ -23,8 +23,7 @@ from crawlers.discovery.hints import HomePage, Link, looks_like_article
 from crawlers.fetching.bare_spiders import BareSpider
 from crawlers.fetching.sites import content_type, same_site
 from crawlers.items import Entry
-from crawlers.listings.feeds import Feed, read_feed
-from crawlers.listings.sitemaps import Document, last_days, read_sitemap
+from crawlers.listings.sources import Document, last_days, read_feed, read_sitemap
 from crawlers.reasons import find_reason
 
 # A source whose newest article is so much older than the newest of the site is an abandoned one.
@@ -93,7 +92,7 @@ class Explorer(BareSpider):
 
     async def _explore(self) -> None:
         self._report()
-        feeds = [link for link in self.home.feeds if not hints.is_of_comments(link)]
+        feeds = [link for link in self.home.feeds if not hints.OF_COMMENTS.search(f"{link.text} {link.url}")]
         await self._look_at("feed", feeds[:MAX_FEEDS], "the home page")
         if not self._has("feed"):
             await self._guess("feed", hints.GUESSED_FEEDS)
@@ -139,23 +138,36 @@ class Explorer(BareSpider):
         """Return a source with what its response would bring; its articles are remembered."""
         if source.kind == "section":
             page = _home_page(response) if isinstance(response, HtmlResponse) else HomePage()
-            return with_links(source, page, self._pattern())
-        if source.kind == "feed":
-            feed = await asyncio.to_thread(read_feed, response.body, response.url, content_type(response))
-            self.articles += [entry.url for entry in feed.entries if entry.url]
-            return with_feed(source, feed)
+            pattern = self._pattern()
+            articles = [link for link in page.links if hints.is_article(link.url, pattern)]
+            if len(articles) < LEAST_LINKED:
+                return replace(source, problem="It links to no articles.")
+            return _with(source, [(None, article.text or article.url) for article in articles])
+        if source.kind == "sitemap":
+            return await self._filled_by_sitemap(source, response)
+        feed = await asyncio.to_thread(read_feed, response.body, response.url, content_type(response))
+        entries = [entry for entry in feed.entries if entry.url]
+        self.articles += [entry.url for entry in entries]
+        source = replace(source, title=feed.title or source.title)
+        if not entries:
+            return replace(source, problem="It is empty." if feed.readable else "This is not a feed.")
+        return _with_entries(source, entries, at_least=bool(feed.next_url))
+
+    async def _filled_by_sitemap(self, source: FoundSource, response: Response) -> FoundSource:
         document = _document(response)
-        problem = sitemap_problem(document)
-        if document.kind != "sitemapindex" or problem:
-            self.articles += [entry.url for entry in document.entries if entry.published]
-            return replace(source, problem=problem) if problem else with_entries(source, document.entries)
-        read: list[Entry] = []
-        for url in newest_named(document, MAX_NAMED):
-            part = await self._ask(url)
-            if isinstance(part, Response) and (named := _document(part)).kind == "urlset":
-                read += named.entries
+        read, is_index = document.entries, document.kind == "sitemapindex"
+        if is_index:
+            read = []
+            for url in _newest_named(document)[:MAX_NAMED]:
+                part = await self._ask(url)
+                if isinstance(part, Response) and (named := _document(part)).kind == "urlset":
+                    read += named.entries
         self.articles += [entry.url for entry in read if entry.published]
-        return with_entries(source, read, at_least=len(document.entries) > MAX_NAMED)
+        if not is_index and document.kind != "urlset":
+            return replace(source, problem="This is not a sitemap.")
+        if not document.entries:
+            return replace(source, problem="It is empty.")
+        return _with_entries(source, read, at_least=is_index and len(document.entries) > MAX_NAMED)
 
     def _has(self, kind: SourceKind) -> bool:
         return any(source.kind == kind and not source.problem for source in self.sources)
@@ -196,23 +208,7 @@ def _document(response: Response) -> Document:
 # -- What a source would bring, from its response; and which of them a crawl should read. Pure. ----------------------
 
 
-def with_feed(source: FoundSource, feed: Feed) -> FoundSource:
-    """Return a feed with what it brings."""
-    entries = [entry for entry in feed.entries if entry.url]
-    source = replace(source, title=feed.title or source.title)
-    if not entries:
-        return replace(source, problem="It is empty." if feed.readable else "This is not a feed.")
-    return with_entries(source, entries, at_least=bool(feed.next_url))
-
-
-def sitemap_problem(document: Document) -> str:
-    """Return why a sitemap, or an index of sitemaps, brings nothing; empty if it may bring something."""
-    if document.kind not in {"urlset", "sitemapindex"}:
-        return "This is not a sitemap."
-    return "" if document.entries else "It is empty."
-
-
-def with_entries(source: FoundSource, entries: Sequence[Entry], *, at_least: bool = False) -> FoundSource:
+def _with_entries(source: FoundSource, entries: Sequence[Entry], *, at_least: bool) -> FoundSource:
     """Return a feed or sitemap with the entries that it brings."""
     listed = [
         (entry.published.day if entry.published else entry.changed, entry.headline or entry.url) for entry in entries
@@ -220,22 +216,14 @@ def with_entries(source: FoundSource, entries: Sequence[Entry], *, at_least: boo
     return _with(source, listed, at_least=at_least)
 
 
-def with_links(source: FoundSource, page: HomePage, pattern: str) -> FoundSource:
-    """Return a section page with what it brings: the links that match the pattern, or look like articles."""
-    articles = [linked for linked in page.links if hints.is_article(linked.url, pattern)]
-    if len(articles) < LEAST_LINKED:
-        return replace(source, problem="It links to no articles.")
-    return _with(source, [(None, article.text or article.url) for article in articles])
-
-
-def newest_named(index: Document, number: int) -> list[str]:
-    """Return the URLs of the newest sitemaps of an index that can list articles; those without a day first."""
+def _newest_named(index: Document) -> list[str]:
+    """Return the URLs of the sitemaps of an index that can list articles: those without a day, then the newest."""
     days = last_days(index.entries)
     urls = list(dict.fromkeys(entry.url for entry in index.entries))
     articles = [url for url in urls if not _NO_ARTICLES.search(url)] or urls
     articles.sort(key=lambda url: days.get(url, datetime.date.max), reverse=True)
     # A news sitemap has the headlines of the last two days.
-    return sorted(articles, key=lambda url: "news" not in url.lower())[:number]
+    return sorted(articles, key=lambda url: "news" not in url.lower())
 
 
 def recommended(sources: Iterable[FoundSource]) -> tuple[FoundSource, ...]:

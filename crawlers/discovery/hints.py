@@ -18,7 +18,8 @@ from crawlers.listings.dates import headline, language_code
 GUESSED_FEEDS = ("/feed/", "/rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml", "/feed.json")
 GUESSED_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/sitemap-news.xml", "/sitemap.xml.gz")
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"})
-_COMMENTS = re.compile(r"\bcomments?\b|/comments/|kommentare?\b|commentaires?\b|comentarios?\b", re.IGNORECASE)
+# In the text or URL of a feed of readers' comments.
+OF_COMMENTS = re.compile(r"\bcomments?\b|/comments/|kommentare?\b|commentaires?\b|comentarios?\b", re.IGNORECASE)
 _SITEMAP_LINE = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 # An article's address has a number, a day, or a headline of four words or more.
 _SLUG = re.compile(r"[^/\W]+(?:[-_][^/\W_]+){3,}", re.UNICODE)
@@ -86,11 +87,6 @@ def robots_sitemaps(text: str, url: str) -> list[str]:
     return list(dict.fromkeys(address for address in urls if is_visitable(address)))
 
 
-def is_of_comments(source: Link) -> bool:
-    """Return whether a feed is one of readers' comments."""
-    return bool(_COMMENTS.search(f"{source.text} {source.url}"))
-
-
 def looks_like_article(url: str) -> bool:
     """Return whether a URL has the form of an article's."""
     path = urlsplit(url).path
@@ -121,18 +117,15 @@ def propose_pattern(articles: Sequence[str], others: Sequence[str]) -> str:
     articles = list(dict.fromkeys(articles))
     if len(articles) < LEAST_ARTICLES:
         return ""
-    for pattern in (*_PATTERNS, *_first_folders(articles)):
+    paths = [urlsplit(url).path.split("/") for url in articles]
+    folders = Counter(path[1] for path in paths if len(path) > 2 and path[1])
+    usual = [f"/{re.escape(folder)}/[^/?#]" for folder, _ in folders.most_common(1)]
+    for pattern in (*_PATTERNS, *usual):
         matching = sum(bool(re.search(pattern, url)) for url in articles) / len(articles)
         foreign = sum(bool(re.search(pattern, url)) for url in others) / max(len(others), 1)
         if matching >= LEAST_MATCHING and foreign <= MOST_OTHERS:
             return pattern
     return ""
-
-
-def _first_folders(urls: Sequence[str]) -> list[str]:
-    """Return a pattern for the folder that most of the URLs begin with."""
-    folders = Counter(parts[1] for url in urls if len(parts := urlsplit(url).path.split("/")) > 2 and parts[1])
-    return [f"/{re.escape(folder)}/[^/?#]" for folder, _ in folders.most_common(1)]
 
 
 def _name(page: lxml.html.HtmlElement, url: str) -> str:

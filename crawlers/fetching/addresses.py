@@ -22,7 +22,6 @@ from twisted.internet.base import ReactorBase
 from twisted.internet.interfaces import IAddress, IHostResolution, IResolutionReceiver
 from zope.interface import implementer
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # IANA's registries of special-purpose addresses (RFC 6890 and its successors), with multicast and reserved space.
@@ -79,20 +78,15 @@ def may_connect(text: str, allowed: Sequence[Network] = ()) -> bool:
     An address with a zone (`fe80::1%eth0`) means an interface of this machine: it is public in no case.
     """
     bare, zone, _ = text.partition("%")
-    address = _inner(ipaddress.ip_address(bare))
+    address = ipaddress.ip_address(bare)
+    for leading, bits in _LEADING_TO_IPV4.items():
+        if address in leading:
+            address = ipaddress.IPv4Address(int(address) >> bits & 0xFFFF_FFFF)
     if any(address in network for network in allowed):
         return True
     if zone or any(address in network for network in _SPECIAL):
         return False
     return isinstance(address, ipaddress.IPv4Address) or address in _GLOBAL_UNICAST
-
-
-def _inner(address: Address) -> Address:
-    """Return the IPv4 address that an IPv6 address leads to; else the address itself."""
-    for network, bits in _LEADING_TO_IPV4.items():
-        if address in network:
-            return ipaddress.IPv4Address(int(address) >> bits & 0xFFFF_FFFF)
-    return address
 
 
 def refused_address(host: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import zlib
 from functools import partial
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _Lenie
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
-from scrapy.http import Response
+from scrapy.http import HtmlResponse, Response
 from scrapy.responsetypes import responsetypes
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress
@@ -21,11 +22,16 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS
 from twisted.web.client import _HTTP11ClientFactory
 
+from articles.normalization.url_patterns import finds
 from crawlers.faults import HeadersTooLargeError, RefusedError
 from crawlers.fetching.addresses import allowed_networks, refused_address, refused_through_proxy
-from crawlers.fetching.gzipped import is_cut_off
 from crawlers.fetching.pacing import Bounds, retry_after, sites
+from crawlers.fetching.sites import content_type, is_front_page
+from crawlers.items import ArticleLink, Validator
 
+GZIP = b"\x1f\x8b\x08"  # what its data begin with
+_CHUNK = 64 * 1024
+MAX_VALIDATOR = 1_000  # characters of an ETag that are kept and sent again
 _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?A-Za-z]")
 
 
@@ -120,3 +126,51 @@ class UnpackingMiddleware(HttpCompressionMiddleware):
         if unpacked.headers.get("Content-Encoding"):
             raise RefusedError("unreadable compression")
         return unpacked
+
+
+def is_cut_off(packed: bytes, max_size: int) -> bool:
+    """Return whether gzip data are truncated; false for other data and for more than max_size bytes unpacked."""
+    size = 0
+    while packed.startswith(GZIP):
+        unpacking = zlib.decompressobj(wbits=31)
+        while packed and not unpacking.eof:
+            try:
+                size += len(unpacking.decompress(packed, _CHUNK))
+            except zlib.error:
+                return False
+            if size > max_size:
+                return False
+            packed = unpacking.unconsumed_tail
+        if not unpacking.eof:
+            return True
+        packed = unpacking.unused_data  # the next member; any other trailing data are ignored
+    return False
+
+
+# -- What a response says of its page ---------------------------------------------------------------------------
+
+
+def declared(response: Response, url: str) -> Validator:
+    """Return the state of a source or page that its response declares."""
+    return Validator(url, _header(response, "ETag"), _header(response, "Last-Modified"))
+
+
+def _header(response: Response, name: str) -> str:
+    """Return a header that is to be sent again; empty if there is none, or one that cannot be."""
+    value: str = (response.headers.get(name) or b"").decode("latin-1")
+    return value if value.isprintable() and len(value) <= MAX_VALIDATOR else ""
+
+
+def page_fault(response: Response, link: ArticleLink) -> str:
+    """Return why a response cannot be the article's page; empty if it can."""
+    if response.status == 206:
+        return "cut off"
+    if not response.body:
+        return "empty page"
+    if not isinstance(response, HtmlResponse):
+        return f"no HTML page: {content_type(response).partition(';')[0] or 'unknown type'}"
+    if response.meta.get("redirect_urls"):
+        pattern = link.source.article_url_pattern
+        if is_front_page(response.url) or (not finds(pattern, response.url) and finds(pattern, link.url)):
+            return "redirected to a page that is no article"
+    return ""

@@ -73,11 +73,11 @@ class _Asked(NamedTuple):
     kept: tuple[str, ...] | None
 
 
-def _are_known(asked: Sequence[_Asked]) -> list[bool]:
-    known = {_Asked(url, None) for url in known_urls([one.url for one in asked])}
-    for kept in {one.kept for one in asked if one.kept is not None}:
-        known |= {_Asked(url, kept) for url in known_pages([one.url for one in asked if one.kept == kept], kept)}
-    return [one in known or _Asked(one.url, None) in known for one in asked]
+def _are_known(batch: Sequence[_Asked]) -> list[bool]:
+    known = {_Asked(url, None) for url in known_urls([asked.url for asked in batch])}
+    for kept in {asked.kept for asked in batch if asked.kept is not None}:
+        known |= {_Asked(url, kept) for url in known_pages([asked.url for asked in batch if asked.kept == kept], kept)}
+    return [asked in known or _Asked(asked.url, None) in known for asked in batch]
 
 
 # Of all crawls of this process: each asks before each page.

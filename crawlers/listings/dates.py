@@ -43,15 +43,12 @@ def listed_date(text: str, parsed: Any = None, *, in_sitemap: bool = False) -> L
     try:
         day: datetime.date | None = parse_day(text)
     except UnreadableDayError:
-        day = written_day(text) or _in_words(text) or _day_of(parsed)
+        # In words of any language, if the order of day and month is certain.
+        certain = (found.day for found in written_days(text, Place()) if found.other is None)
+        day = written_day(text) or next(certain, None) or _day_of(parsed)
     if day is None:
         return None
     return ListedDate(day, possible_time(text, day), in_sitemap)
-
-
-def _in_words(text: str) -> datetime.date | None:
-    """Return the day in a text of any language, if its order of day and month is certain."""
-    return next((found.day for found in written_days(text, Place()) if found.other is None), None)
 
 
 def _day_of(parsed: Any) -> datetime.date | None:

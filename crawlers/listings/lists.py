@@ -8,7 +8,7 @@ import json
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO, cast
@@ -19,7 +19,7 @@ from articles.models import ArticleURL, Newspaper
 from articles.normalization.logins import without_login
 from articles.storage.newspapers import Naming, Paper, newspapers_for
 from crawlers import frontier
-from crawlers.fetching.gzipped import GZIP
+from crawlers.fetching.downloads import GZIP
 from crawlers.fetching.sites import is_visitable
 from crawlers.items import ArticleLink, Entry, Source
 from crawlers.listings.dates import headline, language_code, listed_date
@@ -106,13 +106,9 @@ def _listed(record: Record) -> ListedURL:
     if record.fault:
         return ListedURL(line=record.line, fault=record.fault)
     values = {_plain(name): value for name, value in record.values.items()}
-    url, date, title, language = (_first(values, names) for names in COLUMNS.values())
+    said = {name: str(value).strip() for name, value in values.items() if isinstance(value, str | int)}
+    url, date, title, language = (next(filter(None, map(said.get, names)), "") for names in COLUMNS.values())
     return _checked(record.line, url, date, headline(title), language_code(language))
-
-
-def _first(values: Mapping[str, object], names: Sequence[str]) -> str:
-    found = (values.get(name) for name in names)
-    return next((str(value).strip() for value in found if isinstance(value, str | int) and str(value).strip()), "")
 
 
 def _checked(line: int, url: str, date: str, title: str = "", language: str = "") -> ListedURL:

@@ -78,12 +78,12 @@ def _read(file: IO[bytes], start: int, number: int) -> str:
 
 def main() -> None:
     """Run manage.py with the arguments of this program, and interrupt it when standard input ends."""
-    threading.Thread(target=_interrupt_at_end_of_input, daemon=True).start()
+
+    def interrupt() -> None:
+        while os.read(sys.stdin.fileno(), 1):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
     sys.argv[0] = "manage.py"
     runpy.run_path("manage.py", run_name="__main__")
-
-
-def _interrupt_at_end_of_input() -> None:
-    while os.read(sys.stdin.fileno(), 1):
-        pass
-    os.kill(os.getpid(), signal.SIGINT)

@@ -7,6 +7,7 @@ crawled twice at once, and many sites share the time.
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -162,11 +163,11 @@ def leave_visited(job: Job, _reason: str) -> None:
 
 def _left(job: Job) -> list[Crawl]:
     """Return the newspapers of a crawl of which not every spider has finished its visit."""
-    finished = list(visits_of(job).filter(state=Visit.State.FINISHED).values_list("newspaper_id", flat=True))
-    crawls = job.crawls.select_related("newspaper", "asked_by")
-    return [crawl for crawl in crawls if finished.count(crawl.newspaper_id) < _kinds_of_sources(crawl.newspaper)]
-
-
-def _kinds_of_sources(newspaper: Newspaper) -> int:
-    pages = () if newspaper.teasers else (newspaper.sitemap_urls, newspaper.section_urls)
-    return sum(map(bool, (newspaper.feed_urls, *pages)))
+    finished = Counter(visits_of(job).filter(state=Visit.State.FINISHED).values_list("newspaper_id", flat=True))
+    left = []
+    for crawl in job.crawls.select_related("newspaper", "asked_by"):
+        newspaper = crawl.newspaper
+        pages = () if newspaper.teasers else (newspaper.sitemap_urls, newspaper.section_urls)
+        if finished[newspaper.pk] < sum(map(bool, (newspaper.feed_urls, *pages))):
+            left.append(crawl)
+    return left

@@ -7,6 +7,7 @@ import logging
 import math
 import threading
 import time
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -32,15 +33,14 @@ logger = logging.getLogger(__name__)
 
 def supervise(ended: threading.Event) -> None:
     """Do crawls and trials at the same time, until `ended`."""
-    try_newspapers, crawl_newspapers = partial(_try_newspapers, ended), partial(_crawl_newspapers, ended)
+
+    def try_newspapers() -> None:
+        while not ended.is_set() and do_waiting(trials.JOBS, ended):
+            pass
+
     trying = partial(repeat, try_newspapers, ended, pause=PAUSE, name="Trials")
     threading.Thread(target=trying, daemon=True).start()
-    repeat(crawl_newspapers, ended, pause=PAUSE, name="Crawls")
-
-
-def _try_newspapers(ended: threading.Event) -> None:
-    while not ended.is_set() and do_waiting(trials.JOBS, ended):
-        pass
+    repeat(partial(_crawl_newspapers, ended), ended, pause=PAUSE, name="Crawls")
 
 
 def _crawl_newspapers(ended: threading.Event) -> None:
@@ -59,12 +59,8 @@ def crawl_job(work: Work) -> dict[str, Any] | None:
     names = queue.names_of(work.job)
     if not names:  # without names, all would be crawled
         return None
-    process = CrawlProcess(names)
-    try:
-        makes_way = _watch(work, process)
-        return _result(work, process, makes_way=makes_way)
-    finally:
-        process.close()
+    with closing(CrawlProcess(names)) as process:
+        return _result(work, process, makes_way=_watch(work, process))
 
 
 def _watch(work: Work, process: CrawlProcess) -> bool:
@@ -80,22 +76,17 @@ def _watch(work: Work, process: CrawlProcess) -> bool:
             if time.monotonic() > deadline:
                 process.kill()
             continue
-        makes_way = queue.holds_up_others(work.job)
-        must_stop = makes_way or _is_cancelled(work)
+        must_stop = makes_way = queue.holds_up_others(work.job)
+        if not makes_way:
+            try:
+                visited = queue.visits_of(work.job).values("newspaper").distinct().count()
+                work.advance(visited, work.job.crawls.count())
+            except JobEndedError:  # it was cancelled
+                must_stop = True
         if must_stop:
             process.stop()
             deadline = time.monotonic() + PATIENCE
     return makes_way
-
-
-def _is_cancelled(work: Work) -> bool:
-    """Store how far a crawl is; return whether it was cancelled."""
-    try:
-        visited = queue.visits_of(work.job).values("newspaper").distinct().count()
-        work.advance(visited, work.job.crawls.count())
-    except JobEndedError:
-        return True
-    return False
 
 
 def _result(work: Work, process: CrawlProcess, *, makes_way: bool) -> dict[str, Any]:

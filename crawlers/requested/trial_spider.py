@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Sequence
+from itertools import chain, zip_longest
 from typing import Any
+from uuid import UUID
 
 from scrapy.http import HtmlResponse, Response
 
@@ -19,15 +20,14 @@ from articles.storage.newspapers import Paper
 from crawlers.discovery.found import FIELDS, SourceKind
 from crawlers.faults import reason_of
 from crawlers.fetching.bare_spiders import BareSpider
+from crawlers.fetching.downloads import page_fault
 from crawlers.fetching.elsewhere import NO_ANSWER
 from crawlers.fetching.sites import content_type, is_visitable
 from crawlers.items import ArticleLink, Entry, FetchedPage, Source
 from crawlers.listings.dates import newest_first
-from crawlers.listings.feeds import read_feed
-from crawlers.listings.sitemaps import read_sitemap
+from crawlers.listings.sources import read_feed, read_sitemap
 from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
-from crawlers.spiders.base import page_fault
-from crawlers.spiders.section import article_urls
+from crawlers.spiders.listings import article_urls
 
 ARTICLES = 10
 # Seconds in which it begins no further request.
@@ -52,7 +52,10 @@ class TrialSpider(BareSpider):
         self.found.update(sources=[], articles=[])
         kinds: list[SourceKind] = ["feed"] if self.draft["teasers"] else list(FIELDS)
         lists = [newest_first(await self._links(kind, url)) for kind in kinds for url in self.draft[FIELDS[kind]]]
-        for link in list(_in_turn(lists))[:ARTICLES]:
+        in_turn: dict[UUID, ArticleLink] = {}  # the first of each list, then the second of each, and so on
+        for link in filter(None, chain.from_iterable(zip_longest(*lists))):
+            in_turn.setdefault(link.key, link)
+        for link in list(in_turn.values())[:ARTICLES]:
             self.found["articles"].append({"url": link.url, **await self._article(link)})
 
     async def ask(self, url: str, **meta: Any) -> Response | str:
@@ -95,7 +98,10 @@ class TrialSpider(BareSpider):
         if document.kind != "sitemapindex" or named:
             return "unreadable sitemap"
         entries: list[Entry] = []
-        for url in _latest(document.entries):
+        # If the index does not say when they changed, the first ones.
+        latest = sorted(document.entries, key=lambda entry: entry.changed or datetime.date.min, reverse=True)
+        urls = [entry.url for entry in latest if is_visitable(entry.url)]
+        for url in urls[:_NAMED_SITEMAPS]:
             answer = await self.ask(url, **self._bounds("sitemap"))
             read = answer if isinstance(answer, str) else await self._entries(answer, named=True)
             entries += [] if isinstance(read, str) else read
@@ -143,19 +149,3 @@ def _page(response: Response | str, link: ArticleLink) -> FetchedPage | str:
         return FetchedPage(link, link.url, (), "", b"", missing=reason) if link.feed_entry else reason
     redirects = tuple(response.meta.get("redirect_urls", [])[1:])
     return FetchedPage(link, response.url, redirects, content_type(response), response.body)
-
-
-def _in_turn(lists: Sequence[Sequence[ArticleLink]]) -> Iterator[ArticleLink]:
-    """Yield the first of each list, then the second of each, and so on; each article once."""
-    seen = set()
-    for row in zip_longest(*lists):
-        for link in row:
-            if link is not None and link.key not in seen:
-                seen.add(link.key)
-                yield link
-
-
-def _latest(entries: Sequence[Entry]) -> list[str]:
-    """Return the sitemaps of an index that changed last; the first ones if it does not say."""
-    days = sorted(entries, key=lambda entry: entry.changed or datetime.date.min, reverse=True)
-    return [entry.url for entry in days if is_visitable(entry.url)][:_NAMED_SITEMAPS]

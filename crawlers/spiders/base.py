@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, ClassVar, ParamSpec, Self
 from uuid import UUID
 
-from scrapy import Request, signals
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
@@ -17,28 +19,29 @@ from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from articles.extraction.kept_pages import RawPage
+from articles.extraction.page_series import next_page, page_number
 from articles.models import Newspaper
-from articles.normalization.url_patterns import SlowPatternError, check_pattern, finds
+from articles.normalization.url_patterns import SlowPatternError, check_pattern
 from articles.storage.extraction_rules import rule_of
 from articles.storage.incoming import story_url
 from articles.storage.newspapers import Paper, UnknownNewspaperError
 from crawlers import frontier, rechecks
 from crawlers.database import LOST, in_database
 from crawlers.faults import reason_of
+from crawlers.fetching.downloads import declared, page_fault
 from crawlers.fetching.middlewares import KnownURLError, needed_cookies
-from crawlers.fetching.sites import content_type, is_front_page, is_visitable
+from crawlers.fetching.sites import content_type, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
 from crawlers.listings.dates import is_before, newest_first
 from crawlers.reasons import DATABASE_LOST, SLOW_PATTERN, UNCHANGED, feed_serves, find_reason
-from crawlers.spiders.following_pages import PagedArticles
 from crawlers.visits import newspapers_to_crawl
 
 Arguments = ParamSpec("Arguments")
 _PERMANENT_REDIRECTS = {301, 308}
-MAX_VALIDATOR = 1_000  # characters of an ETag that are kept and sent again
 
 
-class NewspaperSpider(PagedArticles):
+class NewspaperSpider(Spider):
     """Visits the sources of newspapers and the articles that they link to.
 
     The argument `newspapers` holds names or ids, separated by commas; without it, all that are to be crawled. The
@@ -364,34 +367,56 @@ class NewspaperSpider(PagedArticles):
             reason = SLOW_PATTERN
         self.count_failure(getattr(response, "url", ""), reason)
 
+    # -- Articles on several pages. A page that cannot be read is kept as an empty one: so the article says that it is
+    #    missing. If the reason is temporary, the link waits for the next crawl.
 
-def declared(response: Response, url: str) -> Validator:
-    """Return the state of a source or page that its response declares."""
-    return Validator(url, _header(response, "ETag"), _header(response, "Last-Modified"))
+    async def with_following(self, page: FetchedPage) -> FetchedPage | Request:
+        """Return a request for the next page of an article, or the article if there is none."""
+        most, number = self.settings.getint("ARTICLE_MAX_PAGES"), len(page.following) + 1
+        last = page.following[-1] if page.following else RawPage(page.body, page.url, page.content_type)
+        found = await asyncio.to_thread(next_page, last.body, last.url, last.content_type, page.url, number)
+        if found is None or most < 2:
+            return page
+        if number >= most:
+            return _with(page, RawPage(b"", found.url, ""))
+        return self._following_request(page, found.whole or found.url, instead=found.url if found.whole else "")
+
+    def _following_request(self, page: FetchedPage, url: str, *, instead: str = "") -> Request:
+        """Return a request for a further page; `instead` is the next page, if `url` has the whole text."""
+        return Request(
+            url,
+            callback=self.parse_following,
+            errback=self.following_failed,
+            cb_kwargs={"page": page, "instead": instead},
+            dont_filter=True,
+        )
+
+    async def parse_following(self, response: Response, page: FetchedPage, instead: str) -> AsyncIterator[Any]:
+        """Add a page to the article, and go on to the one after it; after the whole text, there is none."""
+        number = len(page.following) + 2
+        # A redirect may lead back to the first page, or to a login.
+        is_page = (
+            bool(instead) or not response.meta.get("redirect_urls") or page_number(response.url, page.url) == number
+        )
+        if not isinstance(response, HtmlResponse) or not response.body or not is_page:
+            yield self._without(page, response.url, instead)
+            return
+        page = _with(page, RawPage(response.body, response.url, content_type(response)))
+        yield page if instead else await self.with_following(page)
+
+    async def following_failed(self, failure: Any) -> AsyncIterator[Any]:  # Scrapy adds the request to the Failure
+        """Go on without the page, or let the link wait for the next crawl."""
+        page, instead = failure.request.cb_kwargs["page"], failure.request.cb_kwargs["instead"]
+        reason = reason_of(failure.value)
+        if find_reason(reason).passing and not instead:
+            await self.refuse(page.link, reason)
+        else:
+            yield self._without(page, failure.request.url, instead)
+
+    def _without(self, page: FetchedPage, url: str, instead: str) -> FetchedPage | Request:
+        """Return what follows a page that cannot be read: the next page, if that one had the whole text."""
+        return self._following_request(page, instead) if instead else _with(page, RawPage(b"", url, ""))
 
 
-def _header(response: Response, name: str) -> str:
-    """Return a header that is to be sent again; empty if there is none, or one that cannot be."""
-    value: str = (response.headers.get(name) or b"").decode("latin-1")
-    return value if value.isprintable() and len(value) <= MAX_VALIDATOR else ""
-
-
-def page_fault(response: Response, link: ArticleLink) -> str:
-    """Return why a response cannot be the article's page; empty if it can."""
-    if response.status == 206:
-        return "cut off"
-    if not response.body:
-        return "empty page"
-    if not isinstance(response, HtmlResponse):
-        return f"no HTML page: {content_type(response).partition(';')[0] or 'unknown type'}"
-    if response.meta.get("redirect_urls") and not _may_stand_at(response.url, link):
-        return "redirected to a page that is no article"
-    return ""
-
-
-def _may_stand_at(target: str, link: ArticleLink) -> bool:
-    """Return whether a redirect's target can be the article: neither the front page nor a page of another kind."""
-    pattern = link.source.article_url_pattern
-    if is_front_page(target):
-        return False
-    return finds(pattern, target) or not finds(pattern, link.url)
+def _with(page: FetchedPage, following: RawPage) -> FetchedPage:
+    return replace(page, following=(*page.following, following))

@@ -18,11 +18,12 @@ from articles.storage.revisions import SeenAgain, Version
 from crawlers import rechecks
 from crawlers.database import in_database
 from crawlers.faults import reason_of
+from crawlers.fetching.downloads import declared
 from crawlers.fetching.sites import content_type, is_front_page, is_visitable
 from crawlers.items import Validator
 from crawlers.reasons import UNCHANGED
 from crawlers.rechecks import DueArticle
-from crawlers.spiders.base import NewspaperSpider, declared
+from crawlers.spiders.base import NewspaperSpider
 
 GONE = frozenset({404, 410})
 
@@ -50,18 +51,15 @@ class RevisionSpider(NewspaperSpider):
         while due := await in_database(rechecks.due_articles, newspaper.pk, days, last):
             for article in due:
                 if is_visitable(article.url):
-                    yield self._request(article)
+                    yield Request(
+                        article.url,
+                        callback=self.parse_again,
+                        errback=self.again_failed,
+                        headers=article.headers,
+                        cb_kwargs={"due": article},
+                        dont_filter=True,
+                    )
             last = due[-1].article_id
-
-    def _request(self, due: DueArticle) -> Request:
-        return Request(
-            due.url,
-            callback=self.parse_again,
-            errback=self.again_failed,
-            headers=due.headers,
-            cb_kwargs={"due": due},
-            dont_filter=True,
-        )
 
     async def parse_again(self, response: Response, due: DueArticle) -> None:
         """Compare a page with the newest version of its article, and store what is new."""

@@ -58,7 +58,7 @@ from benchmarks.results import (
     whole_sheets,
 )
 from dedup.detection.passes.minhash import MinhashConfig
-from dedup.detection.spark.plan import Plan
+from dedup.detection.spark.manifest import Plan
 from dedup.models import Cluster, Decision, DenseGroup, Evidence, OpenQuestion, Pair, SecondReading, Series
 from tests.factories import make_user
 

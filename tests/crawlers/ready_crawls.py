@@ -14,7 +14,6 @@ from tests.forked import serve
 IMPORTED = (
     "crawlers.management.commands.crawl",
     "crawlers.fetching.downloads",
-    "crawlers.fetching.reservations",
     "crawlers.fetching.robots",
     "crawlers.article_store",
     "htmldate",

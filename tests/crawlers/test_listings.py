@@ -9,7 +9,7 @@ import json
 import pytest
 
 from articles.models import Article, Newspaper
-from crawlers.fetching.gzipped import is_cut_off
+from crawlers.fetching.downloads import is_cut_off
 from crawlers.listings.dates import changed_day, last_day, listed_date, periods
 from crawlers.models import PendingLink, Visit
 from tests.crawlers.conftest import CrawlCommand, Site
@@ -121,7 +121,10 @@ def test_feeds_lead_to_their_older_entries(site: Site, crawl: CrawlCommand) -> N
 
     # The last page of Atom names one that does not exist: the first one is read again by the next crawl.
     assert crawled.summary == "Fjordbladet: 8 stored, 0 known, 1 failed (HTTP 404: 1)\n", crawled.stderr
-    stored = {a.url.rpartition("-")[2]: (a.headline, str(a.date)) for a in Article.objects.all()}
+    stored = {
+        url.rpartition("-")[2]: (headline, str(day))
+        for url, headline, day in Article.objects.values_list("url", "headline", "date")
+    }
     assert stored == {
         "0": ("By its id", "2024-05-09"),
         "1": ("Elsewhere", "2024-05-08"),
@@ -175,11 +178,9 @@ def test_a_teaser_newspaper_keeps_its_feeds_and_fetches_no_page(site: Site, craw
     ("text", "day"),
     [
         ("2024-05-03T10:00:00+02:00", "2024-05-03"),
-        ("2024-05-03T23:59:59.123-0500", "2024-05-03"),
         ("Fri, 3 May 2024 10:00:00 CEST", "2024-05-03"),
         ("Friday, 03-May-24 10:00:00 GMT", "2024-05-03"),
         ("2024/05/03 10:00", "2024-05-03"),
-        ("1714723200", "2024-05-03"),
         ("lun., 03 mai 2024 10:00:00 +0200", "2024-05-03"),
         ("Fr, 03 Mär 2024 10:00:00 +0100", "2024-03-03"),
         ("Friday, May 3, 2024 - 10:00", "2024-05-03"),

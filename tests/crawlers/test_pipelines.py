@@ -39,24 +39,14 @@ def extracted(**more: Any) -> ExtractedArticle:
     return ExtractedArticle(**(values | more))
 
 
-@pytest.mark.parametrize(
-    ("amp_url", "attached"),
-    [
-        (f"{URL}.amp", [(f"{URL}.amp", "amp")]),
-        ("https://amp.fjordbladet.example/2024/05/ferry", [("https://amp.fjordbladet.example/2024/05/ferry", "amp")]),
-        ("https://cache.example/fjordbladet/ferry", []),
-        (None, []),
-    ],
-)
-def test_the_amp_address_is_attached_if_it_is_of_the_same_site(amp_url: str | None, attached: list[Any]) -> None:
-    incoming = incoming_article(PAGE, extracted(amp_url=amp_url))
-    assert [(seen.url, seen.kind) for seen in incoming.other_urls] == attached
-
-
-def test_of_an_amp_page_the_canonical_address_is_attached() -> None:
-    amp = FetchedPage(LINK, f"{URL}.amp", (), "text/html", b"")
-    seen = incoming_article(amp, extracted(canonical_url=URL)).other_urls
-    assert (URL, "canonical") in [(url.url, url.kind) for url in seen]
+def test_addresses_that_a_page_declares_are_attached_if_they_are_of_the_same_site() -> None:
+    ours, foreign = f"{URL}.amp", "https://cache.example/fjordbladet/ferry"
+    for amp in (ours, "https://amp.fjordbladet.example/2024/05/ferry", foreign, None):
+        seen = [(seen.url, seen.kind) for seen in incoming_article(PAGE, extracted(amp_url=amp)).other_urls]
+        assert seen == ([(amp, "amp")] if amp and amp != foreign else [])
+    page = FetchedPage(LINK, ours, (), "text/html", b"")
+    seen = [(seen.url, seen.kind) for seen in incoming_article(page, extracted(canonical_url=URL)).other_urls]
+    assert (URL, "canonical") in seen
 
 
 def test_doubts_of_the_page_and_of_the_crawl_are_both_kept_within_the_bound() -> None:

@@ -8,7 +8,7 @@ from articles.models import Article, FollowingPage
 from articles.storage.reextraction import reextract
 from crawlers.models import PendingLink
 from tests.crawlers.conftest import CrawlCommand, Site
-from tests.crawlers.pages import article_page, newspaper
+from tests.crawlers.pages import article_page, item, newspaper, rss_of
 
 
 def told(story: str, *numbers: int) -> list[str]:
@@ -24,16 +24,11 @@ def page(story: str, *numbers: int, links: str = "") -> str:
     )
 
 
-def item(site: Site, story: str, *numbers: int, end: str = "", day: str = "Fri, 03 May 2024 08:00:00 +0200") -> str:
+def entry(site: Site, story: str, *numbers: int, end: str = "") -> str:
     text = "".join(f"<p>{sentence}</p>" for sentence in told(story, *numbers)) + end
-    carried = f"<content:encoded><![CDATA[{text}]]></content:encoded>" if numbers else ""
-    dated = f"<pubDate>{day}</pubDate>" if day else ""
-    return f"<item><title>The {story}</title><link>{site.url}/2024/05/{story}</link>{dated}{carried}</item>"
-
-
-def feed(*items: str) -> str:
-    content = "http://purl.org/rss/1.0/modules/content/"
-    return f'<rss version="2.0" xmlns:content="{content}"><channel><title>F</title>{"".join(items)}</channel></rss>'
+    element = 'c:encoded xmlns:c="http://purl.org/rss/1.0/modules/content/"'
+    carried = f"<{element}><![CDATA[{text}]]></c:encoded>" if numbers else ""
+    return item(f"{site.url}/2024/05/{story}", f"The {story}", day="Fri, 03 May 2024 08:00:00 +0200", more=carried)
 
 
 def pager(*numbers: int, more: str = "") -> str:
@@ -58,18 +53,13 @@ def serve(site: Site) -> None:
     site.add("/2024/05/wall", "no", status=403)
     site.add("/2024/05/teaser", "no", status=403)
     site.add("/2024/05/gone", "no", status=410)
-    site.add(
-        "/feed",
-        feed(
-            *(item(site, story) for story in ("storm", "flood", "frost", "quay", "choir")),
-            item(site, "gale", 1, 2, 3),
-            item(site, "stub", 1, 2, 3, 4),
-            item(site, "wall", 1, 2, 3),
-            item(site, "teaser", 1, 2, 3, end="<p>Paragraph 4 … Continue reading</p>"),
-            item(site, "gone", 1, 2, 3),
-        ),
-        "application/rss+xml",
-    )
+    entries = [
+        *(entry(site, story) for story in ("storm", "flood", "frost", "quay", "choir")),
+        *(entry(site, story, 1, 2, 3) for story in ("gale", "wall", "gone")),
+        entry(site, "stub", 1, 2, 3, 4),
+        entry(site, "teaser", 1, 2, 3, end="<p>Paragraph 4 … Continue reading</p>"),
+    ]
+    site.add("/feed", rss_of(*entries), "application/rss+xml")
 
 
 @pytest.mark.slow
@@ -112,6 +102,6 @@ def test_articles_are_stored_whole_and_extracted_again_alike(site: Site, crawl: 
     assert stored() == expected
     # What the feed carried of an article that waits, waits with it.
     site.add("/2024/05/gale", "no", status=403)
-    site.add("/feed", feed(), "application/rss+xml")
+    site.add("/feed", rss_of(), "application/rss+xml")
     assert crawl().summary.startswith("Fjordbladet: 1 stored, ")
     assert Article.objects.get(url__endswith="gale").content.split("\n\n") == told("gale", 1, 2, 3)

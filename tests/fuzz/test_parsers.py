@@ -35,12 +35,10 @@ from articles.normalization.urls import (
 )
 from crawlers.discovery.hints import propose_pattern, read_home_page, robots_sitemaps
 from crawlers.fetching.pacing import retry_after
-from crawlers.fetching.reservations import meta_elements, read_rules, reserved_by
-from crawlers.fetching.robots import pause_of
+from crawlers.fetching.robots import meta_elements, pause_of, read_rules, reserved_by
 from crawlers.fetching.sites import is_visitable, same_site, shared_site
 from crawlers.listings.dates import changed_day, changed_moment, last_day, listed_date, periods
-from crawlers.listings.feeds import read_feed
-from crawlers.listings.sitemaps import read_sitemap
+from crawlers.listings.sources import read_feed, read_sitemap
 from crawlers.soft_404s import impossible_url
 from tests.fuzz import texts
 from tests.fuzz.effort import Found, timed, try_all

@@ -35,7 +35,7 @@ from crawlers.requested.trials import save_newspaper
 from dedup.declarations import make_config
 from dedup.detection.runs.requests import Wanted, request_run
 from dedup.detection.runs.scope import Scope
-from dedup.integrations import sending, tokens, webhooks
+from dedup.integrations import tokens, webhooks
 from dedup.models import (
     Delivery,
     Lease,
@@ -60,6 +60,7 @@ from tests.dedup.api.callers import Caller
 from tests.factories import make_user, store_article
 from tests.interleavings.schedule import Play, always, either
 from tests.interleavings.world import Desk, articles, desk, editors, state_of
+from tests.site.test_alarms_told import sending
 
 Writer = Callable[[Any], Any]
 DIGEST = UUID(int=7)

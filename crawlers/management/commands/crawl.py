@@ -101,7 +101,9 @@ class Command(LongCommand):
         if interrupted:
             raise KeyboardInterrupt
         _check(plans)
-        self._learn(newspapers, plans)
+        fruitful = (newspaper for newspaper in newspapers if _counts(newspaper, plans)["stored"])
+        for newspaper in update_affixes_and_forms(fruitful):
+            self.stdout.write(affixes_line(newspaper))
         failed = [newspaper.name for newspaper in newspapers if _only_failed(_counts(newspaper, plans))]
         # Of a list, some links are always dead.
         if failed and (not options["urls"] or len(failed) == len(newspapers)):
@@ -129,12 +131,6 @@ class Command(LongCommand):
         if not saved.urls:
             raise CommandError(f"{name} has no URLs; write one a line, or name a column of CSV or JSON lines url")
         return newspapers, [WaitingSpider]
-
-    def _learn(self, newspapers: list[Newspaper], plans: list[VisitPlan]) -> None:
-        for newspaper in update_affixes_and_forms(
-            newspaper for newspaper in newspapers if _counts(newspaper, plans)["stored"]
-        ):
-            self.stdout.write(affixes_line(newspaper))
 
     def _run(self, scrapy_settings: Settings, plans: list[VisitPlan], options: dict[str, Any]) -> bool:
         # The reactor's thread needs no database: its connections are closed, so that none idles during the crawl.

@@ -56,7 +56,10 @@ class Command(ProjectCommand):
             return
         with self._served(options["first_port"], rows=not options["no_rows"]) as base_urls:
             if not options["no_rows"]:
-                _write_rows(base_urls)
+                # A crawl of all newspapers skips them: they are seldom served.
+                for fields in newspapers(base_urls):
+                    first = fields | {"crawl": False}
+                    Newspaper.objects.update_or_create(name=fields["name"], defaults=fields, create_defaults=first)
             if options["crawl"]:
                 self._crawl(base_urls)
             else:
@@ -66,7 +69,11 @@ class Command(ProjectCommand):
         if first_port is not None:
             return serving(ports_from(first_port))
         # The address is part of an article's identity: at the same ports, a second crawl finds every article known.
-        ports = _known_ports() if rows else {}
+        # So each newspaper has the port of its article that came last.
+        seen = ArticleURL.objects.filter(article__newspaper__host=HOST).order_by("article__newspaper__name", "-pk")
+        newest = seen.distinct("article__newspaper__name").values_list("article__newspaper__name", "url")
+        urls = dict(newest) if rows else {}
+        ports = {key: port for key, paper in PAPERS.items() if (port := urlsplit(urls.get(paper.name, "")).port)}
         return serving(ports_from(0) | ports) if ports else serving_somewhere()
 
     def _serve(self, base_urls: Mapping[str, str]) -> None:
@@ -86,31 +93,12 @@ class Command(ProjectCommand):
             "Each newspaper's robots.txt forbids one page: that the crawl refuses it is part of the demo."
         )
         call_command("crawl", *names, overrides=_OVERRIDES, stdout=self.stdout, stderr=self.stderr)
-        empty = [
-            PAPERS[key].name
-            for key, base_url in base_urls.items()
-            if not ArticleURL.objects.filter(
-                article__newspaper__name=PAPERS[key].name, url__startswith=base_url
-            ).exists()
-        ]
+        empty = []
+        for name, base_url in zip(names, base_urls.values(), strict=True):
+            if not ArticleURL.objects.filter(article__newspaper__name=name, url__startswith=base_url).exists():
+                empty.append(name)
         if empty:
             raise CommandError(
                 f"no articles of {', '.join(empty)} are stored after the crawl; "
                 "run it again with --verbosity 3 to see each request"
             )
-
-
-def _write_rows(base_urls: Mapping[str, str]) -> None:
-    """Create or update the newspapers' rows. A crawl of all newspapers skips them: they are seldom served."""
-    for fields in newspapers(base_urls):
-        Newspaper.objects.update_or_create(
-            name=fields["name"], defaults=fields, create_defaults=fields | {"crawl": False}
-        )
-
-
-def _known_ports() -> dict[str, int]:
-    """Return the port of each newspaper that has articles, by its key: that of the article which came last."""
-    seen = ArticleURL.objects.filter(article__newspaper__host=HOST).order_by("article__newspaper__name", "-pk")
-    newest = dict(seen.distinct("article__newspaper__name").values_list("article__newspaper__name", "url"))
-    ports = {key: urlsplit(newest.get(paper.name, "")).port for key, paper in PAPERS.items()}
-    return {key: port for key, port in ports.items() if port}

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 
 from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.models import Newspaper
-from crawlers.discovery.found import FoundNewspaper, FoundSource, NothingFoundError, discover
+from crawlers.discovery.found import FoundNewspaper, NothingFoundError, discover
 
 
 class Command(ProjectCommand):
@@ -57,19 +57,12 @@ def _lines(found: FoundNewspaper) -> Iterator[str]:
     yield f"{found.name} ({found.url})"
     yield f"article URL pattern: {found.article_url_pattern or 'none fits; without one, all links are visited'}"
     for source in found.sources:
-        yield from _source_lines(source)
+        title = f" “{source.title}”" if source.title else ""
+        yield f"{'*' if source.recommended else '-'} {source.kind}{title} {source.url} (from {source.found_in})"
+        more = " or more" if source.at_least else ""
+        newest = f", the newest of {source.newest}" if source.newest else ""
+        yield f"    {source.problem or f'{source.entries:,} articles{more}{newest}'}"
+        yield from (f"    {sample}" for sample in source.samples[:3])
     if not found.sources:
         yield "no feed, sitemap or section page was found"
     yield from found.notes
-
-
-def _source_lines(source: FoundSource) -> Iterator[str]:
-    title = f" “{source.title}”" if source.title else ""
-    yield f"{'*' if source.recommended else '-'} {source.kind}{title} {source.url} (from {source.found_in})"
-    if source.problem:
-        yield f"    {source.problem}"
-        return
-    more = " or more" if source.at_least else ""
-    newest = f", the newest of {source.newest}" if source.newest else ""
-    yield f"    {source.entries:,} articles{more}{newest}"
-    yield from (f"    {sample}" for sample in source.samples[:3])

@@ -56,7 +56,8 @@ class Command(LongCommand):
         try:
             with opened(name, sys.stdin.buffer) as (stream, position, size), self.progress(options) as progress:
                 task = progress.add_task(name, total=size)
-                for batch in store_pages(tally.pages(_until_damage(stream, damage)), pool):
+                records = join_following(_until_damage(stream, damage))
+                for batch in store_pages(tally.pages(records), pool):
                     for _, stored in batch:
                         tally.count(stored)
                     progress.update(task, completed=position())
@@ -102,11 +103,7 @@ class _Tally:
 
 def _until_damage(stream: BinaryIO, damage: list[str]) -> Iterator[ArchivedPage | OtherRecord]:
     """Yield the records before the place where the file is damaged, so that they are stored; keep why it is."""
-
-    def records() -> Iterator[ArchivedPage | OtherRecord]:
-        try:
-            yield from read_pages(stream)
-        except DamagedArchiveError as error:
-            damage.append(str(error))
-
-    return join_following(records())
+    try:
+        yield from read_pages(stream)
+    except DamagedArchiveError as error:
+        damage.append(str(error))

@@ -15,10 +15,9 @@ from dedup.detection.kernels import minhash
 from dedup.detection.kernels.tokens import character_shingle_sets, jaccard_from
 from dedup.detection.passes.base import Pass
 from dedup.detection.passes.minhash import MinhashConfig, signatures_of, similar_in_groups
-from dedup.detection.spark.pairs import PAIRS, pair_table, write_hubs
-from dedup.detection.spark.parts import KEYS, Keys, Work, read_part, write
-from dedup.detection.spark.schema import ddl, needed
-from dedup.detection.spark.stages import Done, f, kept, mapped, perform_all
+from dedup.detection.spark.parts import KEYS, PAIRS, Keys, Work, pair_table, read_part, write
+from dedup.detection.spark.schema import HUBS, ddl, needed, table_of
+from dedup.detection.spark.stages import Done, f, kept, mapped, perform_all, stored
 from dedup.detection.types import Tally
 
 
@@ -33,7 +32,7 @@ def find_similar(
     first_read = max(1, first_day - config.day_window)
     parts = [place for place, part in enumerate(work.parts) if part.overlaps(first_read, work.last_day)]
     perform_all(spark, parts, partial(_sign, work, config, folder), folder / "tallies")
-    articles = spark.read.parquet(str(folder / "signed")).select(*SIGNED.names).where(f.col("day") >= first_read)
+    articles = stored(spark, folder / "signed", SIGNED).where(f.col("day") >= first_read)
     banded = mapped(articles.drop("text"), lambda table: in_bands(table, config), ddl(IN_BAND))
     groups = banded.groupBy("key").agg(f.collect_list(f.struct("id", "newspaper", "day")).alias("members"))
     groups = kept(groups.where(f.size("members") > 1), folder / "groups")
@@ -51,7 +50,7 @@ def find_similar(
     apart = mapped(both, lambda table: verified(table, config), ddl(PAIRS))
     in_groups = articles.join(possible_hubs, "id", "left_semi")
     together = in_groups.withColumn("task", f.lit(0)).groupBy("task")
-    grouped = together.applyInArrow(_of_groups(config, folder / "crowded"), ddl(PAIRS))
+    grouped = together.applyInArrow(_of_groups(config, folder), ddl(PAIRS))
     found = kept(apart.union(grouped.where(f.greatest("left_day", "right_day") >= first_day)), folder / "pairs")
     candidates = asked.count()
     return {"candidates": candidates, "verified": candidates, "pairs": found.count(), "days": []}
@@ -75,7 +74,7 @@ def _of_groups(config: MinhashConfig, folder: Path) -> Callable[[pa.Table], pa.T
     def find(articles: pa.Table) -> pa.Table:
         tally = Tally()
         pairs = of_groups(articles, config, tally)
-        write_hubs(tally.hubs, folder / "crowded.parquet")
+        write(table_of(list(tally.hubs.items()), HUBS), folder / "hubs" / "all.parquet")
         return pairs
 
     return find

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster, lowest_connected
 from dedup.detection.clustering.group_pairs import RANKS
-from dedup.detection.spark.schema import CLUSTERS, Bundle, ddl, needed, table_of
-from dedup.detection.spark.stages import f, files_of, kept, united
+from dedup.detection.spark.schema import CLUSTERS, VERDICTS, Bundle, ddl, needed, table_of
+from dedup.detection.spark.stages import f, kept, stored, united
 
 # Edges of components that one task joins: 100 MB.
 _EDGES_ALONE = 500_000
@@ -104,8 +104,8 @@ def _state(edges: Any) -> tuple[int, int]:
 
 def _rows(spark: Any, bundle: Bundle) -> Any:
     """Return verdicts and decisions as clustering_of reads them."""
-    folders = [folder for folder in (bundle.verdicts, bundle.group_checks) if any(files_of(folder))]
-    parts = [spark.read.parquet(str(folder)).withColumn("effect", f.lit("")).select(*_ROW) for folder in folders]
+    folders = (bundle.verdicts, bundle.group_checks)
+    parts = [stored(spark, folder, VERDICTS).withColumn("effect", f.lit("")).select(*_ROW) for folder in folders]
     links = spark.read.parquet(str(bundle.table("links")))
     return united(parts).unionByName(links, allowMissingColumns=True)
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from articles.loading import missing_package, when_used
 from dedup.declarations import ConfigError, make_config, settings_of
 from dedup.detection.passes import PASSES
-from dedup.detection.spark.manifest import BundleError, Configs, Manifest, VersionsError
-from dedup.detection.spark.session import SparkMissingError, spark_session
+from dedup.detection.spark.manifest import BundleError, Configs, Manifest, VersionsError, planned
 
 if TYPE_CHECKING:
-    from dedup.detection.spark import plan, running, schema
+    from dedup.detection.spark import running, schema
 else:
     # They need pyarrow, which --help does not.
-    plan, running, schema = (when_used(f"dedup.detection.spark.{name}") for name in ("plan", "running", "schema"))
+    running, schema = (when_used(f"dedup.detection.spark.{name}") for name in ("running", "schema"))
 
 # Two sides of 20,000 articles.
 TILE_PAIRS = 400_000_000
@@ -28,9 +31,10 @@ TILE_PAIRS = 400_000_000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code: 1 for an error, 2 for an option that is not valid."""
     options = _parser().parse_args(arguments)
-    perform: Callable[[argparse.Namespace], None] = options.perform
+    perform: Callable[[argparse.Namespace, schema.Bundle, Manifest], None] = options.perform
     try:
-        perform(options)
+        bundle = schema.Bundle(options.folder)
+        perform(options, bundle, Manifest.read(bundle.manifest))
     except OptionError as error:
         return _failed(error, 2)
     except (BundleError, SparkMissingError, VersionsError) as error:
@@ -108,24 +112,19 @@ def _configs(options: argparse.Namespace, manifest: Manifest) -> Configs:
     return configs
 
 
-def _plan(options: argparse.Namespace) -> None:
-    manifest = Manifest.read(schema.Bundle(options.folder).manifest)
-    for line in plan.described(plan.planned(manifest, _configs(options, manifest), tile_pairs=options.tile_pairs)):
-        print(line)
+def _plan(options: argparse.Namespace, _bundle: schema.Bundle, manifest: Manifest) -> None:
+    plan = planned(manifest, _configs(options, manifest), tile_pairs=options.tile_pairs)
+    print(*plan.described(), sep="\n")
 
 
-def _check(options: argparse.Namespace) -> None:
-    bundle = schema.Bundle(options.folder)
-    manifest = Manifest.read(bundle.manifest)
+def _check(options: argparse.Namespace, bundle: schema.Bundle, manifest: Manifest) -> None:
     running.check_bundle(bundle, manifest)
     with spark_session(options.master, _settings(options)) as spark:
         for line in running.check_executors(spark, bundle, manifest):
             print(line)
 
 
-def _run(options: argparse.Namespace) -> None:
-    bundle = schema.Bundle(options.folder)
-    manifest = Manifest.read(bundle.manifest)
+def _run(options: argparse.Namespace, bundle: schema.Bundle, manifest: Manifest) -> None:
     configs = _configs(options, manifest)
     running.check_bundle(bundle, manifest)
     with spark_session(options.master, _settings(options)) as spark:
@@ -189,3 +188,73 @@ def with_threshold(configs: Configs, text: str) -> Configs:
         raise OptionError(f"{name}: {error}") from error
     except ValueError:
         raise OptionError(f"--threshold {text!r} is neither SCORE nor PASS=SCORE, such as trigram=0.7") from None
+
+
+# -- The session: settings that keep results exact and memory bounded ----------------------------------------------
+
+_SETTINGS: Final = {
+    "spark.app.name": "newsdedup",
+    # Days and moments do not depend on the machine; nor does the order of a set, should one ever decide anything.
+    "spark.sql.session.timeZone": "UTC",
+    "spark.executorEnv.PYTHONHASHSEED": "0",
+    # Adaptive execution joins partitions that are small in bytes; ours are small in bytes and take long.
+    "spark.sql.adaptive.enabled": "false",
+    # Batches of texts of 5 kB.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+    # A new worker imports for two seconds.
+    "spark.python.worker.reuse": "true",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.ui.showConsoleProgress": "false",
+}
+# On one machine, the driver is the executor.
+_LOCAL: Final = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": "false",
+}
+
+
+class SparkMissingError(RuntimeError):
+    """Java is not installed; the message says how to install it."""
+
+
+@contextmanager
+def spark_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Iterator[Any]:
+    """Yield a SparkSession and stop it at the end.
+
+    `master`: such as local[2]; None: that of spark-submit, or else all cores of this machine. `settings` win over those
+    of this module. Raises SparkMissingError.
+    """
+    interrupted = signal.getsignal(signal.SIGINT)
+    session = _started(master, settings or {})
+    try:
+        yield session
+    finally:
+        session.stop()
+        # PySpark's own handler cancels the jobs of a session, and fails when there is none any more.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupted)
+
+
+def _started(master: str | None, settings: Mapping[str, str]) -> Any:
+    from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415 - an extra
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    # Workers on this machine are the Python that has newsdedup, not the first one on the path.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    chosen = master or ("" if submitted else "local[*]")
+    wanted = {**_SETTINGS, **(_LOCAL if chosen.startswith("local") else {}), **settings}
+    builder = SparkSession.builder
+    for name, value in (wanted | ({"spark.master": chosen} if chosen else {})).items():
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        raise SparkMissingError(
+            f"Spark could not start Java ({error}); install Java 17, such as the package openjdk-17-jre-headless"
+        ) from error
+    session.sparkContext.setLogLevel("ERROR")
+    return session

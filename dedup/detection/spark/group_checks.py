@@ -14,8 +14,8 @@ from dedup.detection.clustering.group_pairs import IdPair, by_month, compared_in
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.spark.clustering import components, members_of
 from dedup.detection.spark.parts import Work, read_all, write
-from dedup.detection.spark.schema import VERDICTS, Bundle, month_of, needed, of_month
-from dedup.detection.spark.stages import Counts, Done, day_number, f, files_of, kept, store, united
+from dedup.detection.spark.schema import EVIDENCE, VERDICTS, Bundle, month_of, needed, of_month
+from dedup.detection.spark.stages import Counts, Done, day_number, f, files_of, kept, store, stored, united
 from dedup.detection.spark.verdicts import TO_JUDGE, Basis, judged_pairs, judged_row, learnt_from, verdict_table
 
 # Whose pairs are compared: the articles of dense groups (`group` is the lowest of each), and those that links connect
@@ -95,7 +95,7 @@ def _kept_pairs(spark: Any, bundle: Bundle) -> list[Any]:
     found = []
     for folder in sorted(bundle.hubs.glob("pass_name=*")):
         hubs = spark.read.parquet(str(folder)).select("article")
-        pairs = spark.read.parquet(str(bundle.evidence / folder.name)).select("left", "right")
+        pairs = stored(spark, bundle.evidence / folder.name, EVIDENCE).select("left", "right")
         for side in ("left", "right"):
             pairs = pairs.join(hubs.withColumnRenamed("article", side), side)
         found.append(pairs.select("left", "right"))

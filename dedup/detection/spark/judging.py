@@ -14,9 +14,9 @@ from dedup.detection.judging.months import month_of, text_days
 from dedup.detection.spark.group_checks import check, deal_groups, write_groups
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.parts import Work
-from dedup.detection.spark.schema import VERDICTS, Bundle, ddl, of_month
+from dedup.detection.spark.schema import VERDICTS, Bundle, of_month
 from dedup.detection.spark.schema import month_of as month_name
-from dedup.detection.spark.stages import Counts, Stages, f, files_of, kept, perform_all, united
+from dedup.detection.spark.stages import Counts, Stages, f, files_of, kept, perform_all, stored, united
 from dedup.detection.spark.verdicts import Basis, ToJudge, ToLearn, judge, learn
 
 # Articles around a month that one task learns from.
@@ -91,7 +91,7 @@ class Judging:
             if not file.exists()
         ]
         perform_all(self.spark, tasks, partial(judge, self.work, basis), folder / "tallies")
-        kinds = self.spark.read.schema(ddl(VERDICTS)).parquet(str(to)).groupBy("verdict").count().collect()
+        kinds = stored(self.spark, to, VERDICTS).groupBy("verdict").count().collect()
         return {"verdicts": {row["verdict"]: row["count"] for row in kinds}}
 
     def _check(self, basis: Basis, groups: Path, folder: Path) -> Counts:

@@ -15,8 +15,7 @@ from dedup.detection.kernels.masked_shingles import READ_CHARACTERS
 from dedup.detection.passes.base import Pass
 from dedup.detection.passes.keyed import KeyedArticle, KeyedPass
 from dedup.detection.spark.manifest import BundleError
-from dedup.detection.spark.pairs import PAIRS
-from dedup.detection.spark.parts import Work, read_part
+from dedup.detection.spark.parts import PAIRS, Work, read_part
 from dedup.detection.spark.schema import Bundle, ddl, of_pass, table_of
 from dedup.detection.spark.stages import Counts, day_number, f, kept, mapped
 from dedup.detection.types import Window

@@ -19,8 +19,17 @@ from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import distinct
 from dedup.detection.passes.base import Pass
 from dedup.detection.passes.members import MemberPass
-from dedup.detection.spark.pairs import PAIRS, pair_table
-from dedup.detection.spark.parts import KEYS, Keys, Work, compared_contents, near_parts, read_part, write
+from dedup.detection.spark.parts import (
+    KEYS,
+    PAIRS,
+    Keys,
+    Work,
+    compared_contents,
+    near_parts,
+    pair_table,
+    read_part,
+    write,
+)
 from dedup.detection.spark.schema import ddl, needed
 from dedup.detection.spark.stages import Done, files_of, perform_all, store
 from dedup.detection.types import Phase
@@ -66,7 +75,7 @@ def find_by_members(
                 values = members_in(sets_of(work, part, compared), compared.kind)
                 yield from sent_by(part, values, ranges).to_batches()
 
-    sent = spark.range(0, len(work.parts), 1, len(work.parts)).mapInArrow(send, ddl(HELD))
+    sent = spark.range(0, len(work.parts), 1, max(1, len(work.parts))).mapInArrow(send, ddl(HELD))
     counted = sent.groupBy("range").applyInArrow(lambda table: counted_in_range(table, width, least), ddl(HELD))
     store(counted, folder / "counted", by="part")
     near = near_parts(work.parts, config.day_window)
@@ -97,7 +106,11 @@ def members_in(sets: pa.Table, kind: np.dtype[Any]) -> Unsigned:
 
 def _pairs_of_tile(work: Work, compared: Compared, tile: tuple[int, int]) -> Done:
     parts = sorted({*tile})
-    counted = [read_counted(compared.folder / "counted" / f"part={part}", compared.kind.itemsize) for part in parts]
+    counted = []
+    for part in parts:
+        files = files_of(compared.folder / "counted" / f"part={part}")
+        rows = [row for file in files for row in parquet.ParquetFile(file).read().to_pylist()]
+        counted.append(counted_of(rows, compared.kind.itemsize))
     pairs, candidates = shared_pairs([sets_of(work, part, compared) for part in parts], counted, compared)
     write(pairs, compared.folder / "pairs" / f"{tile[0]:06}-{tile[1]:06}.parquet")
     return Done(candidates, candidates, pairs.num_rows)
@@ -108,12 +121,6 @@ class Counted(NamedTuple):
 
     members: Unsigned
     counts: Counts
-
-
-def read_counted(folder: Path, width: int) -> Counted:
-    """Return the members of a part whose number counts."""
-    rows = [row for file in files_of(folder) for row in parquet.ParquetFile(file).read().to_pylist()]
-    return counted_of(rows, width)
 
 
 def counted_of(rows: Sequence[dict[str, Any]], width: int) -> Counted:

@@ -1,4 +1,4 @@
-"""The articles of an export in parts that fit into a worker's memory, whatever files they came in.
+"""The articles of an export in parts that fit into a worker's memory, whatever files they came in; and pairs of them.
 
 A task reads some parts and writes a file, and knows no Spark. It may be done twice, on two machines at a time: its
 file is the same.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
@@ -61,6 +62,26 @@ class Keys(NamedTuple):
     def at(self, rows: IntArray) -> Keys:
         """Return the keys of some rows."""
         return Keys(self.ids[rows], self.newspapers[rows], self.days[rows])
+
+
+# A pair that a pass proposes, left < right, with the days (ordinal numbers) and newspapers of both articles.
+# `details` is JSON, as Candidate.evidence.
+PAIRS: Final = needed(
+    left=pa.int64(), right=pa.int64(), score=pa.float64(), details=pa.string(), left_day=pa.int64(),
+    right_day=pa.int64(), left_newspaper=pa.int64(), right_newspaper=pa.int64(),
+)  # fmt: skip
+
+Scores = npt.NDArray[np.float64]
+
+
+def pair_table(one: Keys, other: Keys, scores: Scores, details: Sequence[str] | None = None) -> pa.Table:
+    """Return the pairs of the articles `one` and `other`, row by row."""
+    swapped = one.ids > other.ids
+    left = Keys(*(np.where(swapped, theirs, ours) for ours, theirs in zip(one, other, strict=True)))
+    right = Keys(*(np.where(swapped, ours, theirs) for ours, theirs in zip(one, other, strict=True)))
+    noted = pa.array(["{}"] * len(scores) if details is None else details, pa.string())
+    days, newspapers = (left.days, right.days), (left.newspapers, right.newspapers)
+    return pa.table([left.ids, right.ids, scores.astype(np.float64), noted, *days, *newspapers], schema=PAIRS)
 
 
 def parts_of(folder: Path, most: int) -> list[Part]:
@@ -122,7 +143,8 @@ def read_part(
         stored = stored - {"text"} | {"normalized_text", "reduced_text"}
     with parquet.ParquetFile(part.path) as file:
         table = file.read_row_groups(range(part.first_group, part.stop_group), columns=sorted(stored))
-    table = table.set_column(table.schema.get_field_index("day"), "day", ordinals(table["day"]))
+    days = pc.add(table["day"].cast(pa.int32()), pa.scalar(EPOCH, pa.int32())).cast(pa.int64())
+    table = table.set_column(table.schema.get_field_index("day"), "day", days)
     if last_day is not None and part.last_day > last_day:
         table = table.filter(pc.less_equal(table["day"], last_day))
     if ids is not None:
@@ -130,11 +152,6 @@ def read_part(
     if "text" in columns:
         table = table.append_column("text", pc.coalesce(table["reduced_text"], table["normalized_text"]))
     return table.select([*KEYS, *columns]).sort_by([("day", "ascending"), ("id", "ascending")])
-
-
-def ordinals(days: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return dates as ordinal numbers."""
-    return pc.add(days.cast(pa.int32()), pa.scalar(EPOCH, pa.int32())).cast(pa.int64())
 
 
 def rows_with(articles: pa.Table, ids: IntArray) -> pa.Table:

@@ -17,7 +17,9 @@ from math import isqrt
 from pathlib import Path
 from typing import Any, cast
 
-from dedup.detection.bounds import widened
+import pyarrow as pa
+
+from dedup.detection.bounds import Rules, bounds_between, widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig, Pass, PassConfig, Reach, Spread
 from dedup.detection.passes.near import NearPass
@@ -27,10 +29,20 @@ from dedup.detection.spark.judging import Judging
 from dedup.detection.spark.keyed import find_keyed
 from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, check_versions, fingerprint, versions
 from dedup.detection.spark.members import find_by_members
-from dedup.detection.spark.pairs import PAIRS, allowed
-from dedup.detection.spark.parts import Work, parts_of, prepare
-from dedup.detection.spark.schema import EVIDENCE, Bundle, ddl, of_pass
-from dedup.detection.spark.stages import Counts, Stages, f, files_of, kept, mapped, month_of_pair, perform_all, store
+from dedup.detection.spark.parts import PAIRS, Work, parts_of, prepare
+from dedup.detection.spark.schema import EVIDENCE, HUBS, Bundle, ddl, of_pass
+from dedup.detection.spark.stages import (
+    Counts,
+    Stages,
+    f,
+    files_of,
+    kept,
+    mapped,
+    month_of_pair,
+    perform_all,
+    store,
+    stored,
+)
 from dedup.detection.spark.tiles import find_in_tile, find_on_day, tiles_of
 from dedup.detection.types import VerdictKind
 
@@ -99,8 +111,8 @@ class ClusterRun:
         """Keep what an interrupted run with the same settings left, if asked to; else remove what is there."""
         of_stages = self._bundle.results / ".stages"
         if not (resume and of_stages.exists() and of_stages.read_text() == self._stages.fingerprint):
-            self._stages.forget()
-            shutil.rmtree(self._bundle.results, ignore_errors=True)
+            for folder in (self._bundle.stages, self._bundle.results):
+                shutil.rmtree(folder, ignore_errors=True)
             self._bundle.results.mkdir(parents=True)
             of_stages.write_text(self._stages.fingerprint)
         self._bundle.result.unlink(missing_ok=True)
@@ -144,8 +156,7 @@ class ClusterRun:
 
     def _dense_days(self, pairs: Path, dense_from: int) -> list[int]:
         """Return the days of articles that have too many pairs that end on their day: the tiles know only some."""
-        found = self._spark.read.schema(ddl(PAIRS)).parquet(str(pairs))
-        later = f.greatest("left_day", "right_day")
+        found, later = stored(self._spark, pairs, PAIRS), f.greatest("left_day", "right_day")
         sides = [
             found.where(f.col(f"{side}_day") == later).select(f.col(side).alias("article"), later.alias("day"))
             for side in ("left", "right")
@@ -157,27 +168,21 @@ class ClusterRun:
         """Write the evidence of a pass: what the scope and the rules of the profile allow of its pairs."""
         folder = self._stages.folder(name)
         later = f.greatest("left_day", "right_day")
-        found = self._spark.read.schema(ddl(PAIRS)).parquet(str(folder / "pairs"))
+        found = stored(self._spark, folder / "pairs", PAIRS)
         if dense_days:
-            found = found.where(~later.isin(list(dense_days))).union(
-                self._spark.read.parquet(str(folder / "dense")).select(*found.columns)
-            )
+            found = found.where(~later.isin(list(dense_days))).union(stored(self._spark, folder / "dense", PAIRS))
         first_day = self._manifest.first_day.toordinal() if PASSES[name].reach is Reach.PAIR else 1
-        rules = self._rules
         found = found.where(later >= first_day)
-        if rules:
-            found = mapped(found, lambda table: allowed(table, name, config, rules), ddl(PAIRS))
+        if self._rules:
+            found = mapped(found, partial(_allowed, name, config, self._rules), ddl(PAIRS))
         evidence = kept(found, to / "allowed")
         placed = evidence.withColumn("month", month_of_pair()).select(*EVIDENCE.names, "month").repartition("month")
         store(placed, of_pass(self._bundle.evidence, name), by="month")
-        return {"pairs": evidence.count(), "crowded": self._write_hubs(name, folder)}
-
-    def _write_hubs(self, name: str, folder: Path) -> int:
-        if not any(files_of(folder / "crowded")):
-            return 0
-        hubs = self._spark.read.parquet(str(folder / "crowded")).groupBy("article").agg(f.max("near").alias("near"))
-        count: int = kept(hubs, of_pass(self._bundle.hubs, name)).count()
-        return count
+        number = 0
+        if any(files_of(folder / "hubs")):
+            hubs = stored(self._spark, folder / "hubs", HUBS).groupBy("article").agg(f.max("near").alias("near"))
+            number = kept(hubs, of_pass(self._bundle.hubs, name)).count()
+        return {"pairs": evidence.count(), "hubs": number}
 
     def _summary(self, name: str) -> dict[str, float]:
         counts = self._counts[name]
@@ -186,8 +191,19 @@ class ClusterRun:
 
     def _all_counts(self, verdicts: Counts, clusters: Counts) -> dict[str, Any]:
         kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
-        hubs = sum(counts.get("crowded", 0) for counts in self._counts.values())
+        hubs = sum(counts["hubs"] for counts in self._counts.values())
         return {"crowded": hubs, "verdicts": kinds, "group_checks": verdicts["group_checks"], **clusters}
+
+
+def _allowed(pass_name: str, config: PassConfig, rules: Rules, pairs: pa.Table) -> pa.Table:
+    """Return the pairs that the rules of the profile allow."""
+    between = bounds_between(pass_name, config, rules)
+    names = ("left_newspaper", "right_newspaper", "score", "left_day", "right_day")
+    inside = [
+        between(one, other).allow(score, abs(day - other_day))
+        for one, other, score, day, other_day in zip(*(pairs[name].to_pylist() for name in names), strict=True)
+    ]
+    return pairs.filter(pa.array(inside, pa.bool_()))
 
 
 # Each gets the session, the work, the pass, its config, the first day of the scope and the folder to write to.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import resource
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,10 +44,6 @@ class Stages:
     fingerprint: str
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def forget(self) -> None:
-        """Remove what earlier runs left."""
-        shutil.rmtree(self.root, ignore_errors=True)
-
     def folder(self, name: str) -> Path:
         """Return the folder of the stage with this name."""
         return self.root / f"{name}-{self.fingerprint}"
@@ -78,9 +73,15 @@ def store(frame: Any, folder: Path, by: str = "") -> None:
 
 
 def kept(frame: Any, folder: Path, by: str = "") -> Any:
-    """Store rows like store() and return them as they are stored; with `by`, there must be some."""
+    """Store rows like store() and return them as they are stored."""
     store(frame, folder, by)
-    return frame.sparkSession.read.parquet(str(folder))
+    return frame.sparkSession.read.schema(frame.schema).parquet(str(folder))
+
+
+def stored(spark: Any, folder: Path, schema: pa.Schema) -> Any:
+    """Return the rows of a folder that tasks write or store() wrote: none if it has no file, or is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return spark.read.schema(ddl(schema)).parquet(str(folder)).select(*schema.names)
 
 
 def united(frames: Sequence[Any]) -> Any:
@@ -140,7 +141,9 @@ def perform_all(spark: Any, tasks: Sequence[Task], perform: Callable[[Task], Don
 def _performed(perform: Callable[[Task], Done], task: Task) -> pa.RecordBatch:
     began = time.process_time()
     done = perform(task)
-    row = done._asdict() | {"days": list(done.days), "seconds": time.process_time() - began, "peak": _peak_memory()}
+    # The most bytes that this process has had in memory.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    row = done._asdict() | {"days": list(done.days), "seconds": time.process_time() - began, "peak": peak}
     return pa.RecordBatch.from_pylist([row], schema=_DONE)
 
 
@@ -150,9 +153,3 @@ def _added_up(rows: Any) -> Counts:
     [total] = rows.agg(*sums, f.coalesce(f.max("peak"), f.lit(0)).alias("peak")).collect()
     days = rows.select(f.explode("days").alias("day")).distinct().collect()
     return total.asDict() | {"days": sorted(row["day"] for row in days)}
-
-
-def _peak_memory() -> int:
-    """Return the most bytes that this process has had in memory."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak

@@ -29,8 +29,19 @@ from dedup.detection.kernels.parity_join import (
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.passes.near import NearPass, NearSets, note, pairs_of_groups
 from dedup.detection.passes.reading import ArticleBatch
-from dedup.detection.spark.pairs import PAIRS, Scores, pair_table, write_hubs
-from dedup.detection.spark.parts import Keys, Part, Work, near_parts, of_days, read_part, write
+from dedup.detection.spark.parts import (
+    PAIRS,
+    Keys,
+    Part,
+    Scores,
+    Work,
+    near_parts,
+    of_days,
+    pair_table,
+    read_part,
+    write,
+)
+from dedup.detection.spark.schema import HUBS, table_of
 from dedup.detection.spark.stages import Done
 from dedup.detection.types import Tally
 
@@ -81,7 +92,12 @@ def similar_in_tile(articles: NearSets, split: int, config: Any) -> TilePairs:
     The rows before `split` and those from it on are each ordered by day; a pair has one of each. With `split` 0, all
     rows are compared with each other.
     """
-    tiles = _between(articles, split, config) if split else _within(articles, config)
+    sketches = sketched(articles.sets, config.threshold)
+    if split:
+        tiles = _between(articles.days, sketches, split, config)
+    else:
+        reach = PairRange(DayRange(articles.days, 0, config.day_window).earliest, 0)
+        tiles = candidate_tiles(sketches, reach, config.threshold)
     counter = _Counter(articles.days, config.dense_from)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     found += (counter.open(one, other) for one, other in tiles)
@@ -122,15 +138,9 @@ class _Counter:
         return one, other
 
 
-def _within(articles: NearSets, config: Any) -> Iterator[Pairs]:
-    reach = PairRange(DayRange(articles.days, 0, config.day_window).earliest, 0)
-    yield from candidate_tiles(sketched(articles.sets, config.threshold), reach, config.threshold)
-
-
-def _between(articles: NearSets, split: int, config: Any) -> Iterator[Pairs]:
+def _between(days: IntArray, sketches: Sketches, split: int, config: Any) -> Iterator[Pairs]:
     """Yield the candidates of one side with the other, strip by strip."""
-    days, day_window = articles.days, config.day_window
-    sketches = sketched(articles.sets, config.threshold)
+    day_window = config.day_window
     for start in range(split, len(days), _STRIP):
         strip = np.arange(start, min(start + _STRIP, len(days)))
         begin = int(np.searchsorted(days[:split], days[strip[0]] - day_window))
@@ -186,9 +196,7 @@ def _sets_of(sides: Sequence[pa.Table], by: NearPass, config: Any, work: Work) -
 
 
 def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -> Done:
-    """Write the pairs whose later article is of a day with dense groups into the folder `dense`; and its hubs
-    into `crowded`.
-    """
+    """Write the pairs whose later article is of a day with dense groups into folder `dense`, its hubs into `hubs`."""
     first = max(1, day - 2 * config.day_window)
     read = (read_part(work.parts[part], ["text"], last_day=day) for part in work.parts_with(first, day))
     articles = pa.concat_tables(of_days(table, first, day) for table in read)
@@ -198,7 +206,7 @@ def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -
     found = pairs_of_groups(sets, asked, config)
     note(found, sets.ids, tally)
     pairs = scored_pairs(by, sets, Keys.of(articles), found, config.threshold)
-    write_hubs(tally.hubs, folder / "crowded" / f"{day}.parquet")
+    write(table_of(list(tally.hubs.items()), HUBS), folder / "hubs" / f"{day}.parquet")
     write(pairs, folder / "dense" / f"{day}.parquet")
     return Done(found.candidates, len(found.scores), pairs.num_rows)
 

@@ -93,10 +93,11 @@ def learnt_from(work: Work, month: datetime.date, bucket: tuple[int, int], pairs
     parts = work.parts_with(*around)
     rows = _of_newspapers(work, parts, ["id", "newspaper", "day", "shingles"], around, wanted)
     of_rows = rows["newspaper"].to_numpy()
-    learning = {
-        newspaper: Learning([month], [_shingles(rows.filter(pa.array(of_rows == newspaper)))], asked)
-        for newspaper in distinct(of_rows).tolist()
-    }
+    learning = {}
+    for newspaper in distinct(of_rows).tolist():
+        own = rows.filter(pa.array(of_rows == newspaper))
+        shingles = ArticleShingles(*Keys.of(own), from_stored(own["shingles"].to_pylist()))
+        learning[newspaper] = Learning([month], [shingles], asked)
     sampled = np.array([article for found in learning.values() for article in found.sampled], dtype=np.int64)
     texts: dict[int, str] = {}
     for part in parts:
@@ -106,10 +107,6 @@ def learnt_from(work: Work, month: datetime.date, bucket: tuple[int, int], pairs
         {"newspaper": newspaper, **found.learnt(texts)[month].stored()} for newspaper, found in learning.items()
     ]
     return Learnt(pa.Table.from_pylist(recurring, schema=RECURRING), _forms(work, month, wanted))
-
-
-def _shingles(rows: pa.Table) -> ArticleShingles:
-    return ArticleShingles(*Keys.of(rows), from_stored(rows["shingles"].to_pylist()))
 
 
 def _shingles_of(work: Work, pairs: pa.Table) -> Hashes:

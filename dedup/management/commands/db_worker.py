@@ -26,7 +26,7 @@ from django_tasks_db.management.commands import db_worker
 from articles.jobs.work import put_back_lost_jobs, repeat
 from articles.management.base import ProjectCommand
 from dedup.detection.runs.requests import SIGN_SECONDS
-from dedup.integrations.sending import send_due
+from dedup.integrations.webhooks import send_due
 from dedup.models import Worker
 
 _FORGOTTEN_AFTER = datetime.timedelta(days=1)

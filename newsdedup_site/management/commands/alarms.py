@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from articles.management.base import ExitCode, ProjectCommand
-from dedup.integrations.sending import send_due
+from dedup.integrations.webhooks import send_due
 from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import in_words, kind_of
 from newsdedup_site.alarms.mail import deliver, recipients

