@@ -15,7 +15,7 @@ from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.access.rights import SEE_ALARMS, has_right
 from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import Group, grouped, kind_of
-from newsdedup_site.alarms.mail import recipients
+from newsdedup_site.alarms.recording import recipients
 from newsdedup_site.models import Alarm
 
 # Of one kind, the dashboard lists so many.

@@ -8,9 +8,10 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, BinaryIO, Self
+from dataclasses import replace
+from typing import IO, Any, BinaryIO
 
-from psycopg.sql import SQL, Identifier
+from psycopg.sql import SQL, Composed, Identifier
 
 from newsdedup_site.backup import dump
 from newsdedup_site.backup.manifest import DamagedBackupError, Format, Manifest, Progress, Table
@@ -24,38 +25,34 @@ _AT_ONCE = 1 << 20
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
-class Writer:
-    """Writes tables to a file, one after the other."""
+def write(raw: BinaryIO, cursor: Any, manifest: Manifest, on_bytes: Callable[[int], None]) -> Manifest:
+    """Write all tables to a file, one after the other, and the manifest; return that."""
+    packed = zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
+    try:
+        digests = [_write_table(packed, cursor, table, on_bytes) for table in manifest.tables]
+        tables = (replace(table, sha256=digest) for table, digest in zip(manifest.tables, digests, strict=True))
+        manifest = replace(manifest, tables=tuple(tables))
+        packed.writestr(MANIFEST, manifest.packed())
+        packed.close()
+    except BaseException:
+        # A file that has failed gets no end, not even when the archive is collected.
+        packed.fp = None
+        raise
+    return manifest
 
-    def __init__(self, raw: BinaryIO) -> None:
-        self._zip = zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
 
-    def write(self, cursor: Any, table: str, columns: tuple[str, ...], on_bytes: Callable[[int], None]) -> str:
-        """Write the rows of a table; return the SHA-256 of what COPY wrote."""
-        digest = hashlib.sha256()
-        statement = _COPY_OUT_SQL.format(table=Identifier(table), columns=SQL(", ").join(map(Identifier, columns)))
-        with (
-            self._zip.open(_member(table), "w", force_zip64=True) as member,
-            cursor.copy(statement) as copy,
-        ):
-            for block in _blocks(copy):
-                digest.update(block)
-                member.write(block)
-                on_bytes(len(block))
-        return digest.hexdigest()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, fault: type[BaseException] | None, *_of_fault: object) -> None:
-        if fault:
-            # A file that has failed gets no end, not even when the writer is collected.
-            self._zip.fp = None
-
-    def close(self, manifest: Manifest) -> None:
-        """Write the manifest, and end the file."""
-        self._zip.writestr(MANIFEST, manifest.packed())
-        self._zip.close()
+def _write_table(packed: zipfile.ZipFile, cursor: Any, table: Table, on_bytes: Callable[[int], None]) -> str:
+    """Write the rows of a table; return the SHA-256 of what COPY wrote."""
+    digest = hashlib.sha256()
+    with (
+        packed.open(_member(table.name), "w", force_zip64=True) as member,
+        cursor.copy(_copy(_COPY_OUT_SQL, table)) as copy,
+    ):
+        for block in _blocks(copy):
+            digest.update(block)
+            member.write(block)
+            on_bytes(len(block))
+    return digest.hexdigest()
 
 
 def _blocks(copy: Any) -> Iterator[bytes]:
@@ -87,10 +84,7 @@ class Reader:
 
     def restore(self, cursor: Any, table: Table, on_bytes: Callable[[int], None]) -> None:
         """Copy the rows of a table into the database."""
-        statement = _COPY_IN_SQL.format(
-            table=Identifier(table.name), columns=SQL(", ").join(map(Identifier, table.columns))
-        )
-        with cursor.copy(statement) as copy:
+        with cursor.copy(_copy(_COPY_IN_SQL, table)) as copy:
             for block in self._table(table):
                 copy.write(block)
                 on_bytes(len(block))
@@ -127,6 +121,10 @@ def _readable() -> Iterator[None]:
 
 def _member(table: str) -> str:
     return f"tables/{table}.copy"
+
+
+def _copy(statement: SQL, table: Table) -> Composed:
+    return statement.format(table=Identifier(table.name), columns=SQL(", ").join(map(Identifier, table.columns)))
 
 
 AnyReader = Reader | dump.Reader

@@ -140,22 +140,18 @@ def forget_results() -> None:
     StoredReport.objects.update(result="", shown=None)
 
 
-def scrub_log_of_articles(articles: Collection[int]) -> None:
-    """Take texts from the log of what users did to these articles."""
-    _scrub_log(Article, articles, change_message="")
-
-
 def scrub_log_of(newspaper_ids: Collection[int]) -> None:
     """Take names and texts from the log of what users did to these newspapers, their series, rules and sentences."""
-    for model, name in ((Series, "newspaper"), (WhitelistedSentence, "newspaper"), (ExtractionRule, "newspaper")):
-        _scrub_log(model, model.objects.filter(**{f"{name}__in": newspaper_ids}).values_list("pk", flat=True))
-    _scrub_log(Newspaper, newspaper_ids)
+    for model in (Series, WhitelistedSentence, ExtractionRule):
+        scrub_log(model, model.objects.filter(newspaper__in=newspaper_ids).values_list("pk", flat=True))
+    scrub_log(Newspaper, newspaper_ids)
     sentences = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(WhitelistedSentence))
     for number in newspaper_ids:
         sentences.filter(object_id__startswith=f"{number}/").update(object_repr=REMOVED)
 
 
-def _scrub_log(model: type[Model], numbers: Iterable[int], **others: str) -> None:
+def scrub_log(model: type[Model], numbers: Iterable[int], **others: str) -> None:
+    """Take names and texts from the log of what users did to these rows; `others` are further columns to set."""
     entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
     entries.filter(object_id__in=[str(number) for number in numbers]).update(object_repr=REMOVED, **others)
 

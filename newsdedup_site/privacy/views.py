@@ -17,8 +17,14 @@ from dedup.detection.runs.requests import is_worker_alive
 from newsdedup_site.access.middleware import UserRequest
 from newsdedup_site.privacy import removal as removals_made
 from newsdedup_site.privacy import retention
-from newsdedup_site.privacy.previews import Preview, preview_article, preview_newspaper
-from newsdedup_site.privacy.removal import MAX_REASON_CHARACTERS, RemovalError, request_removal
+from newsdedup_site.privacy.removal import (
+    MAX_REASON_CHARACTERS,
+    Preview,
+    RemovalError,
+    preview_article,
+    preview_newspaper,
+    request_removal,
+)
 
 
 class ReasonForm(forms.Form):

@@ -24,8 +24,7 @@ from dedup.integrations.webhooks import WebhookError, make_webhook
 from dedup.models import Delivery, Profile, Worker
 from newsdedup_site.alarms import finding
 from newsdedup_site.alarms.kinds import KINDS, found
-from newsdedup_site.alarms.mail import RETRY_MINUTES, send_waiting
-from newsdedup_site.alarms.recording import QUIET, record
+from newsdedup_site.alarms.recording import QUIET, RETRY_MINUTES, record, send_waiting
 from newsdedup_site.models import Alarm, AlarmNotice
 from tests.databases import child_environment, run_python
 from tests.factories import make_run, make_user

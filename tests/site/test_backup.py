@@ -17,11 +17,10 @@ from psycopg.sql import SQL, Identifier
 
 from dedup.models import Pair
 from dedup.review.answers.decisions import decide_pair
+from newsdedup_site.backup.backups import check
 from newsdedup_site.backup.container import reader_of
 from newsdedup_site.backup.dump import program_for
-from newsdedup_site.backup.manifest import DamagedBackupError, Format
-from newsdedup_site.backup.restoring import check
-from newsdedup_site.backup.tables import first_filled, server_version, tables_of
+from newsdedup_site.backup.manifest import DamagedBackupError, Format, first_filled, server_version, tables_of
 from tests.conftest import StoreArticle
 from tests.databases import TEST_KEY, own_database, run_python, url_of
 from tests.factories import make_cluster, make_user

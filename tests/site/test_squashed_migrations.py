@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from newsdedup_site.backup.dump import program_for
-from newsdedup_site.backup.tables import server_version
+from newsdedup_site.backup.manifest import server_version
 from tests.databases import database_url, own_database, start
 from tests.upgrades.states import STATES, restore
 

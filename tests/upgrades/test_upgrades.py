@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 
 from newsdedup_site.backup.dump import program_for
-from newsdedup_site.backup.tables import server_version
+from newsdedup_site.backup.manifest import server_version
 from tests.databases import database_url, own_database
 from tests.upgrades import trying
 from tests.upgrades.make_states import make_state

@@ -13,8 +13,7 @@ from articles.management.base import ExitCode, ProjectCommand
 from dedup.integrations.sending import send_due
 from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import in_words, kind_of
-from newsdedup_site.alarms.mail import deliver, recipients
-from newsdedup_site.alarms.recording import tell
+from newsdedup_site.alarms.recording import deliver, recipients, tell
 from newsdedup_site.models import Alarm
 
 

@@ -10,8 +10,8 @@ from django.core.management.base import CommandParser
 from rich.progress import Progress
 
 from articles.management.base import ExitCode, LongCommand
+from newsdedup_site.backup.backups import back_up
 from newsdedup_site.backup.manifest import BackupError, DamagedBackupError, Format
-from newsdedup_site.backup.saving import back_up
 from newsdedup_site.embedded import EmbeddedServerError
 
 

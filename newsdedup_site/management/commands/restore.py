@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from articles.management.base import ExitCode, LongCommand
+from newsdedup_site.backup.backups import check, missing_migrations, restore
 from newsdedup_site.backup.manifest import DamagedBackupError, RestoreError
-from newsdedup_site.backup.restoring import check, missing_migrations, restore
 from newsdedup_site.embedded import EmbeddedServerError
 from newsdedup_site.management.commands.backup import reported, size_of
 
