@@ -19,14 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 # Whether subdomains take part in HSTS is for the owner of the domain to say: HSTS_SUBDOMAINS, HSTS_PRELOAD.
 BY_CHOICE: list[str] = ["security.W005", "security.W021"]
 # What only TLS can fulfil: HSTS, the redirect to https, and cookies that never travel unencrypted.
-OF_TLS: list[str] = [
-    "security.W004",
-    "security.W008",
-    "security.W010",
-    "security.W011",
-    "security.W012",
-    "security.W016",
-]
+OF_TLS: list[str] = [f"security.W{number}" for number in ("004", "008", "010", "011", "012", "016")]
 _DEBUG = ("newsdedup_site.E013", "security.W018")
 # What the lists of browsers ask for: https://hstspreload.org/#submission-requirements
 _PRELOAD_SECONDS = 31_536_000
@@ -75,46 +68,34 @@ def refuse_insecure(*, serving: bool) -> None:
 @register(Tags.security, deploy=True)
 def check_variables(**_kwargs: Any) -> list[CheckMessage]:
     """Report what the environment variables allow and production must not."""
-    return [*_about_hosts(), *_about_hsts()]
+    faults = [*_about_hosts(), *_about_hsts()]
+    return [Error(fault, hint=hint, id=f"newsdedup_site.{number}") for fault, hint, number in faults]
 
 
-def _about_hosts() -> Iterator[CheckMessage]:
+def _about_hosts() -> Iterator[tuple[str, str, str]]:
+    """Yield what is wrong, what helps, and the number of the check."""
     if "*" in settings.ALLOWED_HOSTS:
-        yield Error(
-            "ALLOWED_HOSTS=* serves the pages under any name that a visitor sends, also in links.",
-            hint="Name the hosts, such as ALLOWED_HOSTS=dedup.example.org.",
-            id="newsdedup_site.E010",
-        )
+        fault = "ALLOWED_HOSTS=* serves the pages under any name that a visitor sends, also in links."
+        yield fault, "Name the hosts, such as ALLOWED_HOSTS=dedup.example.org.", "E010"
     if settings.BEHIND_TLS_PROXY and settings.PLAIN_HTTP:
-        yield Error(
-            "BEHIND_TLS_PROXY=true and PLAIN_HTTP=true contradict each other.",
-            hint="Remove PLAIN_HTTP if a proxy ends TLS.",
-            id="newsdedup_site.E011",
-        )
+        fault = "BEHIND_TLS_PROXY=true and PLAIN_HTTP=true contradict each other."
+        yield fault, "Remove PLAIN_HTTP if a proxy ends TLS.", "E011"
     elsewhere = hosts_elsewhere(settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS)
     if elsewhere and not (settings.BEHIND_TLS_PROXY or settings.PLAIN_HTTP):
-        yield Error(
-            f"The pages answer to {elsewhere[0]}, so passwords and sessions would cross the network unencrypted.",
-            hint="Set BEHIND_TLS_PROXY=true behind a proxy that ends TLS, or PLAIN_HTTP=true if you accept that.",
-            id="newsdedup_site.E012",
-        )
+        fault = f"The pages answer to {elsewhere[0]}, so passwords and sessions would cross the network unencrypted."
+        hint = "Set BEHIND_TLS_PROXY=true behind a proxy that ends TLS, or PLAIN_HTTP=true if you accept that."
+        yield fault, hint, "E012"
     if settings.DEBUG:
-        yield Error(
-            "DEBUG=true shows source code and settings to visitors.", hint="Set DEBUG=false.", id="newsdedup_site.E013"
-        )
+        yield "DEBUG=true shows source code and settings to visitors.", "Set DEBUG=false.", "E013"
 
 
-def _about_hsts() -> Iterator[CheckMessage]:
-    chosen = {"HSTS_SUBDOMAINS": settings.SECURE_HSTS_INCLUDE_SUBDOMAINS, "HSTS_PRELOAD": settings.SECURE_HSTS_PRELOAD}
-    for name in (name for name, on in chosen.items() if on and not settings.BEHIND_TLS_PROXY):
-        yield Error(
-            f"{name}=true does nothing without TLS.", hint="Set BEHIND_TLS_PROXY=true too.", id="newsdedup_site.E014"
-        )
-    enough = settings.SECURE_HSTS_INCLUDE_SUBDOMAINS and settings.SECURE_HSTS_SECONDS >= _PRELOAD_SECONDS
-    if settings.SECURE_HSTS_PRELOAD and settings.BEHIND_TLS_PROXY and not enough:
-        yield Error(
-            f"HSTS_PRELOAD=true with HSTS_SECONDS={settings.SECURE_HSTS_SECONDS} and "
-            f"HSTS_SUBDOMAINS={str(settings.SECURE_HSTS_INCLUDE_SUBDOMAINS).lower()} is not accepted by browsers.",
-            hint=f"Set HSTS_SUBDOMAINS=true and HSTS_SECONDS to {_PRELOAD_SECONDS} or more.",
-            id="newsdedup_site.E015",
-        )
+def _about_hsts() -> Iterator[tuple[str, str, str]]:
+    subdomains, preload = settings.SECURE_HSTS_INCLUDE_SUBDOMAINS, settings.SECURE_HSTS_PRELOAD
+    for name, on in (("HSTS_SUBDOMAINS", subdomains), ("HSTS_PRELOAD", preload)):
+        if on and not settings.BEHIND_TLS_PROXY:
+            yield f"{name}=true does nothing without TLS.", "Set BEHIND_TLS_PROXY=true too.", "E014"
+    enough = subdomains and settings.SECURE_HSTS_SECONDS >= _PRELOAD_SECONDS
+    if preload and settings.BEHIND_TLS_PROXY and not enough:
+        given = f"HSTS_SECONDS={settings.SECURE_HSTS_SECONDS} and HSTS_SUBDOMAINS={str(subdomains).lower()}"
+        fault = f"HSTS_PRELOAD=true with {given} is not accepted by browsers."
+        yield fault, f"Set HSTS_SUBDOMAINS=true and HSTS_SECONDS to {_PRELOAD_SECONDS} or more.", "E015"

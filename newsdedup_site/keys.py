@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -78,11 +78,6 @@ _ALL = (
     Action("unfold", "unfold or fold long passages", "x", _COMPARED),
 )
 ACTIONS = {action.name: action for action in _ALL}
-
-
-def actions_on(page: str | None) -> Iterator[Action]:
-    """Yield the actions of a page, in the order of the registry."""
-    return (action for action in _ALL if action.is_on(page))
 
 
 # Browsers, forms and screen readers need these; they are refused by name, as is the space.

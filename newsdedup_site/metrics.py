@@ -42,7 +42,6 @@ _TODAY_SQL = """
 SELECT count(*) FROM dedup_decision WHERE id > coalesce(
     (SELECT id FROM dedup_decision WHERE decided_at < %(midnight)s ORDER BY id DESC LIMIT 1), 0)
 """
-_SCHEME = "bearer"
 
 
 @never_cache
@@ -53,7 +52,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     # Both as bytes: a comparison of texts refuses what is not ASCII.
     given, expected = token.strip().encode("utf-8", "replace"), settings.METRICS_TOKEN.encode()
-    if not hmac.compare_digest(given, expected) or scheme.lower() != _SCHEME:
+    if not hmac.compare_digest(given, expected) or scheme.lower() != "bearer":
         return HttpResponse(
             "Send the token of METRICS_TOKEN as Authorization: Bearer TOKEN.\n",
             status=401,

@@ -15,8 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import is_valid_path
 
 from articles.numbers import MAX_NUMBER
-from newsdedup_site.access.addresses import rule_of
-from newsdedup_site.access.rights import READ, SHOWN_ADMINS, Right, admins, has_right
+from newsdedup_site.access.addresses import READ, SHOWN_ADMINS, Right, admins, has_right, rule_of
 
 _NOTHING_CHANGED = "Nothing was changed. If you had to log in first, send the form again."
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")

@@ -18,7 +18,7 @@ from django.utils import timezone
 from articles.jobs.work import repeat
 from articles.storage.locks import Lock, lock_transaction
 from dedup.integrations.webhooks import announce_alarms
-from newsdedup_site.access.rights import admins
+from newsdedup_site.access.addresses import admins
 from newsdedup_site.alarms.finding import FORGOTTEN, find_all, is_elsewhere
 from newsdedup_site.alarms.kinds import grouped, kind_of
 from newsdedup_site.models import Alarm, AlarmNotice

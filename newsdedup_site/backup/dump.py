@@ -26,8 +26,6 @@ from newsdedup_site.embedded.folders import program_path
 
 _DEBIAN = Path("/usr/lib/postgresql")
 _VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
-
-
 MISSING = (
     "There is no {name} of version {version} or newer on this machine. Install it (on Debian "
     "postgresql-client-{version}), or {otherwise} --format copy."

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from psycopg.sql import SQL, Identifier, Literal
 
 from articles.models import Article
-from dedup.detection.comparison.differences import Differences, compare_texts
+from dedup.detection.comparison.differences import compare_texts
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
 from dedup.detection.runs.article_cache import ArticleCache
 from dedup.detection.runs.digests import digests_around
@@ -201,28 +201,21 @@ def _look(sample: Sample) -> Found:
         right__withheld=False,
     )
     shown = pairs.select_related("left", "right").only("left_matched", "right_matched", *_TEXTS)
-    return listed(fault for fault in _faults(sampled(shown, sample, of=Pair)) if fault)
+    return listed(_shown_otherwise(sampled(shown, sample, of=Pair)))
 
 
-def _faults(pairs: QuerySet[Pair]) -> Iterator[str]:
+def _shown_otherwise(pairs: QuerySet[Pair]) -> Iterator[str]:
     for batch in in_batches(pairs):
         texts = compared_texts([article for pair in batch for article in (pair.left, pair.right)])
         for pair, left, right in zip(batch, texts[::2], texts[1::2], strict=True):
-            yield _fault(pair, compare_texts(left, right))
-
-
-def _fault(pair: Pair, shown: Differences) -> str:
-    counted = pair.left_matched, pair.right_matched
-    if shown.too_long or counted == (_share(shown.same, shown.left_words), _share(shown.same, shown.right_words)):
-        return ""
-    return (
-        f"pair {pair.pk} shows {shown.same} words in both, of {shown.left_words} and {shown.right_words}; its verdict "
-        f"counted shares of {counted[0]} and {counted[1]}"
-    )
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 1.0
+            shown = compare_texts(left, right)
+            counted = [pair.left_matched, pair.right_matched]
+            words = (shown.left_words, shown.right_words)
+            if not shown.too_long and counted != [shown.same / whole if whole else 1.0 for whole in words]:
+                yield (
+                    f"pair {pair.pk} shows {shown.same} words in both, of {words[0]} and {words[1]}; its verdict "
+                    f"counted shares of {counted[0]} and {counted[1]}"
+                )
 
 
 INVARIANTS = (

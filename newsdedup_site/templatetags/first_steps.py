@@ -14,8 +14,7 @@ from articles.models import Article, Job
 from crawlers.requested.queue import KIND, crawlable
 from dedup.detection.runs.requests import is_worker_alive, waiting_runs
 from dedup.models import DetectionRun
-from newsdedup_site.access.addresses import ADDRESSES
-from newsdedup_site.access.rights import SHOWN_ADMINS, admins, has_right
+from newsdedup_site.access.addresses import ADDRESSES, SHOWN_ADMINS, admins, has_right
 from newsdedup_site.alarms.views import Present, present
 
 register = template.Library()

@@ -10,8 +10,7 @@ from django import template
 from django.http import HttpRequest
 from django.urls import reverse
 
-from newsdedup_site.access.addresses import rule_of
-from newsdedup_site.access.rights import has_right
+from newsdedup_site.access.addresses import has_right, rule_of
 
 register = template.Library()
 

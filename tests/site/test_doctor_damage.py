@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from dedup.models import Evidence, Pair
-from newsdedup_site.doctor import INVARIANTS, examine
+from newsdedup_site.doctor.examining import INVARIANTS, examine
 from tests.conftest import storing
 from tests.site.test_doctor_finds import build_archive
 

@@ -15,7 +15,7 @@ from articles.models import Newspaper
 from articles.storage.newspaper_merges import merge_newspapers
 from dedup.models import Cluster, Pair
 from dedup.review.answers.decisions import confirm_cluster, decide_pair, members_of, undo
-from newsdedup_site.doctor import INVARIANTS, examine
+from newsdedup_site.doctor.examining import INVARIANTS, examine
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_user
 

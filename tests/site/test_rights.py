@@ -21,8 +21,8 @@ from django.test import Client
 from django.urls import ResolverMatch, resolve
 from django.utils import timezone
 
-from newsdedup_site.access import middleware, rights
-from newsdedup_site.access.addresses import Rule
+from newsdedup_site.access import middleware
+from newsdedup_site.access.addresses import CONFIGURE, DECIDE, READ, READ_STORIES, Rule, admins, has_right
 from newsdedup_site.access.backend import RightsBackend
 from newsdedup_site.access.middleware import RightsMiddleware
 from newsdedup_site.templatetags.menu import GROUPS, ROW
@@ -142,19 +142,19 @@ def test_a_form_that_comes_as_a_link_leads_to_its_page_and_says_that_nothing_was
 
 def test_what_else_a_right_asks_for_and_who_is_named_as_an_admin(settings) -> None:
     nobody, plain, ada = AnonymousUser(), make_user("plain"), make_user("ada", "admin", is_staff=True)
-    asked = (rights.READ, rights.READ_STORIES)
-    assert [rights.has_right(nobody, right) for right in asked] == [False, False]
+    asked = (READ, READ_STORIES)
+    assert [has_right(nobody, right) for right in asked] == [False, False]
     settings.STORIES_PUBLIC = True
-    assert [rights.has_right(nobody, right) for right in asked] == [False, True]
+    assert [has_right(nobody, right) for right in asked] == [False, True]
     # Every right of a role includes reading; the settings need the staff status as well.
     plain.user_permissions.add(Permission.objects.get(content_type__app_label="dedup", codename="add_decision"))
-    assert not rights.has_right(plain, rights.DECIDE)
-    assert rights.has_right(ada, rights.CONFIGURE)
+    assert not has_right(plain, DECIDE)
+    assert has_right(ada, CONFIGURE)
     ada.is_staff = False
-    assert not rights.has_right(ada, rights.CONFIGURE)
+    assert not has_right(ada, CONFIGURE)
     make_user("gone", "admin", is_active=False)
     boris = make_user("Boris", "admin")
-    assert list(rights.admins()) == [boris, ada]
+    assert list(admins()) == [boris, ada]
 
 
 def test_a_number_that_no_row_can_have_is_not_found() -> None:

@@ -18,7 +18,7 @@ from articles.storage.ingest import store_articles
 from articles.storage.renormalization import outdated_forms
 from dedup.models import Cluster, Decision, OpenQuestion, Pair
 from dedup.review.answers import decisions
-from newsdedup_site.doctor import examine
+from newsdedup_site.doctor.examining import examine
 from newsdedup_site.privacy.removal import RemovalError, begin_articles, carry_out, release, withhold
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user, store_article

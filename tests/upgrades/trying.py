@@ -21,7 +21,7 @@ from django.test import Client
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile
-from newsdedup_site.doctor import examine
+from newsdedup_site.doctor.examining import examine
 from tests.commands import called
 from tests.factories import store_article
 from tests.upgrades.fill import FERRY, write_articles
