@@ -19,8 +19,7 @@ from rich.table import Table
 
 from tests.crash.installation import Installation, own_server
 from tests.crash.rounds import Outcome, Round, Undisturbed, crash, rounds_of, undisturbed
-from tests.crash.site import newspaper
-from tests.crash.subjects import Subject, make_states
+from tests.crash.subjects import Subject, make_states, newspaper
 
 _SEEDS = 1_000_000
 
