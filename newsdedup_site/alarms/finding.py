@@ -127,7 +127,11 @@ def find_stopped_runs(now: datetime.datetime) -> Iterator[Alarm]:
         if run.state == DetectionRun.State.DONE or (run.state == DetectionRun.State.RUNNING and is_any_active()):
             continue
         stopped = _stopped(run, now)
-        if stopped is not None and not _made_good(run, stopped.since):
+        if stopped is None:
+            continue
+        comes_every_night = run.profile is not None and run.profile.nightly_at is not None
+        later = DetectionRun.objects.filter(state=DetectionRun.State.DONE, finished_at__gt=stopped.since)
+        if comes_every_night or not later.exists():
             yield stopped
 
 
@@ -145,12 +149,6 @@ def _stopped(run: DetectionRun, now: datetime.datetime) -> Alarm | None:
     what = f"Run {run.pk}{profile} {words} on {in_words(since)} and has not been resumed."
     address = reverse("run", args=[run.pk])
     return found("run", f"profile {run.profile_id or 'none'}", what, since, run.error, remedy_of(run.error), address)
-
-
-def _made_good(run: DetectionRun, since: datetime.datetime | None) -> bool:
-    if run.profile is not None and run.profile.nightly_at is not None:
-        return False
-    return DetectionRun.objects.filter(state=DetectionRun.State.DONE, finished_at__gt=since).exists()
 
 
 def find_stopped_imports(now: datetime.datetime) -> Iterator[Alarm]:

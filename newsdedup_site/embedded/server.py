@@ -30,6 +30,7 @@ QUIT_SECONDS = 5
 KILL_SECONDS = 5
 LINGER_SECONDS = 60.0
 DATABASE = "newsdedup"
+_CREATE_SQL = "CREATE DATABASE newsdedup"
 # libpq gives the reason of a failed connection only as text; the server's locale keeps it English.
 NOT_YET = ("the database system is starting up", "is in recovery mode", "is not yet accepting connections")
 
@@ -277,15 +278,6 @@ def answers() -> bool:
     return True
 
 
-def make_database() -> None:
-    from psycopg import sql  # noqa: PLC0415
-
-    with connect("postgres") as connection:
-        known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
-        if known is None:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
-
-
 # By time.monotonic(); None to wait as long as a start may take.
 _deadline: ContextVar[float | None] = ContextVar("_deadline", default=None)
 # The start that this process is busy with, in a thread of its own, and what guards this variable.
@@ -331,7 +323,10 @@ def _ensure_running() -> None:
             init_data()
             if postmaster() is None:
                 start_server()
-            make_database()
+            with connect("postgres") as connection:
+                known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+                if known is None:
+                    connection.execute(_CREATE_SQL)
     ensure_keeper()
 
 

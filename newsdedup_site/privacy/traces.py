@@ -120,7 +120,7 @@ def traces_of_newspapers(newspapers: Iterable[Newspaper]) -> set[str]:
 
 
 def scrub(traces: Collection[str]) -> None:
-    """Empty every value outside the articles' own tables that has one of these texts."""
+    """Empty every value outside the articles' own tables that has one of these texts; such files and sessions go."""
     forget_results()
     if not traces:
         return
@@ -129,8 +129,16 @@ def scrub(traces: Collection[str]) -> None:
     for place in PLACES:
         _empty(place, spelled)
     _scrub_previews(spelled)
-    _scrub_uploads(spelled)
-    _scrub_sessions(spelled)
+    wanted = [name.encode() for name in spelled]
+    # Uploaded files are kept until they are imported.
+    for kept in FileImport.objects.filter(pk__in=UploadedPart.objects.values("file_import").distinct()):
+        if _has_any(kept, wanted, max(map(len, wanted))):
+            kept.parts.all().delete()
+    for session in Session.objects.iterator():
+        # It may quote one in a note that was refused.
+        said = json.dumps(session.get_decoded(), ensure_ascii=False, default=str)
+        if any(name in said for name in spelled):
+            session.delete()
 
 
 def forget_results() -> None:
@@ -186,15 +194,6 @@ def _scrub_previews(spelled: Collection[str]) -> None:
         kept.save(update_fields=["preview", "name", "newspaper"])
 
 
-def _scrub_uploads(spelled: Collection[str]) -> None:
-    """Delete uploaded files that have one of these texts and are kept until they are imported."""
-    wanted = [name.encode() for name in spelled]
-    longest = max(map(len, wanted))
-    for kept in FileImport.objects.filter(pk__in=UploadedPart.objects.values("file_import").distinct()):
-        if _has_any(kept, wanted, longest):
-            kept.parts.all().delete()
-
-
 def _has_any(kept: FileImport, wanted: Collection[bytes], longest: int) -> bool:
     before = b""
     try:
@@ -206,14 +205,6 @@ def _has_any(kept: FileImport, wanted: Collection[bytes], longest: int) -> bool:
     except (OSError, EOFError):
         return True  # a file that cannot be read is of no use, and may have them
     return False
-
-
-def _scrub_sessions(spelled: Collection[str]) -> None:
-    """End sessions that quote one of these texts, in a note that was refused."""
-    for session in Session.objects.iterator():
-        said = json.dumps(session.get_decoded(), ensure_ascii=False, default=str)
-        if any(name in said for name in spelled):
-            session.delete()
 
 
 # A month is learnt from the articles of so many days around it, see dedup/detection/comparison/recurring.py.
@@ -254,20 +245,17 @@ def forget_texts(articles: Collection[int], *, for_good: bool) -> None:
     Unless they are gone `for_good`, what editors ruled about their headlines and sentences stays.
     """
     lock_review()
-    forms = set(HeadlineForm.objects.filter(article__in=articles).values_list("newspaper", "form"))
+    of_series = HeadlineForm.objects.filter(article__in=articles).exclude(form="")
+    forms = set(of_series.values_list("newspaper", "form"))
     unpropose(articles)
-    _recount_series(forms - {form for form in forms if not form[1]}, for_good=for_good)
-    _forget_sentences(articles, for_good=for_good)
-    _forget_months(articles)
-
-
-def _recount_series(forms: Collection[tuple[int, str]], *, for_good: bool) -> None:
     values: dict[str, Any] = {"newspapers": [one for one, _ in forms], "forms": [form for _, form in forms]}
     values["for_good"] = for_good
     with connection.cursor() as cursor:
         cursor.execute(_NO_SERIES_SQL, values)
         cursor.execute(_SERIES_SQL, values)
     Watermark.objects.filter(name=Phase.SERIES).delete()
+    _forget_sentences(articles, for_good=for_good)
+    _forget_months(articles)
 
 
 def _forget_sentences(articles: Collection[int], *, for_good: bool) -> None:

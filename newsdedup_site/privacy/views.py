@@ -115,7 +115,12 @@ def _remove(
 ) -> HttpResponse:
     try:
         if request.method == "POST" and form.is_valid():
-            return _begun(request, begin(reason=form.cleaned_data["reason"], user=request.user))
+            begun = begin(reason=form.cleaned_data["reason"], user=request.user)
+            hidden = removals_made.hide(begun, at_most=HIDDEN_BEFORE_ANSWER)
+            request_removal(begun, user=request.user)
+            what = "No page shows it any more" if hidden else "A worker is deleting the texts"
+            messages.success(request, f"Removal {begun.pk} has begun. {what}; a worker removes the rest.")
+            return redirect("removals")
         context["preview"] = preview()
     except RemovalError as error:
         context["fault"] = f"{error}."
@@ -136,14 +141,6 @@ def newspaper_pages(request: UserRequest, newspaper_id: int) -> HttpResponse:
             return redirect("newspaper_crawls", newspaper.pk)
         context |= {"previewed": True, "goes": retention.count_old(newspaper, days) if days else 0}
     return render(request, "privacy/pages.html", context, status=400 if form.errors else 200)
-
-
-def _begun(request: UserRequest, begun: Removal) -> HttpResponse:
-    hidden = removals_made.hide(begun, at_most=HIDDEN_BEFORE_ANSWER)
-    request_removal(begun, user=request.user)
-    what = "No page shows it any more" if hidden else "A worker is deleting the texts"
-    messages.success(request, f"Removal {begun.pk} has begun. {what}; a worker removes the rest.")
-    return redirect("removals")
 
 
 def removal_continue(request: UserRequest, removal_id: int) -> HttpResponse:

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import pytest
 from django.test import override_settings
 
-from newsdedup_site.deployment import hosts_elsewhere, is_local
+from newsdedup_site.environment import hosts_elsewhere, is_local
 from tests.databases import CHECKOUT, TEST_KEY, child_environment
 from tests.factories import PASSWORD, make_user
 
