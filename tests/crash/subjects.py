@@ -132,17 +132,11 @@ def make_states(installation: Installation, url: str, wanted: set[str]) -> None:
         if state in wanted:
             installation.put_back(before)
             for step in taken:
-                _take(installation, step)
+                if step[0] != "manage":
+                    installation.prepare(*step)
+                elif (done := installation.run(*step[1:])).status:
+                    raise RuntimeError(f"{' '.join(step)} failed: {done.errors}")
             installation.keep(state)
-
-
-def _take(installation: Installation, step: Sequence[str]) -> None:
-    if step[0] != "manage":
-        installation.prepare(*step)
-        return
-    done = installation.run(*step[1:])
-    if done.status:
-        raise RuntimeError(f"{' '.join(step)} failed: {done.errors}")
 
 
 def _steps(files: Path, url: str) -> dict[str, tuple[str, Sequence[Sequence[str]]]]:

@@ -172,11 +172,8 @@ TOO_HIGH = (str(MAX_NUMBER + 1), "9" * 4300, LONG)
      (LONG, None), ("", None), ("-1", None), ("+1", None), ("1_000", None), (" 1", None),
      ("٣", None), ("²", None), ("1.0", None)],
 )  # fmt: skip
-def test_the_number_that_a_text_is(text: str, number: int | None) -> None:
+def test_the_number_that_a_text_is_if_it_is_within_bounds(text: str, number: int | None) -> None:
     assert read_number(text) == number
-
-
-def test_a_number_has_bounds() -> None:
     assert [read_number(text, least=1, most=3) for text in "01234"] == [None, 1, 2, 3, None]
 
 
@@ -186,6 +183,9 @@ def test_no_address_has_a_number_that_no_row_can_have(number: str) -> None:
     for url in (f"/articles/{number}/", f"/pairs/{number}/"):
         assert client.get(url).status_code == 404
     assert client.post(f"/runs/{number}/cancel/").status_code == 404
+    said = str(client.get(f"/articles/{MAX_NUMBER + 1}/").context["exception"])
+    assert said == f"No row has so high a number: the highest is {MAX_NUMBER}."
+    assert "No row" not in str(client.get(f"/articles/{MAX_NUMBER}/").context["exception"])
 
 
 def test_the_row_with_the_highest_number_has_its_page() -> None:

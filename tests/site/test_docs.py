@@ -45,13 +45,12 @@ def parser_of(name: str) -> ArgumentParser:
     return load_command_class(get_commands()[name], name).create_parser("manage.py", name)
 
 
-def commands_in_blocks() -> list[tuple[str, str]]:
-    """Return page and line of every command to copy."""
-    blocks = [(page, block) for page, text in (*DOCS.items(), ("README.md", README)) for block in _BLOCK.findall(text)]
-    return [(page, line) for page, block in blocks for line in block.splitlines() if _COMMAND.search(line)]
+BLOCKS = [(page, block) for page, text in (*DOCS.items(), ("README.md", README)) for block in _BLOCK.findall(text)]
 
 
-@pytest.mark.parametrize(("page", "line"), commands_in_blocks())
+@pytest.mark.parametrize(
+    ("page", "line"), [(page, line) for page, block in BLOCKS for line in block.splitlines() if _COMMAND.search(line)]
+)
 def test_a_command_to_copy_is_understood(page: str, line: str) -> None:
     found = _COMMAND.search(line)
     arguments = re.split(r" [<>|] ", found["arguments"])[0]
@@ -133,14 +132,24 @@ def text(path: str) -> str:
     return (CHECKOUT / path).read_text(encoding="utf-8")
 
 
-def test_ci_runs_the_checks_and_the_tests_and_nothing_of_its_own() -> None:
+def test_ci_runs_the_checks_and_the_tests_and_nothing_of_its_own_as_does_a_commit() -> None:
     assert text(".ci/run").splitlines()[-2:] == ["script/check", '"${server[@]}" script/test "$tests"']
     assert "\ntests=--all\n" in text(".ci/run")
     assert re.findall(r"\.venv/bin/(\S+)", text(".ci/run")) == []
+    (repository,) = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
+    assert repository["repo"] == "local"
+    assert [hook["entry"] for hook in repository["hooks"]] == ["script/check"]
 
 
-def test_the_oldest_postgresql_of_the_workflow_is_the_oldest_that_is_supported() -> None:
-    matrix = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["run"]["strategy"]["matrix"]
+def test_the_workflow_runs_ci_on_every_python_and_the_oldest_postgresql_that_are_supported() -> None:
+    job = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["run"]
+    matrix = job["strategy"]["matrix"]
+    assert [step["run"] for step in job["steps"] if "run" in step][-1] == (
+        ".ci/run --postgresql ${{ matrix.postgresql }}"
+    )
+    required = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"', text("pyproject.toml"), re.MULTILINE)
+    lowest, above = required.groups()
+    assert matrix["python"] == [f"3.{minor}" for minor in range(int(lowest), int(above))]
     assert matrix["postgresql"] == ["embedded"]
     tested = [entry["postgresql"] for entry in matrix["include"]]
     assert min(tested) == MINIMUM_VERSION
@@ -190,22 +199,6 @@ def test_the_list_of_layers_says_with_which_option_a_test_runs_first(named: str,
     listed = subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
     [below] = re.findall(rf"## {layer}: (\d+) tests\n- {named}", listed)
     assert int(below) >= 1
-
-
-def test_a_commit_runs_the_checks_of_ci() -> None:
-    (repository,) = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
-    assert repository["repo"] == "local"
-    assert [hook["entry"] for hook in repository["hooks"]] == ["script/check"]
-
-
-def test_the_workflow_runs_ci_on_every_python_that_is_supported() -> None:
-    job = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["run"]
-    assert [step["run"] for step in job["steps"] if "run" in step][
-        -1
-    ] == ".ci/run --postgresql ${{ matrix.postgresql }}"
-    required = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"', text("pyproject.toml"), re.MULTILINE)
-    lowest, above = required.groups()
-    assert job["strategy"]["matrix"]["python"] == [f"3.{minor}" for minor in range(int(lowest), int(above))]
 
 
 @pytest.mark.parametrize("script", sorted((CHECKOUT / "script").glob("[a-z]*")), ids=lambda path: path.name)

@@ -223,7 +223,7 @@ def test_a_home_that_the_server_cannot_be_told_is_refused(monkeypatch, character
     assert f" {character!r}. Set NEWSDEDUP_HOME " in message
 
 
-def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) -> None:
+def test_the_home_of_a_file_of_settings_counts_and_an_unknown_action_is_refused(monkeypatch, tmp_path, capsys) -> None:
     # Set first, so that what main() puts there is taken away afterwards.
     monkeypatch.setenv("NEWSDEDUP_HOME", "")
     monkeypatch.delenv("NEWSDEDUP_HOME")
@@ -234,6 +234,8 @@ def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) ->
     monkeypatch.setenv("NEWSDEDUP_HOME", "/srv/a,b")
     assert program.main(["home"]) == 1
     assert re.search("'/srv/a,b'.*','.*NEWSDEDUP_HOME", capsys.readouterr().err)
+    assert program.main(["destroy"]) == 2
+    assert capsys.readouterr().err == "usage: python -m newsdedup_site.embedded keep|stop|start|home\n"
 
 
 def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> None:
@@ -276,18 +278,13 @@ def test_the_socket_of_a_deep_folder_lies_elsewhere(open_folder) -> None:
         folder.rmdir()
 
 
-def _may_run(program: str, user: int) -> bool:
-    try:
-        return subprocess.run([program, "-c", "import psycopg"], user=user, cwd="/", check=False).returncode == 0
-    except PermissionError:
-        return False
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_it_runs_as_an_ordinary_user_too(open_folder) -> None:
     nobody = pwd.getpwnam("nobody")
-    if not _may_run(sys.executable, nobody.pw_uid):
+    try:
+        subprocess.run([sys.executable, "-c", "import psycopg"], user=nobody.pw_uid, cwd="/", check=True)
+    except (PermissionError, subprocess.CalledProcessError):
         pytest.skip(f"the user nobody may not run {sys.executable}: the test wants an interpreter outside /root")
     os.chown(open_folder, nobody.pw_uid, nobody.pw_gid)
     home = Home(open_folder, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
@@ -329,8 +326,3 @@ def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) ->
     folders.install_binaries()
     assert target.is_dir()
     assert (tmp_path / "home" / libraries.name / "libssl.so").exists()
-
-
-def test_an_unknown_action_is_a_usage_error(capsys) -> None:
-    assert program.main(["destroy"]) == 2
-    assert capsys.readouterr().err == "usage: python -m newsdedup_site.embedded keep|stop|start|home\n"

@@ -42,16 +42,6 @@ REFUSED = [
 ]
 
 
-def refuse_a_row_of_copy(connection: psycopg.Connection) -> None:
-    row = f"{MARK}\tone\ttwo\n"
-    with (
-        pytest.raises(psycopg.errors.InvalidTextRepresentation, match=MARK),
-        connection.cursor() as cursor,
-        cursor.copy("COPY article FROM STDIN") as copy,
-    ):
-        copy.write(row)
-
-
 def kill_a_busy_process(home: Home) -> None:
     """Have the server lose a process in the middle of a statement: it logs which one, and restarts."""
     busy, other = home.connect(), home.connect()
@@ -85,7 +75,12 @@ def test_no_statement_and_no_row_is_logged_and_the_log_of_earlier_versions_goes(
             connection.execute("RESET statement_timeout")
             with pytest.raises(psycopg.errors.InvalidTextRepresentation, match=MARK):
                 connection.execute("SELECT %s::text::integer", [MARK])
-            refuse_a_row_of_copy(connection)
+            with (
+                pytest.raises(psycopg.errors.InvalidTextRepresentation, match=MARK),
+                connection.cursor() as cursor,
+                cursor.copy("COPY article FROM STDIN") as copy,
+            ):
+                copy.write(f"{MARK}\tone\ttwo\n")
         kill_a_busy_process(server)
         server.run("-c", ASK)  # waits until it has recovered
         server.run("-c", STOP)

@@ -48,13 +48,13 @@ def _installation(alerts: Path, *, together: bool) -> Iterator[tuple[str, Any]]:
         home, source, stored = (Path(folder) / name for name in ("home", "alerts.csv", "stored.jsonl"))
         _write(alerts, source, together=together)
         try:
-            _manage(home, "migrate", "--verbosity=0")
-            _manage(home, "import_articles", str(source), "--no-progress")
+            _python(home, "manage.py", "migrate", "--verbosity=0")
+            _python(home, "manage.py", "import_articles", str(source), "--no-progress")
             yield "exact", _report(home, "exact")
-            _manage(home, "find_duplicates", "--passes=minhash", "--no-progress")
+            _python(home, "manage.py", "find_duplicates", "--passes=minhash", "--no-progress")
             for name in REPORTS:
                 yield name, _report(home, name, *(["--subset-check"] if name == "thresholds" else []))
-            _manage(home, "export_articles", f"--output={stored}", "--no-progress")
+            _python(home, "manage.py", "export_articles", f"--output={stored}", "--no-progress")
             yield "texts", [normalize_text(json.loads(line)["content"]) for line in stored.open(encoding="utf-8")]
         finally:
             _python(home, "-m", "newsdedup_site.embedded", "stop")
@@ -80,23 +80,14 @@ def plain(text: str) -> str:
 
 
 def _report(home: Path, name: str, *options: str) -> Any:
-    return json.loads(_manage(home, "report", name, *options, "--format=json"))
-
-
-def _manage(home: Path, *arguments: str) -> str:
-    return _python(home, "manage.py", *arguments)
+    return json.loads(_python(home, "manage.py", "report", name, *options, "--format=json"))
 
 
 def _python(home: Path, *arguments: str) -> str:
-    command = [sys.executable, *arguments]
-    return subprocess.run(
-        command, cwd=CHECKOUT, env=_environment(home), check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
-
-
-def _environment(home: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")}
-    return kept | {"NEWSDEDUP_HOME": str(home)}
+    environment = kept | {"NEWSDEDUP_HOME": str(home)}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=CHECKOUT, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 # ---- the pairs that datasketch finds with the parameters of the study, at each threshold ----
@@ -108,17 +99,13 @@ def datasketch_pairs(texts: Iterable[str], thresholds: Sequence[float]) -> dict[
     Its candidates are compared exactly, so each pair has the score that it is counted by.
     """
     shingles = [{text[at : at + SHINGLE] for at in range(max(len(text) - SHINGLE + 1, 1))} for text in texts if text]
-    sketches = [_sketch(shingle) for shingle in shingles]
+    sketches = [MinHash(num_perm=PERMUTATIONS) for _ in shingles]
+    for sketch, of_text in zip(sketches, shingles, strict=True):
+        sketch.update_batch([shingle.encode() for shingle in of_text])
     found = [_found(shingles, sketches, threshold) for threshold in thresholds]
     lost: list[int | None] = [len(pairs - lower) for pairs, lower in pairwise(found)]
     version = importlib.metadata.version("datasketch")
     return {"version": version, "found": [len(pairs) for pairs in found], "lost": [*lost, None]}
-
-
-def _sketch(shingles: set[str]) -> MinHash:
-    sketch = MinHash(num_perm=PERMUTATIONS)
-    sketch.update_batch([shingle.encode() for shingle in shingles])
-    return sketch
 
 
 def _found(shingles: Sequence[set[str]], sketches: Sequence[MinHash], threshold: float) -> set[tuple[int, int]]:
@@ -198,7 +185,10 @@ def _figures(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _datasketch(results["datasketch"], together["thresholds"])
     yield from _gaps(together["gaps"])
     for name, counts in both.items():
-        yield from _far(name, counts["far"])
+        *bands, in_all = counts["far"]
+        for band in bands:
+            yield f"far{band['lowest'] * 100:.0f}_{name}", _far_of(**band)
+        yield f"farall_{name}", _far_of(**in_all)
         yield f"advised_{name}", str(counts["bands"][0]["pairs"])
         yield from _policies(name, counts["policies"], articles)
     yield "advised_days", str(together["advised"]["days"])
@@ -266,27 +256,20 @@ def _datasketch(datasketch: dict[str, Any], thresholds: list[dict[str, Any]]) ->
 
 
 def _gaps(gaps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    yield "gaps", "\n".join(map(_gap, gaps))
+    rows = []
+    for gap in gaps:
+        website = "the same" if gap["same_newspaper"] else "two"
+        unknown = gap["mean"] is None
+        days = ["", "", ""] if unknown else [f"{gap['quantiles'][2]:g}", f"{gap['mean']:.1f}", gap["longest"]]
+        cells = [_label(gap), website, gap["pairs"], gap["same_day"], gap["later"], *days]
+        rows.append(f"| {' | '.join(map(str, cells))} |")
+    yield "gaps", "\n".join(rows)
     below = [gap for gap in gaps if gap["highest"] < 1]
     for name, same in (("same", True), ("two", False)):
         medians = [row["quantiles"][2] for row in below if row["same_newspaper"] is same and row["quantiles"]]
         yield from {f"{name}_least": f"{min(medians):g}", f"{name}_most": f"{max(medians):g}"}.items()
     hours = [row["median_hours"] for row in below if not row["same_newspaper"]]
     yield from {"least_hours": f"{min(hours):.1f}", "most_hours": f"{max(hours):.1f}"}.items()
-
-
-def _gap(gap: dict[str, Any]) -> str:
-    website = "the same" if gap["same_newspaper"] else "two"
-    days = ["", "", ""] if gap["mean"] is None else [f"{gap['quantiles'][2]:g}", f"{gap['mean']:.1f}", gap["longest"]]
-    cells = [_label(gap), website, gap["pairs"], gap["same_day"], gap["later"], *days]
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def _far(name: str, far: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    *bands, in_all = far
-    for band in bands:
-        yield f"far{band['lowest'] * 100:.0f}_{name}", _far_of(**band)
-    yield f"farall_{name}", _far_of(**in_all)
 
 
 def _far_of(far: int, later: int, **_band: float) -> str:

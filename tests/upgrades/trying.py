@@ -37,19 +37,9 @@ from newsdedup_site.doctor.examining import examine
 from newsdedup_site.models import KeyMap
 from tests.commands import called
 from tests.factories import store_article
-from tests.upgrades.states import Rows, all_rows, differences
+from tests.upgrades.states import all_rows, differences
 
-PAGES = (
-    "/",
-    "/queue/",
-    "/clusters/",
-    "/articles/",
-    "/runs/",
-    "/history/",
-    "/reports/",
-    "/crawls/",
-    "/people/",
-)
+PAGES = ("/", "/queue/", "/clusters/", "/articles/", "/runs/", "/history/", "/reports/", "/crawls/", "/people/")
 # The settings of the default profile after the first migrate.
 NEW_SETTINGS = {"containment": {"enabled": True}}
 # What people decided, and what follows from it: no run may change it.
@@ -67,7 +57,8 @@ def try_state() -> dict[str, Any]:
     called("check", databases=["default"])
     called("renormalize", no_progress=True)
     called("find_duplicates", no_progress=True)
-    faults += _lost_decisions(after, all_rows(url))
+    tables = ("dedup_decision", "dedup_link", "auth_user", "articles_articlepage")
+    faults += differences({table: after.get(table, {}) for table in tables}, all_rows(url))
     if not decided.items() <= (now := _decided()).items():
         faults.append(f"Decided pairs were {decided} and are {now}")
     return {"faults": faults + _doctor() + _pages(), "pairs": _pairs()}
@@ -92,11 +83,6 @@ def _decided() -> dict[int, str]:
     with connection.cursor() as cursor:
         cursor.execute(DECIDED)
         return dict(cursor.fetchall())
-
-
-def _lost_decisions(before: Rows, after: Rows) -> list[str]:
-    tables = ("dedup_decision", "dedup_link", "auth_user", "articles_articlepage")
-    return differences({table: before.get(table, {}) for table in tables}, after)
 
 
 def _doctor() -> list[str]:
