@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from dedup.answers import BUTTONS, PairLabel
-from newsdedup_site.access.middleware import UserRequest
+from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.models import KeyMap
 
 _PAIR = ("pair", "cluster_card")

@@ -11,8 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from articles.paging import page_of
-from newsdedup_site.access.addresses import SEE_ALARMS, has_right
-from newsdedup_site.access.middleware import UserRequest
+from newsdedup_site.access.addresses import SEE_ALARMS, UserRequest, has_right
 from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import Group, grouped, kind_of
 from newsdedup_site.alarms.recording import recipients

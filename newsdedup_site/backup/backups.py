@@ -20,9 +20,17 @@ from articles.files.whole_files import UnwritableError, whole_bytes
 from articles.storage.locks import Lock, waited_lock
 from articles.versions import newsdedup_version
 from dedup.checks import check_trigrams
-from newsdedup_site.backup import container, dump
-from newsdedup_site.backup.container import AnyReader, check_all, reader_of
-from newsdedup_site.backup.dump import Program, program_for
+from newsdedup_site.backup.formats import (
+    MISSING,
+    AnyReader,
+    CopyReader,
+    DumpReader,
+    check_all,
+    program_for,
+    reader_of,
+    write_copy,
+    write_dump,
+)
 from newsdedup_site.backup.manifest import (
     BackupError,
     DamagedBackupError,
@@ -76,18 +84,18 @@ def _check_path(path: Path, *, replace_it: bool) -> None:
         raise BackupError(f"{path.parent} is not a folder. Create it first.")
 
 
-def _program(wanted: Format | None) -> Program | None:
+def _program(wanted: Format | None) -> str | None:
     """Return the pg_dump to use; None: the format `copy`."""
     if wanted is Format.COPY:
         return None
     version = server_version() // 10_000
     program = program_for("pg_dump", version)
     if program is None and wanted is Format.PG_DUMP:
-        raise BackupError(dump.MISSING.format(name="pg_dump", version=version, otherwise="use"))
+        raise BackupError(MISSING.format(name="pg_dump", version=version, otherwise="use"))
     return program
 
 
-def _write(raw: BinaryIO, program: Program | None, progress: Progress) -> Manifest:
+def _write(raw: BinaryIO, program: str | None, progress: Progress) -> Manifest:
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         # What is written from here on, it does not see.
         cursor.execute(_SNAPSHOT_SQL)
@@ -109,8 +117,8 @@ def _write(raw: BinaryIO, program: Program | None, progress: Progress) -> Manife
         if program:
             cursor.execute("SELECT pg_export_snapshot(), current_schema()")
             snapshot, schema = cursor.fetchone()
-            return dump.write(raw, program, schema, snapshot, manifest, partial(progress, "write"))
-        return container.write(raw, cursor, manifest, partial(progress, "write"))
+            return write_dump(raw, program, schema, snapshot, manifest, partial(progress, "write"))
+        return write_copy(raw, cursor, manifest, partial(progress, "write"))
 
 
 def _counted(cursor: Any, name: str, columns: tuple[str, ...], progress: Progress) -> Table:
@@ -174,10 +182,10 @@ def restore(path: Path, progress: Progress) -> Manifest:
         check_all(reader, progress)
         with waited_lock(connection, Lock.MIGRATE):
             _check_empty()
-            if isinstance(reader, dump.Reader):
+            if isinstance(reader, DumpReader):
                 _restore_dump(reader, progress)
             else:
-                _restore_container(reader, progress)
+                _restore_copy(reader, progress)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
         return reader.manifest
@@ -215,7 +223,7 @@ def _check_empty() -> None:
             )
 
 
-def _restore_dump(reader: dump.Reader, progress: Progress) -> None:
+def _restore_dump(reader: DumpReader, progress: Progress) -> None:
     manifest = reader.manifest
     version = server_version() // 10_000
     if version < manifest.server:
@@ -225,7 +233,7 @@ def _restore_dump(reader: dump.Reader, progress: Progress) -> None:
         )
     program = program_for("pg_restore", version)
     if program is None:
-        raise RestoreError(dump.MISSING.format(name="pg_restore", version=version, otherwise="make the backup with"))
+        raise RestoreError(MISSING.format(name="pg_restore", version=version, otherwise="make the backup with"))
     with transaction.atomic(), connection.cursor() as cursor:
         drop_all(cursor)
     reader.restore(program, partial(progress, "restore"))
@@ -233,7 +241,7 @@ def _restore_dump(reader: dump.Reader, progress: Progress) -> None:
         _compare(cursor, manifest, progress)
 
 
-def _restore_container(reader: container.Reader, progress: Progress) -> None:
+def _restore_copy(reader: CopyReader, progress: Progress) -> None:
     manifest = reader.manifest
     _bring_to(manifest)
     with transaction.atomic(durable=True), connection.cursor() as cursor:

@@ -86,30 +86,22 @@ def _contents(sample: Sample) -> Found:
     shingles = ("article", "newspaper", "date", "revision", "shingles")
     texts, sentences = ("pk", "revision", "content"), ("article", "revision", "hashes", "marks")
     return together(
-        _differing(SHINGLE_INDEX, ArticleShingles, shingles, forms, smaller),
-        _differing(SENTENCE_INDEX, ArticleSentences, sentences, texts, smaller),
+        listed(_differing(SHINGLE_INDEX, ArticleShingles, shingles, forms, smaller)),
+        listed(_differing(SENTENCE_INDEX, ArticleSentences, sentences, texts, smaller)),
     )
 
 
-def _differing(index: Any, model: Any, columns: Sequence[str], read: Sequence[str], sample: Sample) -> Found:
-    """Return which rows of an index are not what it makes of their articles, as far as they have one of today."""
-    articles = sampled(Article.objects.values_list(*read), sample).iterator(_AT_ONCE)
-    return listed(
-        f"article {made[0]} has another row in {options(model).db_table} than its text gives"
-        for batch in iter(lambda: list(islice(articles, _AT_ONCE)), [])
-        for made, stored in _both(index, model, columns, batch)
-        if made != stored
-    )
-
-
-def _both(index: Any, model: Any, columns: Sequence[str], batch: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    known = model.objects.filter(pk__in=[row[0] for row in batch]).values_list(*columns)
-    stored = {row[0]: tuple(bytes(value) if isinstance(value, memoryview) else value for value in row) for row in known}
+def _differing(index: Any, model: Any, columns: Sequence[str], read: Sequence[str], sample: Sample) -> Iterator[str]:
+    """Yield which rows of an index are not what it makes of their articles, as far as they have one of today."""
     revision = columns.index("revision")
-    for made in index.made(batch):
-        row = stored.get(made[0])
-        if row is not None and row[revision] == made[revision]:
-            yield tuple(made), row
+    articles = sampled(Article.objects.values_list(*read), sample).iterator(_AT_ONCE)
+    for batch in iter(lambda: list(islice(articles, _AT_ONCE)), []):
+        known = model.objects.filter(pk__in=[row[0] for row in batch]).values_list(*columns)
+        stored = {row[0]: [bytes(value) if isinstance(value, memoryview) else value for value in row] for row in known}
+        for made in index.made(batch):
+            row = stored.get(made[0])
+            if row is not None and row[revision] == made[revision] and row != list(made):
+                yield f"article {made[0]} has another row in {options(model).db_table} than its text gives"
 
 
 def _judged(sample: Sample) -> Found:

@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 
 from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
-from newsdedup_site.access.middleware import UserRequest
+from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.logins import locks
 from newsdedup_site.people import actions
 from newsdedup_site.people.actions import PersonError, make_link

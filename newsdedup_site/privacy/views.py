@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from articles.models import Article, Newspaper, Removal, Withholding
 from articles.paging import page_of
 from dedup.detection.runs.requests import is_worker_alive
-from newsdedup_site.access.middleware import UserRequest
+from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.privacy import removal as removals_made
 from newsdedup_site.privacy import retention
 from newsdedup_site.privacy.removal import (

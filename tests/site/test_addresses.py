@@ -157,7 +157,7 @@ def test_the_check_finds_nothing_here_and_misses_the_middleware(settings) -> Non
     assert (error.id, error.msg, error.hint) == (
         "newsdedup_site.E004",
         "Nothing enforces the rules of the addresses.",
-        "Add newsdedup_site.access.middleware.RightsMiddleware.",
+        "Add newsdedup_site.access.addresses.RightsMiddleware.",
     )
 
 

@@ -21,10 +21,18 @@ from django.test import Client
 from django.urls import resolve
 from django.utils import timezone
 
-from newsdedup_site.access import middleware
-from newsdedup_site.access.addresses import CONFIGURE, DECIDE, READ, READ_STORIES, Rule, admins, has_right
+from newsdedup_site import access
+from newsdedup_site.access.addresses import (
+    CONFIGURE,
+    DECIDE,
+    READ,
+    READ_STORIES,
+    RightsMiddleware,
+    Rule,
+    admins,
+    has_right,
+)
 from newsdedup_site.access.backend import RightsBackend
-from newsdedup_site.access.middleware import RightsMiddleware
 from newsdedup_site.templatetags.menu import GROUPS, ROW
 from tests.addresses import Address, addresses
 from tests.factories import make_user
@@ -117,9 +125,9 @@ def test_every_address_is_open_to_the_roles_that_are_declared_and_to_no_other(
 
 def test_no_address_refuses_a_link_with_a_blank_page(monkeypatch: pytest.MonkeyPatch) -> None:
     client, sent = client_of("superuser"), {}
-    above = middleware._page_above
+    above = access.addresses._page_above
     # Only what is sent to the page above it: what the others show is another question.
-    monkeypatch.setattr(middleware, "_page_above", lambda path: sent.setdefault(path, above(path)))
+    monkeypatch.setattr(access.addresses, "_page_above", lambda path: sent.setdefault(path, above(path)))
     forms = [sample for sample in samples() if sample.rule and sample.rule.is_form and ":" not in sample.name]
     answers = {form.url(): client.get(form.url()).status_code for form in forms if form.name != "logout"}
     assert [url for url, status in answers.items() if status == 405] == []
