@@ -44,12 +44,7 @@ class UnknownInvariantError(ValueError):
     """There is no such promise; the message names all."""
 
 
-def examine(
-    names: Collection[str] = (),
-    *,
-    sample: int | None = SAMPLE,
-    seed: int | None = None,
-) -> list[Finding]:
+def examine(names: Collection[str] = (), *, sample: int | None = SAMPLE, seed: int | None = None) -> list[Finding]:
     """Return what the doctor finds of these promises, or of all; each with its faults, or none.
 
     A look that ends in an error says so, and the others go on. All see the database as it was at one moment: in a

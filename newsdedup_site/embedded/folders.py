@@ -49,12 +49,11 @@ def home() -> Path:
         root = Path("/var/lib/newsdedup")
     else:
         root = platformdirs.user_data_path("newsdedup")
-    for character in str(root):
-        if character in UNUSABLE_IN_HOME:
-            raise EmbeddedServerError(
-                f"The folder of the embedded PostgreSQL server, {str(root)!r}, must not contain {character!r}. "
-                "Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and line breaks."
-            )
+    if unusable := [character for character in str(root) if character in UNUSABLE_IN_HOME]:
+        raise EmbeddedServerError(
+            f"The folder of the embedded PostgreSQL server, {str(root)!r}, must not contain {unusable[0]!r}. "
+            "Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and line breaks."
+        )
     return root / hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]
 
 
@@ -76,10 +75,8 @@ def server_user() -> pwd.struct_passwd | None:
     """Return the system user that the server runs as, created if missing; None means the current user."""
     if os.geteuid() != 0:
         return None
-    try:
+    with suppress(KeyError):
         return pwd.getpwnam(SYSTEM_USER)
-    except KeyError:
-        pass
     command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", SYSTEM_USER]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True)

@@ -23,11 +23,7 @@ class Command(LongCommand):
         "file gets its name when it is complete and has been read again. Only you can read it: it has the logins."
     )
     resuming = "No backup was made."
-    exit_codes = {
-        BackupError: ExitCode.ERROR,
-        DamagedBackupError: ExitCode.ERROR,
-        EmbeddedServerError: ExitCode.ERROR,
-    }
+    exit_codes = dict.fromkeys((BackupError, DamagedBackupError, EmbeddedServerError), ExitCode.ERROR)
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""

@@ -23,11 +23,7 @@ class Command(LongCommand):
         "were backed up."
     )
     resuming = "Nothing was restored; the database is still empty."
-    exit_codes = {
-        DamagedBackupError: ExitCode.ERROR,
-        RestoreError: ExitCode.ERROR,
-        EmbeddedServerError: ExitCode.ERROR,
-    }
+    exit_codes = dict.fromkeys((DamagedBackupError, RestoreError, EmbeddedServerError), ExitCode.ERROR)
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
