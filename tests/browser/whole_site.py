@@ -113,10 +113,6 @@ class _Server(ThreadedWSGIServer):
         """Leave the connection of the test open."""
 
 
-class _Thread(LiveServerThread):
-    server_class = _Server
-
-
 @dataclass
 class Site:
     """The site on a port of its own, with the cookie with which mara is logged in, and the numbers of `fill`.
@@ -178,8 +174,8 @@ def served(numbers: dict[str, str]) -> Iterator[Site]:
         return StaticFilesHandler(answer)
 
     shared.inc_thread_sharing()
-    thread = _Thread("localhost", in_turn)
-    thread.daemon = True
+    thread = LiveServerThread("localhost", in_turn)
+    thread.server_class, thread.daemon = _Server, True
     thread.start()
     thread.is_ready.wait()
     if thread.error:

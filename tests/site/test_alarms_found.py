@@ -73,14 +73,11 @@ def alive() -> None:
     Worker.objects.update_or_create(name="w", defaults={"seen_at": ago(seconds=3)})
 
 
-def test_a_new_archive_has_no_alarm() -> None:
-    assert found() == []
-
-
 # ---- nightly runs ----
 
 
-def test_a_nightly_run_is_missed_an_hour_after_its_time_and_not_when_it_is_new() -> None:
+def test_a_new_archive_has_no_alarm_and_misses_a_nightly_run_an_hour_after_its_time() -> None:
+    assert found() == []
     nightly()
     alive()
     due = datetime.datetime(2026, 3, 2, 2, 30, tzinfo=datetime.UTC)
@@ -227,9 +224,8 @@ def test_no_worker_is_an_alarm_where_one_is_needed() -> None:
     assert found() == []
     Profile.objects.filter(pk=profile.pk).update(nightly_due=ago(minutes=11))
     assert [found_alarm.what for found_alarm in found()] == ["No worker answers."]
-
-
-def test_a_task_that_waits_misses_a_worker() -> None:
+    # So is it once a task has waited.
+    Profile.objects.filter(pk=profile.pk).update(nightly_at=None, nightly_due=None)
     with time_machine.travel(ago(minutes=11), tick=False):
         job_task.enqueue(0)
         later = job_task.using(run_after=NOW + datetime.timedelta(hours=1)).enqueue(0)
