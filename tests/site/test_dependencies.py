@@ -105,6 +105,10 @@ def test_production_installs_no_database_and_the_other_lists_add_to_it() -> None
         assert requirement.specifier == trial[name].specifier == dev[name].specifier
     for name in trial:
         assert importlib.metadata.version(name) in trial[name].specifier, name
+    # Of the extras, it has parquet alone.
+    requirements = importlib.metadata.requires("newsdedup") or []
+    extras = " ".join(requirement for requirement in requirements if "extra ==" in requirement)
+    assert set(production) & set(re.findall(r"[a-z0-9][\w-]*", extras)) - BASE == {"pyarrow"}
 
 
 def test_no_module_needs_the_packages_of_a_trial_to_be_loaded() -> None:
@@ -262,14 +266,6 @@ def ends(base: Path, lines: list[list[str]], **environment: str) -> dict[str, tu
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)  # type: ignore[no-any-return]
-
-
-def test_the_list_of_production_has_the_base_and_the_extra_parquet() -> None:
-    extras = " ".join(
-        requirement for requirement in importlib.metadata.requires("newsdedup") or [] if "extra ==" in requirement
-    )
-    brought = set(locked("requirements.txt")) & set(re.findall(r"[a-z0-9][\w-]*", extras)) - BASE
-    assert brought == {"pyarrow"}
 
 
 @pytest.mark.slow

@@ -133,9 +133,7 @@ def test_gunicorn_loads_the_pages_once_and_leaves_connections_to_others(monkeypa
     assert settings.control_socket_disable
     # Runs, crawls and commands need connections to the database too; PostgreSQL allows 100.
     assert settings.workers * settings.threads <= 50
-
-
-def test_what_draws_charts_is_loaded_before_the_first_request() -> None:
+    # What draws charts is loaded before the first request.
     program = (
         "import sys, newsdedup_site.wsgi; print({'altair', 'jsonschema', 'networkx', 'vl_convert'} - set(sys.modules))"
     )

@@ -102,7 +102,7 @@ def test_following_the_readme_finds_the_duplicates_of_ones_own_articles(tmp_path
 
 
 TEMPLATES = CHECKOUT / "templates"
-OF_EVERY_PAGE = {"django_htmx", "humanize", "jobs", "keys", "layout", "menu", "static"}
+OF_EVERY_PAGE = {"django_htmx", "humanize", "keys", "layout", "menu", "static"}
 
 
 @pytest.mark.parametrize("area", ["accounts", "crawlers", "layout"])
@@ -154,6 +154,10 @@ def test_the_workflow_runs_ci_on_every_python_and_the_oldest_postgresql_that_are
     tested = [entry["postgresql"] for entry in matrix["include"]]
     assert min(tested) == MINIMUM_VERSION
     assert f"(PostgreSQL {MINIMUM_VERSION} or newer)" in text("docs/running.md")
+    # Every night, also the tests that take long.
+    job = yaml.safe_load(text(".github/workflows/nightly.yml"))["jobs"]["run"]
+    assert job["strategy"]["matrix"]["tests"] == ["--all", "--soak"]
+    assert job["steps"][-1]["run"] == ".ci/run ${{ matrix.tests }}"
 
 
 @pytest.mark.parametrize(
@@ -185,12 +189,6 @@ def test_a_command_gets_a_server_of_its_own_and_the_server_goes_with_it() -> Non
     url, number, locale = done.stdout.split()
     assert (done.returncode, int(number) // 10_000, locale) == (7, int(version), "C.UTF-8")
     assert not Path(unquote(re.search("host=([^&]*)", url)[1])).exists()
-
-
-def test_every_night_all_tests_run_and_those_that_take_long() -> None:
-    job = yaml.safe_load(text(".github/workflows/nightly.yml"))["jobs"]["run"]
-    assert job["strategy"]["matrix"]["tests"] == ["--all", "--soak"]
-    assert job["steps"][-1]["run"] == ".ci/run ${{ matrix.tests }}"
 
 
 @pytest.mark.parametrize(("named", "layer"), [("tests/load/test_load.py", "--all"), ("tests/study", "--soak")])

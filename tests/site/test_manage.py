@@ -47,15 +47,12 @@ def test_a_server_that_is_away_is_said_in_a_sentence() -> None:
     assert said.startswith("Traceback (most recent call last):")
 
 
-def test_wrong_settings_are_said_in_a_sentence() -> None:
+def test_wrong_settings_and_a_home_that_cannot_be_used_are_said_in_a_sentence() -> None:
     assert manage("check", **NO_SERVER, DEBUG="ture") == (
         1,
         "",
         "DEBUG=ture is neither true nor false. Set one of true, yes, on, 1, false, no, off, 0.\n",
     )
-
-
-def test_a_home_that_cannot_be_used_is_said_in_a_sentence() -> None:
     status, _, said = manage("check", NEWSDEDUP_HOME="/srv/a,b")
     assert (status, len(said.splitlines())) == (1, 1)
     assert "'/srv/a,b'" in said
