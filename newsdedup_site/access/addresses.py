@@ -294,11 +294,8 @@ class RightsMiddleware:
             return _refusal(request, rule.right)
         if request.method not in _SAFE_METHODS and not rule.is_form:
             return HttpResponseNotAllowed(_SAFE_METHODS)
-        if (
-            match
-            and not match.namespaces
-            and any(isinstance(value, int) and value > MAX_NUMBER for value in kwargs.values())
-        ):
+        is_too_high = any(isinstance(value, int) and value > MAX_NUMBER for value in kwargs.values())
+        if match and not match.namespaces and is_too_high:
             raise Http404(f"No row has so high a number: the highest is {MAX_NUMBER}.")
         return None
 

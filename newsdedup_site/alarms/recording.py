@@ -20,7 +20,7 @@ from articles.storage.locks import Lock, lock_transaction
 from dedup.integrations.webhooks import announce_alarms
 from newsdedup_site.access.addresses import admins
 from newsdedup_site.alarms.finding import FORGOTTEN, find_all, is_elsewhere
-from newsdedup_site.alarms.kinds import grouped, kind_of
+from newsdedup_site.alarms.kinds import facts_of, grouped, kind_of
 from newsdedup_site.models import Alarm, AlarmNotice
 
 # What was told lately is not told again because it was over for a while.
@@ -94,18 +94,9 @@ def _queue(told: Sequence[Told], now: datetime.datetime) -> list[AlarmNotice]:
 
 
 def _body(row: Alarm, event: AlarmNotice.Event) -> dict[str, Any]:
-    return {
-        "event": str(event),
-        "kind": row.kind,
-        "subject": row.subject,
-        "since": row.since.isoformat(timespec="seconds"),
-        "over_at": row.over_at.isoformat(timespec="seconds") if row.over_at else None,
-        "what": row.what,
-        "detail": row.detail,
-        "follows": kind_of(row).follows,
-        "remedy": row.remedy,
-        "url": settings.SITE_URL + row.address if settings.SITE_URL and row.address else row.address,
-    }
+    facts = facts_of(row, "kind", "subject", "since", "over_at", "what", "detail", "follows", "remedy")
+    url = settings.SITE_URL + row.address if settings.SITE_URL and row.address else row.address
+    return {"event": str(event), **facts, "url": url}
 
 
 def recipients() -> list[str]:

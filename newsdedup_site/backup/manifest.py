@@ -145,14 +145,8 @@ SELECT count(*), coalesce(sum(hashtextextended(ROW({columns})::text, 0)::numeric
 """)
 # What migrations, or a worker that waits, write into a new database.
 _FIRST_ROWS = {
-    "auth_group",
-    "auth_group_permissions",
-    "auth_permission",
-    "dedup_profile",
-    "dedup_questioncount",
-    "dedup_worker",
-    "django_content_type",
-    "django_migrations",
+    *("auth_group", "auth_group_permissions", "auth_permission", "dedup_profile", "dedup_questioncount"),
+    *("dedup_worker", "django_content_type", "django_migrations"),
 }
 _DROP_SQL: LiteralString = """
 DO $$
