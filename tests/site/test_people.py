@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import time_machine
@@ -344,10 +345,7 @@ def test_two_admins_who_demote_each_other_at_once_leave_one() -> None:
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=demote, args=pair) for pair in (both, both[::-1])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(demote, both, both[::-1]))
     assert len(refused) == 1
     assert sum(actions.role_of(user) == "admin" for user in User.objects.all()) == 1
