@@ -30,13 +30,10 @@ def present(user: User | AnonymousUser, most: int = SHOWN_OF_A_KIND) -> dict[str
     return {"groups": grouped(found, most), "number": len(found), "for_admin": for_admin}
 
 
-_MOST = 1_000
-
-
 def alarms(request: UserRequest) -> HttpResponse:
     """Show what is wrong now, whom it is sent to, and every alarm before."""
     context = {
-        "now": present(request.user, most=_MOST),
+        "now": present(request.user, most=1_000),
         "page": page_of(Alarm.objects.prefetch_related("notices"), request.GET.get("page")),
         "mail_server": settings.SEND_EMAIL,
         "recipients": recipients(),
