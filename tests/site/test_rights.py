@@ -197,6 +197,12 @@ def test_every_page_marks_its_entry_of_the_menu() -> None:
     assert len(marked) == len(set(marked))
 
 
+def test_static_files_need_no_login(client: Client) -> None:
+    answer = client.get("/static/newsdedup/icon.svg")
+    assert (answer.status_code, b"".join(answer.streaming_content)[:4]) == (200, b"<svg")
+    answer.close()
+
+
 def test_every_form_is_guarded_against_other_sites() -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(make_user("root", is_staff=True, is_superuser=True))
