@@ -195,8 +195,7 @@ def keys(request: UserRequest) -> HttpResponse:
         return redirect("keys")
     form = KeysForm(request.POST or None, keys=keys_of(request.user))
     if request.method == "POST" and form.is_valid():
-        on = form.cleaned_data.pop("on")
-        store_keys(request.user, on=on, by_action=form.cleaned_data)
+        store_keys(request.user, on=form.cleaned_data.pop("on"), by_action=form.cleaned_data)
         messages.success(request, "Your keys are saved.")
         return redirect("keys")
     return render(request, "keys/keys.html", {"form": form}, status=400 if form.errors else 200)

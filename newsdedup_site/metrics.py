@@ -130,8 +130,7 @@ def _runs(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
     yield from _nights(now)
     yield single("worker_alive", "1 if a worker gave a sign of life within 30 seconds.", float(is_worker_alive()))
     yield single("workers", "Workers that gave a sign of life within a day.", Worker.objects.count())
-    waiting = DBTaskResult.objects.ready().count()
-    yield single("tasks_waiting", "Tasks that a worker should have begun.", waiting)
+    yield single("tasks_waiting", "Tasks that a worker should have begun.", DBTaskResult.objects.ready().count())
     due = Delivery.objects.filter(state=Delivery.State.WAITING, webhook__active=True)
     yield single("webhook_requests_waiting", "Requests to webhooks that were not accepted yet.", due.count())
 

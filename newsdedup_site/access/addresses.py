@@ -313,5 +313,4 @@ def _refusal(request: HttpRequest, right: Right | None) -> HttpResponse:
     """Answer 403: with the missing right, or for users who may not even read, with whom to ask."""
     if right is None or has_right(request.user, READ):
         return render(request, "403.html", {"missing": right}, status=403)
-    asked = {"admins": admins()[:SHOWN_ADMINS]}
-    return render(request, "accounts/no_role.html", asked, status=403)
+    return render(request, "accounts/no_role.html", {"admins": admins()[:SHOWN_ADMINS]}, status=403)
