@@ -15,8 +15,8 @@ from django.db import DatabaseError, NotSupportedError, OperationalError, Progra
 from django.db.migrations.exceptions import MigrationSchemaMissing
 
 from articles.processes import is_out_of_memory
-from newsdedup_site.deployment import refuse_insecure
 from newsdedup_site.embedded import EmbeddedServerError
+from newsdedup_site.environment import refuse_insecure
 
 # SQLSTATE codes, appendix A of the PostgreSQL manual.
 INSUFFICIENT_PRIVILEGE = "42501"

@@ -13,9 +13,8 @@ class SiteConfig(AppConfig):
     default = True
 
     def ready(self) -> None:
-        """Register the system checks."""
-        from newsdedup_site import deployment  # noqa: F401, PLC0415 - where Django wants checks registered
-        from newsdedup_site.access import addresses  # noqa: F401, PLC0415
+        """Register the system checks of the addresses."""
+        from newsdedup_site.access import addresses  # noqa: F401, PLC0415 - where Django wants checks registered
 
 
 class AdminConfig(SimpleAdminConfig):

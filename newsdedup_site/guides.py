@@ -65,7 +65,9 @@ class _Renderer(RendererHTML):
     html_inline = html_block
 
     def heading_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
-        tokens[idx].attrSet("id", anchor_of(tokens[idx + 1].content))
+        # The anchor that GitHub makes of a heading, so that links work here and there.
+        words = re.sub(r"[^\w\- ]", "", tokens[idx + 1].content.lower())
+        tokens[idx].attrSet("id", words.replace(" ", "-"))
         return self.renderToken(tokens, idx, *rest)
 
     def table_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
@@ -104,11 +106,6 @@ _PARSER = MarkdownIt("commonmark", renderer_cls=_Renderer).enable("table")
 def html_of(name: str) -> SafeString:
     """Return a page as HTML."""
     return mark_safe(_PARSER.render(documents()[name].text))  # noqa: S308 (our own text, no HTML in it)
-
-
-def anchor_of(heading: str) -> str:
-    """Return the anchor that GitHub makes of a heading, so that links work here and there."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _lead(link: Token) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from dedup.answers import BUTTONS, PairLabel
-from newsdedup_site.access.middleware import UserRequest
+from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.models import KeyMap
 
 _PAIR = ("pair", "cluster_card")
@@ -78,11 +78,6 @@ _ALL = (
     Action("unfold", "unfold or fold long passages", "x", _COMPARED),
 )
 ACTIONS = {action.name: action for action in _ALL}
-
-
-def actions_on(page: str | None) -> Iterator[Action]:
-    """Yield the actions of a page, in the order of the registry."""
-    return (action for action in _ALL if action.is_on(page))
 
 
 # Browsers, forms and screen readers need these; they are refused by name, as is the space.
@@ -200,8 +195,7 @@ def keys(request: UserRequest) -> HttpResponse:
         return redirect("keys")
     form = KeysForm(request.POST or None, keys=keys_of(request.user))
     if request.method == "POST" and form.is_valid():
-        on = form.cleaned_data.pop("on")
-        store_keys(request.user, on=on, by_action=form.cleaned_data)
+        store_keys(request.user, on=form.cleaned_data.pop("on"), by_action=form.cleaned_data)
         messages.success(request, "Your keys are saved.")
         return redirect("keys")
     return render(request, "keys/keys.html", {"form": form}, status=400 if form.errors else 200)

@@ -70,6 +70,7 @@ def lock_of(failures: Mapping[str, Sequence[datetime]], *, is_known: bool, now: 
     return max((Lock(kind, end) for kind, end in ends.items() if end), key=lambda lock: lock.until, default=None)
 
 
+# Older failures count for no limit.
 _KEPT = timedelta(days=1)
 # A name is known at an address for this long after its last login from there.
 _KNOWN_FOR = timedelta(days=90)
@@ -95,7 +96,8 @@ def lock_for(name: str, address: str | None, now: datetime) -> Lock | None:
         "address": [time for _, where, time in found if where == address],
         "name": [time for who, _, time in found if who == name],
     }
-    return lock_of(failures, is_known=_is_known(name, address, now), now=now)
+    logins = AccessLog.objects.filter(_at(address), username=name, attempt_time__gt=now - _KNOWN_FOR)
+    return lock_of(failures, is_known=logins.exists(), now=now)
 
 
 def forget(*, name: str = "", address: str = "") -> int:
@@ -106,11 +108,6 @@ def forget(*, name: str = "", address: str = "") -> int:
     if address:
         rows = rows.filter(ip_address=address)
     return rows.delete()[0] if name or address else 0
-
-
-def forget_old(now: datetime) -> None:
-    """Delete the failures that count for no limit any more."""
-    AccessFailureLog.objects.filter(attempt_time__lt=now - _KEPT).delete()
 
 
 def locks() -> list[Locked]:
@@ -138,11 +135,6 @@ def _at(address: str | None) -> Q:
     return Q(ip_address=address) if address else Q(ip_address__isnull=True)
 
 
-def _is_known(name: str, address: str | None, now: datetime) -> bool:
-    logins = AccessLog.objects.filter(_at(address), username=name, attempt_time__gt=now - _KNOWN_FOR)
-    return logins.exists()
-
-
 class LimitsHandler(AxesDatabaseHandler):
     """Counts failures one by one, each limit in its own window; django-axes has one limit and one window for all.
 
@@ -167,7 +159,7 @@ class LimitsHandler(AxesDatabaseHandler):
             http_accept=request.axes_http_accept,
             path_info=request.axes_path_info,
         )
-        forget_old(request.axes_attempt_time)
+        AccessFailureLog.objects.filter(attempt_time__lt=request.axes_attempt_time - _KEPT).delete()
         request.axes_locked_out = self.is_locked(request, credentials)
 
     def user_logged_in(self, sender: Any, request: Any, user: Any, **kwargs: Any) -> None:

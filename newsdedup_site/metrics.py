@@ -42,7 +42,6 @@ _TODAY_SQL = """
 SELECT count(*) FROM dedup_decision WHERE id > coalesce(
     (SELECT id FROM dedup_decision WHERE decided_at < %(midnight)s ORDER BY id DESC LIMIT 1), 0)
 """
-_SCHEME = "bearer"
 
 
 @never_cache
@@ -53,7 +52,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     # Both as bytes: a comparison of texts refuses what is not ASCII.
     given, expected = token.strip().encode("utf-8", "replace"), settings.METRICS_TOKEN.encode()
-    if not hmac.compare_digest(given, expected) or scheme.lower() != _SCHEME:
+    if not hmac.compare_digest(given, expected) or scheme.lower() != "bearer":
         return HttpResponse(
             "Send the token of METRICS_TOKEN as Authorization: Bearer TOKEN.\n",
             status=401,
@@ -131,8 +130,7 @@ def _runs(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
     yield from _nights(now)
     yield single("worker_alive", "1 if a worker gave a sign of life within 30 seconds.", float(is_worker_alive()))
     yield single("workers", "Workers that gave a sign of life within a day.", Worker.objects.count())
-    waiting = DBTaskResult.objects.ready().count()
-    yield single("tasks_waiting", "Tasks that a worker should have begun.", waiting)
+    yield single("tasks_waiting", "Tasks that a worker should have begun.", DBTaskResult.objects.ready().count())
     due = Delivery.objects.filter(state=Delivery.State.WAITING, webhook__active=True)
     yield single("webhook_requests_waiting", "Requests to webhooks that were not accepted yet.", due.count())
 

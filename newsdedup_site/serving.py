@@ -61,12 +61,6 @@ class Channel(HTTPChannel):
             return True
         return self.is_new and time.time() - self.creation_time < NEW_SECONDS
 
-    def is_too_slow(self, now: float) -> bool:
-        """Return whether its request should have been complete by now."""
-        if self.began is None or self.request is None:
-            return False
-        return now - self.began > SLOW_SECONDS + self.request.body_bytes_received / BYTES_A_SECOND
-
 
 class _Bounded(BaseWSGIServer):
     """Never stops accepting: when there are too many connections, the one that has been silent longest is closed."""
@@ -91,7 +85,8 @@ class _Bounded(BaseWSGIServer):
         stored = sum(channel.body_bytes() for channel in self.active_channels.values())
         for channel in sorted(coming, key=lambda channel: -(channel.began or 0)):
             too_much = stored > MOST_LARGE_REQUESTS * self.adj.max_request_body_size and channel.body_bytes()
-            if too_much or channel.is_too_slow(now):
+            allowed = SLOW_SECONDS + channel.request.body_bytes_received / BYTES_A_SECOND
+            if too_much or now - (channel.began or now) > allowed:
                 stored -= channel.body_bytes()
                 channel.will_close = True
 
@@ -170,15 +165,6 @@ class BufferingWorker(Worker):
         )
         made = _Unix if listener.family.name == "AF_UNIX" else _Tcp
         described = (listener.family, listener.type, listener.proto, listener.getsockname())
-        server = made(
-            self.wsgi,
-            self.connections,
-            True,
-            listener,
-            self.tasks,
-            bounds,
-            described,
-            bind_socket=False,
-        )
+        server = made(self.wsgi, self.connections, True, listener, self.tasks, bounds, described, bind_socket=False)
         server.worker = self
         return server

@@ -10,7 +10,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 
 from articles.normalization.logins import LogRecord
-from newsdedup_site import deployment, embedded, environment
+from newsdedup_site import embedded, environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 environment.read_file(BASE_DIR / ".env")
@@ -25,7 +25,7 @@ CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS", default=[])
 BEHIND_TLS_PROXY = environment.boolean("BEHIND_TLS_PROXY", default=False)
 # True where other machines use the pages without TLS: somebody has decided that.
 PLAIN_HTTP = environment.boolean("PLAIN_HTTP", default=False)
-SERVES_OTHERS = BEHIND_TLS_PROXY or bool(deployment.hosts_elsewhere(ALLOWED_HOSTS, CSRF_TRUSTED_ORIGINS))
+SERVES_OTHERS = BEHIND_TLS_PROXY or bool(environment.hosts_elsewhere(ALLOWED_HOSTS, CSRF_TRUSTED_ORIGINS))
 TRIAL = EMBEDDED_DATABASE and not SERVES_OTHERS
 
 trial_key = f"trial-on-one-machine-{embedded.trial_key()}" if TRIAL else ""
@@ -45,7 +45,7 @@ if BEHIND_TLS_PROXY:
 SECURE_HSTS_SECONDS = environment.number("HSTS_SECONDS", default=31_536_000, least=1) if BEHIND_TLS_PROXY else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.boolean("HSTS_SUBDOMAINS", default=False)
 SECURE_HSTS_PRELOAD = environment.boolean("HSTS_PRELOAD", default=False)
-# Django's defaults, said here because they are promised; newsdedup_site/deployment.py checks what production needs.
+# Django's defaults, said here because they are promised; newsdedup_site/environment.py checks what production needs.
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
@@ -53,7 +53,7 @@ X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
-SILENCED_SYSTEM_CHECKS = deployment.BY_CHOICE + (deployment.OF_TLS if PLAIN_HTTP or not SERVES_OTHERS else [])
+SILENCED_SYSTEM_CHECKS = environment.BY_CHOICE + (environment.OF_TLS if PLAIN_HTTP or not SERVES_OTHERS else [])
 
 INSTALLED_APPS = [
     "newsdedup_site.apps.AdminConfig",
@@ -88,7 +88,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "newsdedup_site.access.middleware.RightsMiddleware",
+    "newsdedup_site.access.addresses.RightsMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",

@@ -9,8 +9,8 @@ from django.core.wsgi import get_wsgi_application
 from gunicorn.errors import AppImportError
 
 from articles.loading import load_all
-from newsdedup_site.deployment import refuse_insecure
 from newsdedup_site.embedded import EmbeddedServerError
+from newsdedup_site.environment import refuse_insecure
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
 

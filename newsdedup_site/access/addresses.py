@@ -1,39 +1,93 @@
-"""The right that each address asks for. An address that is not in this table is refused.
+"""The rights, which role has them, which one each address asks for, and the middleware that refuses all else.
 
 `manage.py check` fails for an address without an entry, and so does every command that runs the checks.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.views import redirect_to_login
 from django.core.checks import CheckMessage, Error, Tags, register
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.shortcuts import redirect, render
+from django.urls import URLPattern, URLResolver, get_resolver, is_valid_path
 
-from newsdedup_site.access.rights import (
-    ADD_NEWSPAPERS,
-    ANYONE,
-    CHANGE_PROFILES,
-    CONFIGURE,
-    DECIDE,
-    EXTRACT,
-    IMPORT,
-    LOGIN,
-    MANAGE_PEOPLE,
-    MERGE,
-    READ,
-    READ_STORIES,
-    REMOVE,
-    SEE_ALARMS,
-    START_CRAWLS,
-    START_RUNS,
-    WHITELIST,
-    Right,
-)
+from articles.numbers import MAX_NUMBER
+
+log = logging.getLogger(__name__)
+
+# Groups of these names, each with the rights of those before it; made by migrations of `dedup`.
+ROLES = ("viewer", "editor", "admin")
+# Where a page names whom to ask, it names so many.
+SHOWN_ADMINS = 5
+
+
+@dataclass(frozen=True)
+class Right:
+    """What a user must be allowed to do. `role` is the least role that may; the permission itself decides.
+
+    So a permission that was given to a user or to a group of your own counts as well.
+    """
+
+    allows: str
+    role: str = ""
+    permission: str = ""
+    needs_login: bool = True
+    staff_only: bool = False
+    # The name of the setting that gives this right to everybody, also without a login.
+    opened_by: str = ""
+
+
+ANYONE = Right("see what is open to all", needs_login=False)
+LOGIN = Right("manage their own login")
+READ = Right("read", role="viewer", permission="articles.view_article")
+READ_STORIES = Right("read stories", role="viewer", permission="articles.view_article", opened_by="STORIES_PUBLIC")
+DECIDE = Right("decide on pairs and clusters", role="editor", permission="dedup.add_decision")
+WHITELIST = Right("whitelist boilerplate", role="editor", permission="articles.add_whitelistedsentence")
+START_RUNS = Right("start runs", role="admin", permission="dedup.add_detectionrun")
+START_CRAWLS = Right("start, stop and schedule crawls", role="admin", permission="crawlers.add_crawl")
+ADD_NEWSPAPERS = Right("try and add newspapers", role="admin", permission="articles.add_newspaper")
+CHANGE_PROFILES = Right("change profiles", role="admin", permission="dedup.change_profile")
+MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_user")
+MERGE = Right("merge newspapers", role="admin", permission="articles.add_newspapermerge")
+IMPORT = Right("import files", role="admin", permission="articles.add_fileimport")
+REMOVE = Right("remove and withhold what is stored", role="admin", permission="articles.add_removal")
+EXTRACT = Right("change extraction rules", role="admin", permission="articles.add_extractionrule")
+SEE_ALARMS = Right("see alarms and what helps", role="admin", permission="newsdedup_site.view_alarm")
+# Which rows a user may see or change there is up to the permissions of the admin's models.
+CONFIGURE = Right("open the settings", role="admin", staff_only=True)
+
+
+def has_right(user: User | AnonymousUser, right: Right) -> bool:
+    """Return whether a user has a right. Every right that belongs to a role includes reading."""
+    if not right.needs_login or (right.opened_by and getattr(settings, right.opened_by)):
+        return True
+    if not user.is_authenticated:
+        return False
+    if not right.role:
+        return True
+    # A page with a menu asks dozens of times, and each time Django would ask all backends.
+    held: dict[str, bool] = vars(user).setdefault("_held_permissions", {})
+    if right.permission not in held:
+        held[right.permission] = user.has_perms(
+            permission for permission in (READ.permission, right.permission) if permission
+        )
+    return held[right.permission] and (user.is_staff or not right.staff_only)
+
+
+def admins() -> QuerySet[User]:
+    """Return the users with the role admin who can log in, by name."""
+    return User.objects.filter(is_active=True, groups__name="admin").order_by("username")
 
 
 @dataclass(frozen=True)
@@ -138,7 +192,7 @@ def rule_of(namespaces: Sequence[str], name: str | None) -> Rule | None:
 
 
 TABLE = "newsdedup_site/access/addresses.py"
-MIDDLEWARE = "newsdedup_site.access.middleware.RightsMiddleware"
+MIDDLEWARE = "newsdedup_site.access.addresses.RightsMiddleware"
 
 
 @dataclass(frozen=True)
@@ -167,41 +221,96 @@ def walk(resolver: URLResolver, namespaces: tuple[str, ...] = ()) -> Iterator[Ad
 
 @register(Tags.urls)
 def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
-    """Report addresses without a rule, names that two share, rules
-    without an address or twice, and a missing middleware.
-    """
+    """Report addresses without a rule, names that two share, rules without an address or twice, no middleware."""
+    return [Error(fault, hint=hint, id=f"newsdedup_site.{number}") for fault, hint, number in _faults()]
+
+
+def _faults() -> Iterator[tuple[str, str, str]]:
+    """Yield what is wrong, what helps, and the number of the check."""
     found = list(walk(get_resolver()))
     names = Counter(address.name for address in found)
-    errors: list[CheckMessage] = [
-        Error(
-            f"The address /{address.route} has no rule.",
-            hint=f"Give its pattern a name, and the name a line in {TABLE}.",
-            id="newsdedup_site.E001",
-        )
-        for address in found
-        if rule_of(address.namespaces, address.pattern.name) is None
-    ]
-    errors += [
-        Error(
-            f"{names[name]} addresses have the name {name!r}, so one rule would hold for all of them.",
-            hint="Give each its own name.",
-            id="newsdedup_site.E002",
-        )
-        for name in ADDRESSES
-        if names[name] > 1
-    ]
-    errors += [
-        Error(f"{TABLE} has a rule for {name!r}, which no address has.", hint="Remove it.", id="newsdedup_site.E003")
-        for name in ADDRESSES
-        if name not in names
-    ]
-    errors += [
-        Error(f"{TABLE} has {number} rules for {name!r}.", hint="Remove all but one.", id="newsdedup_site.E005")
-        for name, number in Counter(name for name, _ in RULES).items()
-        if number > 1
-    ]
+    for address in found:
+        if rule_of(address.namespaces, address.pattern.name) is None:
+            hint = f"Give its pattern a name, and the name a line in {TABLE}."
+            yield f"The address /{address.route} has no rule.", hint, "E001"
+    for name, number in Counter(name for name, _ in RULES).items():
+        if names[name] > 1:
+            fault = f"{names[name]} addresses have the name {name!r}, so one rule would hold for all of them."
+            yield fault, "Give each its own name.", "E002"
+        if name not in names:
+            yield f"{TABLE} has a rule for {name!r}, which no address has.", "Remove it.", "E003"
+        if number > 1:
+            yield f"{TABLE} has {number} rules for {name!r}.", "Remove all but one.", "E005"
     if MIDDLEWARE not in settings.MIDDLEWARE:
-        errors.append(
-            Error("Nothing enforces the rules of the addresses.", hint=f"Add {MIDDLEWARE}.", id="newsdedup_site.E004")
-        )
-    return errors
+        yield "Nothing enforces the rules of the addresses.", f"Add {MIDDLEWARE}.", "E004"
+
+
+_NOTHING_CHANGED = "Nothing was changed. If you had to log in first, send the form again."
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+class UserRequest(HttpRequest):
+    """A request of somebody who is logged in, as a rule of the table of addresses asks for."""
+
+    user: User
+
+
+class RightsMiddleware:
+    """Sends users without a login to the login page, and answers 403 to those without the right.
+
+    An address without a rule is refused for everybody. A page, which changes nothing, answers 405 to a POST. A GET of
+    an address that takes only POST is sent to the page above it: browsers send one after a login if the session had
+    ended when a form was posted.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if request.method == "GET" and response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            match = request.resolver_match
+            if match and not match.namespaces and request.user.is_authenticated:
+                messages.warning(request, _NOTHING_CHANGED)
+                query = request.META.get("QUERY_STRING", "")
+                return redirect(_page_above(request.path) + (f"?{query}" if query else ""))
+        return response
+
+    def process_view(
+        self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponseBase | None:
+        """Return the refusal, or None for a request that may go on to its view.
+
+        Raises Http404 for a number that no row can have; the API answers these in its own form.
+        """
+        match = request.resolver_match
+        rule = rule_of(match.namespaces, match.url_name) if match else None
+        if rule is None:
+            log.error("%s has no rule in newsdedup_site/access/addresses.py and is refused.", request.path)
+            return _refusal(request, None)
+        if not has_right(request.user, rule.right):
+            if not request.user.is_authenticated:
+                return redirect_to_login(request.get_full_path())
+            return _refusal(request, rule.right)
+        if request.method not in _SAFE_METHODS and not rule.is_form:
+            return HttpResponseNotAllowed(_SAFE_METHODS)
+        is_too_high = any(isinstance(value, int) and value > MAX_NUMBER for value in kwargs.values())
+        if match and not match.namespaces and is_too_high:
+            raise Http404(f"No row has so high a number: the highest is {MAX_NUMBER}.")
+        return None
+
+
+def _page_above(path: str) -> str:
+    """Return the longest beginning of a path that is an address too."""
+    while path != "/":
+        path = path.rstrip("/").rpartition("/")[0] + "/"
+        if is_valid_path(path):
+            break
+    return path
+
+
+def _refusal(request: HttpRequest, right: Right | None) -> HttpResponse:
+    """Answer 403: with the missing right, or for users who may not even read, with whom to ask."""
+    if right is None or has_right(request.user, READ):
+        return render(request, "403.html", {"missing": right}, status=403)
+    return render(request, "accounts/no_role.html", {"admins": admins()[:SHOWN_ADMINS]}, status=403)

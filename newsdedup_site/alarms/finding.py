@@ -78,13 +78,10 @@ def find_worker(now: datetime.datetime) -> Iterator[Alarm]:
     seen = last_sign()
     if seen is not None and now - seen < _PATIENCE:
         return
-    if (_is_anything_planned() or _overdue(now)) if seen else _overdue(now):
+    is_planned = Profile.objects.exclude(nightly_at=None).exists() or CrawlSchedule.objects.exists()
+    if (seen and is_planned) or _overdue(now):
         what = f"No worker has answered since {in_words(seen)}." if seen else "No worker answers."
         yield found("worker", "", what, seen, address=reverse("runs"))
-
-
-def _is_anything_planned() -> bool:
-    return Profile.objects.exclude(nightly_at=None).exists() or CrawlSchedule.objects.exists()
 
 
 def _overdue(now: datetime.datetime) -> bool:
@@ -130,7 +127,11 @@ def find_stopped_runs(now: datetime.datetime) -> Iterator[Alarm]:
         if run.state == DetectionRun.State.DONE or (run.state == DetectionRun.State.RUNNING and is_any_active()):
             continue
         stopped = _stopped(run, now)
-        if stopped is not None and not _made_good(run, stopped.since):
+        if stopped is None:
+            continue
+        comes_every_night = run.profile is not None and run.profile.nightly_at is not None
+        later = DetectionRun.objects.filter(state=DetectionRun.State.DONE, finished_at__gt=stopped.since)
+        if comes_every_night or not later.exists():
             yield stopped
 
 
@@ -148,12 +149,6 @@ def _stopped(run: DetectionRun, now: datetime.datetime) -> Alarm | None:
     what = f"Run {run.pk}{profile} {words} on {in_words(since)} and has not been resumed."
     address = reverse("run", args=[run.pk])
     return found("run", f"profile {run.profile_id or 'none'}", what, since, run.error, remedy_of(run.error), address)
-
-
-def _made_good(run: DetectionRun, since: datetime.datetime | None) -> bool:
-    if run.profile is not None and run.profile.nightly_at is not None:
-        return False
-    return DetectionRun.objects.filter(state=DetectionRun.State.DONE, finished_at__gt=since).exists()
 
 
 def find_stopped_imports(now: datetime.datetime) -> Iterator[Alarm]:
@@ -209,11 +204,9 @@ def find_failed_crawl(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG00
     last = crawls.filter(state__in=(Job.State.DONE, Job.State.FAILED)).order_by("-pk").first()
     if last is None or last.state == Job.State.DONE:
         return
-    since = last.finished_at or last.started_at
+    what, since = "The last crawl failed.", last.finished_at or last.started_at
     detail = last.error.strip()[-_SHOWN_CHARACTERS:]
-    yield found(
-        "crawl_failed", "", "The last crawl failed.", since, detail, remedy_of(last.error), reverse("crawl_log")
-    )
+    yield found("crawl_failed", "", what, since, detail, remedy_of(last.error), reverse("crawl_log"))
 
 
 def disks() -> dict[str, os.statvfs_result]:
@@ -242,12 +235,6 @@ def find_full_disks(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 
         host = platform.node()
         detail = f"{folders} on {host}: {left} free; the alarm is raised below {settings.ALARM_DISK_FREE:.0%}."
         yield found("disk", f"{host}: {folders}"[:200], f"A disk is nearly full: {left} free.", detail=detail)
-
-
-def find_full_disks_elsewhere(now: datetime.datetime) -> list[Alarm]:
-    """Another machine has recorded a nearly full disk, which this one cannot see: that of the worker, for example."""
-    recorded = Alarm.objects.filter(kind="disk", over_at=None, gone_at=None, seen_at__gt=now - FORGOTTEN)
-    return [row for row in recorded.order_by("pk") if is_elsewhere(row)]
 
 
 def is_elsewhere(alarm: Alarm) -> bool:
@@ -299,10 +286,8 @@ def find_switched_off_webhooks(now: datetime.datetime) -> Iterator[Alarm]:  # no
     broken = Webhook.objects.filter(active=False, owner__is_active=True).exclude(fault="")
     for hook in broken.select_related("owner").annotate(tried=Max("deliveries__tried_at")).order_by("pk"):
         what = f"A webhook of {hook.owner} was switched off because its receiver does not accept anything."
-        detail = f"{hook.url}: {hook.fault}"
-        yield found(
-            "webhook", f"webhook {hook.pk}", what, hook.tried, detail, address=reverse("webhook", args=[hook.pk])
-        )
+        detail, address = f"{hook.url}: {hook.fault}", reverse("webhook", args=[hook.pk])
+        yield found("webhook", f"webhook {hook.pk}", what, hook.tried, detail, address=address)
 
 
 def find_failing_mail(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - every check is asked alike
@@ -329,10 +314,12 @@ FINDERS: tuple[Callable[[datetime.datetime], Iterable[Alarm]], ...] = (
 
 
 def find_everywhere(now: datetime.datetime) -> list[Alarm]:
-    """Return what an admin has to see to, also what only other machines can see and have recorded."""
+    """Return what an admin has to see to, also the full disks that only other machines can see and have recorded."""
     here = find_all(now)
-    only_migrations = any(alarm.kind == "migrations" for alarm in here)
-    return here if only_migrations else [*here, *find_full_disks_elsewhere(now)]
+    if any(alarm.kind == "migrations" for alarm in here):
+        return here
+    recorded = Alarm.objects.filter(kind="disk", over_at=None, gone_at=None, seen_at__gt=now - FORGOTTEN)
+    return [*here, *(row for row in recorded.order_by("pk") if is_elsewhere(row))]
 
 
 def find_all(now: datetime.datetime) -> list[Alarm]:

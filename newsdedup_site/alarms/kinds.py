@@ -126,6 +126,15 @@ def found(
     return Alarm(kind=kind, subject=subject, what=what, since=since, detail=detail, remedy=remedy, address=address)
 
 
+def facts_of(alarm: Alarm, *names: str) -> dict[str, Any]:
+    """Return what programs read of an alarm: columns of it, with its times in ISO 8601, and `follows` of its kind."""
+    values = vars(alarm) | {"follows": kind_of(alarm).follows}
+    return {
+        name: value.isoformat(timespec="seconds") if isinstance(value := values[name], datetime.datetime) else value
+        for name in names
+    }
+
+
 class Group(NamedTuple):
     """The alarms of one kind: those shown, how many more there are, and what helps."""
 

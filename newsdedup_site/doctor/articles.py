@@ -80,12 +80,10 @@ def _papers() -> dict[int, Paper]:
     return {newspaper.pk: Paper.of(newspaper) for newspaper in Newspaper.objects.all()}
 
 
-_COLUMNS = ("pk", "newspaper_id", "headline", "content", "normalized_title", "normalized_text", "text_digest")
-
-
 def _forms(sample: Sample) -> Found:
     papers = _papers()
-    current = Article.objects.filter(normalizer_version=NORMALIZER_VERSION, withheld=False).values_list(*_COLUMNS)
+    columns = ("pk", "newspaper_id", "headline", "content", "normalized_title", "normalized_text", "text_digest")
+    current = Article.objects.filter(normalizer_version=NORMALIZER_VERSION, withheld=False).values_list(*columns)
     found = listed(
         f"article {pk} has another {_which(forms, stored)} than its text and headline give"
         for pk, newspaper, headline, content, *stored in sampled(current, sample).iterator(_AT_ONCE)

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from psycopg.sql import SQL, Identifier, Literal
 
 from articles.models import Article
-from dedup.detection.comparison.differences import Differences, compare_texts
+from dedup.detection.comparison.differences import compare_texts
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
 from dedup.detection.runs.judging import ArticleCache, judged_rows, terms_in_force
 from dedup.detection.runs.outdated_verdicts import is_all_judged
@@ -84,30 +84,22 @@ def _contents(sample: Sample) -> Found:
     shingles = ("article", "newspaper", "date", "revision", "shingles")
     texts, sentences = ("pk", "revision", "content"), ("article", "revision", "hashes", "marks")
     return together(
-        _differing(SHINGLE_INDEX, ArticleShingles, shingles, forms, smaller),
-        _differing(SENTENCE_INDEX, ArticleSentences, sentences, texts, smaller),
+        listed(_differing(SHINGLE_INDEX, ArticleShingles, shingles, forms, smaller)),
+        listed(_differing(SENTENCE_INDEX, ArticleSentences, sentences, texts, smaller)),
     )
 
 
-def _differing(index: Any, model: Any, columns: Sequence[str], read: Sequence[str], sample: Sample) -> Found:
-    """Return which rows of an index are not what it makes of their articles, as far as they have one of today."""
-    articles = sampled(Article.objects.values_list(*read), sample).iterator(_AT_ONCE)
-    return listed(
-        f"article {made[0]} has another row in {options(model).db_table} than its text gives"
-        for batch in iter(lambda: list(islice(articles, _AT_ONCE)), [])
-        for made, stored in _both(index, model, columns, batch)
-        if made != stored
-    )
-
-
-def _both(index: Any, model: Any, columns: Sequence[str], batch: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    known = model.objects.filter(pk__in=[row[0] for row in batch]).values_list(*columns)
-    stored = {row[0]: tuple(bytes(value) if isinstance(value, memoryview) else value for value in row) for row in known}
+def _differing(index: Any, model: Any, columns: Sequence[str], read: Sequence[str], sample: Sample) -> Iterator[str]:
+    """Yield which rows of an index are not what it makes of their articles, as far as they have one of today."""
     revision = columns.index("revision")
-    for made in index.made(batch):
-        row = stored.get(made[0])
-        if row is not None and row[revision] == made[revision]:
-            yield tuple(made), row
+    articles = sampled(Article.objects.values_list(*read), sample).iterator(_AT_ONCE)
+    for batch in iter(lambda: list(islice(articles, _AT_ONCE)), []):
+        known = model.objects.filter(pk__in=[row[0] for row in batch]).values_list(*columns)
+        stored = {row[0]: [bytes(value) if isinstance(value, memoryview) else value for value in row] for row in known}
+        for made in index.made(batch):
+            row = stored.get(made[0])
+            if row is not None and row[revision] == made[revision] and row != list(made):
+                yield f"article {made[0]} has another row in {options(model).db_table} than its text gives"
 
 
 def _judged(sample: Sample) -> Found:
@@ -199,28 +191,21 @@ def _look(sample: Sample) -> Found:
         right__withheld=False,
     )
     shown = pairs.select_related("left", "right").only("left_matched", "right_matched", *_TEXTS)
-    return listed(fault for fault in _faults(sampled(shown, sample, of=Pair)) if fault)
+    return listed(_shown_otherwise(sampled(shown, sample, of=Pair)))
 
 
-def _faults(pairs: QuerySet[Pair]) -> Iterator[str]:
+def _shown_otherwise(pairs: QuerySet[Pair]) -> Iterator[str]:
     for batch in in_batches(pairs):
         texts = compared_texts([article for pair in batch for article in (pair.left, pair.right)])
         for pair, left, right in zip(batch, texts[::2], texts[1::2], strict=True):
-            yield _fault(pair, compare_texts(left, right))
-
-
-def _fault(pair: Pair, shown: Differences) -> str:
-    counted = pair.left_matched, pair.right_matched
-    if shown.too_long or counted == (_share(shown.same, shown.left_words), _share(shown.same, shown.right_words)):
-        return ""
-    return (
-        f"pair {pair.pk} shows {shown.same} words in both, of {shown.left_words} and {shown.right_words}; its verdict "
-        f"counted shares of {counted[0]} and {counted[1]}"
-    )
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 1.0
+            shown = compare_texts(left, right)
+            counted = [pair.left_matched, pair.right_matched]
+            words = (shown.left_words, shown.right_words)
+            if not shown.too_long and counted != [shown.same / whole if whole else 1.0 for whole in words]:
+                yield (
+                    f"pair {pair.pk} shows {shown.same} words in both, of {words[0]} and {words[1]}; its verdict "
+                    f"counted shares of {counted[0]} and {counted[1]}"
+                )
 
 
 INVARIANTS = (

@@ -66,25 +66,20 @@ LEFT JOIN dedup_batchitem AS item ON item.batch_id = batch.id
 GROUP BY batch.id
 HAVING count(item.id) <> batch.size OR count(item.place) <> batch.drawn
 """
-_NOT_SETTLED = "Settings of the default profile have changed; the next run renews what they imply."
 
 
 def _implications(_sample: Sample) -> Found:
-    if _versions_undecided():
-        return Found(waiting=_NOT_SETTLED)
+    # What answers of "version" imply may have changed since the last run.
+    if Link.objects.filter(kind__in=LINKS_BY_PROFILE).exists() and changed_since_rebuilt() is None:
+        return Found(waiting="Settings of the default profile have changed; the next run renews what they imply.")
     expected = expected_implications()
     firsts = dict(ConfirmedArticle.objects.values_list("article", "first"))
     separate = set(SeparateArticles.objects.values_list("one", "other"))
+    missing, wrong = expected.separate - separate, separate - expected.separate
     return listed(
         [*_tied_otherwise(firsts, expected.firsts)]
-        + [
-            f"articles {one} and {other} are separate, and it is not stored"
-            for one, other in expected.separate - separate
-        ]
-        + [
-            f"articles {one} and {other} are stored as separate, and are not"
-            for one, other in separate - expected.separate
-        ]
+        + [f"articles {one} and {other} are separate, and it is not stored" for one, other in missing]
+        + [f"articles {one} and {other} are stored as separate, and are not" for one, other in wrong]
     )
 
 
@@ -93,11 +88,6 @@ def _tied_otherwise(stored: dict[int, int], expected: dict[int, int]) -> Iterato
         if stored.get(article) != expected.get(article):
             now, then = (ties.get(article) or "nothing" for ties in (stored, expected))
             yield f"article {article} is tied to {now}, and by the decisions in force to {then}"
-
-
-def _versions_undecided() -> bool:
-    """Return whether it may have changed since the last run what answers of "version" imply."""
-    return Link.objects.filter(kind__in=LINKS_BY_PROFILE).exists() and changed_since_rebuilt() is None
 
 
 _STATES_REPAIR = (

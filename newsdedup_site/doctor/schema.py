@@ -141,10 +141,6 @@ def _triggers(_sample: Sample) -> Found:
     return listed(faults)
 
 
-def _sequences(_sample: Sample) -> Found:
-    return listed(fault for serial in _serials() if (fault := _behind(*serial)))
-
-
 def _serials() -> Iterator[tuple[str, str, str]]:
     """Yield the table, the column and the sequence of each number that the database counts up."""
     for table in stored_models():
@@ -155,13 +151,18 @@ def _serials() -> Iterator[tuple[str, str, str]]:
     yield _REVISIONS
 
 
-def _behind(table: str, column: str, sequence: str) -> str:
-    if not sequence:
-        return f"{table}.{column} has no sequence"
-    names = [part.strip('"') for part in sequence.split(".")]
-    statement = _SEQUENCE_SQL.format(column=Identifier(column), table=Identifier(table), sequence=Identifier(*names))
-    [(highest, last)] = fetched(statement)
-    return f"{sequence} is at {last}, but {table}.{column} has {highest}" if highest > last else ""
+def _sequences(_sample: Sample) -> Found:
+    faults = []
+    for table, column, sequence in _serials():
+        if not sequence:
+            faults.append(f"{table}.{column} has no sequence")
+            continue
+        own = Identifier(*(part.strip('"') for part in sequence.split(".")))
+        statement = _SEQUENCE_SQL.format(column=Identifier(column), table=Identifier(table), sequence=own)
+        [(highest, last)] = fetched(statement)
+        if highest > last:
+            faults.append(f"{sequence} is at {last}, but {table}.{column} has {highest}")
+    return listed(faults)
 
 
 _MIGRATE = "Run `manage.py migrate`, of the version that wrote this database last."

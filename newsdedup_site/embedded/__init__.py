@@ -14,6 +14,6 @@ id, so a killed process is counted forever. This package works as follows:
 """
 
 from newsdedup_site.embedded.folders import EmbeddedServerError, home, trial_key
-from newsdedup_site.embedded.running import answer_within, database_settings, ensure_running
+from newsdedup_site.embedded.server import answer_within, database_settings, ensure_running
 
 __all__ = ["EmbeddedServerError", "answer_within", "database_settings", "ensure_running", "home", "trial_key"]

@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 from newsdedup_site import environment
 from newsdedup_site.embedded.folders import CHECKOUT, EmbeddedServerError, home
-from newsdedup_site.embedded.running import ensure_running
-from newsdedup_site.embedded.server import keep, stop
+from newsdedup_site.embedded.server import ensure_running, keep, stop
 
 
 def main(arguments: list[str]) -> int:

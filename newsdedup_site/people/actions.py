@@ -26,7 +26,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from articles.storage.audit_log import log_action
-from newsdedup_site.access.rights import ROLES, admins
+from newsdedup_site.access.addresses import ROLES, admins
 from newsdedup_site.logins import Locked, forget
 
 
@@ -183,17 +183,12 @@ def people() -> QuerySet[User]:
 
 def describe(person: User, locks: Sequence[Locked]) -> dict[str, object]:
     """Return a person with their role and state, given all that is locked by wrong passwords."""
-    return {"user": person, "role": role_of(person), "state": _state(person, {lock.name for lock in locks})}
-
-
-def _state(person: User, locked_names: set[str]) -> str:
+    state = "active" if person.has_usable_password() else "invited"
+    if any(lock.name == person.get_username() for lock in locks):
+        state = "locked"
     if not person.is_active:
-        return "blocked"
-    if person.get_username() in locked_names:
-        return "locked"
-    if not person.has_usable_password():
-        return "invited"
-    return "active"
+        state = "blocked"
+    return {"user": person, "role": role_of(person), "state": state}
 
 
 def changes() -> QuerySet[LogEntry]:
@@ -221,14 +216,11 @@ def make_link(request: HttpRequest, person: User) -> Link:
     path = reverse("set_password", args=[number, default_token_generator.make_token(person)])
     url = request.build_absolute_uri(path)
     expires = timezone.now() + datetime.timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT)
-    mail = _send(person, url, expires) if settings.SEND_EMAIL and person.email else ""
-    return Link(url, expires, mail)
-
-
-def _send(person: User, url: str, expires: datetime.datetime) -> str:
+    if not settings.SEND_EMAIL or not person.email:
+        return Link(url, expires)
     text = render_to_string("people/link_mail.txt", {"person": person, "url": url, "expires": expires})
     try:
         send_mail("Set your newsdedup password", text, None, [person.email])
     except (smtplib.SMTPException, OSError):
-        return "failed"
-    return "sent"
+        return Link(url, expires, "failed")
+    return Link(url, expires, "sent")

@@ -18,10 +18,9 @@ from django.views.decorators.cache import never_cache
 
 from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
-from newsdedup_site.access.middleware import UserRequest
+from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.logins import locks
 from newsdedup_site.people import actions
-from newsdedup_site.people.actions import PersonError, make_link
 
 ROLES = [
     ("viewer", "viewer: reads everything"),
@@ -94,7 +93,7 @@ def person_invite(request: UserRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             made = actions.invite(**form.cleaned_data, by=request.user)
-        except PersonError as error:
+        except actions.PersonError as error:
             form.add_error("name", str(error))
         else:
             return _show_link(request, made)
@@ -124,7 +123,7 @@ def action(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpRespon
         if request.method == "POST":
             try:
                 shown = view(request, found)
-            except PersonError as error:
+            except actions.PersonError as error:
                 messages.error(request, str(error))
             else:
                 if shown is not None:
@@ -184,7 +183,7 @@ def _page(request: UserRequest, found: User, form: PersonForm | None) -> HttpRes
 
 def _show_link(request: UserRequest, found: User) -> HttpResponse:
     actions.record_link(found, by=request.user)
-    return render(request, "people/link.html", {"person": found, "link": make_link(request, found)})
+    return render(request, "people/link.html", {"person": found, "link": actions.make_link(request, found)})
 
 
 @method_decorator(never_cache, name="dispatch")

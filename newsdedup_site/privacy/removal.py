@@ -11,24 +11,37 @@ from __future__ import annotations
 import datetime
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection
-from typing import Any, LiteralString
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, LiteralString, NamedTuple
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
 from articles.jobs.work import JobPostponedError, Work, ask
-from articles.models import Article, Job, Newspaper, NewspaperAlias, NewspaperMerge, Removal, Withholding
+from articles.models import (
+    Article,
+    ArticlePage,
+    ArticleRevision,
+    ArticleURL,
+    DeclaredURL,
+    HeadlineVariant,
+    Job,
+    Newspaper,
+    NewspaperAlias,
+    NewspaperMerge,
+    Removal,
+    Withholding,
+)
 from articles.storage.ingest import refresh_statistics, writing
 from articles.storage.removed import blank, keep_names, keep_urls, lift, put_back, take_away
-from crawlers.models import Crawl, CrawlSchedule, SitePace, Visit
+from crawlers.models import Crawl, CrawlSchedule, PendingLink, SitePace, Visit
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.runs.dense_groups import update_groups
 from dedup.detection.runs.starting import RunActiveError, run_lock
 from dedup.detection.runs.text_indexes import complete_samples
-from dedup.models import ChangedArticle, Series, ShingleSample
+from dedup.models import ChangedArticle, Cluster, GroupMember, Series, ShingleSample
 from dedup.review.answers.removed_articles import forget
 from newsdedup_site.privacy import traces
 
@@ -42,11 +55,81 @@ MAX_REASON_CHARACTERS = 2_000
 # Articles of a removal that are not hidden yet: also those whose texts are kept because they were only withheld.
 _SHOWN = Q(withheld=False) | Exists(Withholding.objects.filter(article=OuterRef("pk"), released_at=None))
 
-Progress = Callable[[int], object]
-
 
 class RemovalError(ValueError):
     """What cannot be removed, withheld or released, or not now; the message is for the admin."""
+
+
+# -- What it would take -----------------------------------------------------------------------------------------
+
+# The articles of a newspaper are read once, as an array; each table finds them by its index, or is read once.
+_COUNTS_SQL: LiteralString = """
+WITH gone AS MATERIALIZED (
+    SELECT unnest(%(articles)s::bigint[]) AS id
+), pairs AS MATERIALIZED (
+    SELECT pair.id FROM dedup_pair AS pair JOIN gone ON gone.id = pair.left_id
+    UNION SELECT pair.id FROM dedup_pair AS pair JOIN gone ON gone.id = pair.right_id
+), sampled AS (
+    SELECT drawn.id FROM dedup_sampledpair AS drawn JOIN gone ON gone.id = drawn.left_id
+    UNION SELECT drawn.id FROM dedup_sampledpair AS drawn JOIN gone ON gone.id = drawn.right_id
+)
+SELECT (SELECT count(*) FROM pairs),
+    (SELECT count(*) FROM dedup_evidence AS evidence JOIN pairs ON pairs.id = evidence.pair_id),
+    (SELECT count(*) FROM sampled),
+    (SELECT count(*) FROM dedup_decision WHERE articles && %(articles)s::bigint[])
+"""
+
+
+class Preview(NamedTuple):
+    """What a removal would take: labels with numbers above 0, in reading order, and what would only change."""
+
+    goes: list[tuple[str, int]]
+    changes: list[tuple[str, int]]
+
+
+def preview_newspaper(newspaper: Newspaper) -> Preview:
+    """Return what removing a newspaper would take. Raises RemovalError."""
+    family = family_of(newspaper)
+    of_newspaper = [
+        ("merged newspapers", len(family) - 1),
+        ("series", Series.objects.filter(newspaper__in=family).count()),
+        ("links that wait or were refused", PendingLink.objects.filter(newspaper__in=family).count()),
+        ("visits of crawls", Visit.objects.filter(newspaper__in=family).count()),
+    ]
+    return _preview(Article.objects.filter(newspaper__in=family), of_newspaper)
+
+
+def preview_article(article_id: int) -> Preview:
+    """Return what removing this article would take."""
+    return _preview(Article.objects.filter(pk=article_id))
+
+
+def _preview(articles: QuerySet[Article], more: Iterable[tuple[str, int]] = ()) -> Preview:
+    ids = articles.order_by().values("pk")
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS_SQL, {"articles": list(articles.order_by().values_list("pk", flat=True))})
+        pairs, evidence, sampled, decisions = cursor.fetchone()
+    goes = [
+        ("articles", articles.count()),
+        ("URLs", _of(ArticleURL, ids) + _of(DeclaredURL, ids)),
+        ("other headlines", _of(HeadlineVariant, ids)),
+        ("kept pages", _of(ArticlePage, ids)),
+        ("later versions", _of(ArticleRevision, ids)),
+        ("pairs", pairs),
+        ("evidence", evidence),
+        ("pairs of validation samples", sampled),
+        ("places in dense groups", _of(GroupMember, ids)),
+        *more,
+    ]
+    changes = [
+        ("decisions that become tombstones", decisions),
+        ("clusters that lose articles", Cluster.objects.filter(memberships__article__in=ids).distinct().count()),
+    ]
+    return Preview(*([entry for entry in entries if entry[1]] for entries in (goes, changes)))
+
+
+def _of(model: type, ids: QuerySet) -> int:  # type: ignore[type-arg]
+    return int(model.objects.filter(article__in=ids).count())  # type: ignore[attr-defined]
 
 
 # -- Beginning --------------------------------------------------------------------------------------------------
@@ -159,7 +242,7 @@ def _hide_batch(removal: Removal, batch: list[int]) -> None:
     Withholding.objects.filter(article__in=batch).delete()
     keep_urls(removal, batch)
     blank(batch, PLACEHOLDER)
-    traces.scrub_log_of_articles(batch)
+    traces.scrub_log(Article, batch, change_message="")
     traces.forget_texts(batch, for_good=True)
     _seen(removal)
 
@@ -167,7 +250,7 @@ def _hide_batch(removal: Removal, batch: list[int]) -> None:
 # -- Removing ---------------------------------------------------------------------------------------------------
 
 
-def carry_out(removal: Removal, progress: Progress = lambda _articles: None) -> Removal:
+def carry_out(removal: Removal, progress: Callable[[int], object] = lambda _articles: None) -> Removal:
     """Do what is left of a removal, and return it as it is then.
 
     Raises RunActiveError if a run is active, and RemovalError if a crawl of the newspaper is: do it again later. It can
@@ -177,7 +260,10 @@ def carry_out(removal: Removal, progress: Progress = lambda _articles: None) -> 
     if removal.state == Removal.State.DONE:
         return removal
     hide(removal)
-    _wait_for_crawl(removal)
+    since = timezone.now() - _CRAWL_SILENCE
+    visits = Visit.objects.filter(newspaper__in=removal.newspaper_ids, state=Visit.State.RUNNING, seen_at__gt=since)
+    if visits.exists():
+        raise RemovalError("a crawl of the newspaper is active; its texts are hidden, and the rest follows after it")
     with run_lock():
         while batch := list(articles_left(removal).order_by("pk").values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
             _remove_batch(removal, batch)
@@ -186,13 +272,6 @@ def carry_out(removal: Removal, progress: Progress = lambda _articles: None) -> 
     refresh_statistics()
     removal.refresh_from_db()
     return removal
-
-
-def _wait_for_crawl(removal: Removal) -> None:
-    since = timezone.now() - _CRAWL_SILENCE
-    visit = Visit.objects.filter(newspaper__in=removal.newspaper_ids, state=Visit.State.RUNNING, seen_at__gt=since)
-    if visit.exists():
-        raise RemovalError("a crawl of the newspaper is active; its texts are hidden, and the rest follows after it")
 
 
 _MERGES_SQL: LiteralString = """

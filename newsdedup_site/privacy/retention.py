@@ -6,7 +6,6 @@ The files of corpora are deleted here, too, some days after they were written.
 from __future__ import annotations
 
 import datetime
-import logging
 import threading
 from collections.abc import Iterator
 
@@ -24,8 +23,6 @@ from dedup.rows.corpus.kept import forget_old_corpora
 AT_ONCE = 500
 # Seconds between two looks of a worker. The first comes after a pause too.
 PAUSE = 3600.0
-
-logger = logging.getLogger(__name__)
 
 
 def remove_pages(newspaper: Newspaper, days: int) -> Iterator[int]:

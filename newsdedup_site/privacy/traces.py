@@ -120,7 +120,7 @@ def traces_of_newspapers(newspapers: Iterable[Newspaper]) -> set[str]:
 
 
 def scrub(traces: Collection[str]) -> None:
-    """Empty every value outside the articles' own tables that has one of these texts."""
+    """Empty every value outside the articles' own tables that has one of these texts; such files and sessions go."""
     forget_results()
     if not traces:
         return
@@ -129,8 +129,16 @@ def scrub(traces: Collection[str]) -> None:
     for place in PLACES:
         _empty(place, spelled)
     _scrub_previews(spelled)
-    _scrub_uploads(spelled)
-    _scrub_sessions(spelled)
+    wanted = [name.encode() for name in spelled]
+    # Uploaded files are kept until they are imported.
+    for kept in FileImport.objects.filter(pk__in=UploadedPart.objects.values("file_import").distinct()):
+        if _has_any(kept, wanted, max(map(len, wanted))):
+            kept.parts.all().delete()
+    for session in Session.objects.iterator():
+        # It may quote one in a note that was refused.
+        said = json.dumps(session.get_decoded(), ensure_ascii=False, default=str)
+        if any(name in said for name in spelled):
+            session.delete()
 
 
 def forget_results() -> None:
@@ -140,22 +148,18 @@ def forget_results() -> None:
     StoredReport.objects.update(result="", shown=None)
 
 
-def scrub_log_of_articles(articles: Collection[int]) -> None:
-    """Take texts from the log of what users did to these articles."""
-    _scrub_log(Article, articles, change_message="")
-
-
 def scrub_log_of(newspaper_ids: Collection[int]) -> None:
     """Take names and texts from the log of what users did to these newspapers, their series, rules and sentences."""
-    for model, name in ((Series, "newspaper"), (WhitelistedSentence, "newspaper"), (ExtractionRule, "newspaper")):
-        _scrub_log(model, model.objects.filter(**{f"{name}__in": newspaper_ids}).values_list("pk", flat=True))
-    _scrub_log(Newspaper, newspaper_ids)
+    for model in (Series, WhitelistedSentence, ExtractionRule):
+        scrub_log(model, model.objects.filter(newspaper__in=newspaper_ids).values_list("pk", flat=True))
+    scrub_log(Newspaper, newspaper_ids)
     sentences = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(WhitelistedSentence))
     for number in newspaper_ids:
         sentences.filter(object_id__startswith=f"{number}/").update(object_repr=REMOVED)
 
 
-def _scrub_log(model: type[Model], numbers: Iterable[int], **others: str) -> None:
+def scrub_log(model: type[Model], numbers: Iterable[int], **others: str) -> None:
+    """Take names and texts from the log of what users did to these rows; `others` are further columns to set."""
     entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
     entries.filter(object_id__in=[str(number) for number in numbers]).update(object_repr=REMOVED, **others)
 
@@ -190,15 +194,6 @@ def _scrub_previews(spelled: Collection[str]) -> None:
         kept.save(update_fields=["preview", "name", "newspaper"])
 
 
-def _scrub_uploads(spelled: Collection[str]) -> None:
-    """Delete uploaded files that have one of these texts and are kept until they are imported."""
-    wanted = [name.encode() for name in spelled]
-    longest = max(map(len, wanted))
-    for kept in FileImport.objects.filter(pk__in=UploadedPart.objects.values("file_import").distinct()):
-        if _has_any(kept, wanted, longest):
-            kept.parts.all().delete()
-
-
 def _has_any(kept: FileImport, wanted: Collection[bytes], longest: int) -> bool:
     before = b""
     try:
@@ -210,14 +205,6 @@ def _has_any(kept: FileImport, wanted: Collection[bytes], longest: int) -> bool:
     except (OSError, EOFError):
         return True  # a file that cannot be read is of no use, and may have them
     return False
-
-
-def _scrub_sessions(spelled: Collection[str]) -> None:
-    """End sessions that quote one of these texts, in a note that was refused."""
-    for session in Session.objects.iterator():
-        said = json.dumps(session.get_decoded(), ensure_ascii=False, default=str)
-        if any(name in said for name in spelled):
-            session.delete()
 
 
 # A month is learnt from the articles of so many days around it, see dedup/detection/comparison/recurring.py.
@@ -258,20 +245,17 @@ def forget_texts(articles: Collection[int], *, for_good: bool) -> None:
     Unless they are gone `for_good`, what editors ruled about their headlines and sentences stays.
     """
     lock_review()
-    forms = set(HeadlineForm.objects.filter(article__in=articles).values_list("newspaper", "form"))
+    of_series = HeadlineForm.objects.filter(article__in=articles).exclude(form="")
+    forms = set(of_series.values_list("newspaper", "form"))
     unpropose(articles)
-    _recount_series(forms - {form for form in forms if not form[1]}, for_good=for_good)
-    _forget_sentences(articles, for_good=for_good)
-    _forget_months(articles)
-
-
-def _recount_series(forms: Collection[tuple[int, str]], *, for_good: bool) -> None:
     values: dict[str, Any] = {"newspapers": [one for one, _ in forms], "forms": [form for _, form in forms]}
     values["for_good"] = for_good
     with connection.cursor() as cursor:
         cursor.execute(_NO_SERIES_SQL, values)
         cursor.execute(_SERIES_SQL, values)
     Watermark.objects.filter(name=Phase.SERIES).delete()
+    _forget_sentences(articles, for_good=for_good)
+    _forget_months(articles)
 
 
 def _forget_sentences(articles: Collection[int], *, for_good: bool) -> None:

@@ -14,18 +14,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from articles.models import Article, Newspaper, Removal, Withholding
 from articles.paging import page_of
 from dedup.detection.runs.requests import is_worker_alive
-from newsdedup_site.access.middleware import UserRequest
-from newsdedup_site.privacy import removal as removals_made
-from newsdedup_site.privacy import retention
-from newsdedup_site.privacy.previews import Preview, preview_article, preview_newspaper
-from newsdedup_site.privacy.removal import MAX_REASON_CHARACTERS, RemovalError, request_removal
+from newsdedup_site.access.addresses import UserRequest
+from newsdedup_site.privacy import removal, retention
 
 
 class ReasonForm(forms.Form):
     """Why."""
 
     reason = forms.CharField(
-        max_length=MAX_REASON_CHARACTERS,
+        max_length=removal.MAX_REASON_CHARACTERS,
         label="Reason",
         help_text="Who asked for it, and why. It stays in the log, so do not quote the article.",
         widget=forms.Textarea(attrs={"class": "form-control", "rows": 3}),
@@ -88,30 +85,35 @@ def newspaper_remove(request: UserRequest, newspaper_id: int) -> HttpResponse:
     """Show what the removal of a newspaper would take; remove it if its name is typed."""
     newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
     form = RemovalForm(request.POST or None, wanted=newspaper.name, what="the name of the newspaper")
-    begin = partial(removals_made.begin_newspaper, newspaper)
-    return _remove(request, form, partial(preview_newspaper, newspaper), begin, newspaper=newspaper)
+    begin = partial(removal.begin_newspaper, newspaper)
+    return _remove(request, form, partial(removal.preview_newspaper, newspaper), begin, newspaper=newspaper)
 
 
 def article_remove(request: UserRequest, article_id: int) -> HttpResponse:
     """Show what the removal of an article would take; remove it if its number is typed."""
     article = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
     form = RemovalForm(request.POST or None, wanted=str(article.pk), what="the number of the article")
-    begin = partial(removals_made.begin_articles, [article_id])
-    return _remove(request, form, partial(preview_article, article_id), begin, article=article)
+    begin = partial(removal.begin_articles, [article_id])
+    return _remove(request, form, partial(removal.preview_article, article_id), begin, article=article)
 
 
 def _remove(
     request: UserRequest,
     form: RemovalForm,
-    preview: Callable[[], Preview],
+    preview: Callable[[], removal.Preview],
     begin: Callable[..., Removal],
     **context: Any,
 ) -> HttpResponse:
     try:
         if request.method == "POST" and form.is_valid():
-            return _begun(request, begin(reason=form.cleaned_data["reason"], user=request.user))
+            begun = begin(reason=form.cleaned_data["reason"], user=request.user)
+            hidden = removal.hide(begun, at_most=HIDDEN_BEFORE_ANSWER)
+            removal.request_removal(begun, user=request.user)
+            what = "No page shows it any more" if hidden else "A worker is deleting the texts"
+            messages.success(request, f"Removal {begun.pk} has begun. {what}; a worker removes the rest.")
+            return redirect("removals")
         context["preview"] = preview()
-    except RemovalError as error:
+    except removal.RemovalError as error:
         context["fault"] = f"{error}."
     context |= {"form": form, "wanted": form.wanted}
     return render(request, "privacy/remove.html", context, status=400 if form.errors else 200)
@@ -132,19 +134,11 @@ def newspaper_pages(request: UserRequest, newspaper_id: int) -> HttpResponse:
     return render(request, "privacy/pages.html", context, status=400 if form.errors else 200)
 
 
-def _begun(request: UserRequest, begun: Removal) -> HttpResponse:
-    hidden = removals_made.hide(begun, at_most=HIDDEN_BEFORE_ANSWER)
-    request_removal(begun, user=request.user)
-    what = "No page shows it any more" if hidden else "A worker is deleting the texts"
-    messages.success(request, f"Removal {begun.pk} has begun. {what}; a worker removes the rest.")
-    return redirect("removals")
-
-
 def removal_continue(request: UserRequest, removal_id: int) -> HttpResponse:
     """Let a worker take up a removal again that was interrupted."""
     found = get_object_or_404(Removal, pk=removal_id)
     if request.method == "POST" and found.state == Removal.State.RUNNING:
-        request_removal(found, user=request.user)
+        removal.request_removal(found, user=request.user)
         messages.success(request, f"Removal {found.pk} waits for a worker.")
     return redirect("removals")
 
@@ -152,7 +146,7 @@ def removal_continue(request: UserRequest, removal_id: int) -> HttpResponse:
 def removal_lift(request: UserRequest, removal_id: int) -> HttpResponse:
     """Let what a removal took be stored again."""
     found = get_object_or_404(Removal, pk=removal_id)
-    allow = partial(removals_made.allow_again, found, user=request.user)
+    allow = partial(removal.allow_again, found, user=request.user)
     return _do(request, allow, f"What removal {found.pk} took is no longer refused.", "removals")
 
 
@@ -162,8 +156,8 @@ def article_withhold(request: UserRequest, article_id: int) -> HttpResponse:
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            removals_made.withhold(article_id, **form.cleaned_data, user=request.user)
-        except RemovalError as error:
+            removal.withhold(article_id, **form.cleaned_data, user=request.user)
+        except removal.RemovalError as error:
             form.add_error(None, f"{str(error).capitalize()}.")
         else:
             messages.success(request, f"Article {article_id} is withheld. The page Removals can release it.")
@@ -174,7 +168,7 @@ def article_withhold(request: UserRequest, article_id: int) -> HttpResponse:
 
 def article_release(request: UserRequest, article_id: int) -> HttpResponse:
     """Show a withheld article again."""
-    release = partial(removals_made.release, article_id, user=request.user)
+    release = partial(removal.release, article_id, user=request.user)
     done = f"Article {article_id} is shown again. The next run finds its pairs."
     return _do(request, release, done, "article", article_id)
 
@@ -184,7 +178,7 @@ def _do(request: UserRequest, act: Callable[[], object], done: str, page: str, *
     if request.method == "POST":
         try:
             act()
-        except RemovalError as error:
+        except removal.RemovalError as error:
             messages.error(request, f"{str(error).capitalize()}.")
         else:
             messages.success(request, done)

@@ -14,9 +14,8 @@ from articles.models import Article, Job
 from crawlers.requested.queue import KIND, crawlable
 from dedup.detection.runs.requests import is_worker_alive, waiting_runs
 from dedup.models import DetectionRun
-from newsdedup_site.access.addresses import ADDRESSES
-from newsdedup_site.access.rights import SHOWN_ADMINS, admins, has_right
-from newsdedup_site.alarms.views import Present, present
+from newsdedup_site.access.addresses import ADDRESSES, SHOWN_ADMINS, admins, has_right
+from newsdedup_site.alarms.views import present
 
 register = template.Library()
 
@@ -106,6 +105,6 @@ def _compare() -> Step:
 
 
 @register.simple_tag(takes_context=True)
-def alarms(context: dict[str, Any]) -> Present:
+def alarms(context: dict[str, Any]) -> dict[str, Any]:
     """Return what is wrong now, as far as the user may know it."""
     return present(context["request"].user)

@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from newsdedup_site.keys import ACTIONS, Action, Keys, actions_on, keys_of
+from newsdedup_site.keys import ACTIONS, Action, Keys, keys_of
 
 register = template.Library()
 
@@ -45,7 +45,8 @@ def keys_of_page(context: dict[str, Any]) -> list[tuple[Action, list[str]]]:
     """Return the actions of this page, each with its keys."""
     match = context["request"].resolver_match
     keys = _keys(context)
-    return [(action, keys.of(action)) for action in actions_on(match and match.url_name)]
+    page = match and match.url_name
+    return [(action, keys.of(action)) for action in ACTIONS.values() if action.is_on(page)]
 
 
 def _keys(context: dict[str, Any]) -> Keys:

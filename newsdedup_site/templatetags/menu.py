@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django import template
 from django.http import HttpRequest
 from django.urls import reverse
 
-from newsdedup_site.access.addresses import rule_of
-from newsdedup_site.access.rights import has_right
+from newsdedup_site.access.addresses import has_right, rule_of
 
 register = template.Library()
 
@@ -22,15 +20,6 @@ class Entry(NamedTuple):
     label: str
     name: str
     belonging: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Item:
-    """A link as a user sees it. `current` is a value of aria-current: "page", "true" inside its section, or empty."""
-
-    label: str
-    address: str
-    current: str
 
 
 ROW = (
@@ -107,15 +96,16 @@ def menu(context: dict[str, Any]) -> dict[str, Any]:
     return {
         "row": list(_items(request, ROW)),
         "groups": groups,
-        "inside": any(item.current for _, items in groups for item in items),
+        "inside": any(item["current"] for _, items in groups for item in items),
     }
 
 
-def _items(request: HttpRequest, entries: tuple[Entry, ...]) -> Iterator[Item]:
+def _items(request: HttpRequest, entries: tuple[Entry, ...]) -> Iterator[dict[str, str]]:
+    """Yield the links as the user sees them; `current` is a value of aria-current, "true" inside its section."""
     shown = request.resolver_match.url_name if request.resolver_match else None
     for entry in entries:
         *namespaces, name = entry.name.split(":")
         rule = rule_of(namespaces, name)
         if rule and has_right(request.user, rule.right):
             current = "page" if shown == entry.name else "true" if shown in entry.belonging else ""
-            yield Item(entry.label, reverse(entry.name), current)
+            yield {"label": entry.label, "address": reverse(entry.name), "current": current}

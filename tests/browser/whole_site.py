@@ -64,7 +64,8 @@ def fill(store: StoreArticle) -> dict[str, str]:
     make_run(state=DetectionRun.State.RUNNING, finished_at=None)
     FittedModel.objects.create(content=dump_model(default_model()), decisions=60)
     _crawls(mara)
-    _cancelled_corpus(mara)
+    asked = {"policy": "one-per-cluster", "format": "csv", "boilerplate": "keep", "confirmed": False}
+    cancel(request_corpus(asked | {"newspapers": [], "since": None, "until": None}, mara).job, mara)
     keep_upload("lamps.jsonl", [ROW], newspaper="", user=mara)
     withhold(store().pk, reason="A minor asked.", user=mara)
     begin_articles([store().pk], reason="A court asked.", user=mara)
@@ -87,11 +88,6 @@ def _batch(pairs: list[int], user: User) -> None:
     decide_pair(drawn.pair_id, "confirm", user=user)
 
 
-def _cancelled_corpus(user: User) -> None:
-    asked = {"policy": "one-per-cluster", "format": "csv", "boilerplate": "keep", "confirmed": False}
-    cancel(request_corpus(asked | {"newspapers": [], "since": None, "until": None}, user).job, user)
-
-
 def _crawls(user: User) -> None:
     newspaper = Newspaper.objects.filter(merged_into=None).earliest("pk")
     Newspaper.objects.update(crawl=True, feed_urls=["https://paper.example/feed"])
@@ -112,19 +108,9 @@ def password_address(name: str) -> str:
     return reverse("set_password", args=[number, default_token_generator.make_token(person)])
 
 
-def _session_of(name: str) -> dict[str, str]:
-    client = Client()
-    client.force_login(User.objects.get(username=name))
-    return {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies[settings.SESSION_COOKIE_NAME].value}
-
-
 class _Server(ThreadedWSGIServer):
     def _close_connections(self) -> None:
         """Leave the connection of the test open."""
-
-
-class _Thread(LiveServerThread):
-    server_class = _Server
 
 
 @dataclass
@@ -168,7 +154,10 @@ class Site:
 @contextmanager
 def served(numbers: dict[str, str]) -> Iterator[Site]:
     """Serve the site: one request at a time, on the connection of the test, so within its transaction."""
-    shared, site = connections["default"], Site("", _session_of("mara"), numbers)
+    client, cookie = Client(), settings.SESSION_COOKIE_NAME
+    client.force_login(User.objects.get(username="mara"))
+    site = Site("", {"name": cookie, "value": client.cookies[cookie].value}, numbers)
+    shared = connections["default"]
 
     def in_turn(application: Callable[..., Iterable[bytes]]) -> Any:
         def answer(environ: Any, start_response: Any) -> Iterable[bytes]:
@@ -185,8 +174,8 @@ def served(numbers: dict[str, str]) -> Iterator[Site]:
         return StaticFilesHandler(answer)
 
     shared.inc_thread_sharing()
-    thread = _Thread("localhost", in_turn)
-    thread.daemon = True
+    thread = LiveServerThread("localhost", in_turn)
+    thread.server_class, thread.daemon = _Server, True
     thread.start()
     thread.is_ready.wait()
     if thread.error:

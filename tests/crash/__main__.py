@@ -11,16 +11,15 @@ import secrets
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count, islice, takewhile
 
 from rich.console import Console
 from rich.table import Table
 
 from tests.crash.installation import Installation, own_server
-from tests.crash.rounds import Outcome, Round, Undisturbed, crash, rounds_of, undisturbed
-from tests.crash.site import newspaper
-from tests.crash.subjects import Subject, make_states
+from tests.crash.rounds import Outcome, Round, crash, rounds_of, undisturbed
+from tests.crash.subjects import Subject, make_states, newspaper
 
 _SEEDS = 1_000_000
 
@@ -34,14 +33,19 @@ def main() -> int:
     with own_server() as installation, newspaper() as url:
         planned = rounds_of(installation, seed, options.only)
         if not planned:
-            known = "\n".join(f"  {round_.name}" for round_ in rounds_of(installation, seed))
-            console.print(f"There is no round {options.only!r}. There are, with this seed:\n{known}", markup=False)
+            names = "\n".join(f"  {round_.name}" for round_ in rounds_of(installation, seed))
+            console.print(f"There is no round {options.only!r}. There are, with this seed:\n{names}", markup=False)
             return 2
         commands = {round_.subject.name: round_.subject for round_ in planned}
         console.print(f"Seed {seed}. Making the states that {len(commands)} commands begin in …")
         _prepare(installation, url, list(commands.values()))
         outcomes = []
-        for outcome in _outcomes(installation, _repeated(installation, seed, options, len(planned))):
+        known = {}
+        for round_ in _repeated(installation, seed, options, len(planned)):
+            if round_.subject.name not in known:
+                known[round_.subject.name] = undisturbed(installation, round_.subject)
+            expected = known[round_.subject.name]
+            outcome = crash(installation, round_.subject, expected, round_.fault, round_.name)
             outcomes.append(outcome)
             for line in outcome.wrong:
                 console.print(f"{outcome.seed}: {line}", highlight=False, markup=False, soft_wrap=True)
@@ -81,14 +85,6 @@ def _repeated(installation: Installation, seed: int, options: argparse.Namespace
         return islice(rounds, options.rounds or planned)
     until = time.monotonic() + 60 * options.minutes
     return takewhile(lambda _round: time.monotonic() < until, rounds)
-
-
-def _outcomes(installation: Installation, rounds: Iterable[Round]) -> Iterator[Outcome]:
-    known: dict[str, Undisturbed] = {}
-    for round_ in rounds:
-        if round_.subject.name not in known:
-            known[round_.subject.name] = undisturbed(installation, round_.subject)
-        yield crash(installation, round_.subject, known[round_.subject.name], round_.fault, round_.name)
 
 
 def _print(console: Console, outcomes: Sequence[Outcome]) -> None:

@@ -1,8 +1,12 @@
-"""An installation of its own for each crash test: a home on a small disk if possible, states to return to, commands."""
+"""An installation of its own for each crash test: a home on a small disk if possible, states to return to, commands.
+
+As a program, the process that commands are forked from, so that they begin at once.
+"""
 
 from __future__ import annotations
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -11,19 +15,40 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from tests.crash.faults import Plan, empty
-from tests.crash.ready import ReadyCommands
-from tests.forked import CHECKOUT, Ended
+from tests.crash.faults import Plan, arm, empty
+from tests.forked import CHECKOUT, Ended, ForkedCommands, serve
 
 # With these, the states, their copies and what PostgreSQL keeps between two checkpoints fit.
 DISK_BYTES = 4_000_000_000
 OUTPUT_BYTES = 200_000_000
+_INJECTED = Path(__file__).parent / "inject"
+# More than any command here takes, on a machine that has other things to do.
+_PATIENCE_SECONDS = 600
+
+
+class ReadyCommands(ForkedCommands):
+    """Commands of manage.py and programs of the tests, armed with faults."""
+
+    def __init__(self, environment: dict[str, str], folder: Path) -> None:
+        paths = {"PYTHONPATH": os.pathsep.join((str(_INJECTED), str(CHECKOUT)))}
+        super().__init__("tests.crash.installation", environment | paths)
+        self._folder = folder
+
+    def run_armed(self, arguments: list[str], plan: Plan | None = None, folder: Path | None = None) -> Ended:
+        """Run `manage.py ARGUMENTS`, or the program `-m MODULE ARGUMENTS`, in a folder, armed with a plan.
+
+        Raises TimeoutError for one that hangs; then it is killed.
+        """
+        environment = plan.environment() if plan else {}
+        request = {"arguments": arguments, "environment": environment, "folder": str(folder or CHECKOUT)}
+        return self.run(request, self._folder, _PATIENCE_SECONDS)
 
 
 class Installation(ABC):
@@ -159,3 +184,27 @@ def _mounted(path: Path, size: int) -> bool:
         return subprocess.run(command, check=False, capture_output=True).returncode == 0
     except OSError:
         return False
+
+
+def main() -> None:
+    import_module("django").setup()
+    import_module("articles.management.base")
+    serve(_run)
+
+
+def _run(request: dict[str, Any]) -> None:
+    os.environ.update(request["environment"])
+    arguments: list[str] = request["arguments"]
+    os.chdir(request["folder"])
+    sys.path.insert(0, str(CHECKOUT))
+    arm()
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = ["manage.py", *arguments]
+        runpy.run_path(str(CHECKOUT / "manage.py"), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

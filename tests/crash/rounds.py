@@ -188,13 +188,9 @@ def _go_on(installation: Installation, subject: Subject, outcome: Outcome) -> bo
         done = installation.run(*subject.arguments)
         if done.status in subject.statuses:
             return attempt == 0
-    outcome.faults.append(f"does not go on: exit status {done.status}: {_last(done)}")
+    said = (done.errors.strip() or done.output.strip()).rpartition("\n")[2]
+    outcome.faults.append(f"does not go on: exit status {done.status}: {said}")
     return False
-
-
-def _last(done: Ended) -> str:
-    lines = (done.errors.strip() or done.output.strip()).splitlines()
-    return lines[-1] if lines else ""
 
 
 def _compare(installation: Installation, subject: Subject, expected: Undisturbed, outcome: Outcome) -> None:

@@ -21,7 +21,7 @@ from articles.warc import ArchivedPage, PageWriter
 from dedup.detection.runs.requests import Wanted, request_run
 from dedup.models import Pair, Profile, Worker
 from dedup.review.answers import decisions
-from tests.crash.site import story
+from tests.crash.subjects import story
 from tests.crawlers.pages import article_page
 from tests.dedup.runs.cluster_results import write_results
 from tests.dedup.runs.made_up_news import made_up_news, store_archive

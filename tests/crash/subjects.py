@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from articles.warc import ArchivedPage, read_pages
 from tests.crash.installation import Installation
-from tests.crawlers.conftest import in_a_hurry
+from tests.crawlers.conftest import in_a_hurry, served
+from tests.crawlers.pages import article_page
 
 # What can happen to every command, and to those alone that have workers or write files.
 PROCESS = ("kill", "kill soon", "terminate")
@@ -129,17 +132,11 @@ def make_states(installation: Installation, url: str, wanted: set[str]) -> None:
         if state in wanted:
             installation.put_back(before)
             for step in taken:
-                _take(installation, step)
+                if step[0] != "manage":
+                    installation.prepare(*step)
+                elif (done := installation.run(*step[1:])).status:
+                    raise RuntimeError(f"{' '.join(step)} failed: {done.errors}")
             installation.keep(state)
-
-
-def _take(installation: Installation, step: Sequence[str]) -> None:
-    if step[0] != "manage":
-        installation.prepare(*step)
-        return
-    done = installation.run(*step[1:])
-    if done.status:
-        raise RuntimeError(f"{' '.join(step)} failed: {done.errors}")
 
 
 def _steps(files: Path, url: str) -> dict[str, tuple[str, Sequence[Sequence[str]]]]:
@@ -157,3 +154,30 @@ def _steps(files: Path, url: str) -> dict[str, tuple[str, Sequence[Sequence[str]
         "sample": ("news", [("sample", str(files / "labels.jsonl"))]),
         "queued run": ("news", [("queue_run",)]),
     }
+
+
+_ARTICLES = 40
+# Letters of words that no stop list knows.
+_LETTERS = "abdeghiklmnoprstuw"
+
+
+def story(place: int) -> tuple[str, str]:
+    """Return the headline and the text of an invented article."""
+    dice = Random(place)
+
+    def sentence() -> str:
+        words = ["".join(dice.choices(_LETTERS, k=dice.randint(3, 8))) for _ in range(14)]
+        return f"{' '.join(words).capitalize()}."
+
+    return sentence()[:40], " ".join(sentence() for _ in range(6))
+
+
+@contextmanager
+def newspaper() -> Iterator[str]:
+    """Serve a newspaper; give its URL."""
+    with served() as site:
+        paths = [f"/2024/05/story-{place}" for place in range(_ARTICLES)]
+        for place, path in enumerate(paths):
+            site.add(path, article_page(*story(1_000 + place)))
+        site.feed(*paths)
+        yield site.url

@@ -8,7 +8,7 @@ import pytest
 
 from dedup.models import Decision, Pair
 from dedup.review.answers import decisions
-from newsdedup_site.doctor import examine
+from newsdedup_site.doctor.examining import examine
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 from tests.load.installation import installation

@@ -13,7 +13,7 @@ from django.urls import get_resolver, path
 from articles.models import Newspaper
 from articles.numbers import MAX_NUMBER, read_number
 from newsdedup_site import urls
-from newsdedup_site.access import addresses, rights
+from newsdedup_site.access import addresses
 from newsdedup_site.access.addresses import ADDRESSES, rule_of
 from tests.factories import make_user
 from tests.site.test_rights import client_of
@@ -78,22 +78,22 @@ RIGHTS = {
 
 def test_every_right_asks_for_its_permission_and_every_address_for_a_right() -> None:
     rules = [*ADDRESSES.values(), *addresses.NAMESPACES.values()]
-    assert all(isinstance(rule.right, rights.Right) for rule in rules)
+    assert all(isinstance(rule.right, addresses.Right) for rule in rules)
     found = {
         right.allows: (right.role, right.permission, right.needs_login, right.staff_only, right.opened_by)
         for right in (rule.right for rule in rules)
     }
     assert found == RIGHTS
     assert {name: (rule.right, rule.is_form) for name, rule in addresses.NAMESPACES.items()} == {
-        "admin": (rights.CONFIGURE, True),
-        "api": (rights.ANYONE, True),
+        "admin": (addresses.CONFIGURE, True),
+        "api": (addresses.ANYONE, True),
     }
     # The rule of an address comes before the rule of its package.
-    assert rule_of(["admin"], "logout") == addresses.Rule(rights.LOGIN, is_form=True)
+    assert rule_of(["admin"], "logout") == addresses.Rule(addresses.LOGIN, is_form=True)
     assert (
         rule_of(["admin"], "index")
         == rule_of(["admin", "of it"], None)
-        == addresses.Rule(rights.CONFIGURE, is_form=True)
+        == addresses.Rule(addresses.CONFIGURE, is_form=True)
     )
     assert [rule_of([], None), rule_of([], "nowhere"), rule_of(["elsewhere"], "queue")] == [None, None, None]
 
@@ -128,7 +128,7 @@ def test_an_address_that_is_not_declared_is_refused_even_to_a_superuser(caplog: 
 def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {name: rule for name, rule in ADDRESSES.items() if name in ("queue", "article")}
     monkeypatch.setattr(addresses, "ADDRESSES", kept)
-    monkeypatch.setattr(addresses, "RULES", [*addresses.RULES, ("queue", kept["article"])])
+    monkeypatch.setattr(addresses, "RULES", [*kept.items(), ("queue", kept["article"])])
     found = [(error.id, error.msg, error.hint) for error in addresses.check_addresses()]
     name_it = "Give its pattern a name, and the name a line in newsdedup_site/access/addresses.py."
     assert found == [
@@ -139,15 +139,11 @@ def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(m
             "2 addresses have the name 'queue', so one rule would hold for all of them.",
             "Give each its own name.",
         ),
+        ("newsdedup_site.E005", "newsdedup_site/access/addresses.py has 2 rules for 'queue'.", "Remove all but one."),
         (
             "newsdedup_site.E003",
             "newsdedup_site/access/addresses.py has a rule for 'article', which no address has.",
             "Remove it.",
-        ),
-        (
-            "newsdedup_site.E005",
-            "newsdedup_site/access/addresses.py has 2 rules for 'queue'.",
-            "Remove all but one.",
         ),
     ]
 
@@ -161,7 +157,7 @@ def test_the_check_finds_nothing_here_and_misses_the_middleware(settings) -> Non
     assert (error.id, error.msg, error.hint) == (
         "newsdedup_site.E004",
         "Nothing enforces the rules of the addresses.",
-        "Add newsdedup_site.access.middleware.RightsMiddleware.",
+        "Add newsdedup_site.access.addresses.RightsMiddleware.",
     )
 
 
@@ -176,11 +172,8 @@ TOO_HIGH = (str(MAX_NUMBER + 1), "9" * 4300, LONG)
      (LONG, None), ("", None), ("-1", None), ("+1", None), ("1_000", None), (" 1", None),
      ("٣", None), ("²", None), ("1.0", None)],
 )  # fmt: skip
-def test_the_number_that_a_text_is(text: str, number: int | None) -> None:
+def test_the_number_that_a_text_is_if_it_is_within_bounds(text: str, number: int | None) -> None:
     assert read_number(text) == number
-
-
-def test_a_number_has_bounds() -> None:
     assert [read_number(text, least=1, most=3) for text in "01234"] == [None, 1, 2, 3, None]
 
 
@@ -190,6 +183,9 @@ def test_no_address_has_a_number_that_no_row_can_have(number: str) -> None:
     for url in (f"/articles/{number}/", f"/pairs/{number}/"):
         assert client.get(url).status_code == 404
     assert client.post(f"/runs/{number}/cancel/").status_code == 404
+    said = str(client.get(f"/articles/{MAX_NUMBER + 1}/").context["exception"])
+    assert said == f"No row has so high a number: the highest is {MAX_NUMBER}."
+    assert "No row" not in str(client.get(f"/articles/{MAX_NUMBER}/").context["exception"])
 
 
 def test_the_row_with_the_highest_number_has_its_page() -> None:

@@ -24,8 +24,7 @@ from dedup.integrations.webhooks import WebhookError, make_webhook
 from dedup.models import Delivery, Profile, Worker
 from newsdedup_site.alarms import finding
 from newsdedup_site.alarms.kinds import KINDS, found
-from newsdedup_site.alarms.mail import RETRY_MINUTES, send_waiting
-from newsdedup_site.alarms.recording import QUIET, record
+from newsdedup_site.alarms.recording import QUIET, RETRY_MINUTES, record, send_waiting
 from newsdedup_site.models import Alarm, AlarmNotice
 from tests.databases import child_environment, run_python
 from tests.factories import make_run, make_user
@@ -181,6 +180,13 @@ def test_a_network_that_is_away_gives_one_email_of_a_readable_length(server: Mai
     assert message["Subject"] == "[newsdedup] Every visit of Paper 0 has failed (and 299 more)"
     assert "* And 290 more of this kind." in server.text()
     assert len(server.text().splitlines()) < 60
+    # A text of an error breaks no header.
+    odd = found("crawl", "", "Papier\r\nBcc: everybody@paper.example\n" + "x" * 300 + " was not crawled.", NOW)
+    told(*papers, odd, at=NOW)
+    assert send_waiting(NOW) == 1
+    to, message = server.received[-1]
+    assert (to, message["Bcc"]) == (["desk@paper.example"], None)
+    assert len(str(message["Subject"])) < 160
 
 
 def test_what_cannot_be_sent_is_tried_again_and_is_an_alarm_itself(server: MailServer, settings: Any) -> None:
@@ -213,16 +219,6 @@ def test_without_a_mail_server_nothing_waits() -> None:
     assert AlarmNotice.objects.get().mail == "none"
     with pytest.raises(CommandError, match=r"Nobody is sent e-mails\. Set EMAIL_URL"):
         call_command("alarms", "--test")
-
-
-def test_a_text_of_an_error_breaks_no_header(server: MailServer, settings: Any) -> None:
-    settings.ALARM_EMAIL = ["desk@paper.example"]
-    odd = found("crawl", "", "Papier\r\nBcc: everybody@paper.example\n" + "x" * 300 + " was not crawled.", NOW)
-    told(odd, at=NOW)
-    assert send_waiting(NOW) == 1
-    [(to, message)] = server.received
-    assert (to, message["Bcc"]) == (["desk@paper.example"], None)
-    assert len(str(message["Subject"])) < 160
 
 
 # ---- webhooks, the command and the worker ----

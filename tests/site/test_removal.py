@@ -164,17 +164,13 @@ def mark_results(article: Article, others: list[Article], user: User) -> None:
     )
     Lesson.objects.create(job=Job.objects.create(kind="lesson", error=f"at {URL}"), result={"example": URL})
     SavedView.objects.create(user=user, page="articles", name="mine", query=f"words={MARK} opens its bridge")
-    mark_imports(user)
-    session = SessionStore()
-    session["refused_note"] = {"page": "/", "note": f"about {URL}"}
-    session.save()
-
-
-def mark_imports(user: User) -> None:
     row = {"date": "2026-03-02", "headline": f"{MARK} opens its bridge", "url": URL, "content": TEXT}
     lines = json.dumps(row) + "\n" + json.dumps({**row, "content": ""}) + "\n"
     kept = keep_upload("march.jsonl.gz", [gzip.compress(lines.encode())], newspaper="Selby Gazette", user=user)
     RejectedRow.objects.create(file_import=kept, line=2, reason=f"{URL} is wrong", raw=lines)
+    session = SessionStore()
+    session["refused_note"] = {"page": "/", "note": f"about {URL}"}
+    session.save()
 
 
 def test_nothing_of_a_removed_article_is_left_in_any_table(marked: Article, store: StoreArticle, editor: User) -> None:

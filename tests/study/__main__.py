@@ -7,8 +7,7 @@ import json
 from pathlib import Path
 
 from articles.files.whole_files import whole_file
-from tests.study.measuring import results_of
-from tests.study.page import PAGE, RESULTS, page_of
+from tests.study.measuring import PAGE, RESULTS, page_of, results_of
 
 
 def main() -> None:

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from tests.study.measuring import CHECKOUT, results_of
-from tests.study.page import PAGE, RESULTS, page_of
+from tests.study.measuring import CHECKOUT, PAGE, RESULTS, page_of, results_of
 
 ALERTS = CHECKOUT.parent / "shared" / "data" / "snap_news.csv.gz"
 

@@ -46,13 +46,12 @@ def try_state(state: State, server: str, afresh: list[object]) -> Trial:
 
 def kill_migrations(trial: Trial, server: str, kills: int, numbers: random.Random) -> None:
     """Kill migrate at random moments, and run it again; what comes of it must be what an undisturbed one leaves."""
-    undisturbed = migrated(trial.state, server, [])
-    took = undisturbed[1]
+    undisturbed, took = migrated(trial.state, server, [])
     for _ in range(kills):
         moment = numbers.uniform(0, took)
         after, _ = migrated(trial.state, server, [moment])
         trial.kills.append(f"{moment:.1f} s")
-        trial.faults += [f"killed after {moment:.1f} s: {difference}" for difference in unlike(undisturbed[0], after)]
+        trial.faults += [f"killed after {moment:.1f} s: {difference}" for difference in unlike(undisturbed, after)]
 
 
 def migrated(state: State, server: str, kills: list[float]) -> tuple[Rows, float]:

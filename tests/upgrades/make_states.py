@@ -3,7 +3,7 @@
     script/with-postgresql 15 .venv/bin/python -m tests.upgrades.make_states NAME
 
 The server must be of the oldest supported version, so that newer ones can restore the dump. Everything that a state
-contains is invented (fill.py).
+contains is invented (trying.py).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.databases import own_database, start
 from tests.upgrades.states import FOLDER, MIGRATE, shell
 
-FILL = "from tests.upgrades.fill import main, write_articles; write_articles({0!r}); main({0!r})"
+FILL = "from tests.upgrades.trying import fill_database, write_articles; write_articles({0!r}); fill_database({0!r})"
 
 
 def make_state(path: Path, server: str) -> None:

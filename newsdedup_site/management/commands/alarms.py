@@ -12,9 +12,8 @@ from django.utils import timezone
 from articles.management.base import ExitCode, ProjectCommand
 from dedup.integrations.webhooks import send_due
 from newsdedup_site.alarms.finding import find_all
-from newsdedup_site.alarms.kinds import in_words, kind_of
-from newsdedup_site.alarms.mail import deliver, recipients
-from newsdedup_site.alarms.recording import tell
+from newsdedup_site.alarms.kinds import facts_of, in_words, kind_of
+from newsdedup_site.alarms.recording import deliver, recipients, tell
 from newsdedup_site.models import Alarm
 
 
@@ -74,14 +73,5 @@ def _text(found: Alarm, following: Alarm | None) -> str:
 
 
 def _json(found: Alarm) -> str:
-    fields = {
-        "kind": found.kind,
-        "subject": found.subject,
-        "since": found.since.isoformat(timespec="seconds") if found.since else None,
-        "what": found.what,
-        "detail": found.detail,
-        "follows": kind_of(found).follows,
-        "remedy": found.remedy,
-        "address": found.address,
-    }
-    return json.dumps(fields, ensure_ascii=False)
+    facts = facts_of(found, "kind", "subject", "since", "what", "detail", "follows", "remedy", "address")
+    return json.dumps(facts, ensure_ascii=False)

@@ -10,8 +10,8 @@ from django.core.management.base import CommandParser
 from rich.progress import Progress
 
 from articles.management.base import ExitCode, LongCommand
+from newsdedup_site.backup.backups import back_up
 from newsdedup_site.backup.manifest import BackupError, DamagedBackupError, Format
-from newsdedup_site.backup.saving import back_up
 from newsdedup_site.embedded import EmbeddedServerError
 
 
@@ -23,11 +23,7 @@ class Command(LongCommand):
         "file gets its name when it is complete and has been read again. Only you can read it: it has the logins."
     )
     resuming = "No backup was made."
-    exit_codes = {
-        BackupError: ExitCode.ERROR,
-        DamagedBackupError: ExitCode.ERROR,
-        EmbeddedServerError: ExitCode.ERROR,
-    }
+    exit_codes = dict.fromkeys((BackupError, DamagedBackupError, EmbeddedServerError), ExitCode.ERROR)
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""

@@ -23,7 +23,6 @@ from newsdedup_site.people.actions import set_role
 
 # They have no passwords: nobody can log in as them.
 EDITORS = ("anna", "ben")
-_DRAWN = 2  # pairs to read again: one is read, one waits
 
 
 class Command(ProjectCommand):
@@ -39,7 +38,11 @@ class Command(ProjectCommand):
         with transaction.atomic():
             anna, ben = (_editor(name) for name in EDITORS)
             if not Decision.objects.filter(decided_by=anna).exists():
-                _decide(anna, ben)
+                _contradict(anna, ben)
+                _call_templates(anna)
+                _read_again(anna, ben)
+                _disagree(anna, ben)
+                _keep_another(ben)
         self.stdout.write(
             f"{anna} and {ben} made {Decision.objects.filter(decided_by__in=[anna, ben]).count()} decisions."
         )
@@ -54,14 +57,6 @@ def _editor(name: str) -> User:
     elif user.has_usable_password():
         raise CommandError(f"{name} is somebody's login here. The demo is for an installation of its own.")
     return user
-
-
-def _decide(anna: User, ben: User) -> None:
-    _contradict(anna, ben)
-    _call_templates(anna)
-    _read_again(anna, ben)
-    _disagree(anna, ben)
-    _keep_another(ben)
 
 
 def _pairs() -> PairQuerySet:
@@ -91,8 +86,8 @@ def _call_templates(anna: User) -> None:
 
 
 def _read_again(anna: User, ben: User) -> None:
-    """Decide on pairs that are drawn for a second reading: the other editor has read one of them."""
-    drawn = _pairs().filter(verdict="duplicate").drawn(DRAWN_WITH)[:_DRAWN]
+    """Decide on pairs that are drawn for a second reading: the other editor has read one of two."""
+    drawn = _pairs().filter(verdict="duplicate").drawn(DRAWN_WITH)[:2]
     decided = [decide_pair(pair.pk, Answer.CONFIRM, user=anna) for pair in drawn]
     waiting = [decision.pair_id for decision in decided if waits_for(decision.pair_id or 0, ben)]
     if waiting:

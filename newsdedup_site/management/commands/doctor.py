@@ -11,8 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from articles.management.base import ExitCode, ProjectCommand, usage_error
-from newsdedup_site.doctor import Finding, UnknownInvariantError, examine
-from newsdedup_site.doctor.examining import SAMPLE
+from newsdedup_site.doctor.examining import SAMPLE, Finding, UnknownInvariantError, examine
 from newsdedup_site.embedded import EmbeddedServerError
 
 # The same as for a wrong option: nothing was looked at.
@@ -27,8 +26,6 @@ class Command(ProjectCommand):
         "changes nothing, and can be run while editors and runs are at work. Exit code 1: it has found something; 2: "
         "it has found nothing, but could not look at everything."
     )
-    # It reports them itself, also on tables that are not there.
-    requires_system_checks = []
     exit_codes = {UnknownInvariantError: ExitCode.USAGE, EmbeddedServerError: _COULD_NOT_LOOK}
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -72,17 +69,13 @@ class Command(ProjectCommand):
                 self.stdout.write(f"         {finding.found.waiting}")
             if finding.found.error:
                 self.stdout.write(f"         This check could not be made: {finding.found.error}")
-            elif not finding.is_healthy:
-                self._print_faults(finding)
+            for example in finding.found.examples:
+                self.stdout.write(f"         {example}")
+            if (unnamed := finding.found.faults - len(finding.found.examples)) > 0:
+                self.stdout.write(f"         and {unnamed:,} more")
+            if finding.found.faults:
+                self.stdout.write(f"         {finding.invariant.repair}")
         self.stdout.write(_summary(findings))
-
-    def _print_faults(self, finding: Finding) -> None:
-        examples = finding.found.examples
-        for example in examples:
-            self.stdout.write(f"         {example}")
-        if finding.found.faults > len(examples):
-            self.stdout.write(f"         and {finding.found.faults - len(examples):,} more")
-        self.stdout.write(f"         {finding.invariant.repair}")
 
     def _print_json(self, findings: Sequence[Finding]) -> None:
         rows = [

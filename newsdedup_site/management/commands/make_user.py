@@ -11,7 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from articles.management.base import ProjectCommand
-from newsdedup_site.access.rights import ROLES
+from newsdedup_site.access.addresses import ROLES
 from newsdedup_site.logins import forget
 from newsdedup_site.people.actions import checked_name, record_on_server, set_role
 

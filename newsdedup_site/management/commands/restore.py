@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from articles.management.base import ExitCode, LongCommand
+from newsdedup_site.backup.backups import check, missing_migrations, restore
 from newsdedup_site.backup.manifest import DamagedBackupError, RestoreError
-from newsdedup_site.backup.restoring import check, missing_migrations, restore
 from newsdedup_site.embedded import EmbeddedServerError
 from newsdedup_site.management.commands.backup import reported, size_of
 
@@ -23,11 +23,7 @@ class Command(LongCommand):
         "were backed up."
     )
     resuming = "Nothing was restored; the database is still empty."
-    exit_codes = {
-        DamagedBackupError: ExitCode.ERROR,
-        RestoreError: ExitCode.ERROR,
-        EmbeddedServerError: ExitCode.ERROR,
-    }
+    exit_codes = dict.fromkeys((DamagedBackupError, RestoreError, EmbeddedServerError), ExitCode.ERROR)
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""

@@ -17,11 +17,8 @@ class Command(ProjectCommand):
     def handle(self, **_options: Any) -> None:
         for name, version in local_versions().items():
             self.stdout.write(f"{name} {version}")
-        self.stdout.write(f"PostgreSQL {_postgresql_version()}")
-
-
-def _postgresql_version() -> str:
-    try:
-        return postgresql_version()
-    except (DatabaseError, EmbeddedServerError):
-        return "unknown: the database is not reachable"
+        try:
+            server = postgresql_version()
+        except (DatabaseError, EmbeddedServerError):
+            server = "unknown: the database is not reachable"
+        self.stdout.write(f"PostgreSQL {server}")

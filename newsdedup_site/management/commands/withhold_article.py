@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from articles.management.base import ExitCode, ProjectCommand
 from dedup.management.arguments import chosen_user
-from newsdedup_site.management.commands._removing import add_reason_options
+from newsdedup_site.management.commands.remove_article import add_reason_options
 from newsdedup_site.privacy.removal import RemovalError, release, withhold
 
 

@@ -41,7 +41,7 @@ from dedup.research.lessons import ask_for_lesson
 from dedup.rows.corpus.kept import request_corpus
 from newsdedup_site.privacy.removal import begin_articles, request_removal
 from tests.conftest import StoreArticle
-from tests.crash.ready import ReadyCommands
+from tests.crash.installation import ReadyCommands
 from tests.databases import child_environment, database_url
 from tests.dedup.runs.running import EVERYTHING, wait_until
 from tests.dedup.runs.test_profiles import form_of

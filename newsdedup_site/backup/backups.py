@@ -1,33 +1,131 @@
-"""Restores a backup into an empty database, whole or not at all."""
+"""Makes a backup and restores it: one file with all rows as they were at one moment, whole or not there at all."""
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import Any, BinaryIO, LiteralString
 
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
 from psycopg.sql import SQL, Identifier
 
+from articles.files.whole_files import UnwritableError, whole_bytes
 from articles.storage.locks import Lock, waited_lock
 from articles.versions import newsdedup_version
 from dedup.checks import check_trigrams
-from newsdedup_site.backup import container, dump
-from newsdedup_site.backup.container import AnyReader, check_all, reader_of
-from newsdedup_site.backup.dump import program_for
-from newsdedup_site.backup.manifest import DamagedBackupError, Manifest, Progress, RestoreError
-from newsdedup_site.backup.tables import (
+from newsdedup_site.backup.formats import (
+    MISSING,
+    AnyReader,
+    CopyReader,
+    DumpReader,
+    check_all,
+    program_for,
+    reader_of,
+    write_copy,
+    write_dump,
+)
+from newsdedup_site.backup.manifest import (
+    BackupError,
+    DamagedBackupError,
+    Format,
+    Manifest,
+    Progress,
+    RestoreError,
+    Table,
     digest_of,
     drop_all,
     first_filled,
     migrations_of,
+    sequences_of,
     server_version,
     set_up,
     tables_of,
 )
+
+_SNAPSHOT_SQL: LiteralString = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+# Nobody changes the tables, apart from their rows, until the transaction ends.
+_LOCK_SQL = SQL("LOCK TABLE {} IN ACCESS SHARE MODE")
+
+
+def back_up(path: Path, wanted: Format | None, *, replace_it: bool, progress: Progress) -> Manifest:
+    """Write a backup of the database; return what it has.
+
+    `wanted`: the format; None: pg_dump's if this machine has a pg_dump that fits the server. While it is written,
+    editors and runs go on. Only the user who makes it can read it. Before it gets its name it is read again as a whole.
+    Raises BackupError and UnwritableError.
+    """
+    _check_path(path, replace_it=replace_it)
+    program = _program(wanted)
+    try:
+        with whole_bytes(path, mode=stat.S_IRUSR | stat.S_IWUSR, replace=replace_it) as raw:
+            manifest = _write(raw, program, progress)
+            raw.flush()
+            check_all(reader_of(raw), progress)
+    except UnwritableError as error:
+        if isinstance(error.__cause__, FileExistsError):
+            raise BackupError(f"{path} has been written meanwhile. Choose another name, or give --force.") from error
+        raise
+    return manifest
+
+
+def _check_path(path: Path, *, replace_it: bool) -> None:
+    if path.exists() and not path.is_file():
+        raise BackupError(f"{path} is not a file. Name a file.")
+    if path.exists() and not replace_it:
+        raise BackupError(f"{path} exists. Choose another name, or give --force to replace it.")
+    if not path.parent.is_dir():
+        raise BackupError(f"{path.parent} is not a folder. Create it first.")
+
+
+def _program(wanted: Format | None) -> str | None:
+    """Return the pg_dump to use; None: the format `copy`."""
+    if wanted is Format.COPY:
+        return None
+    version = server_version() // 10_000
+    program = program_for("pg_dump", version)
+    if program is None and wanted is Format.PG_DUMP:
+        raise BackupError(MISSING.format(name="pg_dump", version=version, otherwise="use"))
+    return program
+
+
+def _write(raw: BinaryIO, program: str | None, progress: Progress) -> Manifest:
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        # What is written from here on, it does not see.
+        cursor.execute(_SNAPSHOT_SQL)
+        set_up(cursor)
+        sequences = sequences_of(cursor)
+        columns = tables_of(cursor)
+        if "django_migrations" not in columns:
+            raise BackupError("The database has no tables of newsdedup. Check DATABASE_URL.")
+        cursor.execute(_LOCK_SQL.format(SQL(", ").join(map(Identifier, columns))))
+        manifest = Manifest(
+            format=Format.PG_DUMP if program else Format.COPY,
+            newsdedup=newsdedup_version(),
+            postgresql=server_version(),
+            made_at=timezone.now().isoformat(timespec="seconds"),
+            migrations=migrations_of(cursor),
+            tables=tuple(_counted(cursor, name, names, progress) for name, names in columns.items()),
+            sequences=sequences,
+        )
+        if program:
+            cursor.execute("SELECT pg_export_snapshot(), current_schema()")
+            snapshot, schema = cursor.fetchone()
+            return write_dump(raw, program, schema, snapshot, manifest, partial(progress, "write"))
+        return write_copy(raw, cursor, manifest, partial(progress, "write"))
+
+
+def _counted(cursor: Any, name: str, columns: tuple[str, ...], progress: Progress) -> Table:
+    rows, digest = digest_of(cursor, name, columns)
+    progress("count", rows)
+    return Table(name, columns, rows, digest)
+
 
 # Foreign keys and the indexes that no constraint needs, and how each is made again. Rows are copied several times as
 # fast without them, in any order.
@@ -47,7 +145,7 @@ _TRUNCATE_SQL = SQL("TRUNCATE {}")
 # Triggers give a row that is stored a new revision; a restored one has its own.
 _TRIGGERS_OFF_SQL = SQL("ALTER TABLE {} DISABLE TRIGGER USER")
 _TRIGGERS_ON_SQL = SQL("ALTER TABLE {} ENABLE TRIGGER USER")
-_SEQUENCE_SQL: LiteralString = "SELECT setval(%(name)s::regclass, %(last_value)s, %(is_called)s)"
+_SETVAL_SQL: LiteralString = "SELECT setval(%(name)s::regclass, %(last_value)s, %(is_called)s)"
 
 
 @contextmanager
@@ -84,10 +182,10 @@ def restore(path: Path, progress: Progress) -> Manifest:
         check_all(reader, progress)
         with waited_lock(connection, Lock.MIGRATE):
             _check_empty()
-            if isinstance(reader, dump.Reader):
+            if isinstance(reader, DumpReader):
                 _restore_dump(reader, progress)
             else:
-                _restore_container(reader, progress)
+                _restore_copy(reader, progress)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
         return reader.manifest
@@ -125,7 +223,7 @@ def _check_empty() -> None:
             )
 
 
-def _restore_dump(reader: dump.Reader, progress: Progress) -> None:
+def _restore_dump(reader: DumpReader, progress: Progress) -> None:
     manifest = reader.manifest
     version = server_version() // 10_000
     if version < manifest.server:
@@ -135,15 +233,15 @@ def _restore_dump(reader: dump.Reader, progress: Progress) -> None:
         )
     program = program_for("pg_restore", version)
     if program is None:
-        raise RestoreError(dump.MISSING.format(name="pg_restore", version=version, otherwise="make the backup with"))
+        raise RestoreError(MISSING.format(name="pg_restore", version=version, otherwise="make the backup with"))
     with transaction.atomic(), connection.cursor() as cursor:
         drop_all(cursor)
-    reader.restore(program, lambda size: progress("restore", size))
+    reader.restore(program, partial(progress, "restore"))
     with transaction.atomic(), connection.cursor() as cursor:
         _compare(cursor, manifest, progress)
 
 
-def _restore_container(reader: container.Reader, progress: Progress) -> None:
+def _restore_copy(reader: CopyReader, progress: Progress) -> None:
     manifest = reader.manifest
     _bring_to(manifest)
     with transaction.atomic(durable=True), connection.cursor() as cursor:
@@ -158,7 +256,7 @@ def _restore_container(reader: container.Reader, progress: Progress) -> None:
             cursor.execute(drop)
         cursor.execute(_TRUNCATE_SQL.format(SQL(", ").join(map(Identifier, names))))
         for table in manifest.tables:
-            reader.restore(cursor, table, lambda size: progress("restore", size))
+            reader.restore(cursor, table, partial(progress, "restore"))
         _compare(cursor, manifest, progress)
         # Indexes first: whoever checks a foreign key reads them.
         for _, make in sorted(removed, key=lambda statements: statements[0].startswith("ALTER")):
@@ -166,8 +264,7 @@ def _restore_container(reader: container.Reader, progress: Progress) -> None:
         for name in names:
             cursor.execute(_TRIGGERS_ON_SQL.format(Identifier(name)))
         for sequence in manifest.sequences:
-            values = {"last_value": sequence.last_value, "is_called": sequence.is_called}
-            cursor.execute(_SEQUENCE_SQL, {"name": f'"{sequence.name}"', **values})
+            cursor.execute(_SETVAL_SQL, asdict(sequence) | {"name": f'"{sequence.name}"'})
 
 
 def _bring_to(manifest: Manifest) -> None:
@@ -183,12 +280,10 @@ def _bring_to(manifest: Manifest) -> None:
     if not squashed <= set(manifest.migrations):
         executor.loader = MigrationLoader(connection, replace_migrations=False)
     nodes = executor.loader.graph.node_map
-    executor.migrate([key for key in manifest.migrations if key in nodes and not _followed(nodes[key], manifest)])
-
-
-def _followed(node: Any, manifest: Manifest) -> bool:
-    """Return whether the backup has a later migration of the same app."""
-    return any(child.key in manifest.migrations and child.key[0] == node.key[0] for child in node.children)
+    known = [key for key in manifest.migrations if key in nodes]
+    # A later migration of the same app, which the backup has too, brings these along.
+    followed = {key for key in known for child in nodes[key].children if child.key[0] == key[0] and child.key in known}
+    executor.migrate([key for key in known if key not in followed])
 
 
 def _check_tables(found: dict[str, tuple[str, ...]], manifest: Manifest) -> None:
