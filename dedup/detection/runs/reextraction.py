@@ -26,4 +26,4 @@ def request_reextraction(newspaper: Newspaper, user: Any = None) -> bool:
     """Queue it for a worker; return False if it waits already."""
     title, page = f"Pages of {newspaper.name}", reverse("extraction_rule", args=[newspaper.pk])
     # One that runs, or was killed while it ran, may have read the rule of before.
-    return ask("reextraction", {"newspaper": newspaper.pk}, title=title, user=user, page=page, anew=True)[1]
+    return ask("reextraction", {"newspaper": newspaper.pk}, title=title, user=user, page=page, even_if_running=True)[1]

@@ -51,7 +51,7 @@ def request_run(wanted: Wanted, *, user: User) -> tuple[Job | DetectionRun, bool
     }
     if not waiting_runs().filter(arguments=arguments).exists() and (going_on := _going_on(wanted)):
         return going_on, False
-    return ask("run", arguments, title=_title(wanted), user=user, anew=True)
+    return ask("run", arguments, title=_title(wanted), user=user, even_if_running=True)
 
 
 def waiting_runs() -> QuerySet[Job]:

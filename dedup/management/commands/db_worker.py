@@ -23,7 +23,7 @@ from django.utils.module_loading import import_string
 from django_tasks.signals import task_finished, task_started
 from django_tasks_db.management.commands import db_worker
 
-from articles.jobs.work import put_back_lost_jobs, repeat
+from articles.jobs.work import repeat, requeue_lost_jobs
 from articles.management.base import ProjectCommand
 from dedup.detection.runs.requests import SIGN_SECONDS
 from dedup.integrations.sending import send_due
@@ -142,7 +142,7 @@ def _go_on_signing(name: str, pulse: _Pulse, ended: threading.Event) -> None:
 
 
 def _put_back() -> None:
-    if lost := put_back_lost_jobs():
+    if lost := requeue_lost_jobs():
         logger.info("Put back into the queue, because their worker is gone: %s.", lost)
 
 
