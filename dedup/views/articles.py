@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence
 from articles.paging import page_of, page_of_groups
-from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
+from articles.storage.boilerplate_marks import WhitelistError, end_whitelisting, whitelist_sentence
 from dedup.review.queries.articles import article_details, revision
 from dedup.review.queries.boilerplate import (
     add_texts,

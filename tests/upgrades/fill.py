@@ -17,7 +17,7 @@ from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 
 from articles.models import Article, ArticleRevision, ExtractionRule, HeadlineVariant, Newspaper, RepeatedSentence
-from articles.storage.boilerplate_whitelist import whitelist_sentence
+from articles.storage.boilerplate_marks import whitelist_sentence
 from articles.storage.incoming import IncomingArticle, PageCopy
 from crawlers.models import CrawlSchedule, PendingLink, Recheck, SitePace, SourceValidator, Visit
 from dedup.detection.runs.requests import Wanted, request_run

@@ -12,7 +12,7 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import monday_of
 from articles.models import Article, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
-from articles.storage.boilerplate_whitelist import history_of
+from articles.storage.boilerplate_marks import history_of
 from dedup.detection.comparison.shown_text import MarkedText, passages
 from dedup.detection.runs.judging import boilerplate_of_last_run
 
