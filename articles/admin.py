@@ -26,7 +26,7 @@ from articles.models import (
 )
 from articles.normalization.url_patterns import pattern_fault
 from articles.read_only_admin import NewspaperFilter, ReadOnlyAdmin
-from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
+from articles.storage.boilerplate_marks import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.ingest import writing
 from articles.storage.renormalization import mark_outdated
 from articles.storage.title_affixes import update_affixes
@@ -171,15 +171,12 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
                 super().save_model(request, obj, form, change)
             update_forms_with(obj, before ^ after)
         if change and _AFFIX_FIELDS & set(form.changed_data):
-            _update_headlines(obj, request)
-
-
-def _update_headlines(newspaper: Newspaper, request: HttpRequest) -> None:
-    """Apply changed affixes to headlines; the command renormalizes the articles, which takes longer."""
-    with writing():
-        outdated = mark_outdated(newspaper)
-    update_affixes([newspaper])
-    messages.warning(request, f"{outdated:,} articles were normalised with outdated rules; run manage.py renormalize.")
+            with writing():
+                outdated = mark_outdated(obj)
+            update_affixes([obj])
+            # The command does that, which takes longer.
+            fault = f"{outdated:,} articles were normalised with outdated rules"
+            messages.warning(request, f"{fault}; run manage.py renormalize.")
 
 
 @admin.register(NewspaperMerge)

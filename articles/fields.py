@@ -61,10 +61,6 @@ def _text(meaning: str, limit: int, **more: Any) -> Any:
     return dataclasses.field(default="", metadata={"meaning": meaning, "limit": limit, **more})
 
 
-def _flag(meaning: str) -> Any:
-    return dataclasses.field(default=False, metadata={"meaning": meaning, "kind": Kind.YES_NO})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundDetails:
     """What is found on a page, or given by a file, besides headline, text and day; empty if unknown.
@@ -113,7 +109,9 @@ class FoundDetails:
         api="text_doubt",
         api_help="Why the text may be incomplete, or not the article's; empty if certain.",
     )
-    paywalled: bool = _flag("whether the source showed only the beginning")
+    paywalled: bool = dataclasses.field(
+        default=False, metadata={"meaning": "whether the source showed only the beginning", "kind": Kind.YES_NO}
+    )
 
 
 # The fields of FoundDetails: those that columns of a file are read into, and the others.
@@ -165,12 +163,7 @@ FIELDS = (
         is_compared=True,
     ),
     *FROM_FILES,
-    Field(
-        name="newspaper",
-        meaning="name of the newspaper",
-        limit=200,
-        columns=("newspaper", "source", "publisher"),
-    ),
+    Field(name="newspaper", meaning="name of the newspaper", limit=200, columns=("newspaper", "source", "publisher")),
     Field(name="date_source", meaning="where the date was read; empty for old imports"),
     *(field for field in FOUND if not field.columns),
     Field(name="urls", kind=Kind.URLS, meaning="every URL under which the article was seen"),

@@ -120,9 +120,17 @@ def rows_after(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> Quer
 
     A row without a value to order by is not part of the list; all rows come after it.
     """
-    if _is_unordered(ordering, row):
-        return rows.order_by(*ordering)
-    return rows.filter(_beyond(ordering, row)).order_by(*ordering)
+    condition = Q()
+    # (a, b) > (x, y), written so that an index on a serves it.
+    for name in () if _is_unordered(ordering, row) else reversed(ordering):
+        field = name.removeprefix("-")
+        value = _value(row, field)
+        step = "lt" if name.startswith("-") else "gt"
+        further = Q(**{f"{field}__{step}": value})
+        if condition:
+            further = Q(**{f"{field}__{step}e": value}) & (further | condition)
+        condition = further
+    return rows.filter(condition).order_by(*ordering)
 
 
 def rows_before(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> QuerySet[Row]:
@@ -131,20 +139,6 @@ def rows_before(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> Que
         return rows.none()
     reverse = [name[1:] if name.startswith("-") else f"-{name}" for name in ordering]
     return rows_after(rows, reverse, row)
-
-
-def _beyond(ordering: Sequence[str], row: Model) -> Q:
-    """Return the condition for rows after this one: (a, b) > (x, y), written so that an index on a serves it."""
-    condition = Q()
-    for name in reversed(ordering):
-        field = name.removeprefix("-")
-        value = _value(row, field)
-        step = "lt" if name.startswith("-") else "gt"
-        further = Q(**{f"{field}__{step}": value})
-        if condition:
-            further = Q(**{f"{field}__{step}e": value}) & (further | condition)
-        condition = further
-    return condition
 
 
 def _is_unordered(ordering: Sequence[str], row: Model) -> bool:

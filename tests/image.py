@@ -181,12 +181,6 @@ def deploy(image: Image, service: Mapping[str, object]) -> None:
     assert f"{image.user}" == str(service["user"]), f"USER {image.user} is not compose's user {service['user']}"
 
 
-def free_port() -> int:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return int(unused.getsockname()[1])
-
-
 def check(image: Image, url: str) -> None:
     """Migrate, import, have a worker execute a run, and serve: all inside, on a database outside. Raises."""
     folder = parse_qs(urlsplit(url).query).get("host", [""])[0]
@@ -223,7 +217,9 @@ def check(image: Image, url: str) -> None:
 
 def serve(image: Image, environment: Mapping[str, str]) -> None:
     """Start the image's own command on another port, and ask for /healthz, a page and a collected file."""
-    port = free_port()
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
     command = [word.replace("0.0.0.0:8000", f"127.0.0.1:{port}") for word in image.command]
     server = subprocess.Popen(image.inside(command), env=environment)
     try:

@@ -77,13 +77,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 # The books of the processes, which differ when there were several: runs, visits, signs of life, and counted results.
 BOOKS = frozenset(
     {
-        *(
-            "articles_fileimport",
-            "articles_job",
-            "articles_uploadedpart",
-            "crawlers_crawl",
-            "crawlers_recheck",
-        ),
+        *("articles_fileimport", "articles_job", "articles_uploadedpart", "crawlers_crawl", "crawlers_recheck"),
         *("crawlers_sitepace", "crawlers_sourcevalidator", "crawlers_visit", "dedup_delivery", "dedup_detectionrun"),
         *("dedup_runblock", "dedup_runphase", "dedup_shinglesample", "dedup_storedreport"),
         *("dedup_watermark", "dedup_worker"),
@@ -169,22 +163,18 @@ def read_tables(connection: psycopg.Connection[Any]) -> Tables:
         references: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for row in cursor.execute(_REFERENCES).fetchall():
             references[row["name"]][row["column"]] = row["target"]
-    _name_clusters(tables)
+    # Each cluster gets its articles, which identify it.
+    articles: defaultdict[Any, list[Any]] = defaultdict(list)
+    for row in tables["dedup_membership"]:
+        articles[row["cluster_id"]].append(row["article_id"])
+    for row in tables["dedup_cluster"]:
+        row["articles"] = tuple(sorted(articles[row["id"]]))
     return Tables(tables, references)
 
 
 def stored_rows(connection: psycopg.Connection[Any]) -> Rows:
     """Return the rows of all tables but the books, without what may differ after a kill."""
     return read_tables(connection).without(*BOOKS).by_keys(lambda table: PASSING | _PASSING_OF.get(table, frozenset()))
-
-
-def _name_clusters(tables: Mapping[str, list[dict[str, Any]]]) -> None:
-    """Give each cluster its articles, which identify it."""
-    articles: defaultdict[Any, list[Any]] = defaultdict(list)
-    for row in tables["dedup_membership"]:
-        articles[row["cluster_id"]].append(row["article_id"])
-    for row in tables["dedup_cluster"]:
-        row["articles"] = tuple(sorted(articles[row["id"]]))
 
 
 def compared(expected: Rows, found: Rows) -> Differences:
@@ -222,18 +212,14 @@ def columns_with(*markers: str) -> set[str]:
 def _texts(stored: Any) -> list[str]:
     """Return a value as text, in all ways in which this program packs texts."""
     if isinstance(stored, str):
-        return [stored.casefold(), *_session(stored)]
+        texts = [stored.casefold()]
+        if stored.startswith("."):  # a session: JSON, compressed, in base 64, before its signature
+            data = stored[1:].partition(":")[0]
+            texts.append(zlib.decompress(base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))).decode().casefold())
+        return texts
     raw = bytes(stored)
     packed = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else b""
     return [form.decode("utf-8", "replace").casefold() for form in (raw, packed)]
-
-
-def _session(stored: str) -> list[str]:
-    """Return what a session holds: JSON, compressed, in base 64, before its signature."""
-    if not stored.startswith("."):
-        return []
-    data = stored[1:].partition(":")[0]
-    return [zlib.decompress(base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))).decode().casefold()]
 
 
 def _first_difference(before: list[str], after: list[str]) -> str:

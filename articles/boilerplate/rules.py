@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
@@ -132,16 +132,12 @@ class _Week:
         self._characters = [sum(dict(sentence).values()) for sentence in sentences]
         self._shared = [{digest: size for digest, size in sentence if holders[digest] > 1} for sentence in sentences]
         for place, text in enumerate(texts):
-            if any(holders[digest] >= self._least for digest in self._shared[place]):
-                self._locate(place, text, sentences[place], holders)
-
-    def _locate(
-        self, place: int, text: str, sentences: Sequence[tuple[UUID, int]], holders: Mapping[UUID, int]
-    ) -> None:
-        located = (sentence for sentence in located_sentences(text) if normalize_text(sentence.text))
-        for (digest, size), sentence in zip(sentences, located, strict=True):
-            if holders[digest] >= self._least and (size >= LEAST_CHARACTERS or sentence.alone):
-                self.candidates.setdefault(digest, _Candidate(size)).places[place].append(sentence)
+            if not any(holders[digest] >= self._least for digest in self._shared[place]):
+                continue  # its sentences need no positions
+            located = (sentence for sentence in located_sentences(text) if normalize_text(sentence.text))
+            for (digest, size), sentence in zip(sentences[place], located, strict=True):
+                if holders[digest] >= self._least and (size >= LEAST_CHARACTERS or sentence.alone):
+                    self.candidates.setdefault(digest, _Candidate(size)).places[place].append(sentence)
 
     def kind_of(self, digest: UUID, whitelisted: Collection[UUID]) -> SentenceKind:
         """Return what a candidate is, provided its articles are different."""

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-import lxml.html
-
-from articles.extraction.html import elements_of, main_headings, names_of_element, squeeze, url_parts
+from articles.extraction.html import Element, elements_of, main_headings, names_of_element, squeeze, url_parts
 from articles.extraction.names import person_names, squash
 
 # A longer element is not a byline.
@@ -38,23 +36,19 @@ _META_AUTHORS = (
 )
 # The label of twitter:data1, where many sites write the author.
 _LABEL_OF_AUTHOR = re.compile(
-    r"\b(?:by|author|authors|von|verfasst|geschrieben|autor\w*|écrit|auteur|por|escrito|scritto|autore|door"
-    r"|skrevet|skriven"
-    r"|napisan[ey]|napsal|yazan|автор|написано)\b",
+    r"\b(?:by|author|authors|von|verfasst|geschrieben|autor\w*|écrit|auteur|por|escrito|scritto|autore|door|skrevet"
+    r"|skriven|napisan[ey]|napsal|yazan|автор|написано)\b",
     re.IGNORECASE,
 )
 # A word of a class or id that marks a byline, in the languages of the sites.
 _MARK = re.compile(
-    r"(?<![a-z])(?:authors?|by-?lines?|autor(?:a|e|es|en|in|i|zy|s)?|auteurs?|autrice|verfasser|writers?"
-    r"|writtenby|reporters?"
-    r"|journalists?|signature|schrijver|forfattere?|författare|skribent|byliner|kirjoittaja|yazar|szerzo|penulis"
-    r"|redaktor|tacgia"
-    r"|tac-gia|creator)(?![a-z])",
+    "(?<![a-z])(?:authors?|by-?lines?|autor(?:a|e|es|en|in|i|zy|s)?|auteurs?|autrice|verfasser|writers?|writtenby"
+    "|reporters?|journalists?|signature|schrijver|forfattere?|författare|skribent|byliner|kirjoittaja|yazar|szerzo"
+    "|penulis|redaktor|tacgia|tac-gia|creator)(?![a-z])",
 )
 _PROFILE = re.compile(
-    r"/(?:authors?|autor(?:a|e|es|en|in|i|zy)?|auteurs?|journalists?|reporters?|columnists?|contributors?"
-    r"|writers?|by|redakteure?"
-    r"|skribent(?:er)?|forfatter|yazar(?:lar)?|penulis|szerzok?|redaktor(?:zy)?|profile/author)(?:/|\.|$)",
+    r"/(?:authors?|autor(?:a|e|es|en|in|i|zy)?|auteurs?|journalists?|reporters?|columnists?|contributors?|writers?|by"
+    r"|redakteure?|skribent(?:er)?|forfatter|yazar(?:lar)?|penulis|szerzok?|redaktor(?:zy)?|profile/author)(?:/|\.|$)",
     re.IGNORECASE,
 )
 _ELSEWHERE = ("nav", "footer", "form", "button", "select", "script", "style", "figure", "figcaption")
@@ -66,7 +60,7 @@ _SEPARATORS = frozenset(
 
 
 def byline_choices(
-    page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str], sites: Sequence[str]
+    page: Element, data: Mapping[str, Any], metas: Mapping[str, str], sites: Sequence[str]
 ) -> Iterator[str]:
     """Yield the bylines, the preferred source first. An empty one ends the bylines of a source.
 
@@ -90,13 +84,13 @@ def host_names(url: str) -> list[str]:
     return [".".join(labels[start:end]) for start in range(len(labels)) for end in range(start + 1, len(labels) + 1)]
 
 
-def visible_byline(page: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:
+def visible_byline(page: Element, sites: Sequence[str]) -> list[str]:
     """Return the names in the first byline after the headline, or else in the headline's own frame."""
     headline = next(iter(main_headings(page)), None)
     after, before = _marked(page, headline)
     frames = [] if headline is None else list(headline.iterancestors())[:3]
     near = [element for element in before[-MAX_BLOCKS:] if any(frame in element.iterancestors() for frame in frames)]
-    done: set[lxml.html.HtmlElement] = set()
+    done: set[Element] = set()
     for element in [*after, *reversed(near)][:MAX_BLOCKS]:
         block = _block(element)
         if block in done or _is_elsewhere(block, headline):
@@ -107,9 +101,7 @@ def visible_byline(page: lxml.html.HtmlElement, sites: Sequence[str]) -> list[st
     return []
 
 
-def _declared(
-    page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]
-) -> Iterator[Iterable[str]]:
+def _declared(page: Element, data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[Iterable[str]]:
     yield names_of(data.get("author"))
     yield names_of(data.get("creator"))
     yield _meta_authors(page)
@@ -134,7 +126,7 @@ def names_of(value: Any) -> Iterator[str]:
                 yield from names_of(entry)
 
 
-def _meta_authors(page: lxml.html.HtmlElement) -> list[str]:
+def _meta_authors(page: Element) -> list[str]:
     """Return the contents of the meta elements that name authors: all those of the first name that has any."""
     contents: dict[str, list[str]] = {}
     for meta in page.xpath("//meta[@content]"):
@@ -144,12 +136,10 @@ def _meta_authors(page: lxml.html.HtmlElement) -> list[str]:
     return [content for name in _META_AUTHORS for content in contents.get(name, ())]
 
 
-def _marked(
-    page: lxml.html.HtmlElement, headline: lxml.html.HtmlElement | None
-) -> tuple[list[lxml.html.HtmlElement], list[lxml.html.HtmlElement]]:
+def _marked(page: Element, headline: Element | None) -> tuple[list[Element], list[Element]]:
     """Return the elements that are marked as bylines or lead to an author: those after the headline, and before it."""
-    after: list[lxml.html.HtmlElement] = []
-    before: list[lxml.html.HtmlElement] = []
+    after: list[Element] = []
+    before: list[Element] = []
     found = after if headline is None else before
     for element in elements_of(page):
         if element is headline:
@@ -159,15 +149,15 @@ def _marked(
     return after, before
 
 
-def _is_marked(element: lxml.html.HtmlElement, mark: re.Pattern[str] = _MARK) -> bool:
+def _is_marked(element: Element, mark: re.Pattern[str] = _MARK) -> bool:
     return mark.search(names_of_element(element, "class", "id", "data-testid", "data-qa").lower()) is not None
 
 
-def _leads_to_author(element: lxml.html.HtmlElement) -> bool:
+def _leads_to_author(element: Element) -> bool:
     return element.tag == "a" and bool(_PROFILE.search(element.get("href", "")))
 
 
-def _block(element: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
+def _block(element: Element) -> Element:
     """Return the largest byline that holds the element: up to where a text is too long, or is more than a byline."""
     block = element
     for ancestor in islice(element.iterancestors(), MAX_LEVELS):
@@ -179,7 +169,7 @@ def _block(element: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
     return block
 
 
-def _is_elsewhere(block: lxml.html.HtmlElement, headline: lxml.html.HtmlElement | None) -> bool:
+def _is_elsewhere(block: Element, headline: Element | None) -> bool:
     """Return whether the byline belongs to a comment, to a form, or to the card of another article."""
     for level, ancestor in enumerate([block, *block.iterancestors()]):
         if ancestor.tag in _ELSEWHERE:
@@ -191,7 +181,7 @@ def _is_elsewhere(block: lxml.html.HtmlElement, headline: lxml.html.HtmlElement 
     return False
 
 
-def _is_card(element: lxml.html.HtmlElement) -> bool:
+def _is_card(element: Element) -> bool:
     """Return whether the element is small and has a heading that is a link, as the cards of other articles have."""
     parts = list(islice(elements_of(element), MAX_CARD_ELEMENTS + 1))
     headings = [part for part in parts if part.tag in {"h2", "h3", "h4"}] if len(parts) <= MAX_CARD_ELEMENTS else []
@@ -200,7 +190,7 @@ def _is_card(element: lxml.html.HtmlElement) -> bool:
     )
 
 
-def _names_in(block: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:
+def _names_in(block: Element, sites: Sequence[str]) -> list[str]:
     """Return the names that follow each other in a byline; its links to authors decide if it has any."""
     if len(block.text_content()) > MAX_BLOCK_CHARACTERS:
         return []

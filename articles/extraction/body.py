@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import lxml.etree
-import lxml.html
 
 from articles.extraction.frames import collect_paragraphs, drop_next_articles, find_frame, prose_characters
 from articles.extraction.html import (
+    Element,
     Paragraph,
     elements_of,
     join_paragraphs,
@@ -87,7 +87,7 @@ _KEPT = frozenset({"html", "head", "body", "article", "main"})
 _READ_ATTRIBUTES = frozenset({"class", "id", "href", "itemprop", "style", "hidden"})
 
 
-def remove_programs(page: lxml.html.HtmlElement) -> None:
+def remove_programs(page: Element) -> None:
     """Remove scripts, styles, templates and drawings from the page."""
     for element in page.iter("template"):
         if "shadowrootmode" in element.attrib or "shadowroot" in element.attrib:
@@ -97,7 +97,7 @@ def remove_programs(page: lxml.html.HtmlElement) -> None:
             element.drop_tree()
 
 
-def remove_noise(page: lxml.html.HtmlElement) -> None:
+def remove_noise(page: Element) -> None:
     """Remove what is not part of the article according to the markup, or to the heading of a box."""
     sizes = _paragraph_letters(page)
     frames = {
@@ -130,7 +130,7 @@ class FoundText:
     doubt: str = ""
 
 
-def find_text(page: lxml.html.HtmlElement, headlines: Collection[str], subject: Collection[str] = ()) -> FoundText:
+def find_text(page: Element, headlines: Collection[str], subject: Collection[str] = ()) -> FoundText:
     """Return the text of the article on a page whose noise was removed.
 
     `headlines` are in lower case; `subject` has the terms of the headline and the description (see relevance.py).
@@ -166,7 +166,7 @@ def _is_better(collected: str, text: str, subject: Collection[str]) -> bool:
     return relevance(collected, subject) > relevance(text, subject)
 
 
-def _outgrows(element: lxml.html.HtmlElement, rest: int) -> bool:
+def _outgrows(element: Element, rest: int) -> bool:
     """Return whether noise that is longer than the article is noise nevertheless."""
     if rest < MIN_TEXT_LETTERS or _BODY_NAMES.search(element.get("class", "")):
         return False
@@ -176,9 +176,7 @@ def _outgrows(element: lxml.html.HtmlElement, rest: int) -> bool:
     return len(element.text_content()) < MIN_LETTERS_A_LINK * len(element.findall(".//a"))
 
 
-def _announced_boxes(
-    page: lxml.html.HtmlElement, frames: Collection[lxml.html.HtmlElement]
-) -> Iterator[lxml.html.HtmlElement]:
+def _announced_boxes(page: Element, frames: Collection[Element]) -> Iterator[Element]:
     """Yield the boxes that begin with a heading such as "In other news", and lists that follow one."""
     for heading in page.xpath(_BOX_HEADINGS):
         text = heading.text_content() if len(heading) < 3 else ""
@@ -191,14 +189,14 @@ def _announced_boxes(
             yield parent
 
 
-def _is_box(parent: lxml.html.HtmlElement, heading: lxml.html.HtmlElement) -> bool:
+def _is_box(parent: Element, heading: Element) -> bool:
     """Return whether the parent begins with the heading and is a section, or full of links."""
     if parent[0] is not heading or (parent.text or "").strip() or len(parent) == 1:
         return False
     return parent.tag == "section" or _outgrows(parent, MIN_TEXT_LETTERS)
 
 
-def _marked_text(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
+def _marked_text(page: Element, headlines: Collection[str]) -> str:
     """Return the text of the only element marked as the article's body; empty if there is not exactly one."""
     bodies = page.xpath(_ARTICLE_BODY) or [
         element for element in page.iter("div", "section") if _BODY_NAMES.search(element.get("class", ""))
@@ -207,7 +205,7 @@ def _marked_text(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str
     return _as_text(paragraphs(outermost[0]), headlines) if len(outermost) == 1 else ""
 
 
-def _text_by_heading(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
+def _text_by_heading(page: Element, headlines: Collection[str]) -> str:
     """Return the text in the same element as the page's only main heading; empty if there is none."""
     headings = page.xpath("//h1")
     if len(headings) == 1:
@@ -235,34 +233,30 @@ def _as_text(parts: Sequence[Paragraph], headlines: Collection[str]) -> str:
     return join_paragraphs(parts)
 
 
-def _readable(page: lxml.html.HtmlElement) -> list[Paragraph]:
+def _readable(page: Element) -> list[Paragraph]:
     """Return the paragraphs that readability finds on the page."""
-    try:
-        summary = readability.Document(_for_readability(page)).summary(html_partial=True)
-    except readability.readability.Unparseable:
-        return []
-    return paragraphs(parse_markup(summary)) if summary.strip() else []
-
-
-def _for_readability(page: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
     page = copy.deepcopy(page)
     for element in elements_of(page):
         for name in element.keys():  # noqa: SIM118 - not a mapping
             # An embedded quotation is part of the text, whatever its class.
             if name not in _READ_ATTRIBUTES or (element.tag == "blockquote" and name == "class"):
                 del element.attrib[name]
-    return page
+    try:
+        summary = readability.Document(page).summary(html_partial=True)
+    except readability.readability.Unparseable:
+        return []
+    return paragraphs(parse_markup(summary)) if summary.strip() else []
 
 
-def _is_noise(element: lxml.html.HtmlElement) -> bool:
+def _is_noise(element: Element) -> bool:
     if element.tag in _NOISE_ELEMENTS or element.get("role") in _NOISE_ROLES:
         return True
     return bool(_NOISE_NAMES.search(names_of_element(element, "class", "id")))
 
 
-def _paragraph_letters(page: lxml.html.HtmlElement) -> dict[lxml.html.HtmlElement, int]:
+def _paragraph_letters(page: Element) -> dict[Element, int]:
     """Return for every element the number of characters of the paragraphs in it, or of itself if it is one."""
-    sizes: dict[lxml.html.HtmlElement, int] = {}
+    sizes: dict[Element, int] = {}
     for _, element in lxml.etree.iterwalk(page, events=("end",)):
         own = len(element.text_content()) if element.tag == "p" else 0
         sizes[element] = own or sum(sizes[child] for child in element.iterchildren(lxml.etree.Element))

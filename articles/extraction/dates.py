@@ -12,9 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import lxml.etree
-import lxml.html
 
-from articles.extraction.html import joined_to_fit, main_headings, squeeze, url_parts
+from articles.extraction.html import Element, joined_to_fit, main_headings, squeeze, url_parts
 from articles.extraction.metadata import Declared
 from articles.extraction.written_dates import Place, WrittenDay, place_of, proven_order, written_days
 from articles.fields import FIRST_PRINTED, LIMITS, MAX_DAYS_AHEAD
@@ -101,9 +100,7 @@ class _Stated(NamedTuple):
     other: datetime.date | None = None
 
 
-def find_publication_day(
-    page: lxml.html.HtmlElement, declared: Declared, url: str, today: datetime.date
-) -> PublicationDay:
+def find_publication_day(page: Element, declared: Declared, url: str, today: datetime.date) -> PublicationDay:
     """Return the day of publication in the time zone of the author.
 
     An impossible day (in the future, or before there were news sites) is not believed, unless it is in the past and two
@@ -127,7 +124,7 @@ def find_publication_day(
 
 
 def selected_day(
-    value: str, page: lxml.html.HtmlElement, declared: Declared, url: str, today: datetime.date
+    value: str, page: Element, declared: Declared, url: str, today: datetime.date
 ) -> PublicationDay | None:
     """Return the day in a text of the page that the newspaper's own rule selects; None if it names no possible day."""
     found = _read_day(value, _place(declared, url))
@@ -171,7 +168,7 @@ def written_day(value: Any) -> datetime.date | None:
 class _Evidence(NamedTuple):
     """What decides between the two days that numbers such as 03/05/2024 may mean."""
 
-    page: lxml.html.HtmlElement
+    page: Element
     in_url: datetime.date | None
     today: datetime.date
 
@@ -190,7 +187,7 @@ class _Evidence(NamedTuple):
         return WrittenDay(found.day if order == found.day_first else found.other)
 
 
-def _stated_days(page: lxml.html.HtmlElement, declared: Declared, place: Place, evidence: _Evidence) -> list[_Stated]:
+def _stated_days(page: Element, declared: Declared, place: Place, evidence: _Evidence) -> list[_Stated]:
     """Return all days that the sources name, the most trusted source first."""
     values: list[tuple[DateSource, Any]] = [
         ("json-ld", declared.data.get("datePublished")),
@@ -232,7 +229,7 @@ def _time_of(chosen: _Stated, stated: Sequence[_Stated]) -> tuple[DateSource, Pu
     return chosen.source, None
 
 
-def _times(page: lxml.html.HtmlElement) -> Iterator[str]:
+def _times(page: Element) -> Iterator[str]:
     """Yield the times of <time> elements: those marked as publication times, then those of the article."""
     marked = "//*[@itemprop='datePublished' or @pubdate]"
     inside = "//article//time | //main//time"
@@ -288,7 +285,7 @@ def _either(other: datetime.date | None) -> list[str]:
     return [f"or {other}, because day and month may be in the other order"] if other else []
 
 
-def _guessed_day(page: lxml.html.HtmlElement, url: str, place: Place, evidence: _Evidence) -> WrittenDay | None:
+def _guessed_day(page: Element, url: str, place: Place, evidence: _Evidence) -> WrittenDay | None:
     """Return the day next to the headline, or else what htmldate finds; day and month in the order of the page."""
     if (seen := _visible_day(page, place)) and _is_likely((settled := evidence.settle(seen)).day, evidence.today):
         return settled
@@ -309,7 +306,7 @@ def _guessed_day(page: lxml.html.HtmlElement, url: str, place: Place, evidence: 
     return WrittenDay(day)
 
 
-def _visible_day(page: lxml.html.HtmlElement, place: Place) -> WrittenDay | None:
+def _visible_day(page: Element, place: Place) -> WrittenDay | None:
     """Return the day in a line that says little else: one of the first after the headline, or in its own frame."""
     headline = next(iter(main_headings(page)), None)
     if headline is None:
@@ -323,7 +320,7 @@ def _visible_day(page: lxml.html.HtmlElement, place: Place) -> WrittenDay | None
     return None
 
 
-def _short_line(element: lxml.html.HtmlElement) -> str:
+def _short_line(element: Element) -> str:
     """Return the element's text if it has a number and few letters; otherwise nothing."""
     pieces = list(islice(element.itertext(), MAX_PIECES))
     line = squeeze(" ".join(pieces)) if len(pieces) < MAX_PIECES else ""

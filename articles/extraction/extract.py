@@ -11,12 +11,10 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-import lxml.html
-
 from articles.extraction.body import MIN_TEXT_LETTERS, FoundText, find_text, remove_noise, remove_programs
 from articles.extraction.bylines import page_bylines, split_byline, without_byline
 from articles.extraction.dates import DateSource, find_publication_day
-from articles.extraction.html import ExtractionError, decode_page, parse_page
+from articles.extraction.html import Element, ExtractionError, decode_page, parse_page
 from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
 from articles.extraction.notices import is_offer
 from articles.extraction.relevance import coverage, relevance, terms
@@ -124,7 +122,7 @@ def extract_article(
     )
 
 
-def _found(page: lxml.html.HtmlElement, declared: Declared) -> FoundText:
+def _found(page: Element, declared: Declared) -> FoundText:
     """Return the article's text on a page whose noise was removed, with a doubt about it. Raises ExtractionError."""
     subject = terms([*declared.headlines, *declared.meta("description", "og:description", "twitter:description")])
     found = find_text(page, {headline.casefold() for headline in declared.headlines}, subject)
@@ -136,7 +134,7 @@ def _found(page: lxml.html.HtmlElement, declared: Declared) -> FoundText:
     return replace(found, doubt=text_doubt(found, body, subject))
 
 
-def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool | None:
+def _is_locked(page: Element, declared: Declared) -> bool | None:
     """Return whether the markup says that only subscribers can read the whole text; None if it says nothing."""
     parts = [declared.data, *nodes(declared.data.get("hasPart"))]
     locked = page.xpath(_PAYWALL_NAMES)
@@ -148,7 +146,7 @@ def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool | None:
     return bool({tier.lower() for tier in declared.meta("article:content_tier")} & _LOCKED_TIERS) or None
 
 
-def _without_edges(page: lxml.html.HtmlElement) -> str:
+def _without_edges(page: Element) -> str:
     """Return the page's text without its head and foot, which ask everybody to subscribe or log in."""
     text = page.text_content()
     for edge in page.iter("nav", "footer", "header"):

@@ -9,13 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import TypeAlias
 
-import lxml.html
-
-from articles.extraction.html import BLOCKS, Paragraph, elements_of, paragraphs, squeeze
+from articles.extraction.html import BLOCKS, Element, Paragraph, elements_of, paragraphs, squeeze
 from articles.extraction.relevance import UNSPACED
 
 # Shorter blocks are labels, captions and teasers more often than prose.
@@ -38,38 +34,28 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 _NUMBER = re.compile(r"\d+")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
-Element: TypeAlias = lxml.html.HtmlElement
-
-
-@dataclass(slots=True)
-class _Inline:
-    """Characters of an element's own line of text, and how many of them are in links."""
-
-    characters: int = 0
-    linked: int = 0
-
 
 def prose_characters(page: Element) -> dict[Element, int]:
     """Return for every element how many characters of prose are in it: blocks of text that are not links."""
     prose: dict[Element, int] = {}
-    lines: dict[Element, _Inline] = {}
+    lines: dict[Element, tuple[int, int]] = {}  # the characters of its own line of text, and those of them in links
     for element in reversed(list(elements_of(page))):
-        line, inside = _Inline(_characters(element.text)), 0
+        characters, linked, inside = _characters(element.text), 0, 0
         for child in element.iterchildren("*"):
             inside += prose[child]
             if child.tag not in BLOCKS:
-                line.characters += lines[child].characters
-                line.linked += lines[child].linked
-            line.characters += _characters(child.tail)
+                characters += lines[child][0]
+                linked += lines[child][1]
+            characters += _characters(child.tail)
         if element.tag == "a":
-            line.linked, inside = line.characters, 0  # a card is a link to another page, whatever is in it
+            linked, inside = characters, 0  # a card is a link to another page, whatever is in it
         elif inside < MAX_CARD_PROSE and _is_card(element, lines):
             inside = 0
-        plain = line.characters - line.linked
-        if element.tag in BLOCKS and plain >= MIN_PROSE_CHARACTERS and plain >= line.linked:
+        plain = characters - linked
+        if element.tag in BLOCKS and plain >= MIN_PROSE_CHARACTERS and plain >= linked:
             inside += plain
         is_hidden = "hidden" in element.attrib or _HIDDEN.search(element.get("style", ""))
-        prose[element], lines[element] = 0 if is_hidden else inside, line
+        prose[element], lines[element] = 0 if is_hidden else inside, (characters, linked)
     return prose
 
 
@@ -91,18 +77,16 @@ def collect_paragraphs(frame: Element, prose: Mapping[Element, int]) -> list[Par
     others = {article for article in frame.iter("article") if article is not frame}
     if sum(prose[other] for other in others) > prose[frame] / 2:
         others = set()
-    blocks = _commonest(list(_prose_blocks(frame, prose)), prose)
+    prose_blocks = [
+        element
+        for element in elements_of(frame)
+        if prose[element] > sum(prose[child] for child in element.iterchildren("*"))  # its own line is prose
+    ]
+    blocks = _commonest(prose_blocks, prose)
     if not blocks:
         return []
     outside = {*_outside(blocks[0], frame, preceding=True), *_outside(blocks[-1], frame, preceding=False)}
     return paragraphs(frame, skipped=cards | others | outside)
-
-
-def _prose_blocks(frame: Element, prose: Mapping[Element, int]) -> Iterator[Element]:
-    """Yield the elements whose own line is prose."""
-    for element in elements_of(frame):
-        if prose[element] > sum(prose[child] for child in element.iterchildren("*")):
-            yield element
 
 
 def _commonest(blocks: Sequence[Element], prose: Mapping[Element, int]) -> Sequence[Element]:
@@ -160,14 +144,15 @@ def _is_title(heading: Element, headlines: Collection[str]) -> bool:
     return squeeze(heading.text_content()).casefold() in headlines
 
 
-def _is_card(element: Element, lines: Mapping[Element, _Inline]) -> bool:
+def _is_card(element: Element, lines: Mapping[Element, tuple[int, int]]) -> bool:
     """Return whether an element with little prose leads to another article: its heading is a link."""
     if element.tag not in _CARD_TAGS:
         return False
     heading = next(element.iter("h2", "h3", "h4", "h5", "h6"), None)
     if heading is None:
         return False
-    return lines[heading].linked > lines[heading].characters / 2 or heading.getparent().tag == "a"
+    characters, linked = lines[heading]
+    return linked > characters / 2 or heading.getparent().tag == "a"
 
 
 def _characters(text: str | None) -> int:

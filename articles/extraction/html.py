@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 import charset_normalizer
@@ -19,6 +20,8 @@ from w3lib.encoding import html_to_unicode
 
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters
+
+Element: TypeAlias = lxml.html.HtmlElement
 
 # How much of a page is used to guess its charset, from shortly before its first byte that is not ASCII.
 _GUESSED_BYTES = 50_000
@@ -84,7 +87,9 @@ def _wide_encoding(body: bytes) -> str:
 def _guess_charset(body: bytes) -> str | None:
     if body.isascii():
         return "utf-8"
-    sample = _sample(body)
+    found = re.search(rb"[\x80-\xff]", body)
+    start = max(0, found.start() - _BEFORE) if found else 0
+    sample = body[start : start + _GUESSED_BYTES]
     if latin := _latin_charset(sample):
         return latin
     guess = charset_normalizer.from_bytes(sample).best()
@@ -115,13 +120,6 @@ def _japanese_charset(sample: bytes) -> str | None:
         if len(_KANA.findall(text)) * 10 > sum(character > "\x7f" for character in text):
             return encoding
     return None
-
-
-def _sample(body: bytes) -> bytes:
-    """Return the part of the body from which its charset is guessed."""
-    found = re.search(rb"[\x80-\xff]", body)
-    start = max(0, found.start() - _BEFORE) if found else 0
-    return body[start : start + _GUESSED_BYTES]
 
 
 # An article has thousands of elements, its page some ten thousand; larger pages would take minutes.
@@ -171,7 +169,7 @@ class Paragraph:
     group: object = None
 
 
-def parse_page(body: bytes, content_type: str = "") -> lxml.html.HtmlElement:
+def parse_page(body: bytes, content_type: str = "") -> Element:
     """Return the page's root element, without comments. Raises ExtractionError."""
     source = _NOT_XML.sub(" ", decode_page(body, content_type))
     if not source.strip():
@@ -184,19 +182,15 @@ def parse_page(body: bytes, content_type: str = "") -> lxml.html.HtmlElement:
         raise ExtractionError("empty page") from error
     if int(page.xpath("count(//*)")) > MAX_ELEMENTS:
         raise ExtractionError("page too large")
-    _drop_attributes(page)
-    return page
-
-
-def _drop_attributes(page: lxml.html.HtmlElement) -> None:
-    """Remove attributes that are too long, and the excess of elements that have too many."""
+    # Without attributes that are too long, and without the excess of elements that have too many.
     for element in page.xpath(f"//*[@*[string-length() > {MAX_ATTRIBUTE_CHARACTERS}] or count(@*) > {MAX_ATTRIBUTES}]"):
         kept = [(name, value) for name, value in element.items() if len(value) <= MAX_ATTRIBUTE_CHARACTERS]
         element.attrib.clear()
         element.attrib.update(kept[:MAX_ATTRIBUTES])
+    return page
 
 
-def parse_markup(source: str) -> lxml.html.HtmlElement:
+def parse_markup(source: str) -> Element:
     """Return the root element of HTML. Raises LxmlError if there is no element."""
     if len(source) > _MANY_CHARACTERS:
         source = _TAG.sub(_without_crowd, source)
@@ -222,7 +216,7 @@ def squeeze(text: str) -> str:
     return " ".join(_NOT_XML.sub(" ", text).split())
 
 
-def paragraphs(element: lxml.html.HtmlElement, *, skipped: Collection[lxml.html.HtmlElement] = ()) -> list[Paragraph]:
+def paragraphs(element: Element, *, skipped: Collection[Element] = ()) -> list[Paragraph]:
     """Return the element's paragraphs in order, without elements in it that are skipped.
 
     Two line breaks also end a paragraph.
@@ -263,9 +257,9 @@ class _Collector:
     _pieces: list[str] = field(default_factory=list)
     _linked: int = 0
     _links: int = 0  # open ones
-    _blocks: list[lxml.html.HtmlElement] = field(default_factory=list)  # open ones
+    _blocks: list[Element] = field(default_factory=list)  # open ones
 
-    def open(self, node: lxml.html.HtmlElement) -> None:
+    def open(self, node: Element) -> None:
         if node.tag in BLOCKS:
             self.end_paragraph()
             self._blocks.append(node)
@@ -277,7 +271,7 @@ class _Collector:
             self._links += 1
         self._add(node.text)
 
-    def close(self, node: lxml.html.HtmlElement, *, tail: bool) -> None:
+    def close(self, node: Element, *, tail: bool) -> None:
         if node.tag in BLOCKS:
             self.end_paragraph()
             self._blocks.pop()
@@ -286,7 +280,7 @@ class _Collector:
         if tail:
             self._add(node.tail)
 
-    def pass_over(self, node: lxml.html.HtmlElement) -> None:
+    def pass_over(self, node: Element) -> None:
         """Leave the node out, but not the text after it."""
         if node.tag in BLOCKS:
             self.end_paragraph()
@@ -322,12 +316,12 @@ class _Collector:
                 self._linked += letters(text)
 
 
-def main_headings(page: lxml.html.HtmlElement) -> list[lxml.html.HtmlElement]:
+def main_headings(page: Element) -> list[Element]:
     """Return the main headings of the article, or of the page if the article has none."""
     return page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")
 
 
-def names_of_element(element: lxml.html.HtmlElement, *attributes: str) -> str:
+def names_of_element(element: Element, *attributes: str) -> str:
     """Return the names in these attributes of an element, with hyphens at the humps of camel case."""
     return _CAMEL_HUMP.sub("-", " ".join(element.get(attribute, "") for attribute in attributes))
 
@@ -356,6 +350,6 @@ def joined_to_fit(parts: Iterable[str], separator: str, most: int) -> str:
     return separator.join(fitting)
 
 
-def elements_of(page: lxml.html.HtmlElement) -> Iterator[lxml.html.HtmlElement]:
+def elements_of(page: Element) -> Iterator[Element]:
     """Yield the elements in order, without comments and processing instructions."""
     return page.iter(lxml.etree.Element)

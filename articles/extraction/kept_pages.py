@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from articles.extraction.body import MIN_TEXT_LETTERS, remove_noise, remove_programs
 from articles.extraction.bylines import page_bylines, split_byline
 from articles.extraction.extract import ExtractedArticle, extract_article
-from articles.extraction.html import ExtractionError, Paragraph, join_paragraphs, paragraphs, parse_page
+from articles.extraction.html import ExtractionError, join_paragraphs, paragraphs, parse_page
 from articles.extraction.page_chrome import without_page_chrome
 from articles.extraction.page_series import join_pages
 from articles.extraction.rules import NO_RULE, ExtractionRule
@@ -114,24 +114,18 @@ def whole_text(entry: FeedEntry) -> tuple[str, str]:
     remove_programs(page)
     remove_noise(page)
     parts = paragraphs(page)
-    if not parts or _is_beginning(parts[-1]):
+    if not parts:
         return "", ""
-    if _names_its_source(parts[-1], entry.headline):
+    last, headline = parts[-1], normalize_text(entry.headline)
+    leads_on = last.linked > 0 and letters(last.text) <= _MAX_LINE_LETTERS and _LEADS_ON.match(last.text)
+    if leads_on or _BREAKS_OFF.search(last.text):
+        return "", ""
+    # A last line may only say where the article first appeared, as many systems add in feeds.
+    is_short = letters(last.text) <= _MAX_LINE_LETTERS + letters(entry.headline)
+    if is_short and last.linked > 0 and entry.headline and headline in normalize_text(last.text):
         parts = parts[:-1]
     byline, text = split_byline(join_paragraphs(without_page_chrome(parts)))
     return text, byline
-
-
-def _is_beginning(last: Paragraph) -> bool:
-    """Return whether a text with this last paragraph is only the beginning of an article."""
-    leads_on = last.linked > 0 and letters(last.text) <= _MAX_LINE_LETTERS and _LEADS_ON.match(last.text)
-    return bool(leads_on or _BREAKS_OFF.search(last.text))
-
-
-def _names_its_source(last: Paragraph, headline: str) -> bool:
-    """Return whether a last line only says where the article first appeared, as many systems add in feeds."""
-    short = letters(last.text) <= _MAX_LINE_LETTERS + letters(headline)
-    return short and last.linked > 0 and bool(headline) and normalize_text(headline) in normalize_text(last.text)
 
 
 def _common_share(text: str, other: str) -> float:

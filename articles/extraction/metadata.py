@@ -5,15 +5,15 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import lxml.etree
-import lxml.html
 
 from articles.extraction.authors import byline_choices, host_names, names_of
 from articles.extraction.html import (
+    Element,
     join_paragraphs,
     joined_url,
     main_headings,
@@ -69,16 +69,22 @@ class Declared:
                 yield content
 
 
-def read_declared(page: lxml.html.HtmlElement, url: str) -> Declared:
+def read_declared(page: Element, url: str) -> Declared:
     """Return the metadata of the page at this URL."""
     data, metas = _article_data(page), _metas(page)
-    base, sites = _base(page, url), tuple(_sites(data, metas))
+    # What relative links are resolved against.
+    base = next((joined_url(url, href.strip()) for href in page.xpath("//base/@href")), "")
+    base = base if url_parts(base).hostname else url
+    sites = tuple(_sites(data, metas))
+    names = [*sites, *host_names(url)]
+    headlines = list(_headlines(page, data, metas))
+    own, whole = ({squash(text) for text in texts} - {""} for texts in (names, headlines))
     locale = _locale(page, data, metas)
     return Declared(
         data=data,
         metas=metas,
-        headlines=_without_site(list(_headlines(page, data, metas)), [*sites, *host_names(url)]),
-        authors=tuple(byline_choices(page, data, metas, [*sites, *host_names(url)])),
+        headlines=tuple(_shortened(headline, own, whole) for headline in headlines),
+        authors=tuple(byline_choices(page, data, metas, names)),
         sites=sites,
         language=re.split("[-_]", locale)[0],
         locale=locale,
@@ -114,7 +120,7 @@ def nodes(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
         yield from nodes(data.get("mainEntity"), depth + 1)
 
 
-def _article_data(page: lxml.html.HtmlElement) -> dict[str, Any]:
+def _article_data(page: Element) -> dict[str, Any]:
     """Return the first JSON-LD object that is an article, with its authors' names; empty if there is none."""
     known: dict[str, Any] = {}
     article: dict[str, Any] | None = None
@@ -129,7 +135,7 @@ def _article_data(page: lxml.html.HtmlElement) -> dict[str, Any]:
     return {**article, "author": _named(article.get("author") or of_page, known)} if article else {}
 
 
-def _linked_data(page: lxml.html.HtmlElement) -> Iterator[dict[str, Any]]:
+def _linked_data(page: Element) -> Iterator[dict[str, Any]]:
     for script in page.xpath("//script[contains(@type, 'ld+json')]"):
         source = script.text or ""
         if len(source) > MAX_DATA_CHARACTERS:
@@ -160,7 +166,7 @@ def _is_article(node: dict[str, Any]) -> bool:
     return any(name.endswith("Article") or name in _ARTICLE_TYPES for name in short)
 
 
-def _metas(page: lxml.html.HtmlElement) -> dict[str, str]:
+def _metas(page: Element) -> dict[str, str]:
     """Return the contents of the meta elements by name; of several with one name, the first that is not empty."""
     contents: dict[str, str] = {}
     for meta in page.xpath("//meta[@content]"):
@@ -170,7 +176,7 @@ def _metas(page: lxml.html.HtmlElement) -> dict[str, str]:
     return contents
 
 
-def _headlines(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
+def _headlines(page: Element, data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
     found = [data.get("headline") or data.get("name"), *(metas.get(name) for name in _META_HEADLINES)]
     found += [heading.text_content() for heading in main_headings(page)]
     found += [title.text_content() for title in page.xpath("//head/title | //title")]
@@ -180,14 +186,8 @@ def _headlines(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapp
             yield headline
 
 
-def _without_site(headlines: Sequence[str], sites: Sequence[str]) -> tuple[str, ...]:
-    """Return the headlines without the site's name, and without what only one of them has, at their ends."""
-    own = {squash(site) for site in sites} - {""}
-    whole = {squash(headline) for headline in headlines} - {""}
-    return tuple(_shortened(headline, own, whole) for headline in headlines)
-
-
 def _shortened(headline: str, own: Collection[str], whole: Collection[str]) -> str:
+    """Return a headline without the site's own name at its end, and without what the other whole headlines lack."""
     if len(headline) > MAX_HEADLINE_CHARACTERS:
         return headline
     for match in _SEPARATOR.finditer(headline):
@@ -211,7 +211,7 @@ def _sites(data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
             yield metas[name]
 
 
-def _locale(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> str:
+def _locale(page: Element, data: Mapping[str, Any], metas: Mapping[str, str]) -> str:
     """Return the ISO 639 code that the page declares, with its region if it has one; empty if it declares none."""
     found = [page.get("lang"), page.get("{http://www.w3.org/XML/1998/namespace}lang"), page.get("xml:lang")]
     for value in [data.get("inLanguage"), *found, *(metas.get(name) for name in _META_LANGUAGES)]:
@@ -220,20 +220,12 @@ def _locale(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping
     return ""
 
 
-def _links(page: lxml.html.HtmlElement, relation: str) -> list[str]:
+def _links(page: Element, relation: str) -> list[str]:
     expression = "//link[contains(concat(' ', normalize-space(@rel), ' '), $relation)]/@href"
     return page.xpath(expression, relation=f" {relation} ")
 
 
-def _base(page: lxml.html.HtmlElement, url: str) -> str:
-    """Return the URL that relative links are resolved against."""
-    base = next((joined_url(url, href.strip()) for href in page.xpath("//base/@href")), "")
-    return base if url_parts(base).hostname else url
-
-
-def _canonical_url(
-    page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str], base: str
-) -> str | None:
+def _canonical_url(page: Element, data: Mapping[str, Any], metas: Mapping[str, str], base: str) -> str | None:
     entity = data.get("mainEntityOfPage")
     declared = [
         *_links(page, "canonical"),

@@ -71,12 +71,11 @@ MAX_NAME_WORDS = 6
 
 # Words before the first name.
 _BY = re.compile(
-    r"^\W*(?:(?:(?:written|reported|posted|published|words|text|story|report|analysis|opinion|comment"
-    r"|review) )?by|from|von|vom|par|por|di|door|av|af|tekst|texte?|texto"
-    r"|testo|autore?r?|authors?|auteure?|autorin|verfasst von|geschrieben von|écrit par|escrito por|publié par"
-    r"|reporter|editor|penulis|ditulis oleh|redacción|kirjoittanut|napsala?|yazan|oleh|bởi|przez"
-    r"|szerző|írta|yazar|автор|автори|кореспондент|корреспондент|текст|συντάκτης|بقلم|مأ?ת|כותב"
-    r"|作者|记者|記者|文|撰文)[\s:：/|]+",
+    r"^\W*(?:(?:(?:written|reported|posted|published|words|text|story|report|analysis|opinion|comment|review) )?by"
+    r"|from|von|vom|par|por|di|door|av|af|tekst|texte?|texto|testo|autore?r?|authors?|auteure?|autorin|verfasst von"
+    r"|geschrieben von|écrit par|escrito por|publié par|reporter|editor|penulis|ditulis oleh|redacción|kirjoittanut"
+    r"|napsala?|yazan|oleh|bởi|przez|szerző|írta|yazar|автор|автори|кореспондент|корреспондент|текст|συντάκτης|بقلم"
+    r"|مأ?ת|כותב|作者|记者|記者|文|撰文)[\s:：/|]+",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(
@@ -106,46 +105,35 @@ _NOBODY = re.compile(
 )
 # Desks and organisations: they name no person.
 _DESK = re.compile(
-    r"(?:.*\b(?:news|tv|radio|media|times|online|digital|team|network|agency|bureau|newsroom|press"
-    r"|magazine|daily|gazette"
-    r"|herald|tribune|zeitung|nachrichten|noticias|presse|agencia|agência|agence|agenzia|ltd|inc|gmbh|service)\b.*"
-    r"|\S+\.[a-z]{2,3}|.*\b(?:news\s?(?:desk|room|team)|web\s?desk|online\s?desk|digital\s?desk|desk)"
+    r"(?:.*\b(?:news|tv|radio|media|times|online|digital|team|network|agency|bureau|newsroom|press|magazine|daily"
+    r"|gazette|herald|tribune|zeitung|nachrichten|noticias|presse|agencia|agência|agence|agenzia|ltd|inc|gmbh"
+    r"|service)\b.*|\S+\.[a-z]{2,3}|.*\b(?:news\s?(?:desk|room|team)|web\s?desk|online\s?desk|digital\s?desk|desk)"
     r"|(?:.*\b)?(?:our|staff|special)\s(?:reporters?|correspondents?|writers?)|editors?|staff|staff writer"
-    r"|editorial(?: (?:team|board|staff))?"
-    r"|agencies|agencias|agências|agences|agentur(?:en)?|agenzie|agentschappen|wire reports?|news agencies"
-    r"|(?:.*\b)?(?:redaktion|redaktionen|redakcja|redakce|redacción|redação|redazione|rédaction|redactie|redaksi"
-    r"|redakcia|redaktionen"
-    r"|szerkesztőség|редакция|редакція|redacția)\b.*)",
+    r"|editorial(?: (?:team|board|staff))?|agencies|agencias|agências|agences|agentur(?:en)?|agenzie|agentschappen"
+    r"|wire reports?|news agencies|(?:.*\b)?(?:redaktion|redaktionen|redakcja|redakce|redacción|redação|redazione"
+    r"|rédaction|redactie|redaksi|redakcia|redaktionen|szerkesztőség|редакция|редакція|redacția)\b.*)",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
     r"\b(?:correspondents?|editors?|reporters?|journalists?|columnists?|contributors?|producers?|writers?"
-    r"|photographers?|analysts?"
-    r"|professors?|director|bureau|chief|redakteur(?:e|in)?|redaktör|reporterin|korrespondent(?:in)?"
-    r"|journalistin?|autorin|ressortleiter(?:in)?"
-    r"|journaliste|correspondant(?:e)?|envoyée? spéciale?|rédacteur|rédactrice|corresponsal|periodista|redactora?"
-    r"|enviad[oa] especial"
-    r"|giornalista|inviat[oa]|corrispondente|jornalista|repórter|correspondente|dziennikarz|korespondent|redaktor"
-    r"|novinář|muhabiri?|editörü?"
-    r"|журналист|корреспондент|редактор|кореспондент|обозреватель)\b",
+    r"|photographers?|analysts?|professors?|director|bureau|chief|redakteur(?:e|in)?|redaktör|reporterin"
+    r"|korrespondent(?:in)?|journalistin?|autorin|ressortleiter(?:in)?|journaliste|correspondant(?:e)?"
+    r"|envoyée? spéciale?|rédacteur|rédactrice|corresponsal|periodista|redactora?|enviad[oa] especial|giornalista"
+    r"|inviat[oa]|corrispondente|jornalista|repórter|correspondente|dziennikarz|korespondent|redaktor|novinář"
+    r"|muhabiri?|editörü?|журналист|корреспондент|редактор|кореспондент|обозреватель)\b",
     re.IGNORECASE,
 )
 _TITLE = re.compile(r"[A-Z][A-Za-z]{0,3}[A-Z]|[JS]r\.?|(?:[A-Z][a-z]?\.){2,4}|Dr\.?|Esq\.?")
 # Words of the pages' own language for buttons, times and labels; a name with one is not a name.
 _LABEL = re.compile(
-    r"\b(?:follow|share|read|more|view|subscribe|sign|login|log|posted|published|updated|last|minutes?|min|ago|am"
-    r"|pm|by|about|contact"
-    r"|profile|twitter|facebook|instagram|linkedin|whatsapp|telegram|youtube|google|email|e-mail|newsletter"
-    r"|comments?|photos?|image"
-    r"|getty|images|video|audio|listen|save|print|copy|link|home|news|live|opinion|politics|sports?|business"
-    r"|world|culture"
-    r"|all|posts|articles|stories|latest|the|this|our|your|licen[cs]e|rights|reserved|cookies|privacy|policy"
-    r"|foto|fotos|bild|stand|uhr|lesezeit|teilen|folgen|mehr|alle|artikel|aktualisiert|veröffentlicht|kommentare?"
-    r"|drucken|merken"
-    r"|publié|mis|jour|partager|suivre|lire|tous|voir|publicado|actualizado|compartir|seguir|ver|leer|todas?"
-    r"|todos|pubblicato"
-    r"|aggiornato|condividi|leggi|tutti|gepubliceerd|delen|lees|opublikowano|udostępnij"
-    r"|опубликовано|обновлено|поделиться|читать)\b",
+    r"\b(?:follow|share|read|more|view|subscribe|sign|login|log|posted|published|updated|last|minutes?|min|ago|am|pm"
+    r"|by|about|contact|profile|twitter|facebook|instagram|linkedin|whatsapp|telegram|youtube|google|email|e-mail"
+    r"|newsletter|comments?|photos?|image|getty|images|video|audio|listen|save|print|copy|link|home|news|live|opinion"
+    r"|politics|sports?|business|world|culture|all|posts|articles|stories|latest|the|this|our|your|licen[cs]e|rights"
+    r"|reserved|cookies|privacy|policy|foto|fotos|bild|stand|uhr|lesezeit|teilen|folgen|mehr|alle|artikel|aktualisiert"
+    r"|veröffentlicht|kommentare?|drucken|merken|publié|mis|jour|partager|suivre|lire|tous|voir|publicado|actualizado"
+    r"|compartir|seguir|ver|leer|todas?|todos|pubblicato|aggiornato|condividi|leggi|tutti|gepubliceerd|delen|lees"
+    r"|opublikowano|udostępnij|опубликовано|обновлено|поделиться|читать)\b",
     re.IGNORECASE,
 )
 

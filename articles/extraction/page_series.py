@@ -10,10 +10,16 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
-import lxml.html
-
 from articles.extraction.extract import ExtractedArticle
-from articles.extraction.html import ExtractionError, joined_url, names_of_element, parse_page, squeeze, url_parts
+from articles.extraction.html import (
+    Element,
+    ExtractionError,
+    joined_url,
+    names_of_element,
+    parse_page,
+    squeeze,
+    url_parts,
+)
 from articles.normalization.language import detect_language
 from articles.normalization.parameters import read_parameters
 from articles.normalization.text import normalize_text
@@ -178,7 +184,7 @@ def _hrefs(body: bytes, url: str, wanted: int) -> Iterator[str]:
             yield joined_url(url, href).partition("#")[0]
 
 
-def _links(page: lxml.html.HtmlElement, url: str) -> Iterator[_Link]:
+def _links(page: Element, url: str) -> Iterator[_Link]:
     """Yield the links of a page but those that lead to readers' comments or other articles."""
     for link in page.xpath("//a[@href] | //link[@href]")[:_MAX_LINKS]:
         href = joined_url(url, link.get("href").strip()).partition("#")[0]

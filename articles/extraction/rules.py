@@ -28,7 +28,7 @@ from cssselect.xpath import HTMLTranslator
 
 from articles.extraction.body import MIN_TEXT_LETTERS, remove_noise, remove_programs
 from articles.extraction.dates import PublicationDay, selected_day
-from articles.extraction.html import join_paragraphs, paragraphs, squeeze
+from articles.extraction.html import Element, join_paragraphs, paragraphs, squeeze
 from articles.extraction.metadata import Declared
 from articles.extraction.page_chrome import is_time, without_page_chrome
 from articles.normalization.text import letters
@@ -43,7 +43,7 @@ _CPU_SECONDS, _SECONDS = 1, 15
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-def find_selected(page: lxml.html.HtmlElement, selector: str) -> Any:
+def find_selected(page: Element, selector: str) -> Any:
     """Return what lxml finds by a valid selector: a list, or for some XPath a text, a number or a boolean.
 
     Raises XPathError if an expression that was not evaluated before names an unknown function or prefix.
@@ -131,7 +131,7 @@ def selector_fault(selector: str, *, elements: bool) -> str:
     return ""
 
 
-def made_page(selector: str, *, chains: int, depth: int, siblings: int) -> lxml.html.HtmlElement:
+def made_page(selector: str, *, chains: int, depth: int, siblings: int) -> Element:
     """Return a page of elements that have the names in a selector as their tags, classes, attributes and ids.
 
     There are `chains` of elements that are `depth` deep inside each other, and `siblings` of each other: both make an
@@ -217,7 +217,7 @@ def rule_faults(rule: ExtractionRule) -> dict[str, list[str]]:
     return faults
 
 
-def drop_selected(page: lxml.html.HtmlElement, rule: ExtractionRule) -> None:
+def drop_selected(page: Element, rule: ExtractionRule) -> None:
     """Remove what the rule drops from the page; what is kept of a page is never changed."""
     for selector in rule.drop:
         for element in _elements(page, selector):
@@ -225,9 +225,7 @@ def drop_selected(page: lxml.html.HtmlElement, rule: ExtractionRule) -> None:
                 element.drop_tree()
 
 
-def read_by_rule(
-    page: lxml.html.HtmlElement, rule: ExtractionRule, declared: Declared, url: str, today: datetime.date
-) -> Ruled:
+def read_by_rule(page: Element, rule: ExtractionRule, declared: Declared, url: str, today: datetime.date) -> Ruled:
     """Return what the rule finds on a page, from which what it drops was removed."""
     headline = next(_values(page, rule.headline), "")
     authors = tuple(_values(page, rule.authors))
@@ -249,7 +247,7 @@ def read_by_rule(
     )
 
 
-def _found(page: lxml.html.HtmlElement, selector: str) -> Sequence[Any]:
+def _found(page: Element, selector: str) -> Sequence[Any]:
     try:
         found = find_selected(page, selector)
     except lxml.etree.XPathError:  # it names a function that XPath does not have
@@ -257,11 +255,11 @@ def _found(page: lxml.html.HtmlElement, selector: str) -> Sequence[Any]:
     return found if isinstance(found, list) else (found,)
 
 
-def _elements(page: lxml.html.HtmlElement, selector: str) -> list[lxml.html.HtmlElement]:
+def _elements(page: Element, selector: str) -> list[Element]:
     return [element for element in _found(page, selector) if isinstance(element, lxml.html.HtmlElement)]
 
 
-def _values(page: lxml.html.HtmlElement, selectors: Sequence[str]) -> Iterator[str]:
+def _values(page: Element, selectors: Sequence[str]) -> Iterator[str]:
     """Yield the texts that the first selector finds that finds any."""
     for selector in selectors:
         texts = [text for element in _found(page, selector) if (text := squeeze(_value(element)))]
@@ -277,7 +275,7 @@ def _value(found: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _text(page: lxml.html.HtmlElement, selector: str, titles: set[str]) -> str:
+def _text(page: Element, selector: str, titles: set[str]) -> str:
     """Return the text of the elements that a selector finds; empty if that is too short for an article."""
     elements = _elements(page, selector)
     outermost = set(elements)
@@ -296,7 +294,7 @@ def _text(page: lxml.html.HtmlElement, selector: str, titles: set[str]) -> str:
     return text if letters(text) >= MIN_TEXT_LETTERS else ""
 
 
-def _copy(element: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
+def _copy(element: Element) -> Element:
     """Return a copy without what would mark it as noise: the rule says that it is the text."""
     copied = copy.deepcopy(element)
     copied.tail = None

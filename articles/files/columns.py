@@ -1,6 +1,8 @@
 """Turns the values of a row into an article, by the accepted names of its columns.
 
-A row that export_articles wrote is the article as it was, so nothing in it is interpreted.
+A row that export_articles wrote is the article as it was, so nothing in it is interpreted. Columns that have no field
+in an article are kept as they are spelled: the text in Article.extra_columns is a JSON object. An export writes its
+members next to its own columns; one with the name of an own column gets a prefix there.
 """
 
 from __future__ import annotations
@@ -8,18 +10,20 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from articles.fields import FIELDS, FOUND, FROM_FILES, NAMES, Field, Kind
 from articles.files.cells import is_export
-from articles.files.extra_columns import extra_columns
-from articles.files.records import RAW_CHARACTERS, Record, UnreadableFileError, kind_of
+from articles.files.records import RAW_CHARACTERS, Member, Record, UnreadableFileError, kind_of, members_of, object_of
 from articles.models import Article, ArticleURL
 from articles.normalization.text import plain_text
 from articles.normalization.times import PublicationTime, parse_date, parse_day
 from articles.storage.incoming import (
+    MAX_EXTRA_CHARACTERS,
+    MAX_EXTRA_COLUMNS,
+    MAX_EXTRA_NAME_CHARACTERS,
     Details,
     IncomingArticle,
     RejectedArticleError,
@@ -163,7 +167,8 @@ class _Row:
         def fitting(values: Mapping[str, object], name: str) -> str:
             value = values[name]
             text = " ".join(value.split()) if isinstance(value, str) else ""
-            return text if _fits(text, field) else ""
+            matches = not field.pattern or re.fullmatch(field.pattern, text)
+            return text if matches and not text_fault(field.name, text, field.limit) else ""
 
         return self.text(field.name, fitting)
 
@@ -180,7 +185,7 @@ class _Row:
         return plain_text(self.text("description"))
 
     def extra_columns(self, record: Record) -> str:
-        """Return the columns that are in no field of the article, read before; see extra_columns.py."""
+        """Return the columns that are in no field of the article, read before."""
         values = {name: self._values[name] for names in self._columns.values() for name in names}
         blank = {
             name for name, value in values.items() if value is None or (isinstance(value, str) and not value.strip())
@@ -188,7 +193,7 @@ class _Row:
         in_fields = self._used | blank
         if len(in_fields) == len(self._values) and not record.repeated:
             return ""
-        return extra_columns(record.members(), in_fields)
+        return extra_columns_of(record.members(), in_fields)
 
 
 @lru_cache(maxsize=256)
@@ -201,11 +206,6 @@ def _columns(names: tuple[str, ...]) -> dict[str, list[str]]:
         field: [name for alias in accepted for name in by_form.get(column_form(alias), [])]
         for field, accepted in COLUMNS.items()
     }
-
-
-def _fits(text: str, field: Field) -> bool:
-    matches = not field.pattern or re.fullmatch(field.pattern, text)
-    return bool(matches) and not text_fault(field.name, text, field.limit)
 
 
 def column_form(name: str) -> str:
@@ -235,7 +235,7 @@ def restored_article(record: Record, newspaper: str) -> IncomingArticle:
         other_urls=list(_urls(values)),
         details=_details(values),
         headlines=list(_headlines(values)),
-        extra_columns=extra_columns(record.members(), own) if record.repeated or len(own) < len(values) else "",
+        extra_columns=extra_columns_of(record.members(), own) if record.repeated or len(own) < len(values) else "",
         restored=True,
     )
 
@@ -294,3 +294,47 @@ def _objects(values: Mapping[str, object], name: str) -> list[dict[str, object]]
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
         raise RejectedArticleError(f"{name} is not a list of objects; leave it as export_articles wrote it")
     return found
+
+
+PREFIX = "extra."
+
+
+def extra_columns_of(members: Iterable[Member], in_fields: Collection[str]) -> str:
+    """Return the columns that are not in a field, as a JSON object in their order; empty if there are none.
+
+    Of a name in `in_fields` that is repeated, the last is in the field. Raises RejectedArticleError over a bound.
+    """
+    left = set(in_fields)
+    kept: list[Member] = []
+    for member in reversed(list(members)):
+        if member.name in left:
+            left.remove(member.name)
+        else:
+            # Without the prefix that an export gave it.
+            is_prefixed = member.name_json.startswith(f'"{PREFIX}') and _needs_prefix(member.name)
+            kept.append(member.without(PREFIX) if is_prefixed else member)
+    if len(kept) > MAX_EXTRA_COLUMNS:
+        fault = f"row has {len(kept):,} extra columns"
+        raise RejectedArticleError(f"{fault}; the limit is {MAX_EXTRA_COLUMNS:,}; remove some")
+    for member in kept:
+        if len(member.name) > MAX_EXTRA_NAME_CHARACTERS:
+            fault = f"extra column {member.name[:50]!r}… has a name of {len(member.name):,} characters"
+            raise RejectedArticleError(f"{fault}; the limit is {MAX_EXTRA_NAME_CHARACTERS:,}; shorten it")
+    text = object_of(reversed(kept))
+    if len(text) > MAX_EXTRA_CHARACTERS:
+        longest = max(kept, key=lambda member: len(member.value_json))
+        fault = f"extra columns have {len(text):,} characters, most of them {longest.name!r}"
+        raise RejectedArticleError(f"{fault}; the limit is {MAX_EXTRA_CHARACTERS:,}; remove some")
+    return text
+
+
+def exported_members(extra: str, own: Collection[str] = NAMES) -> list[Member]:
+    """Return the columns that an export with these own columns writes for a text that extra_columns_of returned."""
+    return [member.under(PREFIX) if _needs_prefix(member.name, own) else member for member in members_of(extra)]
+
+
+def _needs_prefix(name: str, own: Collection[str] = NAMES) -> bool:
+    """Return whether a name is that of an own column, or would become one when prefixes are removed."""
+    while name.startswith(PREFIX):
+        name = name.removeprefix(PREFIX)
+    return name in own

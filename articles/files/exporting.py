@@ -21,7 +21,7 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.fields import NAMES
 from articles.files.cells import csv_text, guarded
-from articles.files.extra_columns import exported_members
+from articles.files.columns import exported_members
 from articles.files.records import FileFormat, Member, object_of, plain
 from articles.files.whole_files import writing
 from articles.models import Article, ArticleRevision, ArticleURL, HeadlineVariant
@@ -191,7 +191,12 @@ def versions_rows(articles: QuerySet[Article]) -> Iterator[ExportedRow]:
         for revision in found.iterator(_VERSIONS_AT_ONCE):
             if revision.number == 1:
                 yield ExportedRow(_first(revision.article), [])
-            yield ExportedRow(_revision(revision), [])
+            values = {
+                "seen_at": revision.seen_at.isoformat(),
+                "updated_at": revision.updated_at.isoformat() if revision.updated_at else None,
+                **{name: getattr(revision, name) for name in ("number", "kind", "headline", "content", "note", "url")},
+            }
+            yield ExportedRow(_first(revision.article) | values, [])
 
 
 def _first(article: Article) -> dict[str, Any]:
@@ -207,12 +212,4 @@ def _first(article: Article) -> dict[str, Any]:
         "newspaper": article.newspaper.name,
         "date": article.date.isoformat(),
         "language": article.language,
-    }
-
-
-def _revision(revision: ArticleRevision) -> dict[str, Any]:
-    return _first(revision.article) | {
-        "seen_at": revision.seen_at.isoformat(),
-        "updated_at": revision.updated_at.isoformat() if revision.updated_at else None,
-        **{name: getattr(revision, name) for name in ("number", "kind", "headline", "content", "note", "url")},
     }

@@ -57,27 +57,19 @@ Imported: TypeAlias = tuple[PreparedRow, Stored]
 Store: TypeAlias = Callable[[Sequence[Prepared], ForPaper], list[Stored]]
 
 
-def row_of(found: FoundRow, newspaper: str) -> Row[IncomingArticle]:
-    """Read a row; `newspaper` is used if it does not name one."""
+def row_of(found: FoundRow, newspaper: str, *, check: bool = False) -> Row[IncomingArticle]:
+    """Read a row; `newspaper` is used if it does not name one. With `check`, its article can be stored."""
     record = record_of(found)
     raw = without_logins(record.raw)
     if record.fault:
         return Row(record.line, raw, record.fault)
     try:
-        return Row(record.line, raw, article=article_in(record, newspaper))
+        article = article_in(record, newspaper)
+        if check:
+            check_article(article)
     except (RejectedArticleError, UnreadableDayError) as rejection:
         return Row(record.line, raw, str(rejection))
-
-
-def checked_row(found: FoundRow, newspaper: str) -> Row[IncomingArticle]:
-    """Read a row as row_of does; without its article, and with the reason, if that cannot be stored."""
-    row = row_of(found, newspaper)
-    try:
-        if row.article is not None:
-            check_article(row.article)
-    except RejectedArticleError as rejection:
-        return Row(row.line, row.raw, str(rejection))
-    return row
+    return Row(record.line, raw, article=article)
 
 
 @contextmanager
@@ -135,9 +127,9 @@ def reason_form(reason: str) -> str:
     return _VALUE.sub("…", reason).partition(";")[0]
 
 
-def prepare_batch(batch: Batch, _on_progress: Callable[[int], None] = lambda _rows: None) -> list[PreparedRow]:
+def prepare_batch(batch: Batch, _on_progress: object = None) -> list[PreparedRow]:
     """Read and check the rows of a batch, and prepare their articles; a task of a worker process."""
-    rows = [checked_row(found, batch.newspaper) for found in batch.rows]
+    rows = [row_of(found, batch.newspaper, check=True) for found in batch.rows]
     articles = [row.article for row in rows if row.article is not None]
     namings = [Naming.of(article.newspaper, article.url) for article in articles]
     prepared = iter(prepare_all(list(zip(articles, namings, papers_for(namings), strict=True)), known_keys))

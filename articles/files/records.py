@@ -156,7 +156,9 @@ def _read_lines(stream: BinaryIO) -> Iterator[Line]:
             data = stream.readline(MAX_LINE_BYTES + 1)
             if len(data) > MAX_LINE_BYTES:
                 fault = f"line has more than {MAX_LINE_BYTES:,} bytes; shorten it"
-                _skip_line(stream, data)
+                rest = data
+                while rest and not rest.endswith(b"\n"):
+                    rest = stream.readline(1_000_000)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             if number == 1 and isinstance(error, gzip.BadGzipFile):
                 raise UnreadableFileError(f"its name ends in .gz, but: {error}; rename or compress it") from error
@@ -166,12 +168,6 @@ def _read_lines(stream: BinaryIO) -> Iterator[Line]:
         if not data:
             return
         yield Line(number, _without_mark(data) if number == 1 else data, fault)
-
-
-def _skip_line(stream: BinaryIO, beginning: bytes) -> None:
-    part = beginning
-    while part and not part.endswith(b"\n"):
-        part = stream.readline(1_000_000)
 
 
 def _without_mark(first_line: bytes) -> bytes:

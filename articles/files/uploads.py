@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from articles.files.columns import check_columns, column_uses
 from articles.files.formats import FileUsageError, format_of
-from articles.files.importing import PreparedRow, Tally, checked_row, import_rows, reason_form
+from articles.files.importing import PreparedRow, Tally, import_rows, reason_form, row_of
 from articles.files.records import FileFormat, UnreadableFileError, find_rows, record_of
 from articles.jobs.work import JobError, Work, ask
 from articles.models import FileImport, Job, RejectedRow, UploadedPart
@@ -57,7 +57,7 @@ def preview_rows(stream: BinaryIO, file_format: FileFormat, newspaper: str) -> d
     for record in map(record_of, found):
         checked += 1
         columns |= dict.fromkeys(map(storable, record.values))
-        row = checked_row(record, newspaper)
+        row = row_of(record, newspaper, check=True)
         if row.article is None:
             rejected.append({"line": row.line, "reason": storable(row.reason), "raw": storable(row.raw)})
         elif len(articles) < SHOWN_ROWS:
@@ -193,20 +193,16 @@ def _import(kept: FileImport, work: Work) -> None:
     with database_pool(os.cpu_count() or 1) as pool, opened(kept) as (stream, position):
         for batch in import_rows(stream, file_format, pool=pool, batch_size=BATCH_SIZE, newspaper=kept.newspaper):
             work.advance(position(), kept.size)
-            rejected_before = tally.outcomes["rejected"]
-            _keep_rejects(kept, rejected_before, tally.add(batch))
-            _keep_counts(kept, tally)
+            room = max(MAX_KEPT_REJECTS - tally.outcomes["rejected"], 0)
+            _keep_results(kept, tally, tally.add(batch)[:room])
         settle_import(before, tally.outcomes["created"], pool)
 
 
-def _keep_rejects(kept: FileImport, before: int, rejected: Sequence[tuple[PreparedRow, str]]) -> None:
+def _keep_results(kept: FileImport, tally: Tally, rejected: Sequence[tuple[PreparedRow, str]]) -> None:
     RejectedRow.objects.bulk_create(
         RejectedRow(file_import=kept, line=row.line, reason=storable(reason), raw=storable(row.raw))
-        for row, reason in rejected[: max(MAX_KEPT_REJECTS - before, 0)]
+        for row, reason in rejected
     )
-
-
-def _keep_counts(kept: FileImport, tally: Tally) -> None:
     FileImport.objects.filter(pk=kept.pk).update(
         read=tally.outcomes.total(),
         stored=tally.outcomes["created"],

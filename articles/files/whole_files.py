@@ -35,12 +35,9 @@ def writing(name: Path | str, folder: Path | None = None) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise UnwritableError(_sentence(name, error, folder)) from error
-
-
-def _sentence(name: Path | str, error: OSError, folder: Path | None) -> str:
-    why = os.strerror(error.errno) if error.errno else str(error)
-    return f"{name} cannot be written: {why}{_remedy(error.errno, folder)}, then run the same command again"
+        why = os.strerror(error.errno) if error.errno else str(error)
+        remedy = f"{_remedy(error.errno, folder)}, then run the same command again"
+        raise UnwritableError(f"{name} cannot be written: {why}{remedy}") from error
 
 
 def _remedy(number: int | None, folder: Path | None) -> str:
@@ -53,7 +50,9 @@ def _remedy(number: int | None, folder: Path | None) -> str:
     if number == errno.EDQUOT:
         return f" in {folder}; {_MAKE_ROOM}"
     if number == errno.EFBIG:
-        return f" (this process may write {_largest()}); raise the limit (ulimit -f)"
+        soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+        largest = "files of any size" if soft == resource.RLIM_INFINITY else f"at most {soft:,} bytes to a file"
+        return f" (this process may write {largest}); raise the limit (ulimit -f)"
     return f"; check {folder}"
 
 
@@ -61,11 +60,6 @@ def _free(folder: Path) -> str:
     with suppress(OSError):
         return f"it needs more than the {shutil.disk_usage(folder).free / 1e6:,.1f} MB that are free in {folder}"
     return f"in {folder}"
-
-
-def _largest() -> str:
-    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    return "files of any size" if soft == resource.RLIM_INFINITY else f"at most {soft:,} bytes to a file"
 
 
 _PART = ".part"

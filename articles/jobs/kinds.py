@@ -33,10 +33,6 @@ class Kind:
     has_task: bool = True
     ended: str = ""
 
-    def do(self, work: Any) -> Any:
-        """Do a job of this kind."""
-        return import_string(self.work)(work)
-
     def mark_ended(self, job: Any, reason: str) -> None:
         """Mark what a job has made that was queued again, given up or cancelled."""
         if self.ended:

@@ -1,7 +1,7 @@
-"""The one writer of jobs: asked for, done by a worker, cancelled, and put back when their worker was killed.
+"""The one writer of jobs: asked for, done by a worker, cancelled, and queued again when their worker was killed.
 
 Whoever does a job holds its number of Lock.JOBS, which PostgreSQL releases when the process dies: so the lock is the
-job's sign of life, and a job that runs while nobody holds its number was left.
+job's sign of life, and a running job whose number nobody holds has lost its worker.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django_tasks import task
 from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
@@ -77,25 +78,25 @@ def ask(
     user: Any = None,
     page: str = "",
     not_before: datetime.datetime | None = None,
-    anew: bool = False,
+    even_if_running: bool = False,
 ) -> tuple[Job, bool]:
     """Queue a job and return it with True, or the same one that is active already, with False.
 
-    With `anew`, only one that still waits is the same: what is under way may have missed what has changed since.
+    With `even_if_running`, only one that still waits is the same: a running one may have missed what has changed since.
     """
     lock_transaction(Lock.JOBS)  # two clicks at the same moment queue one after the other
-    states = [State.WAITING] if anew else Job.ACTIVE
+    states = [State.WAITING] if even_if_running else Job.ACTIVE
     same = Job.objects.filter(kind=kind, arguments=arguments, state__in=states).first()
     if same:
         return same, False
     asked = {"kind": kind, "arguments": dict(arguments), "title": title[:200], "page": page, "requested_by": user}
     job = Job.objects.create(**asked, not_before=not_before)
-    job.task_id = _queued(job)
+    job.task_id = _enqueue_task(job)
     job.save(update_fields=["task_id"])
     return job, True
 
 
-def _queued(job: Job) -> Any:
+def _enqueue_task(job: Job) -> Any:
     if not KINDS[job.kind].has_task:
         return None
     return job_task.using(run_after=job.not_before).enqueue(job.pk).id
@@ -136,7 +137,7 @@ def is_at_work(job: Job) -> bool:
 
 @dataclass
 class Work:
-    """A job that this process does: what is asked for, and by which it tells how far it is.
+    """A job that this process does: what is asked for, and how its progress is stored.
 
     `worker_ends` is set when the worker was told to end. A long job may then be postponed for the next one.
     """
@@ -161,10 +162,10 @@ class Work:
         self.is_finished = True
 
     @contextmanager
-    def from_a_transaction(self) -> Iterator[_Meter]:
+    def progress_in_transaction(self) -> Iterator[_Meter]:
         """Store the progress every STORED_EVERY, in a thread with a connection of its own; yield where to count it."""
         meter = _Meter()
-        thread = threading.Thread(target=meter.go_on_storing, args=[self.own()], daemon=True)
+        thread = threading.Thread(target=meter.store_until_ended, args=[self.own()], daemon=True)
         thread.start()
         try:
             yield meter
@@ -185,7 +186,7 @@ class _Meter:
         if self._lost.is_set():
             raise JobEndedError
 
-    def go_on_storing(self, own: QuerySet[Job]) -> None:
+    def store_until_ended(self, own: QuerySet[Job]) -> None:
         """Store what is counted until the end."""
         while not self.ended.wait(STORED_EVERY):
             try:
@@ -223,7 +224,7 @@ def do_waiting(kinds: Collection[str], worker_ends: threading.Event) -> bool:
 def do_job(job_id: int, worker_ends: threading.Event | None = None) -> None:
     """Do a job; nothing happens if it does not wait any longer, or another process is at it.
 
-    Raises LockLostError if the database was lost: the job was left, see put_back_lost_jobs.
+    Raises LockLostError if the database was lost: the job has lost its worker, see requeue_lost_jobs.
     """
     with session_lock(Lock.JOBS, lambda _holder: None, job_id) as held:
         if held:
@@ -237,13 +238,13 @@ def _do(job_id: int, worker_ends: threading.Event) -> None:
     work = Work(Job.objects.select_related("requested_by").get(pk=job_id), worker_ends=worker_ends)
     link = connection.connection
     try:
-        result = KINDS[work.job.kind].do(work)
+        result = import_string(KINDS[work.job.kind].work)(work)
         if not work.is_finished:
             work.finish(result)
     except JobEndedError:
         return
     except JobKilledError:
-        _put_back(work.job)
+        _requeue(work.job)
     except JobPostponedError as postponed:
         _postpone(work, postponed.after)
     except Exception as error:
@@ -263,25 +264,30 @@ def _fail(work: Work, error: str) -> None:
 def _postpone(work: Work, after: datetime.timedelta) -> None:
     work.job.not_before = timezone.now() + after
     with transaction.atomic():
-        task_id = _queued(work.job)
+        task_id = _enqueue_task(work.job)
         work.own().update(state=State.WAITING, tries=0, not_before=work.job.not_before, task_id=task_id)
 
 
 # -- Jobs whose worker was killed ---------------------------------------------------------------------------------
 
 
-def put_back_lost_jobs() -> int:
-    """Queue again what killed workers have left, or end it; return how many jobs are put back."""
+def requeue_lost_jobs() -> int:
+    """Queue again the jobs of killed workers, or end them; return how many are queued again."""
     # A job that begins after the first statement is not in it; one that has ended by the second is not changed.
     running = list(Job.objects.filter(state=State.RUNNING))
     held = held_numbers(Lock.JOBS) if running else set()
-    put_back = sum(_put_back(job) for job in running if job.pk not in held)
-    return put_back + _queue_taken_jobs()
+    requeued = sum(_requeue(job) for job in running if job.pk not in held)
+    # A worker may have taken a task and been killed before it began the job.
+    taken = DBTaskResult.objects.filter(
+        status=TaskResultStatus.RUNNING, started_at__lt=timezone.now() - _BEGUN_WITHIN, task_path=job_task.module_path
+    )
+    waiting = Job.objects.filter(state=State.WAITING, task_id__in=taken.values("pk"))
+    return requeued + sum(_wake(job) for job in waiting)
 
 
 @transaction.atomic
-def _put_back(job: Job) -> bool:
-    """Queue a job again that was left, or end it, unless another worker has done so; return whether it is queued."""
+def _requeue(job: Job) -> bool:
+    """Queue a job of a killed worker again, or end it, unless another worker did so; return whether it is queued."""
     kind, left = KINDS.get(job.kind), Job.objects.filter(pk=job.pk, state=State.RUNNING, tries=job.tries)
     reason = KILLED if job.tries < MOST_TRIES else KILLED_AGAIN
     again = kind is not None and job.tries < MOST_TRIES
@@ -299,15 +305,6 @@ def _put_back(job: Job) -> bool:
         status=TaskResultStatus.FAILED, finished_at=timezone.now(), traceback=reason, exception_class_path=""
     )
     return False
-
-
-def _queue_taken_jobs() -> int:
-    """Queue again jobs whose task a worker had taken when it was killed, before it began the job."""
-    taken = DBTaskResult.objects.filter(
-        status=TaskResultStatus.RUNNING, started_at__lt=timezone.now() - _BEGUN_WITHIN, task_path=job_task.module_path
-    )
-    waiting = Job.objects.filter(state=State.WAITING, task_id__in=taken.values("pk"))
-    return sum(_wake(job) for job in waiting)
 
 
 def _wake(job: Job) -> bool:

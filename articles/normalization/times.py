@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from typing import Self, TypeAlias
+from typing import Self
 
 DATE_FORMS = (
     "give an ISO date (2024-04-03), an ISO date-time (2024-04-03T18:30:00+02:00), an RFC 2822 date "
@@ -31,8 +31,6 @@ _EPOCH_SECONDS = re.compile(r"[0-9]{9,10}(?:\.[0-9]+)?")
 _EPOCH_MILLISECONDS = re.compile(r"[0-9]{12,13}(?:\.[0-9]+)?")
 _NUMBERS_ONLY_DATE = re.compile(r"[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2,4}\b")
 MAX_TIME_CHARACTERS = 100
-# An article's id, day, and time of publication, as stored.
-DatedArticle: TypeAlias = tuple[int, datetime.date, datetime.datetime | None]
 
 # The largest offset that PostgreSQL reads (src/include/datatype/timestamp.h, MAX_TZDISP_HOUR); clocks use -12 to +14 h.
 MAX_OFFSET_MINUTES = 16 * 60 - 1
@@ -235,8 +233,8 @@ def _offset_text(minutes: int) -> str:
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
 
-def publication_order(articles: Iterable[DatedArticle]) -> list[int]:
-    """Return the ids of the articles in the order of publication: by day, and within a day by time.
+def publication_order(articles: Iterable[tuple[int, datetime.date, datetime.datetime | None]]) -> list[int]:
+    """Return the ids of articles, given with day and stored time, in the order of publication: by day, then by time.
 
     Times decide between articles that both have one, and ids between all others: on each day, the articles with a time
     share the places that their ids give them.

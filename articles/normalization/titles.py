@@ -101,22 +101,14 @@ def with_signs(text: str) -> str:
     return _MINUS.sub(" minus ", _PLUS.sub(" plus ", text))
 
 
-def with_numbered_parts(text: str) -> str:
-    """Return a headline with the numbers of parts in digits: Part II and Part Two become Part 2."""
-    return _NUMBERED_PART.sub(_with_digits, text)
-
-
 def _with_digits(found: re.Match[str]) -> str:
+    """Return a numbered part with its number in digits: Part II and Part Two become Part 2."""
     roman, word = found["roman"], found["word"]
     if not roman and not word:
         return found[0]
-    number = _roman(roman) if roman else _WORDS[word.lower()]
-    return f"{found['kind']}{found['gap']}{number}"
-
-
-def _roman(letters: str) -> int:
-    values = [_DIGITS[letter] for letter in letters.lower()]
-    return sum(-value if value < max(values[place:]) else value for place, value in enumerate(values))
+    values = [_DIGITS[letter] for letter in (roman or "").lower()]
+    number = sum(-value if value < max(values[place:]) else value for place, value in enumerate(values))
+    return f"{found['kind']}{found['gap']}{number if roman else _WORDS[word.lower()]}"
 
 
 # A part at least this long replaces its title (stories.py of mediacloud/backend, get_normalized_title).
@@ -273,5 +265,5 @@ def _without_tags(title: str) -> str:
 
 
 def _normalize(part: str) -> str:
-    part = with_numbered_parts(with_signs(part))
+    part = _NUMBERED_PART.sub(_with_digits, with_signs(part))
     return normalize_text(_WITHIN_WORD.sub("", part) if _ANY_WITHIN_WORD.search(part) else part)

@@ -148,7 +148,14 @@ def normalize_url(url: str, kept: Collection[str] = ()) -> str:
 @lru_cache(maxsize=2048)  # the form names the newspaper, and is then stored
 def _form(url: str, kept: frozenset[str]) -> str:
     place = _innermost(url)
-    form = _lossy_form(place, kept) if place else ""
+    if place is None:
+        return ""
+    is_video = place.site in _YOUTUBE
+    if is_video and (video := _VIDEO_PARAMETER.search(place.query) or _VIDEO_PATH.fullmatch(place.path.rstrip("/"))):
+        return f"http://youtube.com/watch?v={video['id']}"
+    path = _lossy_path(place.path)
+    query = _lossy_query(place, path, place.query, kept)
+    form = f"http://{place.host}{path}{'?' if query else ''}{query}{_lossy_state(place, path, query, kept)}"
     return form if len(form) <= _MAX_CHARACTERS else ""
 
 
@@ -292,15 +299,6 @@ def _innermost(url: str) -> _Place | None:
             query = lower(query) if site in _YOUTUBE else lower_part(query).replace("+", "%20")
             return _Place(host, site, lower(path), query, lower_part(address.state), lower_part(address.fragment))
     return None
-
-
-def _lossy_form(place: _Place, kept: Collection[str]) -> str:
-    is_video = place.site in _YOUTUBE
-    if is_video and (video := _VIDEO_PARAMETER.search(place.query) or _VIDEO_PATH.fullmatch(place.path.rstrip("/"))):
-        return f"http://youtube.com/watch?v={video['id']}"
-    path = _lossy_path(place.path)
-    query = _lossy_query(place, path, place.query, kept)
-    return f"http://{place.host}{path}{'?' if query else ''}{query}{_lossy_state(place, path, query, kept)}"
 
 
 def _lossy_path(path: str) -> str:

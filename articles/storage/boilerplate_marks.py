@@ -1,9 +1,9 @@
-"""The writer of boilerplate: finds it week by week and marks it in a newspaper's articles.
+"""The writer of boilerplate, which it finds week by week and marks in a newspaper's articles, and of the whitelist.
 
 The content of an article never changes; the marks and the texts without boilerplate have columns of their own. A week
 is processed again if its articles, the newspaper's whitelist or the rules have changed; the same input gives the same
 rows, with any number of processes. Some weeks are one transaction: an interrupted run resumes, and finished weeks cost
-nothing.
+nothing. The whitelist has the sentences that editors have declared not to be boilerplate.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from __future__ import annotations
 import datetime
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
-from django.db import connection
-from django.db.models import Count, Max, Sum
+from django.contrib.admin.models import ADDITION, DELETION, LogEntry
+from django.db import connection, transaction
+from django.db.models import Count, Max, QuerySet, Sum
 from django.db.models.functions import TruncWeek
 
 from articles.boilerplate.mode import Mode
@@ -37,6 +38,7 @@ from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.times import publication_order
 from articles.processes import THIS_PROCESS, Pool, in_batches
 from articles.querysets import given
+from articles.storage.audit_log import log_action, logged_actions
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import writing
 
@@ -205,12 +207,6 @@ class FoundWeek:
     marked: dict[int, str]
     changed: list[dict[str, Any]]  # by column; see _STORE_SQL
 
-    @property
-    def counts(self) -> MarkedWeek:
-        """The counts for people."""
-        found = [sentence for sentence in self.sentences if sentence.kind is SentenceKind.BOILERPLATE]
-        return MarkedWeek(len(self.ids), len(self.changed), len(found))
-
 
 def mark_weeks(weeks: Mapping[NewspaperWeek, int], *, pool: Pool = THIS_PROCESS) -> Iterator[MarkedWeek]:
     """Find the boilerplate of these weeks in the processes of a pool and store it, week after week.
@@ -224,17 +220,18 @@ def mark_weeks(weeks: Mapping[NewspaperWeek, int], *, pool: Pool = THIS_PROCESS)
             yield from store_weeks(found)
 
 
-def find_weeks(
-    weeks: Sequence[NewspaperWeek], _on_progress: Callable[[int], None] = lambda _weeks: None
-) -> list[FoundWeek]:
+def find_weeks(weeks: Sequence[NewspaperWeek], _on_progress: object = None) -> list[FoundWeek]:
     """Find the boilerplate of some weeks; a task of a worker process."""
-    rules = rules_of({week.newspaper_id for week in weeks})
+    rules_by_paper = rules_of({week.newspaper_id for week in weeks})
     facts = facts_of(weeks)
-    articles = _articles_of(weeks)
-    return [
-        _found(week, facts[week], rules[week.newspaper_id], of_week)
-        for week, of_week in zip(weeks, articles, strict=True)
-    ]
+    result = []
+    for week, articles in zip(weeks, _articles_of(weeks), strict=True):
+        rules = rules_by_paper[week.newspaper_id]
+        texts, ids = [article.content for article in articles], [article.pk for article in articles]
+        found = find_boilerplate(texts, rules.whitelisted, least_articles=rules.least_articles)
+        marked, changed = _differences(articles, found.marks)
+        result.append(FoundWeek(week, facts[week], rules, ids, found.sentences, marked, changed))
+    return result
 
 
 def store_weeks(found: Sequence[FoundWeek]) -> list[MarkedWeek]:
@@ -245,7 +242,14 @@ def store_weeks(found: Sequence[FoundWeek]) -> list[MarkedWeek]:
         _store_marks(current)
         _store_sentences(current)
         _store_fingerprints(current)
-    return [week.counts for week in current]
+    return [
+        MarkedWeek(
+            articles=len(week.ids),
+            changed=len(week.changed),
+            sentences=sum(sentence.kind is SentenceKind.BOILERPLATE for sentence in week.sentences),
+        )
+        for week in current
+    ]
 
 
 def _articles_of(weeks: Sequence[NewspaperWeek]) -> list[list[Article]]:
@@ -258,13 +262,6 @@ def _articles_of(weeks: Sequence[NewspaperWeek]) -> list[list[Article]]:
         publication_order((pk, article.date, article.published_at) for pk, article in week.items()) for week in found
     )
     return [[week[pk] for pk in order] for week, order in zip(found, orders, strict=True)]
-
-
-def _found(week: NewspaperWeek, facts: Facts, rules: Rules, articles: Sequence[Article]) -> FoundWeek:
-    texts = [article.content for article in articles]
-    found = find_boilerplate(texts, rules.whitelisted, least_articles=rules.least_articles)
-    marked, changed = _differences(articles, found.marks)
-    return FoundWeek(week, facts, rules, [article.pk for article in articles], found.sentences, marked, changed)
 
 
 def _differences(
@@ -349,3 +346,51 @@ def _store_fingerprints(weeks: Sequence[FoundWeek]) -> None:
     if small:
         with connection.cursor() as cursor:
             cursor.execute(_FORGET_SQL, columns_of(small))
+
+
+WHITELISTED = "whitelisted it"
+ENDED = "took it off the whitelist"
+
+
+class WhitelistError(ValueError):
+    """A sentence that cannot be added to the whitelist or removed from it; the message is for the editor."""
+
+
+def whitelist_sentence(newspaper_id: int, digest: UUID, *, user: Any) -> None:
+    """Keep a sentence in all articles of a newspaper. Raises WhitelistError.
+
+    The next `find_boilerplate`, or the next run that compares texts without boilerplate, processes the newspaper's
+    weeks again. The same happens when the whitelisting ends.
+    """
+    found = RepeatedSentence.objects.filter(newspaper_id=newspaper_id, digest=digest).first()
+    if found is None:
+        raise WhitelistError("No week repeats this sentence any longer, so there is nothing to whitelist.")
+    with transaction.atomic():
+        row, created = WhitelistedSentence.objects.select_related("whitelisted_by").get_or_create(
+            newspaper_id=newspaper_id, digest=digest, defaults={"sentence": found.sentence, "whitelisted_by": user}
+        )
+        if not created:
+            raise WhitelistError(
+                f"{row.whitelisted_by} already whitelisted this sentence on {row.whitelisted_at:%Y-%m-%d}."
+            )
+        log_action(row, ADDITION, WHITELISTED, user=user, object_id=_key(newspaper_id, digest))
+
+
+def end_whitelisting(newspaper_id: int, digest: UUID, *, user: Any) -> None:
+    """Let a sentence be boilerplate again. Raises WhitelistError."""
+    with transaction.atomic():
+        row = WhitelistedSentence.objects.select_for_update().filter(newspaper_id=newspaper_id, digest=digest).first()
+        if row is None:
+            raise WhitelistError("This sentence is not whitelisted; someone may have removed it from the whitelist.")
+        log_action(row, DELETION, ENDED, user=user, object_id=_key(newspaper_id, digest))
+        row.delete()
+
+
+def history_of(newspaper_id: int, digest: UUID) -> QuerySet[LogEntry]:
+    """Return who added a sentence to the whitelist or removed it, the latest first."""
+    return logged_actions(WhitelistedSentence, _key(newspaper_id, digest))
+
+
+def _key(newspaper_id: int, digest: UUID) -> str:
+    """Return the key of the sentence in the log, the same when it is removed and added again."""
+    return f"{newspaper_id} {digest}"

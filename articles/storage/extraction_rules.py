@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
 
 from articles.extraction.kept_pages import KeptPage, RawPage
 from articles.extraction.rules import FIELDS, NO_RULE, ExtractionRule, rule_faults
@@ -60,34 +58,21 @@ def rule_for(url: str) -> ExtractionRule:
     return rule_of(found) if found else NO_RULE
 
 
-def extracted_by_other_rules() -> Q:
-    """Return the condition for articles whose stored page was extracted by another rule than their newspaper's."""
-    same = Q(page__rule=F("newspaper__extraction_rule"))
-    return ~(same | Q(page__rule=None, newspaper__extraction_rule=None))
-
-
 def pages_to_try(newspaper: Newspaper) -> list[ArticlePage]:
     """Return up to TRIED_PAGES stored pages with their articles, the newest first, from all days of the newspaper."""
     articles = newspaper.articles.filter(page__isnull=False).order_by("-date", "-id")
     newest = list(articles.values_list("pk", flat=True)[:_NEWEST])
-    pages = ArticlePage.objects.select_related("article").filter(pk__in=[*newest, *_spread(newspaper, newest)])
-    return sorted(pages, key=lambda page: (page.article.date, page.pk), reverse=True)
-
-
-def _spread(newspaper: Newspaper, newest: list[int]) -> Iterator[int]:
-    """Yield the ids of further articles with a page: the first ones from days at even distances, then any."""
-    articles = newspaper.articles.filter(page__isnull=False).exclude(pk__in=newest)
-    first = articles.order_by("date", "id").first()
-    last = articles.order_by("-date", "-id").first()
-    if first is None or last is None:
-        return
+    others = articles.exclude(pk__in=newest)
+    first, last = others.order_by("date", "id").first(), others.first()
+    spread: set[int] = set()  # the first ones from days at even distances
     wanted = TRIED_PAGES - _NEWEST
-    found: set[int] = set()
-    for place in range(wanted):
-        day = first.date + (last.date - first.date) * place / wanted
-        later = articles.filter(date__gte=day).exclude(pk__in=found).order_by("date", "id")
-        found.update(later.values_list("pk", flat=True)[:1])
-    yield from found
+    if first and last:
+        for place in range(wanted):
+            day = first.date + (last.date - first.date) * place / wanted
+            later = others.filter(date__gte=day).exclude(pk__in=spread).order_by("date", "id")
+            spread.update(later.values_list("pk", flat=True)[:1])
+    pages = ArticlePage.objects.select_related("article").filter(pk__in=spread.union(newest))
+    return sorted(pages, key=lambda page: (page.article.date, page.pk), reverse=True)
 
 
 def kept_page(page: ArticlePage, rule: ExtractionRule) -> KeptPage:

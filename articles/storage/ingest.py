@@ -20,11 +20,12 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from articles.models import Article, ArticlePage, FollowingPage, HeadlineVariant, Newspaper
+from articles.models import Article, ArticlePage, DeclaredURL, FollowingPage, HeadlineVariant, Newspaper
 from articles.normalization.urls import comparable_url, url_key
 from articles.querysets import TIME_COLUMNS
 from articles.storage.incoming import (
     IncomingArticle,
+    PageCopy,
     RejectedArticleError,
     SeenHeadline,
     SeenURL,
@@ -32,18 +33,10 @@ from articles.storage.incoming import (
     keys_of,
     url_fault,
 )
-from articles.storage.known_articles import Addresses, StoredArticle, keep_declared, known_keys, owners_of
+from articles.storage.known_articles import Addresses, StoredArticle, known_keys, owners_of
 from articles.storage.locks import Lock, lock_transaction
 from articles.storage.newspapers import Naming, Paper, newspapers_for
-from articles.storage.preparing import (
-    PREPARED_COLUMNS,
-    PackedPage,
-    Prepared,
-    PreparedURL,
-    copy_into,
-    copy_row,
-    prepare,
-)
+from articles.storage.preparing import PREPARED_COLUMNS, Prepared, PreparedURL, copy_into, copy_row, prepare
 from articles.storage.removed import REFUSED, are_removed, removed_names
 from articles.storage.url_parameters import learn_parameters
 
@@ -67,8 +60,6 @@ class Stored:
     reason: str = ""
     headline: Literal["", "kept", "not kept"] = ""
 
-
-_REMOVED = Stored("rejected", reason=REFUSED)
 
 # Prepares an article of a batch, by its place, for a state of its newspaper.
 ForPaper: TypeAlias = Callable[[int, Paper], Prepared]
@@ -180,7 +171,7 @@ def _store(namings: Sequence[Naming], ready: ForPaper, again: ForPaper) -> list[
         are_refused = dict(zip(batch, are_removed(batch.values()), strict=True))
         batch = {place: prepared for place, prepared in batch.items() if not are_refused[place]}
         stored = _write(_as_of_now(batch, newspapers, again))
-    return [stored.get(place, _REMOVED) for place in range(len(namings))]
+    return [stored.get(place, Stored("rejected", reason=REFUSED)) for place in range(len(namings))]
 
 
 def _as_of_now(
@@ -212,7 +203,10 @@ def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
         (key, url if paper_id == article.newspaper_id else _of_another(url, article.newspaper_id), article.pk)
         for key, url, paper_id, article in new.seen
     )
-    keep_declared((key, url, article.pk) for key, url, article in new.declared)
+    DeclaredURL.objects.bulk_create(
+        (DeclaredURL(article_id=article.pk, key=key, url=url.url, kind=url.kind) for key, url, article in new.declared),
+        ignore_conflicts=True,
+    )
     _fill_times([outcome for outcome in outcomes.values() if not outcome.created])
     headlines = _keep_headlines(
         (place, outcome.article.pk, seen) for place, outcome in outcomes.items() for seen in _other_headlines(outcome)
@@ -334,7 +328,7 @@ def _keep_headlines(others: Iterable[tuple[int, int, SeenHeadline]]) -> dict[int
     return results
 
 
-def _keep_pages(pages: Sequence[tuple[PackedPage, int]]) -> None:
+def _keep_pages(pages: Sequence[tuple[PageCopy, int]]) -> None:
     """Keep the pages of articles, which these ids belong to, and their further pages."""
     ArticlePage.objects.bulk_create(_new_page(page, article_id) for page, article_id in pages)
     FollowingPage.objects.bulk_create(
@@ -344,19 +338,18 @@ def _keep_pages(pages: Sequence[tuple[PackedPage, int]]) -> None:
     )
 
 
-def _new_page(page: PackedPage, article_id: int) -> ArticlePage:
-    copy = page.copy
+def _new_page(page: PageCopy, article_id: int) -> ArticlePage:
     kept = ArticlePage(
         article_id=article_id,
-        url=copy.url,
-        content_type=copy.content_type,
+        url=page.url,
+        content_type=page.content_type,
         body=page.body,
-        rule_id=copy.rule,
-        feed_entry=copy.feed_entry,
+        rule_id=page.rule,
+        feed_entry=page.feed_entry,
     )
-    if copy.fetched:
-        kept.fetched_at = copy.fetched
-    if listed := copy.published:
+    if page.fetched:
+        kept.fetched_at = page.fetched
+    if listed := page.published:
         kept.published, kept.in_sitemap = listed.day, listed.in_sitemap
         kept.published_time = str(listed.time) if listed.time else ""
     return kept

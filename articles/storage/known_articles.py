@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models.functions import MD5
 from psycopg.sql import SQL, Identifier
 
-from articles.models import Article, ArticleURL, DeclaredURL
+from articles.models import Article, ArticleURL
 from articles.normalization.urls import comparable_url, page_form
 from articles.storage.fingerprints import md5
 from articles.storage.incoming import keys_of
@@ -144,12 +144,6 @@ def others_with_text(newspaper_id: int, new: Prepared) -> bool:
     same = Article.objects.filter(newspaper=newspaper_id, text_digest=new.text_digest)
     others = same.filter(normalized_title=new.normalized_title).exclude(urls__key__in=new.own_keys)
     return new.text_digest is not None and others.exists()
-
-
-def keep_declared(declared: Iterable[tuple[UUID, PreparedURL, int]]) -> None:
-    """Keep URLs that the pages of articles declare."""
-    rows = [DeclaredURL(article_id=pk, key=key, url=url.url, kind=url.kind) for key, url, pk in declared]
-    DeclaredURL.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _articles(table: LiteralString, keys: Collection[UUID]) -> Iterator[tuple[UUID, StoredArticle]]:

@@ -6,8 +6,8 @@ now, except newspaper_itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple, Self, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Self
 
 from articles.models import Newspaper, NewspaperAlias
 from articles.normalization.urls import host_of, normalize_url
@@ -41,10 +41,6 @@ class Paper(NamedTuple):
         """Return it for a newspaper."""
         kept = tuple(newspaper.kept_url_parameters)
         return cls(newspaper.name, newspaper.host, tuple(newspaper.affixes), kept)
-
-
-# Makes the newspapers that are missing; the argument has a host for each name.
-_Create: TypeAlias = Callable[[Mapping[str, str]], list[Newspaper]]
 
 
 class UnknownNewspaperError(ValueError):
@@ -103,49 +99,43 @@ def newspapers_for(wanted: Sequence[Naming]) -> list[Newspaper]:
     If a row of the batch names a newspaper, its rows without a name find it by its host, whatever their order. An alias
     takes precedence over the host of another newspaper.
     """
-    return _found(wanted, _created)
+    return _found(wanted, create=True)
 
 
 def existing_newspaper(wanted: Naming) -> Newspaper | None:
     """Return the newspaper of a name or, without a name, of a host; None if there is none."""
-    [found] = _found([wanted], _imagined)
+    [found] = _found([wanted], create=False)
     return found if found.pk else None
 
 
 def papers_for(wanted: Sequence[Naming]) -> list[Paper]:
     """Return what newspapers_for would find, or create, if nothing else changed; creates nothing."""
-    found = _found(wanted, _imagined)
-    # By name, because one that is only imagined has no id.
+    found = _found(wanted, create=False)
+    # By name, because one that is missing has no id.
     papers = {name: Paper.of(newspaper) for name, newspaper in {paper.name: paper for paper in found}.items()}
     return [papers[newspaper.name] for newspaper in found]
 
 
-def _found(wanted: Sequence[Naming], create: _Create) -> list[Newspaper]:
-    by_name, new = _named({name: host for name, host in reversed(wanted) if name}, create)
+def _found(wanted: Sequence[Naming], *, create: bool) -> list[Newspaper]:
+    by_name, new = _named({name: host for name, host in reversed(wanted) if name}, create=create)
     hosts = {host for name, host in wanted if not name}
     stored = Newspaper.objects.filter(host__in=hosts).order_by("-id")
     by_host = {newspaper.host: newspaper for newspaper in (*reversed(new), *stored)} | _aliased(hosts)
-    by_host |= _named({host: host for host in hosts if host not in by_host}, create)[0]
+    by_host |= _named({host: host for host in hosts if host not in by_host}, create=create)[0]
     return [(by_name[name] if name else by_host[host]).current for name, host in wanted]
 
 
-def _named(hosts: Mapping[str, str], create: _Create) -> tuple[dict[str, Newspaper], list[Newspaper]]:
-    """Return the newspapers of these names, and those of them that were missing, by name."""
+def _named(hosts: Mapping[str, str], *, create: bool) -> tuple[dict[str, Newspaper], list[Newspaper]]:
+    """Return the newspapers of these names, by name, and those of them that were missing: created, or without an id."""
     found = {newspaper.name: newspaper for newspaper in Newspaper.objects.filter(name__in=hosts)}
     if missing := {name for name in hosts if name not in found}:
         found |= _aliased(missing)
     # Always in the same order, so that two writers of the same names cannot deadlock.
-    new = create({name: hosts[name] for name in sorted(missing) if name not in found})
+    new = [Newspaper(name=name, host=hosts[name]) for name in sorted(missing) if name not in found]
+    if new and create:
+        Newspaper.objects.bulk_create(new, ignore_conflicts=True)
+        new = list(Newspaper.objects.filter(name__in=[newspaper.name for newspaper in new]))
     return found | {newspaper.name: newspaper for newspaper in new}, new
-
-
-def _created(hosts: Mapping[str, str]) -> list[Newspaper]:
-    Newspaper.objects.bulk_create(_imagined(hosts), ignore_conflicts=True)
-    return list(Newspaper.objects.filter(name__in=hosts)) if hosts else []
-
-
-def _imagined(hosts: Mapping[str, str]) -> list[Newspaper]:
-    return [Newspaper(name=name, host=host) for name, host in hosts.items()]
 
 
 def _aliased(names: Collection[str]) -> dict[str, Newspaper]:

@@ -14,22 +14,13 @@ from django.db import connection
 from psycopg import sql
 
 from articles.extraction.bylines import text_bylines
-from articles.extraction.kept_pages import RawPage
 from articles.models import ArticleURL
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.language import detect_languages
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
 from articles.normalization.urls import comparable_url, has_decoration, url_key
-from articles.storage.incoming import (
-    Details,
-    IncomingArticle,
-    PageCopy,
-    SeenHeadline,
-    SeenURL,
-    story_url,
-    url_fault,
-)
+from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenHeadline, SeenURL, story_url, url_fault
 from articles.storage.newspapers import Naming, Paper
 
 
@@ -62,23 +53,11 @@ class PreparedURL(NamedTuple):
         return cls(seen.url, seen.kind, comparable_url(seen.url, kept), has_decoration(seen.url))
 
 
-class PackedPage(NamedTuple):
-    """The page of an article as it is kept, and the further ones: `copy` without its bytes, and those compressed."""
-
-    copy: PageCopy
-    body: bytes
-    following: Sequence[RawPage] = ()
-
-    @classmethod
-    def of(cls, page: PageCopy) -> Self:
-        """Return it for a page."""
-        following = [further._replace(body=_packed(further.body)) for further in page.following]
-        return cls(dataclasses.replace(page, body=b"", following=()), _packed(page.body), following)
-
-
-def _packed(body: bytes) -> bytes:
+def _packed(page: PageCopy) -> PageCopy:
+    """Return a page with its bytes, and those of the further pages, compressed."""
     # Without a time in the header, so that the same page gives the same bytes.
-    return gzip.compress(body, mtime=0)
+    following = [further._replace(body=gzip.compress(further.body, mtime=0)) for further in page.following]
+    return dataclasses.replace(page, body=gzip.compress(page.body, mtime=0), following=following)
 
 
 class Prepared(NamedTuple):
@@ -102,7 +81,7 @@ class Prepared(NamedTuple):
     # What comes from the text, or is only passed on; none of it is there of an article that was known.
     normalized_title: str = ""
     text_digest: UUID | None = None
-    page: PackedPage | None = None
+    page: PageCopy | None = None  # with its bytes compressed
     extractor_version: int = 0
     language: str = ""  # that came with it or was found; empty if there is none
     columns: bytes = b""
@@ -146,19 +125,18 @@ def prepare_all(
     """
     addresses = [_addresses(incoming) for incoming, _, _ in articles]
     known = stored({key for address in addresses for key in address.own_keys})
-    is_new = [not any(key in known for key in address.own_keys) for address in addresses]
-    languages = _languages({place: articles[place][0] for place, new in enumerate(is_new) if new})
+    new = {
+        place: incoming
+        for place, ((incoming, _, _), address) in enumerate(zip(articles, addresses, strict=True))
+        if not any(key in known for key in address.own_keys)
+    }
+    wanting = [place for place, article in new.items() if _wants_details(article) and not article.details.language]
+    found = detect_languages([new[place].content for place in wanting])
+    languages = dict.fromkeys(new, "") | dict(zip(wanting, found, strict=True))
     return [
         _prepared(*article, address, languages[place]) if place in languages else _known(*article, address, known)
         for place, (article, address) in enumerate(zip(articles, addresses, strict=True))
     ]
-
-
-def _languages(articles: Mapping[int, IncomingArticle]) -> dict[int, str]:
-    """Return the languages of articles that need one, and nothing for the others."""
-    wanting = [place for place, new in articles.items() if _wants_details(new) and not new.details.language]
-    found = detect_languages([articles[place].content for place in wanting])
-    return dict.fromkeys(articles, "") | dict(zip(wanting, found, strict=True))
 
 
 def _prepared(
@@ -171,7 +149,7 @@ def _prepared(
     return decided._replace(
         normalized_title=forms.normalized_title,
         text_digest=forms.text_digest,
-        page=PackedPage.of(incoming.page) if incoming.page else None,
+        page=_packed(incoming.page) if incoming.page else None,
         extractor_version=version,
         language=details.language,
         columns=copy_row((
@@ -220,8 +198,12 @@ class _Addresses(NamedTuple):
 
 
 def _addresses(incoming: IncomingArticle) -> _Addresses:
-    if incoming.restored:
-        return _restored_addresses(incoming)
+    if incoming.restored:  # its `other_urls` are all its URLs, in their order
+        own_key = url_key(incoming.url)
+        urls = {url_key(seen.url): seen for seen in reversed(incoming.other_urls)}
+        urls = dict(reversed(urls.items()))  # of two URLs with one key, the first
+        urls.setdefault(own_key, SeenURL(incoming.url, incoming.kind))
+        return _Addresses(incoming.url, (own_key,), urls)
     came_under, url = SeenURL(incoming.url.strip(), incoming.kind), story_url(incoming.url.strip())
     own = [came_under] if url == came_under.url else [SeenURL(url, ArticleURL.Kind.REDIRECT), came_under]
     urls = {url_key(seen.url): seen for seen in own}
@@ -230,15 +212,6 @@ def _addresses(incoming: IncomingArticle) -> _Addresses:
         if not url_fault(seen.url):
             urls.setdefault(url_key(seen.url), seen)
     return _Addresses(url, own_keys, urls)
-
-
-def _restored_addresses(incoming: IncomingArticle) -> _Addresses:
-    """Return the same for an article whose `other_urls` are all its URLs, in their order."""
-    own = url_key(incoming.url)
-    urls = {url_key(seen.url): seen for seen in reversed(incoming.other_urls)}
-    urls = dict(reversed(urls.items()))  # of two URLs with one key, the first
-    urls.setdefault(own, SeenURL(incoming.url, incoming.kind))
-    return _Addresses(incoming.url, (own,), urls)
 
 
 def _split_declared(
@@ -276,7 +249,6 @@ def _details(incoming: IncomingArticle, paper: Paper, language: str) -> Details:
 # Rows for COPY are written here and not by psycopg, because other processes make them (PostgreSQL manual, "COPY", File
 # Formats, text). The backslash first, because the others become one.
 _ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
-_TRUTHS = {True: "t", False: "f"}
 
 
 def copy_row(values: Iterable[object], *, end: str = "\n") -> bytes:
@@ -299,7 +271,7 @@ def _cell(value: object) -> str:
     if value is None:
         return "\\N"
     if isinstance(value, bool):
-        return _TRUTHS[value]
+        return "t" if value else "f"
     text = str(value)
     for character, escaped in _ESCAPES:
         if character in text:

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from itertools import islice, tee
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from articles.extraction.extract import EXTRACTOR_VERSION, ExtractionError
 from articles.extraction.kept_pages import Extraction, extract_kept
@@ -19,7 +19,7 @@ from articles.models import Article, ArticlePage, Newspaper
 from articles.normalization.times import possible_time
 from articles.processes import Pool
 from articles.querysets import in_portions
-from articles.storage.extraction_rules import extracted_by_other_rules, kept_page, rule_of
+from articles.storage.extraction_rules import kept_page, rule_of
 from articles.storage.incoming import (
     IncomingArticle,
     ListedDate,
@@ -35,7 +35,8 @@ from articles.storage.renormalization import FORMS, UpdatedBatch, articles_of
 
 def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
     """Return the articles whose page is stored and was extracted by another version, or by another rule."""
-    other = ~Q(extractor_version=EXTRACTOR_VERSION) | extracted_by_other_rules()
+    by_same = Q(page__rule=F("newspaper__extraction_rule")) | Q(page__rule=None, newspaper__extraction_rule=None)
+    other = ~Q(extractor_version=EXTRACTOR_VERSION) | ~by_same
     return articles_of(newspapers).filter(other, page__isnull=False)
 
 
@@ -108,7 +109,9 @@ def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict
     """
     if isinstance(extraction, str):
         raise ExtractionError(extraction)
-    listed = _listed(page)
+    listed = None  # the date that a feed or sitemap gave for the page
+    if page.published:
+        listed = ListedDate(page.published, possible_time(page.published_time, page.published), page.in_sitemap)
     if extraction.date is None and listed is None:  # the day has another source: keep it
         day, details = article.date, extracted_details(extraction)
         details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)
@@ -121,10 +124,3 @@ def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict
     check_article(IncomingArticle(date=day, headline=headline, url=article.url, content=content, details=details))
     forms = Forms.of(article.newspaper.affixes, headline, content)
     return {"headline": headline.strip(), "content": content, "date": day, **asdict(details), **asdict(forms)}
-
-
-def _listed(page: ArticlePage) -> ListedDate | None:
-    """Return the date that a feed or sitemap gave for the page, if any did."""
-    if page.published is None:
-        return None
-    return ListedDate(page.published, possible_time(page.published_time, page.published), page.in_sitemap)

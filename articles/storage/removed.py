@@ -69,7 +69,10 @@ def removed_names(namings: Collection[Naming]) -> set[Naming]:
 
 def are_removed(batch: Iterable[Prepared]) -> list[bool]:
     """Return for each of these articles whether it, or its newspaper, was removed. Costs one query."""
-    digests = [_digests_of(prepared) for prepared in batch]
+    digests: list[set[UUID]] = []
+    for prepared in batch:
+        forms = {_digest(_FORM, url.form) for url in prepared.urls.values()}
+        digests.append({*prepared.own_keys, *prepared.urls, *forms, _name_digest(prepared.naming)})
     found = _found(set().union(*digests))
     return [not found.isdisjoint(own) for own in digests]
 
@@ -86,11 +89,6 @@ def lift(removal: Removal, **values: Any) -> int:
     number, _ = RemovedIdentity.objects.filter(removal=removal).delete()
     Removal.objects.filter(pk=removal.pk).update(**values)
     return number
-
-
-def _digests_of(prepared: Prepared) -> set[UUID]:
-    forms = {_digest(_FORM, url.form) for url in prepared.urls.values()}
-    return {*prepared.own_keys, *prepared.urls, *forms, _name_digest(prepared.naming)}
 
 
 def _name_digest(naming: Naming) -> UUID:

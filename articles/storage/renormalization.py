@@ -7,7 +7,7 @@ stores them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, fields
 from typing import NamedTuple
@@ -122,7 +122,7 @@ def articles_of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
     return Article.objects.all() if newspapers is None else Article.objects.filter(newspaper__in=newspapers)
 
 
-def find_forms(ids: Sequence[int], _on_progress: Callable[[int], None] = lambda _articles: None) -> FoundForms:
+def find_forms(ids: Sequence[int], _on_progress: object = None) -> FoundForms:
     """Compute the forms of those of these articles that are outdated; a task of a worker process."""
     found = FoundForms(_basis(ids), {}, [], {}, [])
     papers, articles = found.basis.papers, found.basis.articles

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 
 from django.db.models import Count
@@ -60,9 +60,7 @@ def update_affixes(newspapers: Iterable[Newspaper] | None = None, *, pool: Pool 
     return [newspaper for newspaper in updated if newspaper is not None]
 
 
-def learnt_from(
-    newspaper_id: int, _on_progress: Callable[[int], None] = lambda _headlines: None
-) -> tuple[list[str], str]:
+def learnt_from(newspaper_id: int, _on_progress: object = None) -> tuple[list[str], str]:
     """Return the affixes learnt of a newspaper's headlines, and a fingerprint of these; a task of a worker process."""
     lesson = _lesson(Newspaper.objects.get(pk=newspaper_id))
     return learn_affixes(**lesson), fingerprint(lesson)

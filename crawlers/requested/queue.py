@@ -45,7 +45,7 @@ def request_crawl(
     busy = set(Crawl.objects.filter(job__state__in=Job.ACTIVE).values_list("newspaper_id", flat=True))
     new = [newspaper for newspaper in newspapers if newspaper.pk not in busy]
     if new:
-        job, _ = ask(KIND, {}, title="Crawl", user=user, page=reverse("crawls"), anew=True)
+        job, _ = ask(KIND, {}, title="Crawl", user=user, page=reverse("crawls"), even_if_running=True)
         Crawl.objects.bulk_create(Crawl(job=job, newspaper=newspaper, why=why, asked_by=user) for newspaper in new)
     return new
 

@@ -50,7 +50,7 @@ def try_draft(trial: Trial, draft: Mapping[str, Any], *, user: User) -> None:
 def _request(kind: str, trial: Trial, title: str, user: User) -> Trial:
     trial.save()
     page = reverse("trial", args=[trial.pk])
-    trial.job, _ = ask(kind, {"trial": trial.pk}, title=title, user=user, page=page, anew=True)
+    trial.job, _ = ask(kind, {"trial": trial.pk}, title=title, user=user, page=page, even_if_running=True)
     trial.save(update_fields=["job"])
     return trial
 

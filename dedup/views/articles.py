@@ -15,7 +15,7 @@ from django.utils.text import Truncator
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence
 from articles.normalization.logins import without_login
 from articles.paging import page_of, page_of_groups
-from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
+from articles.storage.boilerplate_marks import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.incoming import url_fault
 from dedup.forms.base import CheckForm
 from dedup.review.queries.articles import (

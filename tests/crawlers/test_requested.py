@@ -116,7 +116,7 @@ def test_what_a_killed_crawl_has_not_visited_is_crawled_again() -> None:
     begin()
     for newspaper in (visited, unvisited):
         visits.end_visit(visits.begin_visit(newspaper.pk, "feed"), Visit.State.FINISHED, {}, {})
-    assert work.put_back_lost_jobs() == 1
+    assert work.requeue_lost_jobs() == 1
     assert states() == [("waiting", ["Unvisited"], ["again"])]
 
 

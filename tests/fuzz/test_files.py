@@ -29,6 +29,7 @@ from tests.fuzz.effort import Found, timed, try_all
 from tests.fuzz.test_parsers import allowing
 
 EXAMPLES = 6
+PACKED = gzip.compress(b"http://paper.example/a\n" * 90, mtime=0)
 
 
 def archive(body: bytes) -> bytes:
@@ -89,13 +90,11 @@ def test_no_reader_fails_at_any_file(kind: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(environ.Env, "ENVIRON", {})
     rows, whole = texts.lines_of_rows, archive(texts.PAGE.encode())
     manifest = texts.mutated('{"format": 1, "name": "x", "config": {}, "scope": {"since": "2026-03-01"}, "tiles": []}')
+    as_links = allowing(UnreadableFileError)(lambda body: list(read_list(io.BytesIO(body))))
     checks = {
         "rows": (rows, allowing()(read_all_rows)),
-        "a list of links": (rows, allowing(UnreadableFileError)(lambda body: list(read_list(io.BytesIO(body))))),
-        "a list that is packed": (
-            changed(gzip.compress(b"http://paper.example/a\n" * 90, mtime=0)),
-            allowing(UnreadableFileError)(lambda body: list(read_list(io.BytesIO(body)))),
-        ),
+        "a list of links": (rows, as_links),
+        "a list that is packed": (changed(PACKED), as_links),
         "an archive": (
             changed(whole) | changed(gzip.compress(whole, mtime=0)),
             allowing(DamagedArchiveError)(lambda body: list(join_following(read_pages(io.BytesIO(body))))),
@@ -119,8 +118,6 @@ def test_no_reader_fails_at_any_file(kind: str, tmp_path: Path, monkeypatch: pyt
 
 
 # ---- what was once found, smallest form: each with the name of what it broke ----
-
-PACKED = gzip.compress(b"http://paper.example/a\n" * 90, mtime=0)
 
 
 @pytest.mark.parametrize(

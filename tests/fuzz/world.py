@@ -25,14 +25,10 @@ ROLES = ("viewer", "editor", "admin", "superuser")
 
 def people() -> dict[str, User]:
     """Return a user of each role."""
-    high: dict[str, dict[str, Any]] = {
-        "admin": {"is_staff": True},
-        "superuser": {"is_staff": True, "is_superuser": True},
-    }
+    flags: dict[str, Any] = {"admin": {"is_staff": True}, "superuser": {"is_staff": True, "is_superuser": True}}
+    groups = {role: [role] for role in ROLES if role != "superuser"}
     return {
-        role: make_user(
-            f"a-{role}", *([role] if role != "superuser" else []), first_name=MARKER[:30], **high.get(role, {})
-        )
+        role: make_user(f"a-{role}", *groups.get(role, ()), first_name=MARKER[:30], **flags.get(role, {}))
         for role in ROLES
     }
 
@@ -41,19 +37,12 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
     """Store some rows of nearly every kind."""
     ada = users["superuser"]
     text = f"The ferry sails again {MARKER} after forty days, says the captain on the bridge of the ship. " * 3
+    papers = ("Harbour Post", 2), (f"Coast {MARKER}", 2), ("Harbour Post", 3), ("Third", 4)
     articles = [
-        store(
-            text + str(number),
-            headline=f"Ferry {MARKER} {number}",
-            newspaper=name,
-            byline=MARKER,
-            date=f"2026-03-0{day}",
-        )
-        for number, (name, day) in enumerate(
-            [("Harbour Post", 2), (f"Coast {MARKER}", 2), ("Harbour Post", 3), ("Third", 4)]
-        )
+        store(f"{text}{n}", headline=f"Ferry {MARKER} {n}", newspaper=name, byline=MARKER, date=f"2026-03-0{day}")
+        for n, (name, day) in enumerate(papers)
     ]
-    cluster = make_cluster(*articles[:3])
+    make_cluster(*articles[:3])
     waiting = make_pair(articles[2], articles[3], trigram=0.7, verdict="similar")
     decided = decide_pair(Pair.objects.first().pk, "confirm", user=users["editor"], note=MARKER)  # type: ignore[union-attr]
     newspaper = Newspaper.objects.get(name="Harbour Post")
@@ -68,11 +57,8 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
     )  # fmt: skip
     make_token(ada, f"a program {MARKER}"[:40], scopes_of(ada))
     make_webhook(ada, "https://receiver.example/", ["cluster.new"])
-    Visit.objects.create(
-        newspaper=newspaper,
-        spider="feed",
-        failures=[{"reason": MARKER, "number": 1, "url": f"http://x.example/{MARKER}"}],
-    )
+    failure = {"reason": MARKER, "number": 1, "url": f"http://x.example/{MARKER}"}
+    Visit.objects.create(newspaper=newspaper, spider="feed", failures=[failure])
     draw(Plan(size=4, by=()), seed=1, name="spring", user=ada)
     FileImport.objects.create(name=f"{MARKER}.jsonl", size=0, preview={}, uploaded_by=ada)
     SavedView.objects.create(user=ada, page="queue", name=MARKER, query="sort=date")
@@ -82,17 +68,9 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
     )
     Crawl.objects.create(job=job, newspaper=newspaper, why="asked", asked_by=ada)
     ProfileRule.objects.create(profile=profile, newspaper=newspaper, left_out=True)
-    SecondReading.objects.create(
-        pair=waiting,
-        decision=decided,
-        first_kind="confirm",
-        user=users["admin"],
-        kind="reject",
-        note=MARKER,
-        blind=True,
-    )
+    answer = {"first_kind": "confirm", "user": users["admin"], "kind": "reject", "note": MARKER, "blind": True}
+    SecondReading.objects.create(pair=waiting, decision=decided, **answer)
     merged = Newspaper.objects.get(name="Third")
     merge_newspapers(merged, newspaper, user=ada)
     Batch.objects.create(kind="confirm", query="verdict=duplicate", seed=1, size=1, drawn=1, made_by=ada, after=0)
     Job.objects.create(kind="reextraction", title="Extract again", requested_by=ada)
-    assert cluster.pk

@@ -22,7 +22,7 @@ from articles.models import (
     RepeatedSentence,
     WhitelistedSentence,
 )
-from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
+from articles.storage.boilerplate_marks import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.extraction_rules import RuleError, save_rule
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls, newest_revision

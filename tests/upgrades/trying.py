@@ -24,7 +24,7 @@ from django.db import connection
 from django.test import Client
 
 from articles.models import Article, ArticleRevision, ExtractionRule, HeadlineVariant, Newspaper, RepeatedSentence
-from articles.storage.boilerplate_whitelist import whitelist_sentence
+from articles.storage.boilerplate_marks import whitelist_sentence
 from articles.storage.incoming import IncomingArticle, PageCopy
 from crawlers.models import CrawlSchedule, PendingLink, Recheck, SitePace, SourceValidator, Visit
 from dedup.detection.runs.requests import Wanted, request_run

@@ -30,6 +30,11 @@ SHOWN_NAME = 12
 WIDTH = 130  # of the tables, whatever the width of the terminal
 FIGURES = ("f1", "precision", "recall", "accuracy")
 COUNTS = ("lost half", "silently", *FACTS)
+EXPLANATION = (
+    "ms: CPU time per page; ±: 95% confidence interval (bootstrap over the pages); lost half: pages that lost\n"
+    "more than half of their text; silently: those of them that were not refused, and have no doubt;\n"
+    "headline, day, authors: pages on which they are right; –: the program does not look for it."
+)
 
 
 class Command(LongCommand):
@@ -74,7 +79,7 @@ class Command(LongCommand):
         else:
             for report in reports:
                 self._print(report)
-            self._explain()
+            self.stdout.write(EXPLANATION)
 
     def _print(self, report: Mapping[str, Any]) -> None:
         console = Console(file=cast("TextIO", self.stdout), width=WIDTH)
@@ -88,13 +93,6 @@ class Command(LongCommand):
                 shown = (f"{row[figure]:.3f}" for figure in ("f1", "precision", "recall"))
                 table.add_row(*shown, row["page"][:SHOWN_NAME], row["url"])
             console.print(table)
-
-    def _explain(self) -> None:
-        self.stdout.write(
-            "ms: CPU time per page; ±: 95% confidence interval (bootstrap over the pages); lost half: pages that lost\n"
-            "more than half of their text; silently: those of them that were not refused, and have no doubt;\n"
-            "headline, day, authors: pages on which they are right; –: the program does not look for it."
-        )
 
 
 def _measure(

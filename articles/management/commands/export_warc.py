@@ -36,8 +36,11 @@ class Command(LongCommand):
         add_scope_options(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        bounds, path = chosen_scope(options), _chosen_file(options["file"])
-        scope = Article.objects.in_scope(**bounds)
+        scope, path = Article.objects.in_scope(**chosen_scope(options)), options["file"]
+        if not path.name.endswith(ENDING):
+            raise usage_error(f"{path} must end in {ENDING}.")
+        if not path.parent.is_dir():
+            raise usage_error(f"{path}: {path.parent} does not exist or is not a folder; create it first.")
         pages = ArticlePage.objects.filter(article__in=scope)
         written = 0
         with self.progress(options) as progress, whole_bytes(path) as stream:
@@ -52,15 +55,6 @@ class Command(LongCommand):
         self.stderr.write(
             f"Pages written: {written:,}. Articles without a stored page: {scope.count() - pages.count():,}."
         )
-
-
-def _chosen_file(path: Path) -> Path:
-    """Return the file to write. Raises CommandError."""
-    if not path.name.endswith(ENDING):
-        raise usage_error(f"{path} must end in {ENDING}.")
-    if not path.parent.is_dir():
-        raise usage_error(f"{path}: {path.parent} does not exist or is not a folder; create it first.")
-    return path
 
 
 def _records(page: ArticlePage) -> Iterator[ArchivedPage]:

@@ -16,18 +16,11 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import Error as DatabaseFault
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
 from articles.files.formats import STDIN, Source, source_named
-from articles.files.importing import (
-    PreparedRow,
-    Rehearsal,
-    Store,
-    Tally,
-    import_rows,
-    open_rows,
-)
+from articles.files.importing import PreparedRow, Rehearsal, Store, Tally, import_rows, open_rows
 from articles.files.records import FileFormat
 from articles.files.whole_files import writing
 from articles.management.arguments import add_batch_size_option, add_workers_option
@@ -65,14 +58,13 @@ class FileTally(Tally):
 
     def __str__(self) -> str:
         _, read, created, known, rejected, _, _ = self.cells()
-        return f"{read} articles read: {created} stored, {known} already known{self._other()}, {rejected} rejected"
-
-    def _other(self) -> str:
-        """Return how many of the known articles came under another headline; empty if none did."""
+        # How many of the known articles came under another headline.
+        known += " already known"
         counts = [f"{self.headlines['kept']:,} with another headline"] if self.headlines["kept"] else []
         if dropped := self.headlines["not kept"]:
             counts.append(f"{dropped:,} with one that is not kept, because they have {MAX_HEADLINE_VARIANTS} others")
-        return f" ({', '.join(counts)})" if counts else ""
+        known += f" ({', '.join(counts)})" if counts else ""
+        return f"{read} articles read: {created} stored, {known}, {rejected} rejected"
 
 
 class Rejects:
@@ -149,8 +141,11 @@ class Command(LongCommand):
         self, source: Source, tally: FileTally, rejects: Rejects, options: dict[str, Any], **how: Any
     ) -> None:
         how |= {"batch_size": options["batch_size"], "newspaper": options["newspaper"] or ""}
+        # A progress bar that measures the bytes of the file, and shows its articles so far.
+        rate = TextColumn("{task.fields[tally].read:,} articles, {task.fields[tally].rate:,.0f}/s")
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), rate, TimeRemainingColumn())
         started = time.monotonic()
-        with source.open() as (stream, position, size), self.progress(options, *_columns()) as progress:
+        with source.open() as (stream, position, size), self.progress(options, *columns) as progress:
             task = progress.add_task(source.name, total=size, tally=tally)
             for batch in import_rows(stream, source.file_format, **how):
                 for row, reason in tally.add(batch):
@@ -182,12 +177,6 @@ class Command(LongCommand):
             self.stderr.write("Rejected rows by reason:")
         for reason, count in reasons.most_common():
             self.stderr.write(f"{count:>9,}  {reason}")
-
-
-def _columns() -> tuple[ProgressColumn, ...]:
-    """Return the columns of a progress bar that measures the bytes of the file, and shows its articles so far."""
-    rate = TextColumn("{task.fields[tally].read:,} articles, {task.fields[tally].rate:,.0f}/s")
-    return TextColumn("{task.description}"), BarColumn(), DownloadColumn(), rate, TimeRemainingColumn()
 
 
 def _sources(names: Sequence[str], stdin_format: FileFormat | None, rejects: str | None) -> list[Source]:

@@ -52,7 +52,7 @@ def request_run(wanted: Wanted, *, user: User) -> tuple[Job | DetectionRun, bool
     }
     if not waiting_runs().filter(arguments=arguments).exists() and (going_on := _going_on(wanted)):
         return going_on, False
-    return ask("run", arguments, title=_title(wanted), user=user, anew=True)
+    return ask("run", arguments, title=_title(wanted), user=user, even_if_running=True)
 
 
 def waiting_runs() -> QuerySet[Job]:
@@ -126,7 +126,7 @@ def request_reextraction(newspaper: Newspaper, user: Any = None) -> bool:
     """Queue the extraction of a newspaper's stored pages for a worker; return False if it waits already."""
     title, page = f"Pages of {newspaper.name}", reverse("extraction_rule", args=[newspaper.pk])
     # One that runs, or was killed while it ran, may have read the rule of before.
-    return ask("reextraction", {"newspaper": newspaper.pk}, title=title, user=user, page=page, anew=True)[1]
+    return ask("reextraction", {"newspaper": newspaper.pk}, title=title, user=user, page=page, even_if_running=True)[1]
 
 
 def is_at_work() -> bool:

@@ -23,7 +23,7 @@ from django.utils.module_loading import import_string
 from django_tasks.signals import task_finished, task_started
 from django_tasks_db.management.commands import db_worker
 
-from articles.jobs.work import put_back_lost_jobs, repeat
+from articles.jobs.work import repeat, requeue_lost_jobs
 from articles.management.base import ProjectCommand
 from dedup.detection.runs.requests import SIGN_SECONDS
 from dedup.integrations.webhooks import send_due
@@ -139,5 +139,5 @@ def _sign(name: str) -> None:
     now = timezone.now()
     Worker.objects.update_or_create(name=name, defaults={"seen_at": now})
     Worker.objects.filter(seen_at__lt=now - _FORGOTTEN_AFTER).delete()
-    if lost := put_back_lost_jobs():
+    if lost := requeue_lost_jobs():
         logger.info("Put back into the queue, because their worker is gone: %s.", lost)

@@ -20,7 +20,7 @@ from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.urls import comparable_url, normalize_url, url_key
 from articles.numbers import is_number, read_number
 from articles.querysets import ArticleQuerySet
-from articles.storage.boilerplate_whitelist import history_of
+from articles.storage.boilerplate_marks import history_of
 from articles.storage.incoming import story_url
 from dedup.detection.comparison.shown_text import MarkedText, passages
 from dedup.detection.runs.judging import boilerplate_of_last_run

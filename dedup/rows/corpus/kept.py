@@ -110,7 +110,7 @@ def _write(work: Work, export: CorpusExport, methods_of: Callable[[Scope], str])
         with database_pool(os.cpu_count() or 1) as pool:
             for _ in mark_weeks(outdated_weeks(**bounds), pool=pool):
                 work.advance(0, total)
-    with work.from_a_transaction() as meter, transaction.atomic():
+    with work.progress_in_transaction() as meter, transaction.atomic():
         files = tuple(_File(export, content) for content in ("corpus", "removed", "description"))
         counts, export.description = write_corpus(
             asked, None, target, methods=methods_of(asked.part), on_progress=meter.add, opened=lambda _: _whole(files)

@@ -32,14 +32,11 @@ def extract(body: str, head: str = "") -> ExtractedArticle:
     return extract_article(page.encode(), URL)
 
 
-def wrapped(sentence: str, number: int) -> str:
-    """Return a paragraph in wrappers whose outer class differs from paragraph to paragraph."""
-    return f"<div class='x{number % 3}'><div class='Wide-k3'><div class='Text-q9'><p>{sentence}</p></div></div></div>"
-
-
 def in_wrappers() -> str:
+    """Return an article whose paragraphs are in wrappers with an outer class that differs from one to the next."""
+    inner = "<div class='Wide-k3'><div class='Text-q9'><p>{}</p></div></div>"
     teaser = f"<div class='Grid-2'><a href='/bread'><h2>Baker wins prize</h2><p>{OTHER[:110]}</p></a></div>"
-    sections = [f"{wrapped(sentence, number)}{teaser}" for number, sentence in enumerate(SENTENCES)]
+    sections = [f"<div class='x{n % 3}'>{inner.format(text)}</div>{teaser}" for n, text in enumerate(SENTENCES)]
     return f"<main><article><div><h1>{HEADLINE}</h1></div>{''.join(sections)}</article></main>"
 
 

@@ -232,12 +232,6 @@ def test_the_beginning_of_a_row_is_kept_for_the_report() -> None:
     assert long.raw.startswith('{"date": "2026-03-02"')
 
 
-def extra_of(changes: bytes) -> str:
-    """Return the extra columns of a row of JSON lines with these members at its end."""
-    [read] = read_json(json_lines(row()).rstrip(b"}\n") + b", " + changes + b"}\n")
-    return article_of(read).extra_columns
-
-
 @pytest.mark.parametrize(
     ("members", "kept"),
     [
@@ -256,7 +250,8 @@ def extra_of(changes: bytes) -> str:
     ],
 )
 def test_columns_without_a_field_are_kept_as_they_are_spelled(members: bytes, kept: str) -> None:
-    assert extra_of(members) == kept
+    [read] = read_json(json_lines(row()).rstrip(b"}\n") + b", " + members + b"}\n")
+    assert article_of(read).extra_columns == kept
 
 
 def test_cells_of_csv_are_kept_as_texts_and_empty_ones_are_absent() -> None:

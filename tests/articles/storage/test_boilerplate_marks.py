@@ -24,11 +24,14 @@ from articles.storage.boilerplate_marks import (
     FoundWeek,
     MarkedWeek,
     NewspaperWeek,
+    WhitelistError,
+    end_whitelisting,
     find_weeks,
+    history_of,
     mark_weeks,
     outdated_weeks,
+    whitelist_sentence,
 )
-from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
 from articles.storage.fingerprints import fingerprint
 from articles.storage.reextraction import reextract
 from articles.storage.removed import MARKS

@@ -284,12 +284,6 @@ def test_an_article_known_only_by_the_redirect_is_known() -> None:
     assert urls_of(first.article_id) == [(wrapper, "page"), (FERRY, "redirect")]
 
 
-def test_a_redirect_whose_target_cannot_be_stored_is_kept() -> None:
-    wrapper = f"https://www.google.com/url?url=https://{'a.' * 97}example/"
-    stored = store_article(incoming(wrapper))
-    assert urls_of(stored.article_id) == [(wrapper, "page")]
-
-
 def test_a_dozen_urls_of_one_story_belong_to_one_article() -> None:
     story = "https://www.harbourpost.example/article/us-ferry-skerry/ferry-sails-again-after-winter-idHP5K12"
     seen = [

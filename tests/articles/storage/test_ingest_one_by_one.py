@@ -81,7 +81,11 @@ def store_one(new: IncomingArticle, paper: Newspaper) -> Stored:
         form = comparable_url(url.url, article.newspaper.kept_url_parameters)
         values = {"article": article, "url": url.url, "normalized_url": form, "kind": url.kind}
         ArticleURL.objects.get_or_create(key=key, defaults=values)
-    declare(declared, article)
+    for key, url in declared.items():
+        there = DeclaredURL.objects.filter(key=key)
+        is_told = there.filter(article=article).exists() or there.count() >= known_articles.MAX_DECLARING
+        if not is_told and not ArticleURL.objects.filter(key=key).exists():
+            DeclaredURL.objects.create(key=key, article=article, url=url.url, kind=url.kind)
     if known is None:
         for headline in new.headlines:
             keep(article, headline)
@@ -111,17 +115,6 @@ def known_article(
         if found and found.newspaper == paper and (same_title or found.text_digest == forms.text_digest):
             return found
     return None
-
-
-def declare(declared: Mapping[UUID, SeenURL], article: Article) -> None:
-    for key, url in declared.items():
-        there = DeclaredURL.objects.filter(key=key)
-        if not (
-            ArticleURL.objects.filter(key=key).exists()
-            or there.filter(article=article).exists()
-            or there.count() >= known_articles.MAX_DECLARING
-        ):
-            DeclaredURL.objects.create(key=key, article=article, url=url.url, kind=url.kind)
 
 
 def create(new: IncomingArticle, url: str, paper: Newspaper, forms: Forms) -> Article:
@@ -173,12 +166,8 @@ def test_a_batch_gives_the_rows_that_its_articles_give_one_by_one(monkeypatch: p
         with transaction.atomic():
             results = [stored for batch in batches for stored in store(batch)]
             first = min(stored.article_id or 0 for stored in results)
-            both.append(
-                (
-                    [(stored.outcome, (stored.article_id or 0) - first, stored.headline) for stored in results],
-                    tables(first),
-                )
-            )
+            told = [(stored.outcome, (stored.article_id or 0) - first, stored.headline) for stored in results]
+            both.append((told, tables(first)))
             transaction.set_rollback(True)
     (in_batches, stored), (one_by_one, expected) = both
     assert in_batches == one_by_one

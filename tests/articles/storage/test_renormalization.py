@@ -38,11 +38,7 @@ def make_outdated(*articles: Article, **fields: object) -> None:
 
 
 def store_page(
-    page: str = PAGE,
-    *,
-    number: int = 1,
-    content: str = "An older extraction.",
-    published: ListedDate | None = None,
+    page: str = PAGE, *, number: int = 1, content: str = "An older extraction.", published: ListedDate | None = None
 ) -> Article:
     url, body = f"https://paper.example/{number}", page.encode()
     stored = store_article(
@@ -99,19 +95,6 @@ def test_renormalize_brings_keys_up_to_date_and_takes_none_from_another_article(
     assert known_urls([f"{site}#/news/{number}" for number in (1, 2, 3, 4)]) == {
         f"{site}#/news/{number}" for number in (1, 2, 3)
     }
-
-
-def test_renormalize_uses_the_affixes_of_the_newspaper(store: StoreArticle) -> None:
-    article = store(headline="Ferry sails to Little Skerry once again | Skerry Online")
-    newspaper = Newspaper.objects.get()
-    newspaper.title_affixes = ["Skerry Online"]
-    newspaper.save()
-
-    assert renormalization.mark_outdated(newspaper) == 1
-    called("renormalize", "Harbour Post")
-
-    article.refresh_from_db()
-    assert article.normalized_title == "ferry sails to little skerry once again"
 
 
 def test_an_interrupted_renormalize_resumes(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,16 +170,6 @@ def test_reextract_takes_text_and_details_from_the_kept_page() -> None:
     assert called("reextract")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
-def test_reextract_keeps_the_day_of_the_feed_if_the_page_has_none() -> None:
-    store_page(PAGE.replace("article:published_time", "no:time"))
-
-    called("reextract")
-
-    article = Article.objects.get()
-    assert (article.content, article.date) == (TEXT, datetime.date(2026, 3, 1))
-    assert article.date_source == Article.DateSource.FEED
-
-
 MISREAD = "a meta element says 2026-03-30, which is impossible"
 
 
@@ -226,7 +199,7 @@ def test_reextract_judges_the_day_and_the_time_as_the_crawl_did(
     assert article.publication_time == written_time(time)
 
 
-def test_reextract_keeps_the_time_if_page_and_feed_have_no_date() -> None:
+def test_reextract_keeps_the_day_and_the_time_if_page_and_feed_have_no_date() -> None:
     time = written_time("2026-03-01T18:30+01:00")
     store_page(PAGE.replace("article:published_time", "no:time"))
     assert time
@@ -236,6 +209,7 @@ def test_reextract_keeps_the_time_if_page_and_feed_have_no_date() -> None:
 
     article = Article.objects.get()
     assert (article.content, article.publication_time) == (TEXT, time)
+    assert (article.date, article.date_source) == (datetime.date(2026, 3, 1), Article.DateSource.FEED)
 
 
 def test_reextract_skips_articles_that_another_process_has_extracted(monkeypatch: pytest.MonkeyPatch) -> None:

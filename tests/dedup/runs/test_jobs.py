@@ -25,7 +25,7 @@ from psycopg.sql import SQL, Identifier
 
 from articles.files.uploads import keep_upload, request_import
 from articles.jobs.kinds import KINDS
-from articles.jobs.work import MOST_TRIES, cancel, do_job, put_back_lost_jobs
+from articles.jobs.work import MOST_TRIES, cancel, do_job, requeue_lost_jobs
 from articles.models import Article, Job, Newspaper, Removal
 from articles.storage.locks import Lock, LockLostError
 from crawlers.models import Trial
@@ -192,7 +192,7 @@ def kill_at(table: str, job: Job, workers: ReadyCommands) -> None:
         with worker(workers, job, signal.SIGKILL):
             wait_until(lambda: other.execute(waits, [table]).fetchone() != (0,))
             assert workers.at_work
-            assert put_back_lost_jobs() == 0  # its worker lives
+            assert requeue_lost_jobs() == 0  # its worker lives
     wait_until(has_no_session)
 
 
@@ -215,12 +215,12 @@ def test_a_job_whose_worker_is_killed_in_the_middle_is_done_by_the_next_one(
     kill_at(CASES[kind].table, job, workers)
     assert Job.objects.get(state=State.RUNNING) == job
     assert "It was interrupted: its worker was killed" in page_of(job)
-    assert (put_back_lost_jobs(), put_back_lost_jobs()) == (1, 0)
+    assert (requeue_lost_jobs(), requeue_lost_jobs()) == (1, 0)
     assert "waiting for a worker" in page_of(job)
     do(job, workers)
     job.refresh_from_db()
     assert (job.state, CASES[kind].settled()) == (CASES[kind].end, True), job.error
-    assert put_back_lost_jobs() == 0
+    assert requeue_lost_jobs() == 0
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -231,7 +231,7 @@ def test_a_job_that_kills_each_worker_is_given_up_and_blocks_nobody(kind: str, s
     job = Job.objects.get(kind=kind)
     for number in range(MOST_TRIES):
         Job.objects.filter(pk=job.pk, state=State.WAITING).update(state=State.RUNNING, tries=number + 1)
-        put_back_lost_jobs()
+        requeue_lost_jobs()
     job.refresh_from_db()
     assert (job.state, "killed" in job.error) == (State.FAILED, True)
     assert not Profile.objects.filter(nightly_due__lt=timezone.now()).exists()
@@ -248,7 +248,7 @@ def test_a_job_that_was_cancelled_or_is_unknown_is_not_put_back(store: StoreArti
     assert cancel(job, user)
     assert not cancel(job, user)
     Job.objects.create(kind="of a later version", state=State.RUNNING, tries=1)
-    assert put_back_lost_jobs() == 0
+    assert requeue_lost_jobs() == 0
     assert set(Job.objects.values_list("state", flat=True)) == {State.CANCELLED, State.FAILED}
 
 
@@ -270,7 +270,7 @@ def test_a_job_whose_database_is_lost_is_put_back_at_once(
     with pytest.raises(LockLostError):
         do_job(job.pk)
     connection.close()
-    assert put_back_lost_jobs() == 1
+    assert requeue_lost_jobs() == 1
     monkeypatch.undo()
     do_job(job.pk)
     job.refresh_from_db()
