@@ -97,7 +97,7 @@ def sampled() -> Desk:
     )
     with patch.object(batches, "SAMPLES", (1,)):
         batch = batches.begin("confirm", pairs=[pair.pk for pair in world.pairs], sample=1, user=world.editors[0])
-    decisions.decide_pair(batches.sample_of(batch).next.pair, "confirm", user=world.editors[0])
+    decisions.decide_pair(batches.sample_of(batch).next.pair_id, "confirm", user=world.editors[0])
     return world
 
 
