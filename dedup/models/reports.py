@@ -1,4 +1,4 @@
-"""Results that take longer than a reader waits: reports that are kept, and corpora (dedup/rows/corpus/kept.py)."""
+"""Results that take longer than a reader waits: reports that are kept, and corpora (dedup/corpora.py)."""
 
 from __future__ import annotations
 

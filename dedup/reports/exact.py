@@ -22,7 +22,7 @@ from articles.storage.newspapers import newspaper_host
 from dedup.declarations import Settings
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Report
+from dedup.reports.base import FileReport
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, listed, share
 
 Form = Literal["exact", "normalised"]
@@ -167,17 +167,14 @@ def _counts(cursor: Any, fill: LiteralString, parameters: Mapping[str, Any]) -> 
     return ExactCopies(articles, headline, text, together, repeats, same_day, other_day)
 
 
-class ExactReport(Report):
-    """Exact repeats, as numbers and as shares of all articles."""
+class ExactReport(FileReport):
+    """Counts articles with the same headline, the same text, or both: as stored, and ignoring case, punctuation and the
+    newspaper's name.
+    """
 
     name: ClassVar[str] = "exact"
     label: ClassVar[str] = "Exact repeats"
-    help: ClassVar[str] = (
-        "Counts articles with the same headline, the same text, or both: as stored, and ignoring case, punctuation "
-        "and the newspaper's name."
-    )
     after_run: ClassVar[bool] = True
-    reads_files: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002 - it has none
         """Count the stored articles by form: "exact", as they are, and "normalised", as passes compare them."""

@@ -23,7 +23,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, ReportError
 from dedup.reports.columns import NUMBER, SHARE, Table, column, share_of, table, tables_of
-from dedup.reports.drawing import PALETTE, WIDTH, alt
+from dedup.reports.drawing import PALETTE, alt, plot
 from dedup.reports.scored_pairs import (
     CountedPairs,
     OfBand,
@@ -214,14 +214,12 @@ class Gaps(CountedPairs):
 
 
 class GapsReport(Report):
-    """Days and hours between the articles of pairs."""
+    """Counts how far apart the articles of pairs were published, by score and newspaper, and how many days a window
+    needs to hold nearly all of the surest pairs.
+    """
 
     name: ClassVar[str] = "gaps"
     label: ClassVar[str] = "Time gaps"
-    help: ClassVar[str] = (
-        "Counts how far apart the articles of pairs were published, by score and newspaper, and how many days a window "
-        "needs to hold nearly all of the surest pairs."
-    )
     options_class: ClassVar[type[Settings]] = GapsOptions
     heavy: ClassVar[bool] = True
 
@@ -350,7 +348,7 @@ def _spread_chart(gaps: Sequence[Gap]) -> Chart:
         if gap.quantiles
     ]
     names = list(_NEWSPAPERS.values())
-    base = alt.Chart({"values": rows}, width=WIDTH, height=alt.Step(20)).encode(
+    base = plot(rows, alt.Step(20)).encode(
         y=alt.Y("score:N", title=None, sort=[str(row["score"]) for row in rows]),
         yOffset=alt.YOffset("newspapers:N", sort=names),
         color=alt.Color(
@@ -383,14 +381,11 @@ def _window_chart(band: str, by_days: Sequence[tuple[int, int]], advised: int | 
     last = max(1, by_days[-1][0])
     scale = alt.Scale(type="symlog", domain=[0, last * 1.1], nice=False)
     axis = alt.Axis(values=_days_up_to(last), format=",d")
-    curve = (
-        alt.Chart({"values": rows}, width=WIDTH, height=260)
-        .mark_line(interpolate="step-after", point=len(rows) <= _MOST_POINTS)
-        .encode(
-            x=alt.X("days:Q", title="Window in days (logarithmic)", scale=scale, axis=axis),
-            y=alt.Y("share:Q", title="Share of the pairs", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),
-        )
+    curve = plot(rows, 260).encode(
+        x=alt.X("days:Q", title="Window in days (logarithmic)", scale=scale, axis=axis),
+        y=alt.Y("share:Q", title="Share of the pairs", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),
     )
+    curve = curve.mark_line(interpolate="step-after", point=len(rows) <= _MOST_POINTS)
     description = f"The share of the pairs with scores {band} that a window of days holds."
     if advised is not None:
         words, right = counted(advised, "day"), advised > last * _FAR_RIGHT

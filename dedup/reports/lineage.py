@@ -135,14 +135,12 @@ class _Counting:
 
 
 class LineageReport(Report):
-    """Who publishes first, who follows whom, and what kinds of reuse there are."""
+    """Counts who publishes first, who follows whom after how many hours, and the kinds of reuse: wire copy, press
+    release, newspaper to newspaper, common source.
+    """
 
     name: ClassVar[str] = "lineage"
     label: ClassVar[str] = "Lineage"
-    help: ClassVar[str] = (
-        "Counts who publishes first, who follows whom after how many hours, and the kinds of reuse: wire copy, press "
-        "release, newspaper to newspaper, common source."
-    )
     heavy: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Any) -> Lineages:  # noqa: ARG002 - it has none

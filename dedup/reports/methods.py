@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from django.template.loader import render_to_string
 
-from articles.jobs.work import Work
 from articles.models import Newspaper
 from articles.numbers import counted
 from dedup.declarations import Settings
@@ -21,7 +20,6 @@ from dedup.reports.columns import COUNT, SHARE, TEXT, Table, drawn, listed
 from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts, facts_of
 from dedup.research.answers import MEASURES
 from dedup.research.sampling import Plan, option_of
-from dedup.rows.corpus.kept import write_kept
 
 _MANAGE = "manage.py"
 _ANY_DAYS = 36_500  # more is no limit
@@ -57,12 +55,10 @@ class Methods:
 
 
 class MethodsReport(Report):
-    """What a paper says of the method."""
+    """Writes the methods paragraph of a paper, and lists the commands that repeat every number."""
 
     name: ClassVar[str] = "methods"
     label: ClassVar[str] = "Methods"
-    help: ClassVar[str] = "Writes the methods paragraph of a paper, and lists the commands that repeat every number."
-    options_class: ClassVar[type[Settings]] = Settings
     after_run: ClassVar[bool] = True
     names_run: ClassVar[bool] = True
 
@@ -109,11 +105,6 @@ class MethodsReport(Report):
 def methods_of(part: Scope) -> str:
     """Return the paragraph for the articles of a corpus."""
     return paragraph(facts_of(part))
-
-
-def write_corpus_job(work: Work) -> None:
-    """Write a corpus that somebody asked for, with its paragraph. Raises JobError."""
-    write_kept(work, methods_of)
 
 
 def _counts(facts: Facts) -> Iterator[tuple[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -26,7 +26,7 @@ from dedup.reports.base import of_both
 from dedup.reports.columns import NUMBER, SHARE, column
 from dedup.research.answers import score_numbers
 from dedup.research.measure import Judged, judged_pairs
-from dedup.research.precision import Agreement, precision, recall
+from dedup.research.precision import precision, recall
 from dedup.research.samples import read_sample
 from dedup.research.strata import NOT_PROPOSED
 from dedup.review.readings.second_readings import agreements
@@ -122,7 +122,7 @@ def facts_of(scope: Scope) -> Facts:
         [] if run is None else _passes_of(run, scope),
         _counts(scope, run),
         None if sample is None else _measured(sample),
-        list(_agreements(sample)),
+        _agreements(sample),
         {} if sample is None else {"sample": sample.seed},
     )
 
@@ -214,20 +214,18 @@ def _score(sample: ValidationSample, judged: Sequence[Judged], calls: Sequence[b
     return found
 
 
-def _agreements(sample: ValidationSample | None) -> Iterator[AgreementFacts]:
-    """Yield how well editors agree, and the readers of the sample, by numbers in the order of their first labels."""
+def _agreements(sample: ValidationSample | None) -> list[AgreementFacts]:
+    """Return how well editors agree, and the readers of the sample, by numbers in the order of their first labels."""
     editors = agreements().all
-    if editors.readings:
-        yield _agreement("editors, on pairs read a second time", editors)
-    if sample is None:
-        return
-    rows = sample.pairs.order_by().values_list("labels__reader").annotate(first=Min("labels__labelled_at"))
-    readers = [reader for reader, _ in rows.order_by("first", "labels__reader") if reader]
-    for one, other, found in agreements_of(sample):
-        numbers = f"{readers.index(one) + 1} and {readers.index(other) + 1}"
-        yield _agreement(f"readers {numbers} of the sample “{sample.name}”", found)
-
-
-def _agreement(of: str, found: Agreement) -> AgreementFacts:
-    kappa = found.kappa
-    return AgreementFacts(of, found.readings, found.share, kappa and kappa.value, kappa and kappa[1:])
+    found = [("editors, on pairs read a second time", editors)] if editors.readings else []
+    if sample is not None:
+        rows = sample.pairs.order_by().values_list("labels__reader").annotate(first=Min("labels__labelled_at"))
+        readers = [reader for reader, _ in rows.order_by("first", "labels__reader") if reader]
+        for one, other, agreement in agreements_of(sample):
+            numbers = f"{readers.index(one) + 1} and {readers.index(other) + 1}"
+            found.append((f"readers {numbers} of the sample “{sample.name}”", agreement))
+    return [
+        AgreementFacts(of, agreement.readings, agreement.share, kappa and kappa.value, kappa and kappa[1:])
+        for of, agreement in found
+        for kappa in [agreement.kappa]
+    ]

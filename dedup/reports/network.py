@@ -71,11 +71,10 @@ class Network:
 
 
 class NetworkReport(Report):
-    """Newspapers that share duplicates."""
+    """Shows which newspapers print the same articles, and how many."""
 
     name: ClassVar[str] = "network"
     label: ClassVar[str] = "Network of newspapers"
-    help: ClassVar[str] = "Shows which newspapers print the same articles, and how many."
     options_class: ClassVar[type[Settings]] = NetworkOptions
     after_run: ClassVar[bool] = True
 

@@ -51,11 +51,10 @@ class NewspaperCounts:
 
 
 class NewspapersReport(Report):
-    """Articles and duplicates by newspaper, the largest first."""
+    """Counts the articles and duplicates of each newspaper, or of each owner or edition."""
 
     name: ClassVar[str] = "newspapers"
     label: ClassVar[str] = "Newspapers"
-    help: ClassVar[str] = "Counts the articles and duplicates of each newspaper, or of each owner or edition."
     options_class: ClassVar[type[Settings]] = NewspapersOptions
 
     def result(self, scope: Scope, options: NewspapersOptions) -> list[NewspaperCounts]:

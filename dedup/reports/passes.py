@@ -178,14 +178,12 @@ class Passes:
 
 
 class PassesReport(Report):
-    """Pairs and duplicates by pass."""
+    """Counts the pairs and duplicates that each pass finds, what it alone finds, what passes find in common, and how
+    many of the decided pairs are duplicates.
+    """
 
     name: ClassVar[str] = "passes"
     label: ClassVar[str] = "Passes"
-    help: ClassVar[str] = (
-        "Counts the pairs and duplicates that each pass finds, what it alone finds, what passes find in common, and "
-        "how many of the decided pairs are duplicates."
-    )
     heavy: ClassVar[bool] = True
     after_run: ClassVar[bool] = True
 

@@ -33,7 +33,7 @@ from dedup.reports.columns import (
     table,
     tables_of,
 )
-from dedup.reports.drawing import WIDTH, alt, drawn_name, precision_charts, time_axis
+from dedup.reports.drawing import alt, bar_plot, drawn_name, precision_charts, time_axis
 from dedup.research.precision import UNKNOWN, precision_of
 from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
 from dedup.review.readings.second_readings import agreements
@@ -159,14 +159,12 @@ class Quality:
 
 
 class QualityReport(Report):
-    """The decisions of editors."""
+    """Counts decisions by day and editor, answers per hour, how well editors agree, and how many of the decided pairs
+    of each pass and newspaper are duplicates.
+    """
 
     name: ClassVar[str] = "quality"
     label: ClassVar[str] = "Quality of decisions"
-    help: ClassVar[str] = (
-        "Counts decisions by day and editor, answers per hour, how well editors agree, and how many of the decided "
-        "pairs of each pass and newspaper are duplicates."
-    )
 
     def result(self, scope: Scope, options: Any) -> Quality:  # noqa: ARG002 - it has none
         """Count the stored decisions and second readings."""
@@ -303,16 +301,14 @@ def _days_chart(days: list[EditorDay]) -> Chart:
         for row in days
     ]
     scale, axis = time_axis("day", days[0].day, days[-1].day)
-    spec = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=220)
-        .mark_bar()
-        .encode(
-            x=alt.X("utcyearmonthdate(day):T", title=None, scale=scale, axis=axis),
-            y=alt.Y("sum(decisions):Q", title="Decisions", axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color(
-                "editor:N", sort=[*named.values(), "others"], title="Editor", legend=alt.Legend(orient="top")
-            ),
-        )
+    order, legend = [*named.values(), "others"], alt.Legend(orient="top")
+    spec = bar_plot(
+        rows,
+        220,
+        room=60,
+        x=alt.X("utcyearmonthdate(day):T", title=None, scale=scale, axis=axis),
+        y=alt.Y("sum(decisions):Q", title="Decisions", axis=alt.Axis(tickMinStep=1)),
+        color=alt.Color("editor:N", sort=order, title="Editor", legend=legend),
     )
     return Chart(
         "decisions",

@@ -157,14 +157,12 @@ class Sources:
 
 
 class SourcesReport(Report):
-    """Duplicates by newspaper and by two newspapers."""
+    """Counts the duplicates of each newspaper, by whether they repeat its own article or another newspaper's, and the
+    clusters that two newspapers share.
+    """
 
     name: ClassVar[str] = "sources"
     label: ClassVar[str] = "Sources of duplicates"
-    help: ClassVar[str] = (
-        "Counts the duplicates of each newspaper, by whether they repeat its own article or another newspaper's, and "
-        "the clusters that two newspapers share."
-    )
     after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Any) -> Sources:  # noqa: ARG002 - it has none

@@ -18,7 +18,7 @@ from dedup.detection.kernels.stopwords import language_of, stop_words
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report
 from dedup.reports.columns import column, table
-from dedup.reports.drawing import PALETTE, UNNUMBERED, WIDTH, alt, drawn_name, numbered
+from dedup.reports.drawing import PALETTE, UNNUMBERED, alt, bar_plot, drawn_name, numbered
 
 SHOWN = 50
 # Distinct words that are held in memory; then their counts go to the database. About 45 MB.
@@ -88,11 +88,10 @@ class Terms:
 
 
 class TermsReport(Report):
-    """What duplicates do to the frequencies of words."""
+    """Lists the 50 words whose share of all words changes most when duplicates are removed."""
 
     name: ClassVar[str] = "terms"
     label: ClassVar[str] = "Duplicates and words"
-    help: ClassVar[str] = "Lists the 50 words whose share of all words changes most when duplicates are removed."
     options_class: ClassVar[type[Settings]] = TermsOptions
     heavy: ClassVar[bool] = True
 
@@ -184,20 +183,14 @@ def _chart(result: Terms) -> Chart:
         {"word": name, "difference": term.difference, "what": _KINDS[term.difference >= 0]}
         for name, term in zip(names, result.terms, strict=True)
     ]
-    spec = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 180, height=alt.Step(18))
-        .mark_bar()
-        .encode(
-            y=alt.Y("word:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
-            x=alt.X("difference:Q", title="Change in 100,000 words"),
-            color=alt.Color(
-                "what:N",
-                sort=_KINDS,
-                scale=alt.Scale(domain=_KINDS, range=[PALETTE[1], PALETTE[0]]),
-                title="Without duplicates",
-                legend=alt.Legend(orient="top"),
-            ),
-        )
+    scale, legend = alt.Scale(domain=_KINDS, range=[PALETTE[1], PALETTE[0]]), alt.Legend(orient="top")
+    spec = bar_plot(
+        rows,
+        alt.Step(18),
+        room=180,
+        y=alt.Y("word:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
+        x=alt.X("difference:Q", title="Change in 100,000 words"),
+        color=alt.Color("what:N", sort=_KINDS, scale=scale, title="Without duplicates", legend=legend),
     )
     first = result.terms[0]
     return Chart(

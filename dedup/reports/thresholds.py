@@ -215,14 +215,12 @@ class Thresholds(CountedPairs):
 
 
 class ThresholdsReport(Report):
-    """Pairs, articles, overlap and precision by score."""
+    """Counts the pairs of a pass by score: how many there are, how many exact matching would miss, and how many of the
+    decided ones are duplicates.
+    """
 
     name: ClassVar[str] = "thresholds"
     label: ClassVar[str] = "Thresholds"
-    help: ClassVar[str] = (
-        "Counts the pairs of a pass by score: how many there are, how many exact matching would miss, and how many "
-        "of the decided ones are duplicates."
-    )
     options_class: ClassVar[type[Settings]] = ThresholdsOptions
     heavy: ClassVar[bool] = True
 

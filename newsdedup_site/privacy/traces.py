@@ -51,7 +51,7 @@ from dedup.models import (
 )
 from dedup.reports.computing import not_waited_for
 from dedup.review.answers.removed_articles import unpropose
-from dedup.rows.corpus.kept import forget_corpora
+from dedup.corpora import forget_corpora
 
 REMOVED = "removed"
 # Shorter texts are in many others by chance.

@@ -39,7 +39,7 @@ from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport, Worker
 from dedup.reports import REPORTS
 from dedup.reports.computing import request_report
 from dedup.research.lessons import ask_for_lesson
-from dedup.rows.corpus.kept import request_corpus
+from dedup.corpora import request_corpus
 from newsdedup_site.privacy.removal import begin_articles, request_removal
 from tests.conftest import StoreArticle
 from tests.crash.ready import ReadyCommands
