@@ -56,18 +56,6 @@ class State(TypedDict):
     newest_revision: int
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What has changed since a result was computed; at most _CHANGES_COUNTED of each are counted."""
-
-    runs: int
-    decisions: int
-    articles: int
-
-    def __bool__(self) -> bool:
-        return bool(self.runs or self.decisions or self.articles)
-
-
 def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
     """Return a scope and options as they are stored."""
     return {
@@ -76,12 +64,6 @@ def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
         "newspaper_ids": None if scope.newspaper_ids is None else sorted(scope.newspaper_ids),
         "options": asdict(options),
     }
-
-
-def _scope_of(asked: dict[str, Any]) -> Scope:
-    since, until = (asked[name] and date.fromisoformat(asked[name]) for name in ("since", "until"))
-    ids = asked["newspaper_ids"]
-    return Scope(since, until, None if ids is None else tuple(ids))
 
 
 def stored_report(report: Report, scope: Scope, options: Settings) -> StoredReport | None:
@@ -144,12 +126,18 @@ def current_state() -> State:
     return {"run_id": run, "last_decision": decision, "newest_revision": newest}
 
 
-def changes_since(stored: StoredReport) -> Changes:
-    """Return what has changed in the archive since a result was computed."""
-    runs = DetectionRun.objects.filter(state=DetectionRun.State.DONE, pk__gt=stored.run_id or 0)
-    decisions = Decision.objects.filter(pk__gt=stored.last_decision)
-    articles = Article.objects.filter(revision__gt=stored.newest_revision)
-    return Changes(*(rows.order_by()[:_CHANGES_COUNTED].count() for rows in (runs, decisions, articles)))
+def changes_since(stored: StoredReport) -> dict[str, int]:
+    """Return how many "runs", "decisions" and "articles" are new since a result was computed, without those of none.
+
+    At most _CHANGES_COUNTED of each are counted.
+    """
+    new: dict[str, QuerySet[Any]] = {
+        "runs": DetectionRun.objects.filter(state=DetectionRun.State.DONE, pk__gt=stored.run_id or 0),
+        "decisions": Decision.objects.filter(pk__gt=stored.last_decision),
+        "articles": Article.objects.filter(revision__gt=stored.newest_revision),
+    }
+    counts = {name: rows.order_by()[:_CHANGES_COUNTED].count() for name, rows in new.items()}
+    return {name: count for name, count in counts.items() if count}
 
 
 # ---- by a worker ---------------------------------------------------------------------------------------
@@ -173,9 +161,11 @@ def compute_report(work: Work) -> None:
     stored = StoredReport.objects.filter(pk=work.job.arguments["stored_id"]).first()
     if stored is None or stored.report not in REPORTS:
         return
-    report = REPORTS[stored.report]
+    report, asked = REPORTS[stored.report], stored.asked
+    since, until = (asked[name] and date.fromisoformat(asked[name]) for name in ("since", "until"))
+    scope = Scope(since, until, None if asked["newspaper_ids"] is None else tuple(asked["newspaper_ids"]))
     try:
-        compute(report, _scope_of(stored.asked), make_config(report.options_class, stored.asked["options"]))
+        compute(report, scope, make_config(report.options_class, asked["options"]))
     except ReportError as error:
         raise JobError(str(error)) from error
 
@@ -202,17 +192,16 @@ def compute_after_run(
         return 0
     ready = {report.name: report for report in REPORTS.values() if report.after_run}
     input_digest = _input_digest()
-    same = Watermark.objects.filter(name__in=map(_mark, ready), input_digest=input_digest).values_list(
-        "name", flat=True
-    )
-    kept = {name for name in ready if _mark(name) in set(same) and not ready[name].names_run} if unchanged else set()
+    marks = Watermark.objects.filter(input_digest=input_digest)
+    same = set(marks.filter(name__in=map(_mark, ready)).values_list("name", flat=True)) if unchanged else set()
+    kept = {name for name in ready if _mark(name) in same and not ready[name].names_run}
     waiting = {name for name in ready.keys() - kept if _may_wait(ready[name])} if only_new else set()
     due = _DueReports(tuple(name for name in ready if name not in kept | waiting), input_digest, pool.count)
     on_start(len(due.names))
     Watermark.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
-    tasks = [due] if due.names else []
     try:
-        list(pool.results(tasks, compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)))
+        if due.names:
+            list(pool.results([due], compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)))
     except WorkerDiedError:
         log.exception("Not all reports were computed after the run")
     for name in kept:
@@ -312,9 +301,8 @@ def _input_digest() -> str:
 
 def _is_large() -> bool:
     """Return whether there are many articles or pairs, without counting all of them."""
-    return any(
-        rows.order_by()[:LARGE_ARCHIVE].count() == LARGE_ARCHIVE for rows in (Article.objects.all(), Pair.objects.all())
-    )
+    known: tuple[QuerySet[Any], ...] = (Article.objects.order_by(), Pair.objects.order_by())
+    return any(rows[:LARGE_ARCHIVE].count() == LARGE_ARCHIVE for rows in known)
 
 
 def key_of(asked: dict[str, Any]) -> str:

@@ -105,9 +105,13 @@ class NetworkReport(Report):
     def files(self, result: Network) -> list[File]:
         """Return the whole network for Gephi, Cytoscape, igraph or networkx."""
         graphml = "\n".join(nx.generate_graphml(_graph(result)))
+        header = ("Source", "Target", "Type", "Weight", "Clusters")  # as Gephi expects them
+        rows = (
+            (guarded(edge.left), guarded(edge.right), "Undirected", edge.pairs, edge.clusters) for edge in result.edges
+        )
         return [
             File("network.graphml", "application/graphml+xml", "GraphML", f"{graphml}\n"),
-            File("edges.csv", "text/csv", "Edges as CSV", _edges_csv(result.edges)),
+            File("edges.csv", "text/csv", "Edges as CSV", csv_text([header, *rows], quoting=csv.QUOTE_NONNUMERIC)),
         ]
 
 
@@ -130,13 +134,6 @@ def _graph(result: Network) -> nx.Graph[str]:
     for edge in result.edges:
         graph.add_edge(f"n{edge.left_id}", f"n{edge.right_id}", weight=edge.pairs, clusters=edge.clusters)
     return graph
-
-
-def _edges_csv(edges: Iterable[Together]) -> str:
-    """Return the edges with the names of columns that Gephi expects."""
-    rows = ((guarded(edge.left), guarded(edge.right), "Undirected", edge.pairs, edge.clusters) for edge in edges)
-    header = ("Source", "Target", "Type", "Weight", "Clusters")
-    return csv_text([header, *rows], quoting=csv.QUOTE_NONNUMERIC)
 
 
 def places(result: Network) -> dict[int, tuple[float, float]]:

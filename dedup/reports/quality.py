@@ -189,12 +189,14 @@ class QualityReport(Report):
         by_pass = [part for part in result.precision if not part.newspaper]
         by_newspaper = [part for part in result.precision if not part.pass_name and part.newspaper]
         by_both = [part for part in result.precision if part.pass_name and part.newspaper]
-        return [
-            *tables_of(result),
-            _precision_table("precision_passes", "Precision by pass", by_pass, "pass"),
-            _precision_table("precision_newspapers", "Precision by newspaper", by_newspaper, "newspaper"),
-            _precision_table("precision", "Precision by pass and newspaper", by_both, "pass newspaper"),
-        ]
+        kinds = (
+            ("precision_passes", "Precision by pass", by_pass, "pass"),
+            ("precision_newspapers", "Precision by newspaper", by_newspaper, "newspaper"),
+            ("precision", "Precision by pass and newspaper", by_both, "pass newspaper"),
+        )
+        numbers = "decided confirmed precision low high"
+        precision = [drawn(parts, OfPart, name, title, columns=f"{of} {numbers}") for name, title, parts, of in kinds]
+        return [*tables_of(result), *precision]
 
     def charts(self, result: Quality) -> list[Chart]:
         """Return the decisions by day, and the precision by pass."""
@@ -206,17 +208,10 @@ class QualityReport(Report):
         return [*([_days_chart(result.days)] if result.days else []), *precision_charts(by_pass)]
 
 
-def _precision_table(name: str, title: str, parts: list[OfPart], named: str) -> Table:
-    return drawn(parts, OfPart, name, title, columns=f"{named} decided confirmed precision low high")
-
-
 def _in_scope(scope: Scope) -> QuerySet[Decision]:
     """Return the decisions whose articles all count; an undo is counted with the decision that it undoes."""
     decisions = Decision.objects.exclude(kind=Decision.Kind.UNDO).order_by()
-    if scope == Scope():
-        return decisions
-    outside = rows_of(_OUTSIDE_SQL, scope, int)
-    return decisions.exclude(pk__in=outside)
+    return decisions if scope == Scope() else decisions.exclude(pk__in=rows_of(_OUTSIDE_SQL, scope, int))
 
 
 def _readings(scope: Scope) -> QuerySet[SecondReading]:

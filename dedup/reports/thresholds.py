@@ -230,9 +230,11 @@ class ThresholdsReport(Report):
         articles = Article.objects.in_scope(**scope.bounds()).count()
         with scored(which, scope) as (cursor, dense):
             bands = count_bands(cursor, edges_of(which.lowest), scope)
+        totals = accumulate(band.counts for band in bands)
+        thresholds = [Threshold(band.lowest, total) for band, total in zip(bands, totals, strict=True)]
         subset = list(check_subsets(which, scope)) if options.subset_check else []
         return Thresholds(
-            which.pass_name, which.run, which.why, which.newer, articles, dense, bands, cumulated(bands), subset
+            which.pass_name, which.run, which.why, which.newer, articles, dense, bands, thresholds, subset
         )
 
     def summary(self, result: Thresholds) -> str:
@@ -304,12 +306,6 @@ def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[Score
     for band, articles, headline, text in cursor.fetchall():
         found[band] += Counts(articles=articles, headline_again=headline, text_again=text)
     return [ScoreBand(lowest, highest, found[number]) for number, lowest, highest in bands_of(edges)]
-
-
-def cumulated(bands: Sequence[ScoreBand]) -> list[Threshold]:
-    """Return the counts from each band's lowest score on."""
-    totals = accumulate(band.counts for band in bands)
-    return [Threshold(band.lowest, total) for band, total in zip(bands, totals, strict=True)]
 
 
 def check_subsets(which: PassPairs, scope: Scope) -> Iterator[Subset]:
