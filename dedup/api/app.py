@@ -115,5 +115,5 @@ for raised in _PROBLEMS:
 
 @api.exception_handler(Exception)
 def _failed(_request: HttpRequest, error: Any) -> HttpResponse:
-    """Let Django log the error; dedup/api/middleware.py puts the answer into form."""
+    """Let Django log the error; dedup/api/problems.py puts the answer into form."""
     raise error

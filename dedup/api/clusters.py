@@ -16,8 +16,7 @@ from dedup.api.shapes import ArticleRow, ClusterRow, StoryRow, article_row, clus
 from dedup.api.values import Number
 from dedup.models import Cluster
 from dedup.review.queries.stories import listed_stories, stories_of
-from dedup.rows.clusters import CLUSTER
-from dedup.rows.stories import STORY
+from dedup.rows.clusters import CLUSTER, STORY
 
 router = Router(tags=["clusters"])
 

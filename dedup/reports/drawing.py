@@ -133,7 +133,7 @@ def _tidy(part: Any, chart: str) -> None:
     if address := part.get(_HREF):
         part.set(_HREF, address.removeprefix(_ELSEWHERE))
         # A link is named by the description of its mark, which readers hear and a mouse shows; a text names itself.
-        if mark := next((mark for mark in part if mark.get("aria-label")), None):
+        for mark in part.xpath("*[@aria-label][1]"):
             title = etree.Element(f"{_SVG}title")
             title.text = mark.attrib.pop("aria-label")
             part.insert(0, title)

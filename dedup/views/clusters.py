@@ -22,9 +22,8 @@ from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cl
 from dedup.review.queries.lineage import lineage_details
 from dedup.review.questions.asking import give_back
 from dedup.review.questions.tabs import Question
-from dedup.rows.clusters import ClusterFilter
+from dedup.rows.clusters import LINEAGE, ClusterFilter
 from dedup.rows.files import FORMATS
-from dedup.rows.lineage import LINEAGE
 from dedup.views.questions import after_answer, tab_of
 from dedup.views.requests import (
     EditorRequest,

@@ -25,7 +25,7 @@ from articles.paging import page_of
 from dedup.integrations.tokens import TokenError, allows, find_token, make_token
 from dedup.models import Token
 from dedup.review.queries.stories import COPIES_SHOWN, Story, listed_stories, stories_of, story_numbered
-from dedup.rows.stories import StoryFilter
+from dedup.rows.clusters import StoryFilter
 from dedup.views.requests import EditorRequest, address_of, reasons_of, refused
 
 _WEB = ("http://", "https://")
