@@ -90,15 +90,15 @@ class ClusterFilter(ListFilter):
 
     newspaper = newspaper_filter(method="by_newspaper")
     held = filters.ChoiceFilter(
-        method="by_tie", choices=[("weak", "with a weak link")], label="Links", empty_label="any"
+        method=lambda clusters, _name, _value: clusters.weakly_held(),
+        choices=[("weak", "with a weak link")],
+        label="Links",
+        empty_label="any",
     )
 
     def by_newspaper(self, queryset: ClusterQuerySet, _name: str, value: Newspaper) -> ClusterQuerySet:
         members = Article.objects.filter(membership__cluster=OuterRef("pk"), newspaper=value)
         return queryset.filter(Exists(members))
-
-    def by_tie(self, queryset: ClusterQuerySet, _name: str, _value: str) -> ClusterQuerySet:
-        return queryset.weakly_held()
 
 
 # ---- stories -----------------------------------------------------------------------------------------
@@ -135,10 +135,12 @@ STORY = Rows(
 class StoryFilter(SearchedFilter):
     """Filters stories by words of a headline, newspaper, day and number of newspapers; any of their articles counts."""
 
-    newspaper = newspaper_filter(method="by_newspaper")
+    newspaper = newspaper_filter(
+        method=lambda stories, _name, paper: having(stories, Article.objects.filter(newspaper=paper))
+    )
     papers = filters.ChoiceFilter(
         choices=[("2", "two or more"), ("3", "three or more"), ("5", "five or more")],
-        method="by_papers",
+        method=lambda stories, _name, least: in_several_newspapers(stories, int(least)),
         label="Newspapers that have it",
         empty_label="any number",
     )
@@ -152,14 +154,6 @@ class StoryFilter(SearchedFilter):
     def by_words(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:
         """Return the stories with an article that has these words in its headline, or this number or URL."""
         return having(queryset, matching(Article.objects.all(), value))
-
-    def by_newspaper(self, queryset: QuerySet[Article], _name: str, value: Newspaper) -> QuerySet[Article]:
-        """Return the stories that this newspaper has."""
-        return having(queryset, Article.objects.filter(newspaper=value))
-
-    def by_papers(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:
-        """Return the stories that so many newspapers have."""
-        return in_several_newspapers(queryset, int(value))
 
 
 # ---- lineages ----------------------------------------------------------------------------------------

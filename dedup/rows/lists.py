@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 import django_filters as filters
@@ -29,10 +28,7 @@ SERIES = Rows(
 )
 GROUP = Rows(
     "Articles that look like very many others.",
-    (
-        Column("size", type=ColumnType.COUNT, filters=(_SIZE,)),
-        _RULED,
-    ),
+    (Column("size", type=ColumnType.COUNT, filters=(_SIZE,)), _RULED),
 )
 
 
@@ -57,10 +53,12 @@ class BoilerplateFilter(ListFilter):
     """Filters repeated sentences by newspaper, week, words and kind."""
 
     newspaper = newspaper_filter()
-    week = filters.DateFilter(method="by_week", label="In the week of", widget=DayInput())
-    sentence = filters.CharFilter(
-        field_name="sentence", lookup_expr="icontains", label="Words in the sentence", max_length=200
+    week = filters.DateFilter(
+        method=lambda sentences, _name, day: sentences.filter(week=monday_of(day)),
+        label="In the week of",
+        widget=DayInput(),
     )
+    sentence = filters.CharFilter(lookup_expr="icontains", label="Words in the sentence", max_length=200)
     kind = filters.ChoiceFilter(
         method=read_together,
         choices=[(kind.value, f"kept: {kind.label}") for kind in list(RepeatedSentence.Kind)[1:]],
@@ -73,11 +71,6 @@ class BoilerplateFilter(ListFilter):
         kind = self.form.cleaned_data.get("kind") or RepeatedSentence.Kind.BOILERPLATE
         return super().filter_queryset(queryset).filter(kind=kind)
 
-    def by_week(
-        self, queryset: QuerySet[RepeatedSentence], _name: str, value: datetime.date
-    ) -> QuerySet[RepeatedSentence]:
-        return queryset.filter(week=monday_of(value))
-
 
 def _readers(*_args: Any) -> QuerySet[Any]:
     first = Exists(SecondReading.objects.filter(decision__decided_by=OuterRef("pk")))
@@ -88,16 +81,15 @@ def _readers(*_args: Any) -> QuerySet[Any]:
 class DisagreementFilter(ListFilter):
     """Filters disagreements by editor, whoever of the two it was, and by whether they are settled."""
 
-    editor = filters.ModelChoiceFilter(queryset=_readers, method="by_editor", label="Editor", empty_label="any editor")
+    editor = filters.ModelChoiceFilter(
+        method=lambda read, _name, editor: read.filter(Q(user=editor) | Q(decision__decided_by=editor)),
+        queryset=_readers,
+        label="Editor",
+        empty_label="any editor",
+    )
     state = filters.ChoiceFilter(
         choices=[("open", "open"), ("settled", "settled")],
-        method="by_state",
+        method=lambda read, _name, state: read.filter(pk__in=in_dispute(is_open=state == "open").values("pk")),
         label="State",
         empty_label="open or settled",
     )
-
-    def by_editor(self, queryset: QuerySet[SecondReading], _name: str, value: Any) -> QuerySet[SecondReading]:
-        return queryset.filter(Q(user=value) | Q(decision__decided_by=value))
-
-    def by_state(self, queryset: QuerySet[SecondReading], _name: str, value: str) -> QuerySet[SecondReading]:
-        return queryset.filter(pk__in=in_dispute(is_open=value == "open").values("pk"))

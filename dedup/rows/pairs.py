@@ -99,7 +99,9 @@ PAIR = Rows(
             type=ColumnType.PROBABILITY,
             help="The probability that they are duplicates, 0 to 1.",
             optional=True,
-            filters=(_PROBABLE,),
+            filters=(
+                Filter("probability_from", "gte", help="As probably duplicates as this, or more.", places=Place.ROW),
+            ),
         ),
         Column(
             "best_score",
@@ -207,10 +209,16 @@ class PairFilter(ListFilter):
 
     # Set by links on the page of a series or of a dense group; the queue then names it.
     series = filters.ModelChoiceFilter(
-        queryset=Series.objects.all(), method="by_series", label="Series", widget=forms.HiddenInput()
+        method=lambda pairs, _name, series: pairs.among(members_of(series)),
+        queryset=Series.objects.all(),
+        label="Series",
+        widget=forms.HiddenInput(),
     )
     group = filters.ModelChoiceFilter(
-        queryset=DenseGroup.objects.all(), method="by_group", label="Group", widget=forms.HiddenInput()
+        method=lambda pairs, _name, group: pairs.in_group(group.pk),
+        queryset=DenseGroup.objects.all(),
+        label="Group",
+        widget=forms.HiddenInput(),
     )
 
     def __init__(self, data: Any) -> None:
@@ -338,12 +346,6 @@ class PairFilter(ListFilter):
     def _numbers_of(self, pairs: PairQuerySet, but: str = "") -> IdArray:
         return IdArray(self._scored(self._of_articles(pairs, but)).order_by().values_list("pk", flat=True))
 
-    def by_series(self, queryset: PairQuerySet, _name: str, value: Series) -> PairQuerySet:
-        return queryset.among(members_of(value))
-
-    def by_group(self, queryset: PairQuerySet, _name: str, value: DenseGroup) -> PairQuerySet:
-        return queryset.in_group(value.pk)
-
 
 def _in_state(pairs: PairQuerySet, state: str | None) -> PairQuerySet:
     if not state:
@@ -382,20 +384,15 @@ def _with_decisions(pairs: QuerySet[Any]) -> Iterator[Pair]:
     full = Pair.objects.select_related("left__newspaper", "right__newspaper").defer("reasons", *texts)
     # By subquery: what only the list needs, such as how doubtful a pair is, is not computed for every row.
     for batch in in_batches(full.filter(pk__in=pairs.order_by().values("pk")).order_by("pk")):
-        scores, decided = _current_scores(batch), _decided(batch)
+        scores: defaultdict[int, dict[str, float]] = defaultdict(dict)
+        current = Evidence.objects.filter(pair__in=batch, stale=False).order_by("pass_name")
+        for number, name, score in current.values_list("pair", "pass_name", "score"):
+            scores[number][name] = score
+        decided = _decided(batch)
         for pair in batch:
             decision, editor, moment = decided.get(pair.pk, (None, None, None))
             vars(pair).update(scores=scores[pair.pk], in_force=decision, decided_by=editor, decided_at=moment)
             yield pair
-
-
-def _current_scores(batch: Sequence[Any]) -> dict[int, dict[str, float]]:
-    """Return the scores of each pair, by pass."""
-    found: defaultdict[int, dict[str, float]] = defaultdict(dict)
-    current = Evidence.objects.filter(pair__in=[pair.pk for pair in batch], stale=False).order_by("pass_name")
-    for pair, name, score in current.values_list("pair", "pass_name", "score"):
-        found[pair][name] = score
-    return found
 
 
 def _decided(batch: Sequence[Any]) -> dict[int, tuple[Any, Any, Any]]:

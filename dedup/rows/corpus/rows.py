@@ -54,6 +54,7 @@ REMOVED = (
     Column("represented_by_newspaper", help="that article's newspaper; missing if none does"),
     Column("represented_by_date", type=ColumnType.DAY, help="that article's day of publication; missing if none does"),
 )
+_CLUSTER_NAMES = tuple(column.name for column in _CLUSTER)
 CORPUS_NAMES = tuple(column.name for column in CORPUS)
 REMOVED_NAMES = tuple(column.name for column in REMOVED)
 
@@ -94,9 +95,13 @@ def corpus_rows(asked: Asked) -> Generator[ExportedRow]:
             cursor.execute(_PLACES_SQL, {"ids": [row.values["id"] for row in batch]})
             places = {article: place for article, *place in cursor.fetchall()}
         for row in batch:
-            stays, *facts = places.get(row.values["id"], [True, None])
+            article = row.values
+            # An article without a cluster is one by itself.
+            alone = [None, None, article["id"], 0, [article["newspaper"]], article["published_at"] or article["date"]]
+            stays, *facts = places.get(article["id"], [True, None])
             if stays:
-                yield ExportedRow(row.values | _cluster_values(row.values, facts), row.extra)
+                facts = alone if facts[0] is None else facts
+                yield ExportedRow(article | dict(zip(_CLUSTER_NAMES, facts, strict=True)), row.extra)
 
 
 def removed_rows() -> Generator[dict[str, Any]]:
@@ -113,11 +118,3 @@ def removed_by_reason() -> Counter[str]:
     with connection.cursor() as cursor:
         cursor.execute(_REASONS_SQL)
         return Counter(dict(cursor.fetchall()))
-
-
-def _cluster_values(article: dict[str, Any], facts: list[Any]) -> dict[str, Any]:
-    """Return the columns that a corpus adds; an article without a cluster is one by itself."""
-    if facts[0] is None:
-        first = article["published_at"] or article["date"]
-        facts = [None, None, article["id"], 0, [article["newspaper"]], first]
-    return dict(zip(CORPUS_NAMES[-len(facts) :], facts, strict=True))

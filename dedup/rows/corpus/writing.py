@@ -7,12 +7,14 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias, TypeVar, cast
+
+from django.db.models import Max
 
 from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
 from articles.files.records import FileFormat
@@ -22,7 +24,6 @@ from articles.versions import versions
 from dedup.detection.clustering.policies import RULES
 from dedup.detection.runs.facts import run_summary
 from dedup.models import Cluster, Decision, DetectionRun, Profile
-from dedup.rows.columns import Column
 from dedup.rows.corpus.other import OtherCorpus
 from dedup.rows.corpus.places import Asked, corpus_tables, decide_places
 from dedup.rows.corpus.rows import (
@@ -258,7 +259,10 @@ def description(asked: Asked, other: str, counts: Counts, files: list[dict[str, 
         "run": _run(),
         "versions": versions(),
         "files": files,
-        "columns": {"corpus": _dictionary(CORPUS), "removed": _dictionary(REMOVED)},
+        "columns": {
+            name: [{"name": column.name, "type": column.type.words, "meaning": column.help} for column in columns]
+            for name, columns in (("corpus", CORPUS), ("removed", REMOVED))
+        },
     }
 
 
@@ -277,12 +281,11 @@ def _options(asked: Asked, other: str) -> dict[str, Any]:
 
 def _clusters() -> dict[str, Any]:
     """Return the state of the clusters: how many, by which rule they keep an article, and the last decision."""
-    last = Decision.objects.order_by("-pk").values_list("pk", flat=True).first()
     return {
         "proposed": Cluster.objects.filter(state=Cluster.State.PROPOSED).count(),
         "confirmed": Cluster.objects.filter(state=Cluster.State.CONFIRMED).count(),
         "keep_rule": Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first(),
-        "last_decision": last,
+        "last_decision": Decision.objects.aggregate(last=Max("pk"))["last"],
     }
 
 
@@ -292,7 +295,3 @@ def _run() -> dict[str, Any] | None:
     if run is None:
         return None
     return {"profile": run.profile_name, "boilerplate": run.boilerplate.value, **run_summary(run)}
-
-
-def _dictionary(columns: Sequence[Column]) -> list[dict[str, str]]:
-    return [{"name": column.name, "type": column.type.words, "meaning": column.help} for column in columns]
