@@ -92,7 +92,7 @@ def svg(chart: Chart) -> str:
     Marks that are links are not hidden from readers.
     """
     spec = chart.spec.to_dict()
-    spec["config"] = _CONFIG | {name: _merged(name, value) for name, value in (spec.get("config") or {}).items()}
+    spec["config"] = _CONFIG | {name: _CONFIG.get(name, {}) | own for name, own in spec.get("config", {}).items()}
     drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     root = etree.fromstring(xml_text(drawn).encode())
     for part in root.iter():
@@ -137,11 +137,6 @@ def _tidy(part: Any, chart: str) -> None:
             title = etree.Element(f"{_SVG}title")
             title.text = mark.attrib.pop("aria-label")
             part.insert(0, title)
-
-
-def _merged(name: str, value: Any) -> Any:
-    ours = _CONFIG.get(name)
-    return ours | value if isinstance(ours, dict) and isinstance(value, dict) else value
 
 
 def xml_text(text: str) -> str:

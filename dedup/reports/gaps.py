@@ -200,10 +200,7 @@ class Gaps(CountedPairs):
     windows: Annotated[list[Held], table("Windows")]
     gaps: Annotated[
         list[Gap],
-        table(
-            "Days between the two articles",
-            "band newspapers pairs same_day later q25 median q75 mean longest",
-        ),
+        table("Days between the two articles", "band newspapers pairs same_day later q25 median q75 mean longest"),
         table(
             "Hours between them, where both times are known", "band newspapers pairs timed median_hours", named="hours"
         ),

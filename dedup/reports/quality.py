@@ -277,12 +277,12 @@ def _agreement(scope: Scope) -> list[Readings]:
 
 def _precision(scope: Scope) -> list[OfPart]:
     known = {name: place for place, name in enumerate([*PASSES, ""])}
-    rows = [row for row in rows_of(_PRECISION_SQL, scope, _measured, parted=PARTED_STATES) if row.decided]
+
+    def measured(pass_name: str, newspaper: str, decided: int, confirmed: int) -> OfPart:
+        return OfPart(pass_name, newspaper, decided, confirmed, *(precision_of(confirmed, decided) or UNKNOWN))
+
+    rows = [row for row in rows_of(_PRECISION_SQL, scope, measured, parted=PARTED_STATES) if row.decided]
     return sorted(rows, key=lambda row: (known.get(row.pass_name, len(known)), row.pass_name, row.newspaper))
-
-
-def _measured(pass_name: str, newspaper: str, decided: int, confirmed: int) -> OfPart:
-    return OfPart(pass_name, newspaper, decided, confirmed, *(precision_of(confirmed, decided) or UNKNOWN))
 
 
 def _days_chart(days: list[EditorDay]) -> Chart:

@@ -206,10 +206,7 @@ class Thresholds(CountedPairs):
     ]
     thresholds: Annotated[
         list[Threshold],
-        table(
-            "All pairs from a score on",
-            "threshold exact partial new articles share headline_again text_again",
-        ),
+        table("All pairs from a score on", "threshold exact partial new articles share headline_again text_again"),
     ]
     subset: Annotated[list[Subset], table("Does a lower threshold find all pairs of a higher one?")]
 

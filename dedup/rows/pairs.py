@@ -23,7 +23,7 @@ from dedup.review.answers.decisions import decisions_on
 from dedup.review.queries.lists import ANY, MOST_IDS, UNJUDGED, VERDICTS, IdArray, IsAnyOf, PairSelection, ids_of
 from dedup.review.queries.series_and_groups import members_of
 from dedup.rows.articles import ARTICLE
-from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows, orders
+from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
 from dedup.rows.files import Export, in_batches
 from dedup.rows.filtering import DayInput, ListFilter, filters_of, newspaper_filter, newspapers, read_together
 
@@ -108,7 +108,6 @@ PAIR = Rows(
             type=ColumnType.PROBABILITY,
             help="The highest score that a pass gives it, 0 to 1.",
             places=Place.ROW,
-            sorts=(("-score", "highest score first"), ("score", "lowest score first")),
         ),
         Column(
             "scores",
@@ -163,7 +162,8 @@ BY_PROBABILITY = ("", "doubt")
 ORDERINGS = {
     "": ("most probable first", ("-duplicate_probability", "id")),
     "doubt": ("most doubtful first", ("doubt", "id")),
-    **orders(PAIR),
+    "-score": ("highest score first", ("-best_score", "-id")),
+    "score": ("lowest score first", ("best_score", "id")),
     "-date": ("newest first", ("-left__date", "-id")),
     "date": ("oldest first", ("left__date", "id")),
 }

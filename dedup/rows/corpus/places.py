@@ -104,15 +104,11 @@ def whole_clusters(*, confirmed_only: bool, boilerplate: Mode = Mode.KEEP) -> It
     rows = found.annotate(empty=ExpressionWrapper(empty, output_field=BooleanField()))
     ordered = rows.order_by("cluster_id", "article_id").values_list(*_COLUMNS, "empty")
     with transaction.atomic():  # so that the rows are streamed
-        for _, of_cluster in groupby(ordered.iterator(_AT_ONCE), key=itemgetter(0)):
-            yield _whole(list(of_cluster))
-
-
-def _whole(rows: list[tuple[Any, ...]]) -> WholeCluster:
-    pk, state, kept = rows[0][:3]
-    empty = frozenset(row[3] for row in rows if row[9])
-    times = {row[3]: _written(*row[5:9]) for row in rows}
-    return WholeCluster(pk, state, kept, [Member(*row[3:7]) for row in rows], empty, times)
+        for (pk, state, kept), of_cluster in groupby(ordered.iterator(_AT_ONCE), key=itemgetter(0, 1, 2)):
+            members = list(of_cluster)
+            emptied = frozenset(row[3] for row in members if row[9])
+            times = {row[3]: _written(*row[5:9]) for row in members}
+            yield WholeCluster(pk, state, kept, [Member(*row[3:7]) for row in members], emptied, times)
 
 
 def _written(date: datetime.date, at: datetime.datetime | None, offset: int | None, precision: str) -> str:

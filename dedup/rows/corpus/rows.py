@@ -26,15 +26,9 @@ _CLUSTER = (
     Column("cluster", type=_INTEGER, help="number of its cluster; missing if it has no copies"),
     Column("cluster_state", help="proposed or confirmed; missing without a cluster"),
     Column(
-        "kept_article",
-        type=_INTEGER,
-        help="number of the article that represents the cluster; its own without one",
+        "kept_article", type=_INTEGER, help="number of the article that represents the cluster; its own without one"
     ),
-    Column(
-        "copies",
-        type=_INTEGER,
-        help="number of other articles of the cluster in the whole archive; 0 without one",
-    ),
+    Column("copies", type=_INTEGER, help="number of other articles of the cluster in the whole archive; 0 without one"),
     Column("newspapers", type=ColumnType.TEXTS, help="newspapers of the cluster in the order of their first article"),
     Column("first_published", help="when the first article of the cluster was published: time if known, or day"),
 )
