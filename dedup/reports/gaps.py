@@ -209,6 +209,11 @@ class Gaps(CountedPairs):
     by_days: list[tuple[int, int]]
     examples: Annotated[list[Example], table(f"Examples of pairs more than {FAR_DAYS} days apart")]
 
+    @property
+    def top(self) -> str:
+        """Return the band of the highest scores in words."""
+        return self.gaps[0].label
+
 
 class GapsReport(Report):
     """Counts how far apart the articles of pairs were published, by score and newspaper, and how many days a window
@@ -264,13 +269,13 @@ class GapsReport(Report):
     def tables(self, result: Gaps) -> list[Table]:
         """Return the gaps, the windows, the pairs far apart by band, and examples of them."""
         windows, gaps, hours, *far = tables_of(result)
-        return [gaps, hours, replace(windows, title=f"Windows for scores {_top(result)}"), *far]
+        return [gaps, hours, replace(windows, title=f"Windows for scores {result.top}"), *far]
 
     def charts(self, result: Gaps) -> Sequence[Chart]:
         """Return the spread of the gaps, and the share of the top band that each window holds."""
         spread = [_spread_chart(result.gaps)] if any(gap.later for gap in result.gaps) else []
         advised = result.advised.days if result.advised else None
-        return [*spread, *([_window_chart(_top(result), result.by_days, advised)] if result.by_days else [])]
+        return [*spread, *([_window_chart(result.top, result.by_days, advised)] if result.by_days else [])]
 
 
 def held_by(shares: Sequence[float], by_days: Sequence[tuple[int, int]]) -> list[Held]:
@@ -281,14 +286,9 @@ def held_by(shares: Sequence[float], by_days: Sequence[tuple[int, int]]) -> list
     """
     if not by_days:
         return []
-    held = _held(by_days)
+    held = list(accumulate(pairs for _, pairs in by_days))
     places = (bisect_left(held, share * held[-1] - _ROUNDING) for share in shares)
     return [Held(share, by_days[place][0], held[place]) for share, place in zip(shares, places, strict=True)]
-
-
-def _held(by_days: Sequence[tuple[int, int]]) -> list[int]:
-    """Return how many pairs are so many days apart or fewer."""
-    return list(accumulate(pairs for _, pairs in by_days))
 
 
 def count_gaps(cursor: Any, edges: Sequence[float]) -> list[Gap]:
@@ -320,17 +320,13 @@ def _example(_band: int, score: float, days: int, pair: int | None, left: int, r
 
 def _advice(result: Gaps) -> str:
     if result.advised is None:
-        return f"The pass {result.pass_name} finds no pairs with scores {_top(result)}, so no window can be advised."
+        return f"The pass {result.pass_name} finds no pairs with scores {result.top}, so no window can be advised."
     total = sum(pairs for _, pairs in result.by_days)
     days = "one day" if result.advised.days == 1 else f"{result.advised.days:,} days"
     return (
-        f"A window of {days} holds {result.advised.pairs:,} of {counted(total, 'pair')} with scores {_top(result)} "
+        f"A window of {days} holds {result.advised.pairs:,} of {counted(total, 'pair')} with scores {result.top} "
         f"({result.advised.pairs / total:.2%}; you asked for {result.hold:.2%})."
     )
-
-
-def _top(result: Gaps) -> str:
-    return result.gaps[0].label
 
 
 def _spread_chart(gaps: Sequence[Gap]) -> Chart:
@@ -373,7 +369,7 @@ def _spread_chart(gaps: Sequence[Gap]) -> Chart:
 
 def _window_chart(band: str, by_days: Sequence[tuple[int, int]], advised: int | None) -> Chart:
     """Return the share of a band's pairs that a window of so many days holds, with the advised window marked."""
-    held = _held(by_days)
+    held = list(accumulate(pairs for _, pairs in by_days))
     rows = [{"days": days, "share": within / held[-1]} for (days, _), within in zip(by_days, held, strict=True)]
     last = max(1, by_days[-1][0])
     scale = alt.Scale(type="symlog", domain=[0, last * 1.1], nice=False)

@@ -35,7 +35,6 @@ from dedup.research.strata import NOT_PROPOSED
 from dedup.review.readings.second_readings import agreements
 from dedup.review.readings.validation import agreements_of, is_finished, tally_of
 
-_MANAGE = "manage.py"
 _ANY_DAYS = 36_500  # more is no limit
 # Those of the measurements; each pass cites its own.
 _WORKS = {
@@ -420,7 +419,7 @@ def commands(facts: Facts, bounds: Sequence[str]) -> list[str]:
             ["export", "validation", *_drawing(facts.measured), "--output", "again.csv"],
             ["evaluate", "--sample", facts.measured["sample"]],
         ]
-    return [shlex.join([_MANAGE, *command]) for command in found]
+    return [shlex.join(["manage.py", *command]) for command in found]
 
 
 def _find(run: dict[str, Any]) -> list[str]:
