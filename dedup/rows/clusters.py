@@ -148,7 +148,7 @@ class StoryFilter(SearchedFilter):
     @property
     def ceiling(self) -> int:
         """Up to how many stories are counted: fewer if their articles or newspapers have to be looked up."""
-        values = self._values()
+        values = self.values()
         return DEAR_CEILING if any(values.get(name) for name in ("q", "newspaper", "papers")) else COUNT_CEILING
 
     def by_words(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:

@@ -64,16 +64,17 @@ class ListFilter(filters.FilterSet):
     @property
     def chosen(self) -> int:
         """The number of fields that narrow the list."""
-        return sum(1 for name, value in self._values().items() if value not in (None, "") and name != "sort")
+        return sum(1 for name, value in self.values().items() if value not in (None, "") and name != "sort")
 
     @property
     def sorted_by(self) -> str:
         """The order that was chosen, in words; empty if it is the usual one."""
-        chosen = self._values().get("sort")
+        chosen = self.values().get("sort")
         return str(dict(self.form.fields["sort"].choices).get(chosen, "")) if chosen else ""
 
-    def _values(self) -> dict[str, Any]:
-        self.form.is_valid()  # fills cleaned_data with the valid fields
+    def values(self) -> dict[str, Any]:
+        """Return what was asked for, by field, as far as it is valid."""
+        self.form.is_valid()  # fills cleaned_data
         return self.form.cleaned_data
 
 
@@ -85,7 +86,7 @@ class SearchedFilter(ListFilter):
     @property
     def searched(self) -> str:
         """What was typed into the search box."""
-        typed: str = self._values().get("q") or ""
+        typed: str = self.values().get("q") or ""
         return typed
 
 

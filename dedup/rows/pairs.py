@@ -238,14 +238,14 @@ class PairFilter(ListFilter):
     @property
     def hidden_unjudged(self) -> PairQuerySet:
         """The pairs that would be listed if they had a verdict."""
-        if (self._values().get("verdict") or "") not in ("", ANY) or self._sort not in BY_PROBABILITY:
+        if (self.values().get("verdict") or "") not in ("", ANY) or self._sort not in BY_PROBABILITY:
             return Pair.objects.none()
         return self._bounded(self.queryset.filter(duplicate_probability=None))
 
     @property
     def selection(self) -> PairSelection | None:
         """The pairs to which the filter limits questions; None if it does not."""
-        values = self._values()
+        values = self.values()
         if not any(value not in (None, "") for name, value in values.items() if name != "sort"):
             return None
         pairs = Pair.objects.filter(VERDICTS[values["verdict"]][1]) if values.get("verdict") else Pair.objects.all()
@@ -259,24 +259,14 @@ class PairFilter(ListFilter):
     @property
     def ceiling(self) -> int:
         """Up to how many pairs are counted: fewer if their articles or evidence have to be looked up."""
-        values = self._values()
+        values = self.values()
         looked_up = any(values.get(name) for name in ("newspaper", "other", "date_from", "date_to", "headline"))
         dear = self._few is None and (looked_up or values.get("pass_name"))
         return DEAR_CEILING if dear else COUNT_CEILING
 
     @property
-    def chosen_series(self) -> Series | None:
-        """The series to which the list is limited."""
-        return self._values().get("series")
-
-    @property
-    def chosen_group(self) -> DenseGroup | None:
-        """The dense group to which the list is limited."""
-        return self._values().get("group")
-
-    @property
     def _sort(self) -> str:
-        values = self._values()
+        values = self.values()
         sort: str = values.get("sort") or ""
         return "-score" if values.get("verdict") == UNJUDGED and sort in BY_PROBABILITY else sort
 
@@ -289,7 +279,7 @@ class PairFilter(ListFilter):
 
     def _bounded(self, queryset: PairQuerySet) -> PairQuerySet:
         """Apply every field except the verdict."""
-        return self._published_and_scored(_in_state(queryset, self._values().get("state")))
+        return self._published_and_scored(_in_state(queryset, self.values().get("state")))
 
     def _published_and_scored(self, queryset: PairQuerySet) -> PairQuerySet:
         """Apply every field except the verdict and the state."""
@@ -302,7 +292,7 @@ class PairFilter(ListFilter):
 
         The scores bound the best one or, if a pass is chosen, that of the pass.
         """
-        pairs, values = super().filter_queryset(pairs), self._values()
+        pairs, values = super().filter_queryset(pairs), self.values()
         pass_name = values.get("pass_name")
         field = "score" if pass_name else "best_score"
         bounds = given(**{f"{field}__gte": values.get("score_from"), f"{field}__lte": values.get("score_to")})
@@ -313,7 +303,7 @@ class PairFilter(ListFilter):
 
     def _of_articles(self, pairs: PairQuerySet, but: str = "") -> PairQuerySet:
         """Apply the fields that are about the articles; those of `but` are applied already."""
-        values = self._values()
+        values = self.values()
         if but != "newspapers":
             pairs = _between(pairs, values.get("newspaper"), values.get("other"))
         if but != "days":
@@ -329,7 +319,7 @@ class PairFilter(ListFilter):
     @cached_property
     def _few(self) -> IdArray | None:
         """The pairs that match every field except the verdict and the state; None if each field may leave many."""
-        values = self._values()
+        values = self.values()
         words = given(headline__icontains=values.get("headline") or None)
         days = given(date__gte=values.get("date_from"), date__lte=values.get("date_to"))
         for name, condition in (("words", words), ("days", days)):
