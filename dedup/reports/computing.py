@@ -8,10 +8,10 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -48,14 +48,6 @@ _CHANGES_COUNTED = 10_000
 log = logging.getLogger(__name__)
 
 
-class State(TypedDict):
-    """Up to where the archive had come: the last finished run, the last decision, the newest article."""
-
-    run_id: int | None
-    last_decision: int
-    newest_revision: int
-
-
 def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
     """Return a scope and options as they are stored."""
     return {
@@ -76,7 +68,7 @@ def _stored(report: Report, asked: dict[str, Any]) -> QuerySet[StoredReport]:
 
 
 # Up to where the archive had come before, what a report found, and in how many seconds.
-_Result = tuple[State, Any, float]
+_Result = tuple[dict[str, Any], Any, float]
 
 
 def compute(report: Report, scope: Scope, options: Settings) -> StoredReport:
@@ -118,8 +110,8 @@ def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> St
     return kept
 
 
-def current_state() -> State:
-    """Return up to where the archive has come."""
+def current_state() -> dict[str, Any]:
+    """Return up to where the archive has come: the last finished run, the last decision, the newest article."""
     run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).aggregate(last=Max("pk"))["last"]
     decision = Decision.objects.aggregate(last=Max("pk"))["last"] or 0
     newest = Article.objects.aggregate(newest=Max("revision"))["newest"] or 0
@@ -196,17 +188,18 @@ def compute_after_run(
     same = set(marks.filter(name__in=map(_mark, ready)).values_list("name", flat=True)) if unchanged else set()
     kept = {name for name in ready if _mark(name) in same and not ready[name].names_run}
     waiting = {name for name in ready.keys() - kept if _may_wait(ready[name])} if only_new else set()
-    due = _DueReports(tuple(name for name in ready if name not in kept | waiting), input_digest, pool.count)
-    on_start(len(due.names))
+    due = tuple(name for name in ready if name not in kept | waiting)
+    on_start(len(due))
     Watermark.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
     try:
-        if due.names:
-            list(pool.results([due], compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)))
+        if due:
+            task = (due, input_digest, pool.count)
+            list(pool.results([task], compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)))
     except WorkerDiedError:
         log.exception("Not all reports were computed after the run")
     for name in kept:
         _stored(ready[name], _default(ready[name])).update(run=current_state()["run_id"])
-    return len(due.names)
+    return len(due)
 
 
 def prepare_drawing(_task: object, _on_progress: object) -> None:
@@ -220,18 +213,13 @@ def prepare_drawing(_task: object, _on_progress: object) -> None:
         get_resolver().url_patterns  # noqa: B018 - results link to pages
 
 
-@dataclass(frozen=True, slots=True)
-class _DueReports:
-    """The reports to compute after a run, as a task for any process; the database works on so many at a time."""
+def compute_due(due: tuple[Sequence[str], str, int], on_done: Callable[[int], None]) -> None:
+    """Compute reports for all articles, and keep each result, or why there is none.
 
-    names: tuple[str, ...]
-    input_digest: str
-    at_a_time: int
-
-
-def compute_due(due: _DueReports, on_done: Callable[[int], None]) -> None:
-    """Compute these reports for all articles, and keep each result, or why there is none."""
-    for report, result in _results([REPORTS[name] for name in due.names], due.at_a_time):
+    `due`: their names, the digest of what they read, and on how many the database works at a time.
+    """
+    names, input_digest, at_a_time = due
+    for report, result in _results([REPORTS[name] for name in names], at_a_time):
         try:
             _kept(report, Scope(), report.options_class(), result())
         except Exception as error:
@@ -242,7 +230,7 @@ def compute_due(due: _DueReports, on_done: Callable[[int], None]) -> None:
                 defaults={"asked": _default(report), "error": str(error)},
             )
         else:
-            Watermark.objects.create(name=_mark(report.name), revision=0, input_digest=due.input_digest)
+            Watermark.objects.create(name=_mark(report.name), revision=0, input_digest=input_digest)
         on_done(1)
 
 

@@ -63,8 +63,6 @@ _CONFIG: dict[str, Any] = {
         "titleFontSize": 12,
     },
     "legend": {**_TEXT, "labelFontSize": 12, "titleFontSize": 12},
-    "header": {**_TEXT, "labelFontSize": 12, "titleFontSize": 12},
-    "title": {"color": "currentColor"},
     "text": {"color": "currentColor", "fontSize": 12},
     "rule": {"color": PALETTE[-1]},
     "view": {"stroke": None},

@@ -134,11 +134,6 @@ class ExactCopies:
     same_day: int
     other_day: int
 
-    @property
-    def share(self) -> float:
-        """Return the share of articles, 0..1, whose headline or text another article has too."""
-        return self.any / self.articles if self.articles else 0.0
-
 
 def _rows(articles: Iterable[IncomingArticle]) -> Iterator[tuple[Any, ...]]:
     for number, article in enumerate(articles):
@@ -199,8 +194,9 @@ class ExactReport(FileReport):
         if not exact.articles:
             return "There are no articles to count."
         return (
-            f"{exact.any:,} of {exact.articles:,} articles ({exact.share:.2%}) share a headline or text with another "
-            f"article as stored; {normalised.any:,} ({normalised.share:.2%}) do once normalised."
+            f"{exact.any:,} of {exact.articles:,} articles ({exact.any / exact.articles:.2%}) share a headline or text "
+            f"with another article as stored; {normalised.any:,} ({normalised.any / exact.articles:.2%}) do once "
+            "normalised."
         )
 
     def tables(self, result: dict[Form, ExactCopies]) -> list[Table]:

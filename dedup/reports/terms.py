@@ -97,19 +97,16 @@ class TermsReport(Report):
 
     def result(self, scope: Scope, options: TermsOptions) -> Terms:
         """Count the words of all texts. Reads every text, but keeps few of them in memory at a time."""
-        counter = _Counter(_without_stop_words if options.without_stop_words else words_of)
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_CREATE_SQL)
+            counter = _Counter(cursor, _without_stop_words if options.without_stop_words else words_of)
             # A cursor of the server: few texts are in memory.
             with connection.chunked_cursor() as texts:
                 texts.execute(_ARTICLES_SQL, scope.bounds())
                 batches = iter(partial(texts.fetchmany, _ARTICLES_AT_ONCE), [])
                 for text, is_duplicate in chain.from_iterable(batches):
                     counter.add(text, is_duplicate=is_duplicate)
-                    if counter.is_full:
-                        counter.store(cursor)
-            counter.store(cursor)
-            terms = counter.moved(cursor)
+            terms = counter.moved()
             cursor.execute("DROP TABLE counted_word")
         return Terms(counter.articles, counter.duplicates, counter.words_before, counter.words_after, terms)
 
@@ -132,15 +129,11 @@ class TermsReport(Report):
 class _Counter:
     """Counts words, as many in memory as MOST_HELD."""
 
-    def __init__(self, words: Callable[[str], list[str]]) -> None:
+    def __init__(self, cursor: Any, words: Callable[[str], list[str]]) -> None:
         self.articles = self.duplicates = self.words_before = self.words_after = 0
-        self._words = words
+        self._cursor, self._words = cursor, words
         self._before: Counter[str] = Counter()
         self._after: Counter[str] = Counter()
-
-    @property
-    def is_full(self) -> bool:
-        return len(self._before) > MOST_HELD
 
     def add(self, text: str, *, is_duplicate: bool) -> None:
         """Count the words of an article."""
@@ -152,20 +145,23 @@ class _Counter:
         if not is_duplicate:
             self.words_after += len(words)
             self._after.update(words)
+        if len(self._before) > MOST_HELD:
+            self._store()
 
-    def store(self, cursor: Any) -> None:
+    def _store(self) -> None:
         """Move the counts to the temporary table."""
-        with cursor.copy(_COPY_SQL) as copy:
+        with self._cursor.copy(_COPY_SQL) as copy:
             for word, times in self._before.items():
                 copy.write_row((word, times, self._after[word]))
         self._before.clear()
         self._after.clear()
 
-    def moved(self, cursor: Any) -> list[Term]:
-        """Return the words that move most, of all that were stored."""
-        cursor.execute(_MOVED_SQL, {"before": self.words_before, "after": self.words_after, "shown": SHOWN})
+    def moved(self) -> list[Term]:
+        """Return the words that move most."""
+        self._store()
+        self._cursor.execute(_MOVED_SQL, {"before": self.words_before, "after": self.words_after, "shown": SHOWN})
         terms = []
-        for word, before, after in cursor:
+        for word, before, after in self._cursor:
             rate_before, rate_after = _PER * before / max(self.words_before, 1), _PER * after / max(self.words_after, 1)
             terms.append(Term(word, before, after, rate_before, rate_after, rate_after - rate_before))
         return terms

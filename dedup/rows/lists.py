@@ -12,38 +12,33 @@ from articles.boilerplate.rules import monday_of
 from articles.models import Newspaper, RepeatedSentence
 from dedup.models import DenseGroup, GroupMember, SecondReading
 from dedup.review.readings.second_readings import in_dispute
-from dedup.rows.columns import Column, ColumnType, Filter, Rows
-from dedup.rows.filtering import DayInput, ListFilter, filters_of, newspaper_filter, read_together
-
-_RULED = Column(
-    "ruled",
-    "rule",
-    choices=(("yes", "never duplicates"), ("no", "no rule")),
-    filters=(Filter(where=lambda ruled: Q(ruled_at__isnull=ruled == "no")),),
-)
-_SIZE = Filter("size_from", "gte", "Minimum articles", least=2, most=10**9)
-SERIES = Rows(
-    "Recurring items of a newspaper, whose headlines share one form.",
-    (_RULED, Column("headline", filters=(Filter(label="Words in the headline", lookup="icontains"),))),
-)
-GROUP = Rows(
-    "Articles that look like very many others.",
-    (Column("size", type=ColumnType.COUNT, filters=(_SIZE,)), _RULED),
-)
+from dedup.rows.filtering import MOST_CHARACTERS, DayInput, ListFilter, newspaper_filter, read_together
 
 
-@filters_of(SERIES, after="newspaper")
+def _ruled() -> filters.ChoiceFilter:
+    """Return the filter by whether an editor ruled that the articles are never duplicates."""
+    return filters.ChoiceFilter(
+        method=lambda rows, _name, ruled: rows.filter(ruled_at__isnull=ruled == "no"),
+        choices=(("yes", "never duplicates"), ("no", "no rule")),
+        label="Rule",
+        empty_label="any",
+    )
+
+
 class SeriesFilter(ListFilter):
     """Filters series by newspaper, rule and headline."""
 
     newspaper = newspaper_filter()
+    ruled = _ruled()
+    headline = filters.CharFilter(lookup_expr="icontains", label="Words in the headline", max_length=MOST_CHARACTERS)
 
 
-@filters_of(GROUP, after="newspaper")
 class GroupFilter(ListFilter):
     """Filters dense groups by newspaper, size and rule."""
 
     newspaper = newspaper_filter(method="by_newspaper")
+    size_from = filters.NumberFilter("size", "gte", label="Minimum articles", min_value=2, max_value=10**9)
+    ruled = _ruled()
 
     def by_newspaper(self, queryset: QuerySet[DenseGroup], _name: str, value: Newspaper) -> QuerySet[DenseGroup]:
         return queryset.filter(Exists(GroupMember.objects.filter(group=OuterRef("pk"), article__newspaper=value)))
@@ -58,7 +53,7 @@ class BoilerplateFilter(ListFilter):
         label="In the week of",
         widget=DayInput(),
     )
-    sentence = filters.CharFilter(lookup_expr="icontains", label="Words in the sentence", max_length=200)
+    sentence = filters.CharFilter(lookup_expr="icontains", label="Words in the sentence", max_length=MOST_CHARACTERS)
     kind = filters.ChoiceFilter(
         method=read_together,
         choices=[(kind.value, f"kept: {kind.label}") for kind in list(RepeatedSentence.Kind)[1:]],

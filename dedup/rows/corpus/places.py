@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q, Value
@@ -130,13 +130,6 @@ class Asked:
     also_in: str = ""
 
 
-class _Place(NamedTuple):
-    article: int
-    cluster: int
-    reason: str | None = None
-    represented_by: int | None = None
-
-
 @contextmanager
 def corpus_tables() -> Iterator[None]:
     """Make the temporary tables, and drop them afterwards. All of it is one transaction."""
@@ -198,20 +191,23 @@ def _facts(cluster: WholeCluster, names: dict[int, str]) -> tuple[Any, ...]:
     return cluster.pk, cluster.state, cluster.kept, len(ordered) - 1, newspapers, first
 
 
-def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Iterator[_Place]:
-    """Yield the place of each article of the part. What the other corpus has goes before what is empty and copies."""
+def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield the row in corpus_place of each article of the part.
+
+    What the other corpus has goes before what is empty and copies.
+    """
     members = in_part(asked.part, cluster.members)
     if in_other := [member for member in cluster.members if member.pk in others]:
         first = in_order(in_other)[0].pk
         for member in members:
-            yield _Place(member.pk, cluster.pk, asked.also_in, member.pk if member.pk in others else first)
+            yield member.pk, cluster.pk, asked.also_in, member.pk if member.pk in others else first
         return
     with_text = [member for member in members if member.pk not in cluster.empty]
     gone = {removed.article: removed for removed in removals(asked.policy, with_text, cluster.kept)}
     for member in members:
         if member.pk in cluster.empty:
-            yield _Place(member.pk, cluster.pk, NOTHING_LEFT)
+            yield member.pk, cluster.pk, NOTHING_LEFT, None
         elif removal := gone.get(member.pk):
-            yield _Place(member.pk, cluster.pk, removal.reason.value, removal.represented_by)
+            yield member.pk, cluster.pk, removal.reason.value, removal.represented_by
         else:
-            yield _Place(member.pk, cluster.pk)
+            yield member.pk, cluster.pk, None, None
