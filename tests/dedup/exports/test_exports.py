@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -142,10 +143,11 @@ def test_the_old_name_of_an_export_is_the_new_one_and_says_so(name: str, capsys:
     [
         (("pairs", "--sample=spring"), "are those of export validation"),
         (("validation", "--filter=state=any"), "--filter is no option of export validation"),
-        (("prices",), "invalid choice: 'prices'"),
         (("pairs", "--filter=verdit=x"), "no field 'verdit'; its fields are verdict"),
         (("pairs", "--filter=verdict=x"), "verdict=x: Select a"),
     ],
 )
 def test_what_an_export_does_not_have_is_refused(options: tuple[str, ...], said: str) -> None:
     assert said in refused("export", *options)
+    with pytest.raises(CommandError, match="invalid choice: 'prices'"):
+        called("export", "prices")
