@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from ninja import Schema
 from pydantic import Field, create_model
 
-from dedup.api.values import Day, Number, Text
+from dedup.api.requests import Day, Number, Text
 from dedup.models import Delivery, DetectionRun, Profile, Webhook
 from dedup.rows.articles import ARTICLE
 from dedup.rows.clusters import CLUSTER, STORY

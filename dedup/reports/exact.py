@@ -201,16 +201,10 @@ class ExactReport(FileReport):
 
     def tables(self, result: dict[Form, ExactCopies]) -> list[Table]:
         """Return a table for each form, with the same rows."""
-        return [listed(form, _TITLES[form], _repeated(copies), *_COLUMNS) for form, copies in result.items()]
-
-
-_TITLES: dict[Form, str] = {"exact": "As stored", "normalised": "Normalised"}
-
-
-_COLUMNS = (
-    *(("repeated", "Repeated", TEXT), ("groups", "Groups", COUNT)),
-    *(("articles", "Articles", COUNT), ("share", "Share", SHARE)),
-)
+        titles: dict[Form, str] = {"exact": "As stored", "normalised": "Normalised"}
+        counts = (("groups", "Groups", COUNT), ("articles", "Articles", COUNT), ("share", "Share", SHARE))
+        columns = (("repeated", "Repeated", TEXT), *counts)
+        return [listed(form, titles[form], _repeated(copies), *columns) for form, copies in result.items()]
 
 
 def _repeated(copies: ExactCopies) -> Iterator[tuple[str, int | None, int, float | None]]:

@@ -138,21 +138,16 @@ def shown_by() -> str:
 
 def from_json(stored: Any) -> Shown:
     """Return what `to_json` wrote."""
-    return Shown(
-        stored["summary"],
-        [_table_from_json(table) for table in stored["tables"]],
-        [Picture(**picture) for picture in stored["pictures"]],
-        [File(**file) for file in stored["files"]],
-    )
-
-
-def _table_from_json(stored: dict[str, Any]) -> Table:
-    columns = tuple(Column(name, label, ColumnType(kind)) for name, label, kind in stored["columns"])
-    rows = (
-        tuple(_cell_from_json(column.type, cell) for column, cell in zip(columns, row, strict=True))
-        for row in stored["rows"]
-    )
-    return Table(stored["name"], stored["title"], columns, tuple(rows))
+    tables = []
+    for table in stored["tables"]:
+        columns = tuple(Column(name, label, ColumnType(kind)) for name, label, kind in table["columns"])
+        rows = (
+            tuple(_cell_from_json(column.type, cell) for column, cell in zip(columns, row, strict=True))
+            for row in table["rows"]
+        )
+        tables.append(Table(table["name"], table["title"], columns, tuple(rows)))
+    pictures = [Picture(**picture) for picture in stored["pictures"]]
+    return Shown(stored["summary"], tables, pictures, [File(**file) for file in stored["files"]])
 
 
 def _cell_from_json(kind: ColumnType, cell: Any) -> Cell:

@@ -159,10 +159,6 @@ class StoryFilter(SearchedFilter):
 # ---- lineages ----------------------------------------------------------------------------------------
 
 
-def _published(article: LineageArticle) -> str:
-    return str(article.time) if article.time else article.date.isoformat()
-
-
 def _end(side: str, words: str, more: str = "") -> tuple[Column, ...]:
     """Return the columns of one of the two articles; `words` say which one it is."""
     return (
@@ -171,7 +167,7 @@ def _end(side: str, words: str, more: str = "") -> tuple[Column, ...]:
         Column(
             f"{side}_published",
             f"time of publication of {words} in ISO 8601, or the day alone",
-            source=lambda step: _published(getattr(step, side)),
+            source=lambda step: str(getattr(step, side).time or getattr(step, side).date),
         ),
     )
 
