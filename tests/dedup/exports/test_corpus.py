@@ -34,8 +34,8 @@ from articles.models import Article, Newspaper
 from dedup.forms.base import ReportForm
 from dedup.models import Cluster
 from dedup.reports import REPORTS
-from dedup.rows.corpus import rows as corpus_rows_module
-from dedup.rows.corpus.rows import CORPUS_NAMES, REMOVED_NAMES
+from dedup.rows.corpus import writing
+from dedup.rows.corpus.writing import CORPUS_NAMES, REMOVED_NAMES
 from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run
@@ -348,7 +348,7 @@ def test_memory_and_queries_are_bounded(
 ) -> None:
     with CaptureQueriesContext(connection) as one:
         export(tmp_path / "c.jsonl")
-    monkeypatch.setattr(corpus_rows_module, "_ARTICLES_AT_ONCE", 2)
+    monkeypatch.setattr(writing, "_ARTICLES_AT_ONCE", 2)
     with CaptureQueriesContext(connection) as four:
         export(tmp_path / "c.jsonl")
     # One query more for each further batch.
