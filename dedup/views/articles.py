@@ -21,7 +21,7 @@ from dedup.review.queries.boilerplate import (
     with_examples,
 )
 from dedup.rows.articles import ArticleFilter
-from dedup.rows.lists import BoilerplateFilter
+from dedup.rows.filtering import BoilerplateFilter
 from dedup.views.pairs import comparison
 from dedup.views.requests import EditorRequest, address_of, decision_view, refusals
 

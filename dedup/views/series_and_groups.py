@@ -25,7 +25,7 @@ from dedup.review.queries.series_and_groups import (
     series_details,
 )
 from dedup.review.rules.rules import RuleError, end_group_rule, end_rule, make_group_rule, make_rule
-from dedup.rows.lists import GroupFilter, SeriesFilter
+from dedup.rows.filtering import GroupFilter, SeriesFilter
 from dedup.views.requests import EditorRequest, address_of, decision_view, note_of, refusals, say_decided, values_of
 
 
