@@ -15,7 +15,6 @@ from typing import Annotated, Any, ClassVar
 
 from django.urls import reverse
 
-from articles.models import Article
 from articles.numbers import counted
 from dedup.declarations import Settings, setting
 from dedup.detection.article_sql import article_sql
@@ -240,8 +239,7 @@ class GapsReport(Report):
         self.check(options)
         which = pass_pairs(options, any_time=True)
         edges = edges_of(which.lowest)
-        articles = Article.objects.in_scope(**scope.bounds()).count()
-        with scored(which, scope) as (cursor, dense):
+        with scored(which, scope) as (cursor, facts):
             gaps = count_gaps(cursor, edges)
             cursor.execute(_BY_DAYS_SQL, {"band": len(edges)})
             by_days = cursor.fetchall()
@@ -249,10 +247,7 @@ class GapsReport(Report):
             examples = [_example(*row) for row in cursor.fetchall()]
         windows = held_by(sorted({*_SHARES, options.hold}), by_days)
         advised = next((window for window in windows if window.share == options.hold), None)
-        return Gaps(
-            which.pass_name, which.run, which.why, which.newer, articles, dense,
-            options.hold, advised, windows, gaps, far_pairs(gaps), by_days, examples,
-        )  # fmt: skip
+        return Gaps(*facts, options.hold, advised, windows, gaps, far_pairs(gaps), by_days, examples)
 
     def summary(self, result: Gaps) -> str:
         """Return the advised window, how many pairs are far apart, and where the pairs come from."""

@@ -15,7 +15,6 @@ from typing import Annotated, Any, ClassVar
 
 from django.db import connection, transaction
 
-from articles.models import Article
 from articles.numbers import counted
 from dedup.declarations import SettingEffect, Settings, setting
 from dedup.detection.article_sql import article_sql
@@ -224,15 +223,12 @@ class ThresholdsReport(Report):
     def result(self, scope: Scope, options: ThresholdsOptions) -> Thresholds:
         """Count the pairs that runs have stored, or those of the pass run afresh."""
         which = pass_pairs(options, any_time=False)
-        articles = Article.objects.in_scope(**scope.bounds()).count()
-        with scored(which, scope) as (cursor, dense):
+        with scored(which, scope) as (cursor, facts):
             bands = count_bands(cursor, edges_of(which.lowest), scope)
         totals = accumulate(band.counts for band in bands)
         thresholds = [Threshold(band.lowest, total) for band, total in zip(bands, totals, strict=True)]
         subset = list(check_subsets(which, scope)) if options.subset_check else []
-        return Thresholds(
-            which.pass_name, which.run, which.why, which.newer, articles, dense, bands, thresholds, subset
-        )
+        return Thresholds(*facts, bands, thresholds, subset)
 
     def summary(self, result: Thresholds) -> str:
         """Return what was found at the lowest threshold, and where the pairs come from."""
