@@ -230,5 +230,5 @@ def _steps(clusters: QuerySet[Any]) -> Iterator[_Step]:
             yield _Step(number, lineage, edge, articles[edge.source], articles[edge.follower])
 
 
-# Not among the lists of the page Exports: to trace all clusters takes minutes, which a page has not.
+# Not among the lists of the page Exports: to trace all clusters takes minutes, which a page does not have.
 LINEAGE = Export("lineage", "which article of a cluster follows which, a row for each follower", _STEP, _steps)

@@ -1,4 +1,4 @@
-"""`manage.py report exact`: what stands again, counted by hand, by brute force and through the command."""
+"""`manage.py report exact`: exact repeats, counted by hand, by brute force and through the command."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_stored_articles_are_counted_as_they_are_and_in_normal_form(store: Store
     ]
 
 
-def test_a_file_is_counted_row_by_row_also_where_a_url_stands_twice(tmp_path: Path) -> None:
+def test_a_file_is_counted_row_by_row_also_where_a_url_comes_twice(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_bytes(json_lines(row(1), row(1), row(2, headline="<b>Ferry</b> number 1"), row(3, date="someday")))
 
