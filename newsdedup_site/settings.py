@@ -79,7 +79,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "dedup.api.middleware.api_answers",
+    "dedup.api.problems.api_answers",
     "newsdedup_site.unavailable.answer_soon",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

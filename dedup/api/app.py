@@ -23,11 +23,6 @@ _DESCRIPTION = (
     "The articles, pairs, clusters, decisions and runs of this newsdedup. Send a token of the page Tokens in the "
     "header “Authorization: Bearer …”. Errors are problem details (RFC 9457). Lists come in pages: follow `next`."
 )
-# What every operation can answer, and what those can that have a body, a number in the path, or a header If-Match.
-_ALWAYS = (401, 403, 422, 429, 500, 503)
-_WITH_BODY = (400, 413)
-_WITH_PATH = (404,)
-_WITH_MATCH = (409, 412, 428)
 
 
 class API(NinjaAPI):
@@ -40,10 +35,8 @@ class API(NinjaAPI):
     def get_openapi_schema(self, **given: Any) -> OpenAPISchema:
         """Return the description, with the errors that each operation can answer."""
         schema = super().get_openapi_schema(**given)
-        schema["components"]["schemas"]["Problem"] = Problem.model_json_schema(
-            ref_template="#/components/schemas/{model}"
-        )
-        schema["components"]["schemas"] |= schema["components"]["schemas"]["Problem"].pop("$defs")
+        problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schema["components"]["schemas"] |= {"Problem": problem, **problem.pop("$defs")}
         content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
         for path, methods in schema["paths"].items():
             for operation in methods.values():
@@ -53,17 +46,18 @@ class API(NinjaAPI):
 
 
 def _statuses(path: str, operation: dict[str, Any]) -> set[int]:
-    statuses = set(_ALWAYS)
+    """Return the errors that every operation can answer, and those that depend on what it is sent."""
+    statuses = {401, 403, 422, 429, 500, 503}
     if "requestBody" in operation:
-        statuses.update(_WITH_BODY)
+        statuses |= {400, 413}
     if "{" in path or operation["operationId"] in ("find_article", "check_text"):
-        statuses.update(_WITH_PATH)
+        statuses.add(404)
     if operation["operationId"] == "undo_decision":
         statuses.add(409)
     for parameter in operation["parameters"]:
         if parameter["name"] == "If-Match":
             parameter["required"] = True
-            statuses.update(_WITH_MATCH)
+            statuses |= {409, 412, 428}
     return statuses
 
 
@@ -115,5 +109,5 @@ for raised in _PROBLEMS:
 
 @api.exception_handler(Exception)
 def _failed(_request: HttpRequest, error: Any) -> HttpResponse:
-    """Let Django log the error; dedup/api/middleware.py puts the answer into form."""
+    """Let Django log the error; dedup/api/problems.py puts the answer into form."""
     raise error

@@ -16,9 +16,8 @@ from articles.normalization.times import UnreadableDayError, parse_date
 from articles.storage.incoming import Details, IncomingArticle, url_fault
 from articles.storage.ingest import Stored, store_articles
 from dedup.api.auth import READS, STORES
-from dedup.api.cursors import Page, PageQuery, page_of, refuse_unknown
+from dedup.api.requests import Body, Number, Page, PageQuery, Text, page_of, refuse_unknown
 from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row, filtered, filtering
-from dedup.api.values import Body, Number, Text
 from dedup.review.queries.articles import stored_under
 from dedup.rows.articles import ARTICLE
 

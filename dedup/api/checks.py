@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 
 from articles.storage.incoming import url_fault
 from dedup.api.auth import CHECKS
+from dedup.api.requests import Body, Day, Text
 from dedup.api.shapes import article_row, shape
-from dedup.api.values import Body, Day, Text
 from dedup.models import Verdict
 from dedup.review.queries.articles import stored_under
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS, Pasted, check

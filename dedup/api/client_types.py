@@ -53,14 +53,12 @@ _OF_JSON = {datetime.date: "str", datetime.datetime: "str", NoneType: "None", An
 
 def client_types() -> str:
     """Return the types as Python."""
-    aliases = "\n".join(f"{name} = {_literal(values)}" for name, values in _CHOICES.items())
-    return "\n\n\n".join([aliases, *(_typed_dict(name, shape) for name, shape in TYPES.items())])
-
-
-def _typed_dict(name: str, shape: type[Schema]) -> str:
-    base = _BASES.get(name, "TypedDict")
-    lines = [f"class {name}({base}):", f'    """{shape.__doc__}"""', ""]
-    return "\n".join([*lines, *_fields(shape, TYPES.get(base))])
+    written = ["\n".join(f"{name} = {_literal(values)}" for name, values in _CHOICES.items())]
+    for name, shape in TYPES.items():
+        base = _BASES.get(name, "TypedDict")
+        head = [f"class {name}({base}):", f'    """{shape.__doc__}"""', ""]
+        written.append("\n".join([*head, *_fields(shape, TYPES.get(base))]))
+    return "\n\n\n".join(written)
 
 
 def _fields(shape: type[Schema], base: type[Schema] | None) -> Iterator[str]:

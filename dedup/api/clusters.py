@@ -11,13 +11,11 @@ from ninja import Query, Router
 
 from articles.models import Article
 from dedup.api.auth import READS
-from dedup.api.cursors import Page, PageQuery, page_of
+from dedup.api.requests import Number, Page, PageQuery, page_of
 from dedup.api.shapes import ArticleRow, ClusterRow, StoryRow, article_row, cluster_row, filtered, filtering, story_row
-from dedup.api.values import Number
 from dedup.models import Cluster
 from dedup.review.queries.stories import listed_stories, stories_of
-from dedup.rows.clusters import CLUSTER
-from dedup.rows.stories import STORY
+from dedup.rows.clusters import CLUSTER, STORY
 
 router = Router(tags=["clusters"])
 

@@ -15,11 +15,9 @@ from pydantic import Field
 
 from dedup.answers import AnswerKey
 from dedup.api.auth import DECIDES, READS, TokenRequest
-from dedup.api.cursors import Page, PageQuery, page_of
-from dedup.api.middleware import etag_of
-from dedup.api.problems import RENDERER, ProblemError
+from dedup.api.problems import RENDERER, ProblemError, etag_of
+from dedup.api.requests import Body, Number, Page, PageQuery, Text, page_of
 from dedup.api.shapes import DecisionRow, PairFull, PairRow, decision_row, filtered, filtering, pair_full, pair_row
-from dedup.api.values import Body, Number, Text
 from dedup.detection.clustering.constraints import lock_review
 from dedup.models import Decision, Pair
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, decide_pair, decisions_on, undo

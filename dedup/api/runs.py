@@ -12,10 +12,9 @@ from pydantic import Field, StrictBool, model_validator
 from articles.models import Job, Newspaper
 from articles.querysets import days_fault
 from dedup.api.auth import READS, RUNS, TokenRequest
-from dedup.api.cursors import Page, PageQuery, page_of
 from dedup.api.problems import refused
+from dedup.api.requests import Body, Day, Number, Page, PageQuery, Text, page_of
 from dedup.api.shapes import RequestRow, RunRow, request_row, run_row
-from dedup.api.values import Body, Day, Number, Text
 from dedup.detection.runs.profiles import ProfileError, configs_of, default_profile, enabled, profile_named
 from dedup.detection.runs.requests import Wanted, request_run
 from dedup.models import DetectionRun, Profile

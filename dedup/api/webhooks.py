@@ -10,9 +10,8 @@ from ninja import Query, Router
 from pydantic import Field, StrictBool
 
 from dedup.api.auth import HOOKS, TokenRequest
-from dedup.api.cursors import Page, PageQuery, page_of
+from dedup.api.requests import Body, Number, Page, PageQuery, Text, page_of
 from dedup.api.shapes import DeliveryRow, MadeWebhook, WebhookRow, delivery_row, made_webhook, webhook_row
-from dedup.api.values import Body, Number, Text
 from dedup.integrations.webhooks import MAX_URL_CHARACTERS, change_webhook, delete_webhook, make_webhook, send_test
 from dedup.models import Webhook
 

@@ -1,4 +1,4 @@
-"""What takes longer than a reader waits: reports that are kept, corpora (dedup/rows/corpus/kept.py), models."""
+"""What takes longer than a reader waits: reports that are kept, corpora (dedup/corpora.py), models."""
 
 from __future__ import annotations
 

@@ -36,5 +36,3 @@ _ALL: tuple[Report, ...] = (
     MethodsReport(),
 )
 REPORTS: dict[str, Report] = {report.name: report for report in _ALL}
-
-__all__ = ["REPORTS"]

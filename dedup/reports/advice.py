@@ -38,14 +38,12 @@ class AdviceResult:
 
 
 class AdviceReport(Report):
-    """Thresholds for a wanted precision."""
+    """Recommends a threshold for each pass and newspaper, from editors' decisions and the labels of validation
+    samples.
+    """
 
     name: ClassVar[str] = "advice"
     label: ClassVar[str] = "Threshold advice"
-    help: ClassVar[str] = (
-        "Recommends a threshold for each pass and newspaper, from editors' decisions and the labels of validation "
-        "samples."
-    )
     options_class: ClassVar[type[Settings]] = AdviceOptions
     heavy: ClassVar[bool] = True
     after_run: ClassVar[bool] = True

@@ -54,13 +54,11 @@ class Report(ABC):
 
     `result` computes and changes nothing. It returns dataclasses, lists and dictionaries of texts, numbers and days,
     which are the report's JSON; it may raise ReportError. The other methods present that result to people and programs,
-    and compute nothing.
+    and compute nothing. The docstring of its class is its help: one sentence on what it computes.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
-    # One sentence: what the report computes.
-    help: ClassVar[str]
     # Booleans default to false: a URL has only the options that were chosen.
     options_class: ClassVar[type[Settings]] = Settings
     # Takes longer than a reader waits for a page: the command or a worker computes it, and the page shows the result.
@@ -69,18 +67,17 @@ class Report(ABC):
     after_run: ClassVar[bool] = False
     # Its result names the last run, so that it changes with every run.
     names_run: ClassVar[bool] = False
-    # Counts the articles of a file too, by `result_of`.
-    reads_files: ClassVar[bool] = False
+
+    @property
+    def help(self) -> str:
+        """What people read of the report."""
+        return " ".join((self.__doc__ or "").split())
 
     def check(self, options: Any) -> None:  # noqa: B027 - most reports can be computed with any options
         """Raise ReportError if the report can never be computed with these options; `result` raises it too."""
 
     @abstractmethod
     def result(self, scope: Scope, options: Any) -> Any: ...
-
-    def result_of(self, articles: Iterable[IncomingArticle], options: Any) -> Any:
-        """Return the same of articles that are not stored, if the report `reads_files`."""
-        raise NotImplementedError
 
     @abstractmethod
     def summary(self, result: Any) -> str: ...
@@ -96,6 +93,14 @@ class Report(ABC):
     def files(self, result: Any) -> Sequence[File]:  # noqa: ARG002 - few reports have any
         """Return what the report gives besides its tables."""
         return ()
+
+
+class FileReport(Report):
+    """A report that counts the articles of a file too."""
+
+    @abstractmethod
+    def result_of(self, articles: Iterable[IncomingArticle], options: Any) -> Any:
+        """Return the same of articles that are not stored."""
 
 
 # ---- what several reports count ----------------------------------------------------------------------

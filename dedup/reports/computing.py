@@ -8,10 +8,10 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -48,26 +48,6 @@ _CHANGES_COUNTED = 10_000
 log = logging.getLogger(__name__)
 
 
-class State(TypedDict):
-    """Up to where the archive had come: the last finished run, the last decision, the newest article."""
-
-    run_id: int | None
-    last_decision: int
-    newest_revision: int
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What has changed since a result was computed; at most _CHANGES_COUNTED of each are counted."""
-
-    runs: int
-    decisions: int
-    articles: int
-
-    def __bool__(self) -> bool:
-        return bool(self.runs or self.decisions or self.articles)
-
-
 def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
     """Return a scope and options as they are stored."""
     return {
@@ -76,12 +56,6 @@ def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
         "newspaper_ids": None if scope.newspaper_ids is None else sorted(scope.newspaper_ids),
         "options": asdict(options),
     }
-
-
-def _scope_of(asked: dict[str, Any]) -> Scope:
-    since, until = (asked[name] and date.fromisoformat(asked[name]) for name in ("since", "until"))
-    ids = asked["newspaper_ids"]
-    return Scope(since, until, None if ids is None else tuple(ids))
 
 
 def stored_report(report: Report, scope: Scope, options: Settings) -> StoredReport | None:
@@ -94,7 +68,7 @@ def _stored(report: Report, asked: dict[str, Any]) -> QuerySet[StoredReport]:
 
 
 # Up to where the archive had come before, what a report found, and in how many seconds.
-_Result = tuple[State, Any, float]
+_Result = tuple[dict[str, Any], Any, float]
 
 
 def compute(report: Report, scope: Scope, options: Settings) -> StoredReport:
@@ -136,20 +110,26 @@ def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> St
     return kept
 
 
-def current_state() -> State:
-    """Return up to where the archive has come."""
+def current_state() -> dict[str, Any]:
+    """Return up to where the archive has come: the last finished run, the last decision, the newest article."""
     run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).aggregate(last=Max("pk"))["last"]
     decision = Decision.objects.aggregate(last=Max("pk"))["last"] or 0
     newest = Article.objects.aggregate(newest=Max("revision"))["newest"] or 0
     return {"run_id": run, "last_decision": decision, "newest_revision": newest}
 
 
-def changes_since(stored: StoredReport) -> Changes:
-    """Return what has changed in the archive since a result was computed."""
-    runs = DetectionRun.objects.filter(state=DetectionRun.State.DONE, pk__gt=stored.run_id or 0)
-    decisions = Decision.objects.filter(pk__gt=stored.last_decision)
-    articles = Article.objects.filter(revision__gt=stored.newest_revision)
-    return Changes(*(rows.order_by()[:_CHANGES_COUNTED].count() for rows in (runs, decisions, articles)))
+def changes_since(stored: StoredReport) -> dict[str, int]:
+    """Return how many "runs", "decisions" and "articles" are new since a result was computed, without those of none.
+
+    At most _CHANGES_COUNTED of each are counted.
+    """
+    new: dict[str, QuerySet[Any]] = {
+        "runs": DetectionRun.objects.filter(state=DetectionRun.State.DONE, pk__gt=stored.run_id or 0),
+        "decisions": Decision.objects.filter(pk__gt=stored.last_decision),
+        "articles": Article.objects.filter(revision__gt=stored.newest_revision),
+    }
+    counts = {name: rows.order_by()[:_CHANGES_COUNTED].count() for name, rows in new.items()}
+    return {name: count for name, count in counts.items() if count}
 
 
 # ---- by a worker ---------------------------------------------------------------------------------------
@@ -173,9 +153,11 @@ def compute_report(work: Work) -> None:
     stored = StoredReport.objects.filter(pk=work.job.arguments["stored_id"]).first()
     if stored is None or stored.report not in REPORTS:
         return
-    report = REPORTS[stored.report]
+    report, asked = REPORTS[stored.report], stored.asked
+    since, until = (asked[name] and date.fromisoformat(asked[name]) for name in ("since", "until"))
+    scope = Scope(since, until, None if asked["newspaper_ids"] is None else tuple(asked["newspaper_ids"]))
     try:
-        compute(report, _scope_of(stored.asked), make_config(report.options_class, stored.asked["options"]))
+        compute(report, scope, make_config(report.options_class, asked["options"]))
     except ReportError as error:
         raise JobError(str(error)) from error
 
@@ -202,22 +184,22 @@ def compute_after_run(
         return 0
     ready = {report.name: report for report in REPORTS.values() if report.after_run}
     input_digest = _input_digest()
-    same = Watermark.objects.filter(name__in=map(_mark, ready), input_digest=input_digest).values_list(
-        "name", flat=True
-    )
-    kept = {name for name in ready if _mark(name) in set(same) and not ready[name].names_run} if unchanged else set()
+    marks = Watermark.objects.filter(input_digest=input_digest)
+    same = set(marks.filter(name__in=map(_mark, ready)).values_list("name", flat=True)) if unchanged else set()
+    kept = {name for name in ready if _mark(name) in same and not ready[name].names_run}
     waiting = {name for name in ready.keys() - kept if _may_wait(ready[name])} if only_new else set()
-    due = _DueReports(tuple(name for name in ready if name not in kept | waiting), input_digest, pool.count)
-    on_start(len(due.names))
+    due = tuple(name for name in ready if name not in kept | waiting)
+    on_start(len(due))
     Watermark.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
-    tasks = [due] if due.names else []
     try:
-        list(pool.results(tasks, compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)))
+        if due:
+            task = (due, input_digest, pool.count)
+            list(pool.results([task], compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)))
     except WorkerDiedError:
         log.exception("Not all reports were computed after the run")
     for name in kept:
         _stored(ready[name], _default(ready[name])).update(run=current_state()["run_id"])
-    return len(due.names)
+    return len(due)
 
 
 def prepare_drawing(_task: object, _on_progress: object) -> None:
@@ -231,18 +213,13 @@ def prepare_drawing(_task: object, _on_progress: object) -> None:
         get_resolver().url_patterns  # noqa: B018 - results link to pages
 
 
-@dataclass(frozen=True, slots=True)
-class _DueReports:
-    """The reports to compute after a run, as a task for any process; the database works on so many at a time."""
+def compute_due(due: tuple[Sequence[str], str, int], on_done: Callable[[int], None]) -> None:
+    """Compute reports for all articles, and keep each result, or why there is none.
 
-    names: tuple[str, ...]
-    input_digest: str
-    at_a_time: int
-
-
-def compute_due(due: _DueReports, on_done: Callable[[int], None]) -> None:
-    """Compute these reports for all articles, and keep each result, or why there is none."""
-    for report, result in _results([REPORTS[name] for name in due.names], due.at_a_time):
+    `due`: their names, the digest of what they read, and on how many the database works at a time.
+    """
+    names, input_digest, at_a_time = due
+    for report, result in _results([REPORTS[name] for name in names], at_a_time):
         try:
             _kept(report, Scope(), report.options_class(), result())
         except Exception as error:
@@ -253,7 +230,7 @@ def compute_due(due: _DueReports, on_done: Callable[[int], None]) -> None:
                 defaults={"asked": _default(report), "error": str(error)},
             )
         else:
-            Watermark.objects.create(name=_mark(report.name), revision=0, input_digest=due.input_digest)
+            Watermark.objects.create(name=_mark(report.name), revision=0, input_digest=input_digest)
         on_done(1)
 
 
@@ -312,9 +289,8 @@ def _input_digest() -> str:
 
 def _is_large() -> bool:
     """Return whether there are many articles or pairs, without counting all of them."""
-    return any(
-        rows.order_by()[:LARGE_ARCHIVE].count() == LARGE_ARCHIVE for rows in (Article.objects.all(), Pair.objects.all())
-    )
+    known: tuple[QuerySet[Any], ...] = (Article.objects.order_by(), Pair.objects.order_by())
+    return any(rows[:LARGE_ARCHIVE].count() == LARGE_ARCHIVE for rows in known)
 
 
 def key_of(asked: dict[str, Any]) -> str:

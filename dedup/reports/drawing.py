@@ -43,7 +43,6 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 # What changes the direction of the text around it.
 _DIRECTIONS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 
-_QUIET = "#7a7f87"
 _LINE = "#80808059"
 _TEXT = {"labelColor": "currentColor", "titleColor": "currentColor", "titleFontWeight": "normal"}
 _CONFIG: dict[str, Any] = {
@@ -55,8 +54,8 @@ _CONFIG: dict[str, Any] = {
     "axis": {
         **_TEXT,
         "gridColor": _LINE,
-        "domainColor": _QUIET,
-        "tickColor": _QUIET,
+        "domainColor": PALETTE[-1],
+        "tickColor": PALETTE[-1],
         # The reader's font may be wider than the one that labels were measured with.
         "labelSeparation": 12,
         "labelFlush": False,
@@ -64,10 +63,8 @@ _CONFIG: dict[str, Any] = {
         "titleFontSize": 12,
     },
     "legend": {**_TEXT, "labelFontSize": 12, "titleFontSize": 12},
-    "header": {**_TEXT, "labelFontSize": 12, "titleFontSize": 12},
-    "title": {"color": "currentColor"},
     "text": {"color": "currentColor", "fontSize": 12},
-    "rule": {"color": _QUIET},
+    "rule": {"color": PALETTE[-1]},
     "view": {"stroke": None},
     "mark": {"color": PALETTE[0]},
     "bar": {"color": PALETTE[0]},
@@ -93,7 +90,7 @@ def svg(chart: Chart) -> str:
     Marks that are links are not hidden from readers.
     """
     spec = chart.spec.to_dict()
-    spec["config"] = _CONFIG | {name: _merged(name, value) for name, value in (spec.get("config") or {}).items()}
+    spec["config"] = _CONFIG | {name: _CONFIG.get(name, {}) | own for name, own in spec.get("config", {}).items()}
     drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     root = etree.fromstring(xml_text(drawn).encode())
     for part in root.iter():
@@ -133,22 +130,11 @@ def _tidy(part: Any, chart: str) -> None:
             part.set(name, f"url(#{chart}-{value.removeprefix('url(#')}")
     if address := part.get(_HREF):
         part.set(_HREF, address.removeprefix(_ELSEWHERE))
-        _name_link(part)
-
-
-def _name_link(link: Any) -> None:
-    """Name a link by the description of its mark, which readers hear and a mouse shows; a text names itself."""
-    for mark in link:
-        if words := mark.attrib.pop("aria-label", ""):
+        # A link is named by the description of its mark, which readers hear and a mouse shows; a text names itself.
+        for mark in part.xpath("*[@aria-label][1]"):
             title = etree.Element(f"{_SVG}title")
-            title.text = words
-            link.insert(0, title)
-            return
-
-
-def _merged(name: str, value: Any) -> Any:
-    ours = _CONFIG.get(name)
-    return ours | value if isinstance(ours, dict) and isinstance(value, dict) else value
+            title.text = mark.attrib.pop("aria-label")
+            part.insert(0, title)
 
 
 def xml_text(text: str) -> str:
@@ -165,6 +151,16 @@ def drawn_name(name: str) -> str:
 # ---- charts of several reports -----------------------------------------------------------------------
 
 
+def plot(rows: Sequence[Mapping[str, Any]], height: Any, *, room: int = 0) -> Any:
+    """Return a chart of rows, as wide as the drawing but for the `room` of long names; sizes are in pixels."""
+    return alt.Chart(alt.InlineData(values=rows), width=WIDTH - room, height=height)
+
+
+def bar_plot(rows: Sequence[Mapping[str, Any]], height: Any, *, room: int = 0, **encodings: Any) -> Any:
+    """Return such a chart with a bar for each row."""
+    return plot(rows, height, room=room).mark_bar().encode(**encodings)
+
+
 def stacked(
     rows: Sequence[Mapping[str, Any]], values: str, kinds: Sequence[str], *, height: int, room: int = 0, **colours: Any
 ) -> Any:
@@ -173,15 +169,15 @@ def stacked(
     A row has a "bar", its name, a "kind" with its "order", and a "value", which are so many `values`. `room`: for long
     names, in pixels.
     """
-    return (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - room, height=alt.Step(height))
-        .mark_bar()
-        .encode(
-            y=alt.Y("bar:N", title=None, sort=list(dict.fromkeys(row["bar"] for row in rows))),
-            x=alt.X("sum(value):Q", title=values, axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color("kind:N", sort=kinds, **{"title": None, "legend": alt.Legend(orient="top"), **colours}),
-            order="order:Q",
-        )
+    legend = {"title": None, "legend": alt.Legend(orient="top")}
+    return bar_plot(
+        rows,
+        alt.Step(height),
+        room=room,
+        y=alt.Y("bar:N", title=None, sort=list(dict.fromkeys(row["bar"] for row in rows))),
+        x=alt.X("sum(value):Q", title=values, axis=alt.Axis(tickMinStep=1)),
+        color=alt.Color("kind:N", sort=kinds, **{**legend, **colours}),
+        order="order:Q",
     )
 
 
@@ -209,14 +205,8 @@ def bars(shown: Sequence[tuple[str, float]], title: str, *, percent: bool = Fals
     axis = alt.Axis(format="%") if percent else alt.Axis(tickMinStep=1)
     names = numbered(name for name, _ in shown)
     rows = [{"name": name, "value": value} for name, (_, value) in zip(names, shown, strict=True)]
-    return (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 220, height=alt.Step(24))
-        .mark_bar()
-        .encode(
-            y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED, labelLimit=220)),
-            x=alt.X("value:Q", title=title, axis=axis),
-        )
-    )
+    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED, labelLimit=220))
+    return bar_plot(rows, alt.Step(24), room=220, y=y, x=alt.X("value:Q", title=title, axis=axis))
 
 
 def precision_charts(parts: Iterable[Decided]) -> list[Chart]:
@@ -228,16 +218,12 @@ def precision_charts(parts: Iterable[Decided]) -> list[Chart]:
         {"label": f"{name} ({decided:,})", "precision": value, "low": low, "high": high}
         for name, decided, value, low, high in measured
     ]
-    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH - 200, height=alt.Step(26)).encode(
-        y=alt.Y("label:N", sort=None, title=None)
-    )
+    base = plot(rows, alt.Step(26), room=200).encode(y=alt.Y("label:N", sort=None, title=None))
     scale = alt.Scale(domain=[0, 1])
-    interval = base.mark_rule(strokeWidth=3, color=PALETTE[-1]).encode(
-        x=alt.X("low:Q", scale=scale, title="Precision", axis=alt.Axis(format="%", tickCount=5)), x2="high:Q"
-    )
-    points = base.mark_point(filled=True, size=90, color=PALETTE[0], opacity=1).encode(
-        x=alt.X("precision:Q", scale=scale)
-    )
+    low = alt.X("low:Q", scale=scale, title="Precision", axis=alt.Axis(format="%", tickCount=5))
+    interval = base.mark_rule(strokeWidth=3, color=PALETTE[-1]).encode(x=low, x2="high:Q")
+    points = base.mark_point(filled=True, size=90, color=PALETTE[0], opacity=1)
+    points = points.encode(x=alt.X("precision:Q", scale=scale))
     said = "; ".join(f"{name} {value:.0%} of {decided:,}" for name, decided, value, *_ in measured)
     description = (
         "The share of decided pairs that are duplicates, with its 95% interval; the number of decided pairs is in "
@@ -250,7 +236,7 @@ def threshold_chart(name: str, title: str, description: str, shares: Sequence[Sh
     """Return a chart with the threshold to the right, and a line with a band around it for each name of a line."""
     names = list(dict.fromkeys(point.line for point in shares))
     colours = [PALETTE[place % len(PALETTE)] for place in range(len(names))]
-    base = alt.Chart(alt.InlineData(values=[point._asdict() for point in shares]), width=WIDTH, height=_HEIGHT).encode(
+    base = plot([point._asdict() for point in shares], _HEIGHT).encode(
         x=alt.X("threshold:Q", title="Lowest score", scale=alt.Scale(zero=False)),
         color=alt.Color(
             "line:N",
@@ -272,18 +258,15 @@ def evaluation_charts(thresholds: Mapping[str, Any]) -> Iterator[Chart]:
     for name, own in thresholds["passes"].items():
         parts[name] = (f"the pass “{label_of_pass(name)}”", own)
     for name, (words, numbers) in parts.items():
-        yield threshold_chart(
-            name,
-            f"Precision, recall and F1 of {words}",
+        shares = [
+            Share(label, row["threshold"], row[key], *row[f"{key}_interval"])
+            for key, label in MEASURES[:3]
+            for row in numbers["all"]
+            if row[key] is not None
+        ]
+        description = (
             f"For each lowest score from {numbers['all'][0]['threshold']:g} to 1: precision, recall and F1 if all "
             "labelled pairs from that score on were called duplicates, with 95% intervals. The run used "
-            f"{numbers['used']:g}.",
-            list(_shares_of(numbers["all"])),
+            f"{numbers['used']:g}."
         )
-
-
-def _shares_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[Share]:
-    for key, label in MEASURES[:3]:
-        for row in rows:
-            if row[key] is not None:
-                yield Share(label, row["threshold"], row[key], *row[f"{key}_interval"])
+        yield threshold_chart(name, f"Precision, recall and F1 of {words}", description, shares)

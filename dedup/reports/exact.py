@@ -22,7 +22,7 @@ from articles.storage.newspapers import newspaper_host
 from dedup.declarations import Settings
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Report
+from dedup.reports.base import FileReport
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, listed, share
 
 Form = Literal["exact", "normalised"]
@@ -134,11 +134,6 @@ class ExactCopies:
     same_day: int
     other_day: int
 
-    @property
-    def share(self) -> float:
-        """Return the share of articles, 0..1, whose headline or text another article has too."""
-        return self.any / self.articles if self.articles else 0.0
-
 
 def _rows(articles: Iterable[IncomingArticle]) -> Iterator[tuple[Any, ...]]:
     for number, article in enumerate(articles):
@@ -167,17 +162,14 @@ def _counts(cursor: Any, fill: LiteralString, parameters: Mapping[str, Any]) -> 
     return ExactCopies(articles, headline, text, together, repeats, same_day, other_day)
 
 
-class ExactReport(Report):
-    """Exact repeats, as numbers and as shares of all articles."""
+class ExactReport(FileReport):
+    """Counts articles with the same headline, the same text, or both: as stored, and ignoring case, punctuation and the
+    newspaper's name.
+    """
 
     name: ClassVar[str] = "exact"
     label: ClassVar[str] = "Exact repeats"
-    help: ClassVar[str] = (
-        "Counts articles with the same headline, the same text, or both: as stored, and ignoring case, punctuation "
-        "and the newspaper's name."
-    )
     after_run: ClassVar[bool] = True
-    reads_files: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002 - it has none
         """Count the stored articles by form: "exact", as they are, and "normalised", as passes compare them."""
@@ -202,22 +194,17 @@ class ExactReport(Report):
         if not exact.articles:
             return "There are no articles to count."
         return (
-            f"{exact.any:,} of {exact.articles:,} articles ({exact.share:.2%}) share a headline or text with another "
-            f"article as stored; {normalised.any:,} ({normalised.share:.2%}) do once normalised."
+            f"{exact.any:,} of {exact.articles:,} articles ({exact.any / exact.articles:.2%}) share a headline or text "
+            f"with another article as stored; {normalised.any:,} ({normalised.any / exact.articles:.2%}) do once "
+            "normalised."
         )
 
     def tables(self, result: dict[Form, ExactCopies]) -> list[Table]:
         """Return a table for each form, with the same rows."""
-        return [listed(form, _TITLES[form], _repeated(copies), *_COLUMNS) for form, copies in result.items()]
-
-
-_TITLES: dict[Form, str] = {"exact": "As stored", "normalised": "Normalised"}
-
-
-_COLUMNS = (
-    *(("repeated", "Repeated", TEXT), ("groups", "Groups", COUNT)),
-    *(("articles", "Articles", COUNT), ("share", "Share", SHARE)),
-)
+        titles: dict[Form, str] = {"exact": "As stored", "normalised": "Normalised"}
+        counts = (("groups", "Groups", COUNT), ("articles", "Articles", COUNT), ("share", "Share", SHARE))
+        columns = (("repeated", "Repeated", TEXT), *counts)
+        return [listed(form, titles[form], _repeated(copies), *columns) for form, copies in result.items()]
 
 
 def _repeated(copies: ExactCopies) -> Iterator[tuple[str, int | None, int, float | None]]:

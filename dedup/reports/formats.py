@@ -57,7 +57,12 @@ def print_text(summary: str, tables: Iterable[Table], stream: TextIO) -> None:
     console = Console(file=stream, width=None if stream.isatty() else _WIDTH, highlight=False, markup=False)
     console.print(summary)
     for table in tables:
-        console.print(_text_table(table))
+        text = TextTable(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+        for column in table.columns:
+            text.add_column(column.label, justify="right" if column.is_number else "left")
+        for row in table.written():
+            text.add_row(*(cell for _, cell in row))
+        console.print(text)
 
 
 def _plain(value: Any) -> Any:
@@ -72,15 +77,6 @@ def _csv_cell(column: Column, cell: Cell) -> Cell:
     if column.type is ColumnType.TEXT and str(cell or "").startswith(FORMULA_BEGINNINGS):
         return f"'{cell}"
     return cell
-
-
-def _text_table(table: Table) -> TextTable:
-    text = TextTable(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns:
-        text.add_column(column.label, justify="right" if column.is_number else "left")
-    for row in table.written():
-        text.add_row(*(cell for _, cell in row))
-    return text
 
 
 # ---- as it is kept -----------------------------------------------------------------------------------
@@ -114,13 +110,18 @@ def presented(report: Report, result: Any) -> Shown:
 
 def to_json(shown: Shown) -> dict[str, Any]:
     """Return it as JSON has it."""
-    return {
-        "summary": shown.summary,
-        "tables": [_table_to_json(table) for table in shown.tables],
-        "pictures": [dataclasses.asdict(picture) for picture in shown.pictures],
-        "files": [dataclasses.asdict(file) for file in shown.files],
-        "drawn_by": shown_by(),
-    }
+    tables = [
+        {
+            "name": table.name,
+            "title": table.title,
+            "columns": [[column.name, column.label, column.type.value] for column in table.columns],
+            "rows": table.rows,
+        }
+        for table in shown.tables
+    ]
+    parts = {"summary": shown.summary, "tables": tables, "pictures": shown.pictures, "files": shown.files}
+    found: dict[str, Any] = json.loads(as_json({**parts, "drawn_by": shown_by()}))
+    return found
 
 
 def is_current(stored: dict[str, Any]) -> bool:
@@ -137,36 +138,16 @@ def shown_by() -> str:
 
 def from_json(stored: Any) -> Shown:
     """Return what `to_json` wrote."""
-    return Shown(
-        stored["summary"],
-        [_table_from_json(table) for table in stored["tables"]],
-        [Picture(**picture) for picture in stored["pictures"]],
-        [File(**file) for file in stored["files"]],
-    )
-
-
-def _table_to_json(table: Table) -> dict[str, Any]:
-    return {
-        "name": table.name,
-        "title": table.title,
-        "columns": [[column.name, column.label, column.type.value] for column in table.columns],
-        "rows": [[_cell_to_json(cell) for cell in row] for row in table.rows],
-    }
-
-
-def _table_from_json(stored: dict[str, Any]) -> Table:
-    columns = tuple(Column(name, label, ColumnType(kind)) for name, label, kind in stored["columns"])
-    rows = (
-        tuple(_cell_from_json(column.type, cell) for column, cell in zip(columns, row, strict=True))
-        for row in stored["rows"]
-    )
-    return Table(stored["name"], stored["title"], columns, tuple(rows))
-
-
-def _cell_to_json(cell: Cell) -> Any:
-    if isinstance(cell, Linked):
-        return dataclasses.asdict(cell)
-    return cell.isoformat() if isinstance(cell, date) else cell
+    tables = []
+    for table in stored["tables"]:
+        columns = tuple(Column(name, label, ColumnType(kind)) for name, label, kind in table["columns"])
+        rows = (
+            tuple(_cell_from_json(column.type, cell) for column, cell in zip(columns, row, strict=True))
+            for row in table["rows"]
+        )
+        tables.append(Table(table["name"], table["title"], columns, tuple(rows)))
+    pictures = [Picture(**picture) for picture in stored["pictures"]]
+    return Shown(stored["summary"], tables, pictures, [File(**file) for file in stored["files"]])
 
 
 def _cell_from_json(kind: ColumnType, cell: Any) -> Cell:

@@ -15,7 +15,6 @@ from typing import Annotated, Any, ClassVar
 
 from django.urls import reverse
 
-from articles.models import Article
 from articles.numbers import counted
 from dedup.declarations import Settings, setting
 from dedup.detection.article_sql import article_sql
@@ -23,7 +22,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, ReportError
 from dedup.reports.columns import NUMBER, SHARE, Table, column, share_of, table, tables_of
-from dedup.reports.drawing import PALETTE, WIDTH, alt
+from dedup.reports.drawing import PALETTE, alt, plot
 from dedup.reports.scored_pairs import (
     CountedPairs,
     OfBand,
@@ -200,10 +199,7 @@ class Gaps(CountedPairs):
     windows: Annotated[list[Held], table("Windows")]
     gaps: Annotated[
         list[Gap],
-        table(
-            "Days between the two articles",
-            "band newspapers pairs same_day later q25 median q75 mean longest",
-        ),
+        table("Days between the two articles", "band newspapers pairs same_day later q25 median q75 mean longest"),
         table(
             "Hours between them, where both times are known", "band newspapers pairs timed median_hours", named="hours"
         ),
@@ -212,16 +208,19 @@ class Gaps(CountedPairs):
     by_days: list[tuple[int, int]]
     examples: Annotated[list[Example], table(f"Examples of pairs more than {FAR_DAYS} days apart")]
 
+    @property
+    def top(self) -> str:
+        """Return the band of the highest scores in words."""
+        return self.gaps[0].label
+
 
 class GapsReport(Report):
-    """Days and hours between the articles of pairs."""
+    """Counts how far apart the articles of pairs were published, by score and newspaper, and how many days a window
+    needs to hold nearly all of the surest pairs.
+    """
 
     name: ClassVar[str] = "gaps"
     label: ClassVar[str] = "Time gaps"
-    help: ClassVar[str] = (
-        "Counts how far apart the articles of pairs were published, by score and newspaper, and how many days a window "
-        "needs to hold nearly all of the surest pairs."
-    )
     options_class: ClassVar[type[Settings]] = GapsOptions
     heavy: ClassVar[bool] = True
 
@@ -240,8 +239,7 @@ class GapsReport(Report):
         self.check(options)
         which = pass_pairs(options, any_time=True)
         edges = edges_of(which.lowest)
-        articles = Article.objects.in_scope(**scope.bounds()).count()
-        with scored(which, scope) as (cursor, dense):
+        with scored(which, scope) as (cursor, facts):
             gaps = count_gaps(cursor, edges)
             cursor.execute(_BY_DAYS_SQL, {"band": len(edges)})
             by_days = cursor.fetchall()
@@ -249,10 +247,7 @@ class GapsReport(Report):
             examples = [_example(*row) for row in cursor.fetchall()]
         windows = held_by(sorted({*_SHARES, options.hold}), by_days)
         advised = next((window for window in windows if window.share == options.hold), None)
-        return Gaps(
-            which.pass_name, which.run, which.why, which.newer, articles, dense,
-            options.hold, advised, windows, gaps, far_pairs(gaps), by_days, examples,
-        )  # fmt: skip
+        return Gaps(*facts, options.hold, advised, windows, gaps, far_pairs(gaps), by_days, examples)
 
     def summary(self, result: Gaps) -> str:
         """Return the advised window, how many pairs are far apart, and where the pairs come from."""
@@ -269,13 +264,13 @@ class GapsReport(Report):
     def tables(self, result: Gaps) -> list[Table]:
         """Return the gaps, the windows, the pairs far apart by band, and examples of them."""
         windows, gaps, hours, *far = tables_of(result)
-        return [gaps, hours, replace(windows, title=f"Windows for scores {_top(result)}"), *far]
+        return [gaps, hours, replace(windows, title=f"Windows for scores {result.top}"), *far]
 
     def charts(self, result: Gaps) -> Sequence[Chart]:
         """Return the spread of the gaps, and the share of the top band that each window holds."""
         spread = [_spread_chart(result.gaps)] if any(gap.later for gap in result.gaps) else []
         advised = result.advised.days if result.advised else None
-        return [*spread, *([_window_chart(_top(result), result.by_days, advised)] if result.by_days else [])]
+        return [*spread, *([_window_chart(result.top, result.by_days, advised)] if result.by_days else [])]
 
 
 def held_by(shares: Sequence[float], by_days: Sequence[tuple[int, int]]) -> list[Held]:
@@ -286,14 +281,9 @@ def held_by(shares: Sequence[float], by_days: Sequence[tuple[int, int]]) -> list
     """
     if not by_days:
         return []
-    held = _held(by_days)
+    held = list(accumulate(pairs for _, pairs in by_days))
     places = (bisect_left(held, share * held[-1] - _ROUNDING) for share in shares)
     return [Held(share, by_days[place][0], held[place]) for share, place in zip(shares, places, strict=True)]
-
-
-def _held(by_days: Sequence[tuple[int, int]]) -> list[int]:
-    """Return how many pairs are so many days apart or fewer."""
-    return list(accumulate(pairs for _, pairs in by_days))
 
 
 def count_gaps(cursor: Any, edges: Sequence[float]) -> list[Gap]:
@@ -325,17 +315,13 @@ def _example(_band: int, score: float, days: int, pair: int | None, left: int, r
 
 def _advice(result: Gaps) -> str:
     if result.advised is None:
-        return f"The pass {result.pass_name} finds no pairs with scores {_top(result)}, so no window can be advised."
+        return f"The pass {result.pass_name} finds no pairs with scores {result.top}, so no window can be advised."
     total = sum(pairs for _, pairs in result.by_days)
     days = "one day" if result.advised.days == 1 else f"{result.advised.days:,} days"
     return (
-        f"A window of {days} holds {result.advised.pairs:,} of {counted(total, 'pair')} with scores {_top(result)} "
+        f"A window of {days} holds {result.advised.pairs:,} of {counted(total, 'pair')} with scores {result.top} "
         f"({result.advised.pairs / total:.2%}; you asked for {result.hold:.2%})."
     )
-
-
-def _top(result: Gaps) -> str:
-    return result.gaps[0].label
 
 
 def _spread_chart(gaps: Sequence[Gap]) -> Chart:
@@ -350,7 +336,7 @@ def _spread_chart(gaps: Sequence[Gap]) -> Chart:
         if gap.quantiles
     ]
     names = list(_NEWSPAPERS.values())
-    base = alt.Chart({"values": rows}, width=WIDTH, height=alt.Step(20)).encode(
+    base = plot(rows, alt.Step(20)).encode(
         y=alt.Y("score:N", title=None, sort=[str(row["score"]) for row in rows]),
         yOffset=alt.YOffset("newspapers:N", sort=names),
         color=alt.Color(
@@ -378,19 +364,16 @@ def _spread_chart(gaps: Sequence[Gap]) -> Chart:
 
 def _window_chart(band: str, by_days: Sequence[tuple[int, int]], advised: int | None) -> Chart:
     """Return the share of a band's pairs that a window of so many days holds, with the advised window marked."""
-    held = _held(by_days)
+    held = list(accumulate(pairs for _, pairs in by_days))
     rows = [{"days": days, "share": within / held[-1]} for (days, _), within in zip(by_days, held, strict=True)]
     last = max(1, by_days[-1][0])
     scale = alt.Scale(type="symlog", domain=[0, last * 1.1], nice=False)
     axis = alt.Axis(values=_days_up_to(last), format=",d")
-    curve = (
-        alt.Chart({"values": rows}, width=WIDTH, height=260)
-        .mark_line(interpolate="step-after", point=len(rows) <= _MOST_POINTS)
-        .encode(
-            x=alt.X("days:Q", title="Window in days (logarithmic)", scale=scale, axis=axis),
-            y=alt.Y("share:Q", title="Share of the pairs", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),
-        )
+    curve = plot(rows, 260).encode(
+        x=alt.X("days:Q", title="Window in days (logarithmic)", scale=scale, axis=axis),
+        y=alt.Y("share:Q", title="Share of the pairs", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),
     )
+    curve = curve.mark_line(interpolate="step-after", point=len(rows) <= _MOST_POINTS)
     description = f"The share of the pairs with scores {band} that a window of days holds."
     if advised is not None:
         words, right = counted(advised, "day"), advised > last * _FAR_RIGHT

@@ -135,14 +135,12 @@ class _Counting:
 
 
 class LineageReport(Report):
-    """Who publishes first, who follows whom, and what kinds of reuse there are."""
+    """Counts who publishes first, who follows whom after how many hours, and the kinds of reuse: wire copy, press
+    release, newspaper to newspaper, common source.
+    """
 
     name: ClassVar[str] = "lineage"
     label: ClassVar[str] = "Lineage"
-    help: ClassVar[str] = (
-        "Counts who publishes first, who follows whom after how many hours, and the kinds of reuse: wire copy, press "
-        "release, newspaper to newspaper, common source."
-    )
     heavy: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Any) -> Lineages:  # noqa: ARG002 - it has none
@@ -168,19 +166,13 @@ class LineageReport(Report):
 
     def charts(self, result: Lineages) -> list[Chart]:
         """Return the kinds of reuse, and who publishes first, as bars; none without clusters."""
-        return ([_kinds_chart(result)] if result.clusters else []) + (
-            [_leaders_chart(result)] if any(leader.led for leader in result.leaders) else []
-        )
-
-
-def _kinds_chart(result: Lineages) -> Chart:
-    counts = ", ".join(f"{kind.label} {kind.clusters:,}" for kind in result.kinds)
-    return Chart(
-        "kinds",
-        "Kinds of reuse",
-        f"A bar for each kind, with its clusters: {counts}.",
-        bars([(kind.label, kind.clusters) for kind in result.kinds], "Clusters"),
-    )
+        if not result.clusters:
+            return []
+        counts = ", ".join(f"{kind.label} {kind.clusters:,}" for kind in result.kinds)
+        described = f"A bar for each kind, with its clusters: {counts}."
+        drawn = bars([(kind.label, kind.clusters) for kind in result.kinds], "Clusters")
+        kinds = Chart("kinds", "Kinds of reuse", described, drawn)
+        return [kinds, *([_leaders_chart(result)] if any(leader.led for leader in result.leaders) else [])]
 
 
 def _leaders_chart(result: Lineages) -> Chart:

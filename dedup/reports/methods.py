@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
+from django.db.models import Count, Max, Min
 from django.template.loader import render_to_string
 
-from articles.jobs.work import Work
-from articles.models import Newspaper
+from articles.models import Article, Newspaper
 from articles.numbers import counted
-from dedup.declarations import Settings
+from articles.querysets import given
+from articles.versions import versions
+from dedup.declarations import SettingEffect, Settings
+from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label as label_of_pass
+from dedup.detection.runs.judging import model_in_use
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import File, Report
-from dedup.reports.columns import COUNT, SHARE, TEXT, Table, drawn, listed
-from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts, facts_of
-from dedup.research.answers import MEASURES
-from dedup.research.sampling import Plan, option_of
-from dedup.rows.corpus.kept import write_kept
+from dedup.detection.types import VerdictKind
+from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
+from dedup.reports.base import File, Report, of_both
+from dedup.reports.columns import COUNT, NUMBER, SHARE, TEXT, Table, column, drawn, listed
+from dedup.research.answers import MEASURES, score_numbers
+from dedup.research.measure import Judged, judged_pairs
+from dedup.research.precision import precision, recall
+from dedup.research.sampling import Plan, option_of, read_sample
+from dedup.research.strata import NOT_PROPOSED
+from dedup.review.readings.second_readings import agreements
+from dedup.review.readings.validation import agreements_of, is_finished, tally_of
 
-_MANAGE = "manage.py"
 _ANY_DAYS = 36_500  # more is no limit
 # Those of the measurements; each pass cites its own.
 _WORKS = {
@@ -47,6 +57,52 @@ _WORKS = {
 
 
 @dataclass(frozen=True, slots=True)
+class PassFacts:
+    """A pass of the run: its lowest score and most days apart, None if it has no such bound, and its pairs now."""
+
+    name: str
+    label: str
+    lowest_score: float | None
+    most_days: int | None
+    pairs: int
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementFacts:
+    """How well two readers agree; kappa is None with fewer than 20 pairs."""
+
+    of: Annotated[str, column("Of")]
+    readings: Annotated[int, column("Pairs")]
+    share: Annotated[float, column("Agreed", SHARE, named="agreed")]
+    kappa: Annotated[float | None, column("Kappa")]
+    kappa_interval: Annotated[
+        tuple[float, float] | None,
+        column("95% from", NUMBER, named="kappa_low", item=0),
+        column("95% to", NUMBER, named="kappa_high", item=1),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that a methods section states of the archive: its counts, the last run, its settings, and what was measured.
+
+    `counts`: what is stored now, in the scope; its `verdicts` count proposed pairs. `measured`: precision, recall and
+    F1 on a validation sample, of the verdict and of each pass, the first two with intervals; `of_all` if pairs that no
+    pass proposes were drawn too, without which recall is that among proposed pairs.
+    """
+
+    versions: dict[str, str]
+    model: dict[str, Any]
+    run: dict[str, Any] | None
+    passes: list[PassFacts]
+    counts: dict[str, Any]
+    measured: dict[str, Any] | None
+    agreement: list[AgreementFacts]
+    seeds: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Methods:
     """The texts for a paper, and the facts that they state."""
 
@@ -57,12 +113,10 @@ class Methods:
 
 
 class MethodsReport(Report):
-    """What a paper says of the method."""
+    """Writes the methods paragraph of a paper, and lists the commands that repeat every number."""
 
     name: ClassVar[str] = "methods"
     label: ClassVar[str] = "Methods"
-    help: ClassVar[str] = "Writes the methods paragraph of a paper, and lists the commands that repeat every number."
-    options_class: ClassVar[type[Settings]] = Settings
     after_run: ClassVar[bool] = True
     names_run: ClassVar[bool] = True
 
@@ -106,37 +160,150 @@ class MethodsReport(Report):
         ]
 
 
-def methods_of(part: Scope) -> str:
-    """Return the paragraph for the articles of a corpus."""
-    return paragraph(facts_of(part))
+# ---- the facts -----------------------------------------------------------------------------------------
 
 
-def write_corpus_job(work: Work) -> None:
-    """Write a corpus that somebody asked for, with its paragraph. Raises JobError."""
-    write_kept(work, methods_of)
+def facts_of(scope: Scope) -> Facts:
+    """Return what is known of the stored articles of a scope, of the last run, and of the latest sample."""
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    # A sample whose results may be seen: all labels are in, or they were opened.
+    some = ValidationSample.objects.filter(pairs__labels__isnull=False).distinct()
+    sample = next((sample for sample in some if sample.opened_at or is_finished(sample)), None)
+    model = model_in_use()
+    return Facts(
+        versions(),
+        {"version": model.version, "threshold": model.threshold, "learnt_from": dict(model.learnt_from)},
+        None if run is None else _run_facts(run),
+        [] if run is None else _passes_of(run, scope),
+        _count(scope, run),
+        None if sample is None else _measure(sample),
+        _agreements(sample),
+        {} if sample is None else {"sample": sample.seed},
+    )
+
+
+def _run_facts(run: DetectionRun) -> dict[str, Any]:
+    return {
+        "number": run.pk,
+        "profile": run.profile_name,
+        "finished_at": run.finished_at and run.finished_at.isoformat(timespec="seconds"),
+        "boilerplate": run.boilerplate.value,
+        "scope": run.scope,
+    }
+
+
+def _passes_of(run: DetectionRun, scope: Scope) -> list[PassFacts]:
+    found = Evidence.objects.filter(given(**of_both(scope, "pair__")), stale=False)
+    counts = dict(found.order_by().values_list("pass_name").annotate(Count("pk")))
+    enabled = {name: run.config[name] for name in PASSES if run.config.get(name, {}).get("enabled")}
+    return [
+        PassFacts(
+            name,
+            label_of_pass(name),
+            settings.get(bound_named(name, SettingEffect.FROM_SCORE)),
+            settings.get(bound_named(name, SettingEffect.WITHIN_DAYS)),
+            counts.get(name, 0),
+            settings,
+        )
+        for name, settings in enabled.items()
+    ]
+
+
+def _count(scope: Scope, run: DetectionRun | None) -> dict[str, Any]:
+    articles = Article.objects.in_scope(**scope.bounds()).order_by()
+    facts = articles.aggregate(
+        articles=Count("pk"), newspapers=Count("newspaper", distinct=True), first_day=Min("date"), last_day=Max("date")
+    )
+    members = Membership.objects.filter(article__in=articles).order_by()
+    clustered = members.aggregate(clusters=Count("cluster", distinct=True), clustered_articles=Count("pk"))
+    kept = Cluster.objects.filter(kept__in=articles).order_by().count()
+    pairs = Pair.objects.proposed().filter(given(**of_both(scope)))
+    verdicts = dict(pairs.order_by().values_list("verdict").annotate(Count("pk")))
+    newest = run.counts.get("newest") if run else None
+    return {
+        **facts,
+        "pairs": sum(verdicts.values()),
+        "verdicts": {kind.value: verdicts.get(kind.value, 0) for kind in VerdictKind},
+        **clustered,
+        "duplicate_articles": clustered["clustered_articles"] - kept,
+        "decided_pairs": pairs.exclude(state=Pair.State.UNDECIDED).order_by().count(),
+        "changed_since_run": 0 if newest is None else articles.filter(revision__gt=newest).count(),
+    }
+
+
+def _measure(sample: ValidationSample) -> dict[str, Any]:
+    read = read_sample(sample)
+    judged = judged_pairs(read.pairs)
+    passes = dict.fromkeys(name for pair in judged for name in pair.passes)
+    score = partial(_score, sample, judged)
+    return {
+        "sample": sample.name,
+        "seed": sample.seed,
+        "options": sample.options,
+        "pairs": len(judged),
+        "unlabelled": read.unlabelled,
+        "readers": sample.readers,
+        "labels": read.summary(),
+        "of_all": any(stratum["name"].startswith(NOT_PROPOSED) for stratum in sample.strata),
+        "verdict": score([pair.called for pair in judged]),
+        "passes": {name: score([name in pair.passes for pair in judged]) for name in PASSES if name in passes},
+    }
+
+
+def _score(sample: ValidationSample, judged: Sequence[Judged], calls: Sequence[bool]) -> dict[str, Any]:
+    """Return precision, recall and F1 of these calls; the first two with intervals, as the sample's page has them."""
+    numbers = score_numbers([pair.label for pair in judged], [pair.found.weight for pair in judged], calls)
+    tables: defaultdict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
+    for pair, call in zip(judged, calls, strict=True):
+        tables[pair.found.stratum][pair.label, call] += 1
+    tallies = [tally_of(stored, tables[stored["name"]]) for stored in sample.strata]
+    found: dict[str, Any] = {name: numbers[name] for name in ("called", "duplicates", "f1")}
+    for name, estimated in (("precision", precision(tallies)), ("recall", recall(tallies))):
+        found |= {name: estimated and estimated.value, f"{name}_interval": estimated and estimated[1:]}
+    return found
+
+
+def _agreements(sample: ValidationSample | None) -> list[AgreementFacts]:
+    """Return how well editors agree, and the readers of the sample, by numbers in the order of their first labels."""
+    editors = agreements().all
+    found = [("editors, on pairs read a second time", editors)] if editors.readings else []
+    if sample is not None:
+        rows = sample.pairs.order_by().values_list("labels__reader").annotate(first=Min("labels__labelled_at"))
+        readers = [reader for reader, _ in rows.order_by("first", "labels__reader") if reader]
+        for one, other, agreement in agreements_of(sample):
+            numbers = f"{readers.index(one) + 1} and {readers.index(other) + 1}"
+            found.append((f"readers {numbers} of the sample “{sample.name}”", agreement))
+    return [
+        AgreementFacts(of, agreement.readings, agreement.share, kappa and kappa.value, kappa and kappa[1:])
+        for of, agreement in found
+        for kappa in [agreement.kappa]
+    ]
+
+
+# ---- the tables -----------------------------------------------------------------------------------------
 
 
 def _counts(facts: Facts) -> Iterator[tuple[str, int]]:
     counts = facts.counts
-    yield "articles", counts.articles
-    yield "newspapers", counts.newspapers
-    yield "proposed pairs", counts.pairs
-    for verdict, pairs in counts.verdicts.items():
+    yield "articles", counts["articles"]
+    yield "newspapers", counts["newspapers"]
+    yield "proposed pairs", counts["pairs"]
+    for verdict, pairs in counts["verdicts"].items():
         yield f"of them with the verdict {verdict}", pairs
     for detection_pass in facts.passes:
         yield f"pairs of the pass {detection_pass.label}", detection_pass.pairs
-    yield "pairs that editors have decided", counts.decided_pairs
-    yield "clusters", counts.clusters
-    yield "articles in clusters", counts.clustered_articles
-    yield "articles that duplicate another one", counts.duplicate_articles
-    yield "articles stored or changed since the run", counts.changed_since_run
+    yield "pairs that editors have decided", counts["decided_pairs"]
+    yield "clusters", counts["clusters"]
+    yield "articles in clusters", counts["clustered_articles"]
+    yield "articles that duplicate another one", counts["duplicate_articles"]
+    yield "articles stored or changed since the run", counts["changed_since_run"]
 
 
 def _measured(facts: Facts) -> Iterator[tuple[Any, ...]]:
     if facts.measured is None:
         return
-    rows = {"the verdict": facts.measured.verdict}
-    rows |= {label_of_pass(name): numbers for name, numbers in facts.measured.passes.items()}
+    rows = {"the verdict": facts.measured["verdict"]}
+    rows |= {label_of_pass(name): numbers for name, numbers in facts.measured["passes"].items()}
     for name, numbers in rows.items():
         yield name, *_interval(numbers, "precision"), *_interval(numbers, "recall"), numbers["f1"]
 
@@ -174,7 +341,7 @@ def paragraph(facts: Facts) -> str:
     """Return a paragraph of about 120 words for the methods section of a paper. What was not measured is said."""
     if facts.run is None:
         return "No run has finished yet, so there is nothing to describe."
-    if not facts.counts.articles:
+    if not facts.counts["articles"]:
         return "There are no articles to describe."
     measured, agreement = facts.measured, facts.agreement
     text = render_to_string(
@@ -183,15 +350,20 @@ def paragraph(facts: Facts) -> str:
             "facts": facts,
             "counts": facts.counts,
             "passes": [_pass(found) for found in facts.passes],
-            "duplicates": f"{facts.counts.duplicate_articles / facts.counts.articles:.1%}",
+            "duplicates": f"{facts.counts['duplicate_articles'] / facts.counts['articles']:.1%}",
             "measured": measured,
-            "precision": measured and _estimate(measured.verdict, "precision", "called"),
-            "recall": measured and _estimate(measured.verdict, "recall", "duplicates"),
+            "precision": measured and _estimate(measured["verdict"], "precision", "called"),
+            "recall": measured and _estimate(measured["verdict"], "recall", "duplicates"),
             "kappas": [_kappa(found) for found in agreement if found.kappa is not None],
             "most_readings": max((found.readings for found in agreement), default=0),
         },
     )
     return " ".join(text.split())
+
+
+def methods_of(part: Scope) -> str:
+    """Return the paragraph for the articles of a corpus."""
+    return paragraph(facts_of(part))
 
 
 def _pass(found: PassFacts) -> str:
@@ -238,15 +410,15 @@ def bibtex(facts: Facts) -> str:
 
 def commands(facts: Facts, bounds: Sequence[str]) -> list[str]:
     """Return the commands that give every number again, in order. `bounds` are the options of the report's scope."""
-    if facts.run is None or not facts.counts.articles:
+    if facts.run is None or not facts.counts["articles"]:
         return []
     found = [["version"], _find(facts.run), ["report", "methods", *bounds, "--format", "json"]]
     if facts.measured:
         found += [
             ["export", "validation", *_drawing(facts.measured), "--output", "again.csv"],
-            ["evaluate", "--sample", facts.measured.sample],
+            ["evaluate", "--sample", facts.measured["sample"]],
         ]
-    return [shlex.join([_MANAGE, *command]) for command in found]
+    return [shlex.join(["manage.py", *command]) for command in found]
 
 
 def _find(run: dict[str, Any]) -> list[str]:
@@ -257,9 +429,9 @@ def _find(run: dict[str, Any]) -> list[str]:
     return ["find_duplicates", *profile, *part, *passes, "--boilerplate", run["boilerplate"]]
 
 
-def _drawing(measured: Measured) -> Iterator[str]:
+def _drawing(measured: dict[str, Any]) -> Iterator[str]:
     """Yield the options that draw the sample again, from the same archive."""
     for field in fields(Plan):
-        if (value := measured.options.get(field.name)) not in (None, ""):
+        if (value := measured["options"].get(field.name)) not in (None, ""):
             yield from (option_of(field.name), ",".join(map(str, value)) if isinstance(value, list) else str(value))
-    yield from ("--seed", str(measured.seed))
+    yield from ("--seed", str(measured["seed"]))

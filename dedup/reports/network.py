@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log1p, pi, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
@@ -17,7 +17,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, File, Report
 from dedup.reports.columns import column, table
 from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name, xml_text
-from dedup.reports.sources import Printing, Source, Together, newspapers_together, sources_of
+from dedup.reports.sources import Printing, Together, newspapers_together, sources_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -71,11 +71,10 @@ class Network:
 
 
 class NetworkReport(Report):
-    """Newspapers that share duplicates."""
+    """Shows which newspapers print the same articles, and how many."""
 
     name: ClassVar[str] = "network"
     label: ClassVar[str] = "Network of newspapers"
-    help: ClassVar[str] = "Shows which newspapers print the same articles, and how many."
     options_class: ClassVar[type[Settings]] = NetworkOptions
     after_run: ClassVar[bool] = True
 
@@ -83,7 +82,15 @@ class NetworkReport(Report):
         """Count the clusters of the last run."""
         together = newspapers_together(scope)
         edges = [edge for edge in together if not edge.is_one and edge.pairs >= options.least]
-        nodes = _nodes(edges, sources_of(scope)) if edges else ()
+        pairs: defaultdict[int, list[int]] = defaultdict(list)
+        for edge in edges:
+            for newspaper in (edge.left_id, edge.right_id):
+                pairs[newspaper].append(edge.pairs)
+        nodes = []
+        for source in sources_of(scope) if edges else ():
+            if shared := pairs.get(source.newspaper_id):
+                counts = (source.name, source.newspaper_id, source.articles, source.duplicates)
+                nodes.append(Node(*counts, len(shared), sum(shared)))
         return Network(options.least, sorted(nodes, key=lambda node: (-node.pairs, node.name)), edges)
 
     def summary(self, result: Network) -> str:
@@ -106,21 +113,14 @@ class NetworkReport(Report):
     def files(self, result: Network) -> list[File]:
         """Return the whole network for Gephi, Cytoscape, igraph or networkx."""
         graphml = "\n".join(nx.generate_graphml(_graph(result)))
+        header = ("Source", "Target", "Type", "Weight", "Clusters")  # as Gephi expects them
+        rows = (
+            (guarded(edge.left), guarded(edge.right), "Undirected", edge.pairs, edge.clusters) for edge in result.edges
+        )
         return [
             File("network.graphml", "application/graphml+xml", "GraphML", f"{graphml}\n"),
-            File("edges.csv", "text/csv", "Edges as CSV", _edges_csv(result.edges)),
+            File("edges.csv", "text/csv", "Edges as CSV", csv_text([header, *rows], quoting=csv.QUOTE_NONNUMERIC)),
         ]
-
-
-def _nodes(edges: Iterable[Together], sources: Iterable[Source]) -> Iterator[Node]:
-    pairs: defaultdict[int, list[int]] = defaultdict(list)
-    for edge in edges:
-        for newspaper in (edge.left_id, edge.right_id):
-            pairs[newspaper].append(edge.pairs)
-    for source in sources:
-        if shared := pairs.get(source.newspaper_id):
-            counts = (source.name, source.newspaper_id, source.articles, source.duplicates)
-            yield Node(*counts, len(shared), sum(shared))
 
 
 def _graph(result: Network) -> nx.Graph[str]:
@@ -131,13 +131,6 @@ def _graph(result: Network) -> nx.Graph[str]:
     for edge in result.edges:
         graph.add_edge(f"n{edge.left_id}", f"n{edge.right_id}", weight=edge.pairs, clusters=edge.clusters)
     return graph
-
-
-def _edges_csv(edges: Iterable[Together]) -> str:
-    """Return the edges with the names of columns that Gephi expects."""
-    rows = ((guarded(edge.left), guarded(edge.right), "Undirected", edge.pairs, edge.clusters) for edge in edges)
-    header = ("Source", "Target", "Type", "Weight", "Clusters")
-    return csv_text([header, *rows], quoting=csv.QUOTE_NONNUMERIC)
 
 
 def places(result: Network) -> dict[int, tuple[float, float]]:
@@ -260,24 +253,14 @@ def _lines(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[str
 
 def _layers(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Any:
     # Places and areas are in pixels already.
-    lines = (
-        alt.Chart(alt.InlineData(values=edges))
-        .mark_rule(color=PALETTE[-1], opacity=0.55, strokeCap="round", aria=True)
-        .encode(
-            x=alt.X("x:Q", scale=None, axis=None),
-            y=alt.Y("y:Q", scale=None, axis=None),
-            x2="x2:Q",
-            y2="y2:Q",
-            size=alt.Size("pairs:Q", scale=alt.Scale(type="sqrt", range=[1.5, 9]), legend=None),
-            href="href:N",
-            description="about:N",
-        )
-    )
-    at = alt.Chart(alt.InlineData(values=nodes)).encode(x=alt.X("x:Q", scale=None, axis=None), href="href:N")
-    circles = at.mark_circle(color=PALETTE[0], opacity=0.9, aria=True).encode(
-        y=alt.Y("y:Q", scale=None, axis=None), size=alt.Size("area:Q", scale=None), description="about:N"
-    )
-    names = at.mark_text(fontSize=11, baseline="bottom").encode(
-        y=alt.Y("above:Q", scale=None, axis=None), text="name:N"
-    )
+    x, y = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
+    width = alt.Size("pairs:Q", scale=alt.Scale(type="sqrt", range=[1.5, 9]), legend=None)
+    ends: dict[str, Any] = {"x": x, "y": y, "x2": "x2:Q", "y2": "y2:Q"}
+    lines = alt.Chart(alt.InlineData(values=edges)).encode(**ends, size=width, href="href:N", description="about:N")
+    lines = lines.mark_rule(color=PALETTE[-1], opacity=0.55, strokeCap="round", aria=True)
+    at = alt.Chart(alt.InlineData(values=nodes)).encode(x=x, href="href:N")
+    circles = at.mark_circle(color=PALETTE[0], opacity=0.9, aria=True)
+    circles = circles.encode(y=y, size=alt.Size("area:Q", scale=None), description="about:N")
+    above = alt.Y("above:Q", scale=None, axis=None)
+    names = at.mark_text(fontSize=11, baseline="bottom").encode(y=above, text="name:N")
     return alt.layer(lines, circles, names, width=WIDTH, height=_HEIGHT).resolve_scale(size="independent")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from itertools import starmap
 from typing import Annotated, Any, ClassVar
 
 from django.db.models import Count, Max, Min
@@ -51,11 +50,10 @@ class NewspaperCounts:
 
 
 class NewspapersReport(Report):
-    """Articles and duplicates by newspaper, the largest first."""
+    """Counts the articles and duplicates of each newspaper, or of each owner or edition."""
 
     name: ClassVar[str] = "newspapers"
     label: ClassVar[str] = "Newspapers"
-    help: ClassVar[str] = "Counts the articles and duplicates of each newspaper, or of each owner or edition."
     options_class: ClassVar[type[Settings]] = NewspapersOptions
 
     def result(self, scope: Scope, options: NewspapersOptions) -> list[NewspaperCounts]:
@@ -94,12 +92,9 @@ def grouped(rows: Iterable[tuple[Any, ...]], options: NewspapersOptions) -> list
     for newspaper, owner, edition, *counts in rows:
         group = (owner if options.by_owner else "", edition if options.by_edition else "")
         groups[", ".join(filter(None, group)) or newspaper].append(tuple(counts))
-    return sorted(starmap(_counts_of, groups.items()), key=lambda row: (-row.articles, row.name))
-
-
-def _counts_of(name: str, newspapers: Sequence[tuple[Any, ...]]) -> NewspaperCounts:
-    articles, first, last, clustered, kept = zip(*newspapers, strict=True)
-    in_clusters = sum(clustered)
-    return NewspaperCounts(
-        name, len(newspapers), sum(articles), min(first), max(last), in_clusters, in_clusters - sum(kept)
-    )
+    found = []
+    for name, newspapers in groups.items():
+        articles, first, last, clustered, kept = zip(*newspapers, strict=True)
+        totals = (sum(articles), min(first), max(last), sum(clustered), sum(clustered) - sum(kept))
+        found.append(NewspaperCounts(name, len(newspapers), *totals))
+    return sorted(found, key=lambda row: (-row.articles, row.name))

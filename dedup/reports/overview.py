@@ -15,7 +15,7 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, rows_of
 from dedup.reports.columns import COUNT, NUMBER, TEXT, Table, column, listed, share_of, share_of_all, table, tables_of
-from dedup.reports.drawing import MOST_BARS, PALETTE, WIDTH, alt, bars, drawn_name, time_axis
+from dedup.reports.drawing import MOST_BARS, PALETTE, alt, bar_plot, bars, drawn_name, time_axis
 from dedup.reports.passes import found_by
 
 # By their share, the names of the columns that have them.
@@ -132,14 +132,12 @@ class Overview:
 
 
 class OverviewReport(Report):
-    """Duplicates by month, newspaper and pass, and the sizes of articles."""
+    """Shows the share of duplicates by month, newspaper and pass, and how long the articles are in characters and
+    shingles.
+    """
 
     name: ClassVar[str] = "overview"
     label: ClassVar[str] = "Overview"
-    help: ClassVar[str] = (
-        "Shows the share of duplicates by month, newspaper and pass, and how long the articles are in characters and "
-        "shingles."
-    )
     heavy: ClassVar[bool] = True
     after_run: ClassVar[bool] = True
 
@@ -233,14 +231,8 @@ def _months_chart(months: list[Month]) -> Chart:
     rows = [{"month": f"{month.name}-01", "share": month.share} for month in months]
     first, last = (datetime.date.fromisoformat(f"{bound.name}-01") for bound in (months[0], months[-1]))
     scale, axis = time_axis("month", first, last)
-    spec = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=200)
-        .mark_bar()
-        .encode(
-            x=alt.X("utcyearmonth(month):T", title=None, scale=scale, axis=axis),
-            y=alt.Y("share:Q", title="Duplicates", axis=alt.Axis(format="%")),
-        )
-    )
+    x = alt.X("utcyearmonth(month):T", title=None, scale=scale, axis=axis)
+    spec = bar_plot(rows, 200, room=60, x=x, y=alt.Y("share:Q", title="Duplicates", axis=alt.Axis(format="%")))
     most = max(months, key=lambda month: month.share)
     return Chart(
         "months",
@@ -279,16 +271,10 @@ def _histogram(kind: str, sizes: Sizes) -> Chart:
         {"place": place, "size": f"{bar.low:,}–{bar.high:,}" if bar.high else "0", "articles": bar.articles}
         for place, bar in enumerate(sizes.bars)
     ]
-    spec = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=200)
-        .mark_bar(color=PALETTE[2])
-        .encode(
-            x=alt.X(
-                "size:N", sort=alt.SortField("place"), title=_KINDS[kind].capitalize(), axis=alt.Axis(labelAngle=-40)
-            ),
-            y=alt.Y("articles:Q", title="Articles", axis=alt.Axis(tickMinStep=1)),
-        )
-    )
+    axis = alt.Axis(labelAngle=-40)
+    x = alt.X("size:N", sort=alt.SortField("place"), title=_KINDS[kind].capitalize(), axis=axis)
+    y = alt.Y("articles:Q", title="Articles", axis=alt.Axis(tickMinStep=1))
+    spec = bar_plot(rows, 200, room=60, x=x, y=y).mark_bar(color=PALETTE[2])
     low, middle, high = (sizes.quantiles[place] for place in (1, 3, 5))
     return Chart(
         kind,

@@ -168,24 +168,19 @@ class Passes:
     duplicates: int
     passes: Annotated[
         list[PassCounts],
-        table(
-            "What each pass finds",
-            "pass pairs pairs_alone clustered clustered_alone duplicates duplicates_alone",
-        ),
+        table("What each pass finds", "pass pairs pairs_alone clustered clustered_alone duplicates duplicates_alone"),
         table("Precision by pass", "pass decided confirmed precision low high", named="precision"),
     ]
     overlap: list[Overlap]
 
 
 class PassesReport(Report):
-    """Pairs and duplicates by pass."""
+    """Counts the pairs and duplicates that each pass finds, what it alone finds, what passes find in common, and how
+    many of the decided pairs are duplicates.
+    """
 
     name: ClassVar[str] = "passes"
     label: ClassVar[str] = "Passes"
-    help: ClassVar[str] = (
-        "Counts the pairs and duplicates that each pass finds, what it alone finds, what passes find in common, and "
-        "how many of the decided pairs are duplicates."
-    )
     heavy: ClassVar[bool] = True
     after_run: ClassVar[bool] = True
 
@@ -278,18 +273,13 @@ def _squares(result: Passes) -> Chart:
         for share in [row.pairs / whole[row.one]]
     ]
     order = list(labels.values())
+    above = alt.Axis(orient="top", domain=False, ticks=False, labelAngle=-40)
     base = alt.Chart(alt.InlineData(values=rows), width=alt.Step(54), height=alt.Step(30)).encode(
         y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(domain=False, ticks=False)),
-        x=alt.X(
-            "column:N",
-            sort=order,
-            title=None,
-            axis=alt.Axis(orient="top", domain=False, ticks=False, labelAngle=-40),
-        ),
+        x=alt.X("column:N", sort=order, title=None, axis=above),
     )
-    squares = base.mark_rect().encode(
-        color=alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], range=list(BEHIND_TEXT)), legend=None)
-    )
+    scale = alt.Scale(domain=[0, 1], range=list(BEHIND_TEXT))
+    squares = base.mark_rect().encode(color=alt.Color("share:Q", scale=scale, legend=None))
     return Chart(
         "overlap",
         "Share of the pairs of a row that the column finds too",

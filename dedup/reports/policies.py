@@ -54,11 +54,10 @@ class PolicyResult:
 
 
 class PoliciesReport(Report):
-    """What each policy would remove from the archive."""
+    """Counts how many articles each policy of export_corpus removes, and why."""
 
     name: ClassVar[str] = "policies"
     label: ClassVar[str] = "Corpus policies"
-    help: ClassVar[str] = "Counts how many articles each policy of export_corpus removes, and why."
     options_class: ClassVar[type[Settings]] = PoliciesOptions
     after_run: ClassVar[bool] = True
 

@@ -33,7 +33,7 @@ from dedup.reports.columns import (
     table,
     tables_of,
 )
-from dedup.reports.drawing import WIDTH, alt, drawn_name, precision_charts, time_axis
+from dedup.reports.drawing import alt, bar_plot, drawn_name, precision_charts, time_axis
 from dedup.research.precision import UNKNOWN, precision_of
 from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
 from dedup.review.readings.second_readings import agreements
@@ -159,14 +159,12 @@ class Quality:
 
 
 class QualityReport(Report):
-    """The decisions of editors."""
+    """Counts decisions by day and editor, answers per hour, how well editors agree, and how many of the decided pairs
+    of each pass and newspaper are duplicates.
+    """
 
     name: ClassVar[str] = "quality"
     label: ClassVar[str] = "Quality of decisions"
-    help: ClassVar[str] = (
-        "Counts decisions by day and editor, answers per hour, how well editors agree, and how many of the decided "
-        "pairs of each pass and newspaper are duplicates."
-    )
 
     def result(self, scope: Scope, options: Any) -> Quality:  # noqa: ARG002 - it has none
         """Count the stored decisions and second readings."""
@@ -191,12 +189,14 @@ class QualityReport(Report):
         by_pass = [part for part in result.precision if not part.newspaper]
         by_newspaper = [part for part in result.precision if not part.pass_name and part.newspaper]
         by_both = [part for part in result.precision if part.pass_name and part.newspaper]
-        return [
-            *tables_of(result),
-            _precision_table("precision_passes", "Precision by pass", by_pass, "pass"),
-            _precision_table("precision_newspapers", "Precision by newspaper", by_newspaper, "newspaper"),
-            _precision_table("precision", "Precision by pass and newspaper", by_both, "pass newspaper"),
-        ]
+        kinds = (
+            ("precision_passes", "Precision by pass", by_pass, "pass"),
+            ("precision_newspapers", "Precision by newspaper", by_newspaper, "newspaper"),
+            ("precision", "Precision by pass and newspaper", by_both, "pass newspaper"),
+        )
+        numbers = "decided confirmed precision low high"
+        precision = [drawn(parts, OfPart, name, title, columns=f"{of} {numbers}") for name, title, parts, of in kinds]
+        return [*tables_of(result), *precision]
 
     def charts(self, result: Quality) -> list[Chart]:
         """Return the decisions by day, and the precision by pass."""
@@ -208,17 +208,10 @@ class QualityReport(Report):
         return [*([_days_chart(result.days)] if result.days else []), *precision_charts(by_pass)]
 
 
-def _precision_table(name: str, title: str, parts: list[OfPart], named: str) -> Table:
-    return drawn(parts, OfPart, name, title, columns=f"{named} decided confirmed precision low high")
-
-
 def _in_scope(scope: Scope) -> QuerySet[Decision]:
     """Return the decisions whose articles all count; an undo is counted with the decision that it undoes."""
     decisions = Decision.objects.exclude(kind=Decision.Kind.UNDO).order_by()
-    if scope == Scope():
-        return decisions
-    outside = rows_of(_OUTSIDE_SQL, scope, int)
-    return decisions.exclude(pk__in=outside)
+    return decisions if scope == Scope() else decisions.exclude(pk__in=rows_of(_OUTSIDE_SQL, scope, int))
 
 
 def _readings(scope: Scope) -> QuerySet[SecondReading]:
@@ -284,12 +277,12 @@ def _agreement(scope: Scope) -> list[Readings]:
 
 def _precision(scope: Scope) -> list[OfPart]:
     known = {name: place for place, name in enumerate([*PASSES, ""])}
-    rows = [row for row in rows_of(_PRECISION_SQL, scope, _measured, parted=PARTED_STATES) if row.decided]
+
+    def measured(pass_name: str, newspaper: str, decided: int, confirmed: int) -> OfPart:
+        return OfPart(pass_name, newspaper, decided, confirmed, *(precision_of(confirmed, decided) or UNKNOWN))
+
+    rows = [row for row in rows_of(_PRECISION_SQL, scope, measured, parted=PARTED_STATES) if row.decided]
     return sorted(rows, key=lambda row: (known.get(row.pass_name, len(known)), row.pass_name, row.newspaper))
-
-
-def _measured(pass_name: str, newspaper: str, decided: int, confirmed: int) -> OfPart:
-    return OfPart(pass_name, newspaper, decided, confirmed, *(precision_of(confirmed, decided) or UNKNOWN))
 
 
 def _days_chart(days: list[EditorDay]) -> Chart:
@@ -303,16 +296,14 @@ def _days_chart(days: list[EditorDay]) -> Chart:
         for row in days
     ]
     scale, axis = time_axis("day", days[0].day, days[-1].day)
-    spec = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=220)
-        .mark_bar()
-        .encode(
-            x=alt.X("utcyearmonthdate(day):T", title=None, scale=scale, axis=axis),
-            y=alt.Y("sum(decisions):Q", title="Decisions", axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color(
-                "editor:N", sort=[*named.values(), "others"], title="Editor", legend=alt.Legend(orient="top")
-            ),
-        )
+    order, legend = [*named.values(), "others"], alt.Legend(orient="top")
+    spec = bar_plot(
+        rows,
+        220,
+        room=60,
+        x=alt.X("utcyearmonthdate(day):T", title=None, scale=scale, axis=axis),
+        y=alt.Y("sum(decisions):Q", title="Decisions", axis=alt.Axis(tickMinStep=1)),
+        color=alt.Color("editor:N", sort=order, title="Editor", legend=legend),
     )
     return Chart(
         "decisions",

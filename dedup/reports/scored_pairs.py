@@ -131,7 +131,7 @@ class PassPairs:
 @dataclass(frozen=True, slots=True)
 class CountedPairs:
     """What a result says of its pairs: `run` is the run that found them; without one, the pass was run afresh, and
-    `why` says why.
+    `why` says why. Of `dense_articles`, those in dense groups, some pairs are lacking.
     """
 
     pass_name: str
@@ -272,25 +272,26 @@ def source_sentences(result: CountedPairs) -> Iterator[str]:
 
 
 @contextmanager
-def scored(which: PassPairs, scope: Scope) -> Iterator[tuple[Any, int]]:
-    """Fill the table scored_pair; give a cursor, and the number of articles in dense groups, which lack some pairs.
+def scored(which: PassPairs, scope: Scope) -> Iterator[tuple[Any, tuple[str, int | None, str, int, int, int]]]:
+    """Fill the table scored_pair; give a cursor, and what CountedPairs says of the pairs, in its order.
 
     The later article of each pair is of the scope's days, and both are of its newspapers. The table is dropped at the
     end. Memory holds some thousand pairs, whatever their number.
     """
+    articles = Article.objects.in_scope(**scope.bounds()).order_by()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_FOUND_SQL)
         if which.run is None:
             dense = len(copy_fresh(cursor, _COPY_SQL, which, scope))
         else:
-            articles = Article.objects.in_scope(**scope.bounds()).order_by().values("pk")
-            dense = CrowdedArticle.objects.filter(pass_name=which.pass_name, article__in=articles).count()
+            crowded = CrowdedArticle.objects.filter(pass_name=which.pass_name)
+            dense = crowded.filter(article__in=articles.values("pk")).count()
             cursor.execute(_STORED_SQL, _stored_parameters(which, scope))
         cursor.execute(_CREATE_SQL)
         cursor.execute(_DESCRIBE_SQL, {"edges": edges_of(which.lowest)[::-1], "parted": PARTED_STATES})
         cursor.execute("DROP TABLE found_pair")
         cursor.execute("ANALYZE scored_pair")
-        yield cursor, dense
+        yield cursor, (which.pass_name, which.run, which.why, which.newer, articles.count(), dense)
         cursor.execute("DROP TABLE scored_pair")
 
 

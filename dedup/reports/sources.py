@@ -9,6 +9,7 @@ do. A duplicate is an article of a cluster that does not represent it; the artic
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -157,14 +158,12 @@ class Sources:
 
 
 class SourcesReport(Report):
-    """Duplicates by newspaper and by two newspapers."""
+    """Counts the duplicates of each newspaper, by whether they repeat its own article or another newspaper's, and the
+    clusters that two newspapers share.
+    """
 
     name: ClassVar[str] = "sources"
     label: ClassVar[str] = "Sources of duplicates"
-    help: ClassVar[str] = (
-        "Counts the duplicates of each newspaper, by whether they repeat its own article or another newspaper's, and "
-        "the clusters that two newspapers share."
-    )
     after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Any) -> Sources:  # noqa: ARG002 - it has none
@@ -255,17 +254,7 @@ def _bars(newspapers: list[Source]) -> Chart:
     )
 
 
-def in_heat_map(pairs: list[Together]) -> list[str]:
-    """Return the names of the newspapers of the heat map: those with most pairs, most first."""
-    counts: dict[str, int] = {}
-    for pair in pairs:
-        for name in {pair.left, pair.right}:
-            counts[name] = counts.get(name, 0) + pair.pairs
-    return sorted(counts, key=lambda name: (-counts[name], name))[:MOST_IN_HEAT_MAP]
-
-
-def _squares(pairs: list[Together], shown: list[str]) -> Iterator[dict[str, Any]]:
-    places = dict(zip(shown, numbered(map(drawn_name, shown)), strict=True))
+def _squares(pairs: list[Together], places: dict[str, str]) -> Iterator[dict[str, Any]]:
     for pair in pairs:
         if pair.left in places and pair.right in places:
             for one, other in dict.fromkeys([(pair.left, pair.right), (pair.right, pair.left)]):
@@ -275,11 +264,16 @@ def _squares(pairs: list[Together], shown: list[str]) -> Iterator[dict[str, Any]
 
 
 def _heat_map(pairs: list[Together]) -> Chart:
-    shown = in_heat_map(pairs)
-    order = sorted({square["row"] for square in _squares(pairs, shown)})
+    counts = Counter[str]()
+    for pair in pairs:
+        for name in {pair.left, pair.right}:
+            counts[name] += pair.pairs
+    shown = sorted(counts, key=lambda name: (-counts[name], name))[:MOST_IN_HEAT_MAP]
+    rows = list(_squares(pairs, dict(zip(shown, numbered(map(drawn_name, shown)), strict=True))))
+    order = sorted({square["row"] for square in rows})
     # A few squares are large, so that the drawing is about as wide as others.
     width, height = max(360, 18 * len(order)), max(200, 18 * len(order))
-    base = alt.Chart(alt.InlineData(values=list(_squares(pairs, shown))), width=width, height=height).encode(
+    base = alt.Chart(alt.InlineData(values=rows), width=width, height=height).encode(
         y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
         x=alt.X("column:N", sort=order, title=None, axis=alt.Axis(labelExpr=UNNUMBERED, labelAngle=-60)),
     )

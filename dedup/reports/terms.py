@@ -18,7 +18,7 @@ from dedup.detection.kernels.stopwords import language_of, stop_words
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report
 from dedup.reports.columns import column, table
-from dedup.reports.drawing import PALETTE, UNNUMBERED, WIDTH, alt, drawn_name, numbered
+from dedup.reports.drawing import PALETTE, UNNUMBERED, alt, bar_plot, drawn_name, numbered
 
 SHOWN = 50
 # Distinct words that are held in memory; then their counts go to the database. About 45 MB.
@@ -88,29 +88,25 @@ class Terms:
 
 
 class TermsReport(Report):
-    """What duplicates do to the frequencies of words."""
+    """Lists the 50 words whose share of all words changes most when duplicates are removed."""
 
     name: ClassVar[str] = "terms"
     label: ClassVar[str] = "Duplicates and words"
-    help: ClassVar[str] = "Lists the 50 words whose share of all words changes most when duplicates are removed."
     options_class: ClassVar[type[Settings]] = TermsOptions
     heavy: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: TermsOptions) -> Terms:
         """Count the words of all texts. Reads every text, but keeps few of them in memory at a time."""
-        counter = _Counter(_without_stop_words if options.without_stop_words else words_of)
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_CREATE_SQL)
+            counter = _Counter(cursor, _without_stop_words if options.without_stop_words else words_of)
             # A cursor of the server: few texts are in memory.
             with connection.chunked_cursor() as texts:
                 texts.execute(_ARTICLES_SQL, scope.bounds())
                 batches = iter(partial(texts.fetchmany, _ARTICLES_AT_ONCE), [])
                 for text, is_duplicate in chain.from_iterable(batches):
                     counter.add(text, is_duplicate=is_duplicate)
-                    if counter.is_full:
-                        counter.store(cursor)
-            counter.store(cursor)
-            terms = counter.moved(cursor)
+            terms = counter.moved()
             cursor.execute("DROP TABLE counted_word")
         return Terms(counter.articles, counter.duplicates, counter.words_before, counter.words_after, terms)
 
@@ -133,15 +129,11 @@ class TermsReport(Report):
 class _Counter:
     """Counts words, as many in memory as MOST_HELD."""
 
-    def __init__(self, words: Callable[[str], list[str]]) -> None:
+    def __init__(self, cursor: Any, words: Callable[[str], list[str]]) -> None:
         self.articles = self.duplicates = self.words_before = self.words_after = 0
-        self._words = words
+        self._cursor, self._words = cursor, words
         self._before: Counter[str] = Counter()
         self._after: Counter[str] = Counter()
-
-    @property
-    def is_full(self) -> bool:
-        return len(self._before) > MOST_HELD
 
     def add(self, text: str, *, is_duplicate: bool) -> None:
         """Count the words of an article."""
@@ -153,20 +145,23 @@ class _Counter:
         if not is_duplicate:
             self.words_after += len(words)
             self._after.update(words)
+        if len(self._before) > MOST_HELD:
+            self._store()
 
-    def store(self, cursor: Any) -> None:
+    def _store(self) -> None:
         """Move the counts to the temporary table."""
-        with cursor.copy(_COPY_SQL) as copy:
+        with self._cursor.copy(_COPY_SQL) as copy:
             for word, times in self._before.items():
                 copy.write_row((word, times, self._after[word]))
         self._before.clear()
         self._after.clear()
 
-    def moved(self, cursor: Any) -> list[Term]:
-        """Return the words that move most, of all that were stored."""
-        cursor.execute(_MOVED_SQL, {"before": self.words_before, "after": self.words_after, "shown": SHOWN})
+    def moved(self) -> list[Term]:
+        """Return the words that move most."""
+        self._store()
+        self._cursor.execute(_MOVED_SQL, {"before": self.words_before, "after": self.words_after, "shown": SHOWN})
         terms = []
-        for word, before, after in cursor:
+        for word, before, after in self._cursor:
             rate_before, rate_after = _PER * before / max(self.words_before, 1), _PER * after / max(self.words_after, 1)
             terms.append(Term(word, before, after, rate_before, rate_after, rate_after - rate_before))
         return terms
@@ -184,20 +179,14 @@ def _chart(result: Terms) -> Chart:
         {"word": name, "difference": term.difference, "what": _KINDS[term.difference >= 0]}
         for name, term in zip(names, result.terms, strict=True)
     ]
-    spec = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 180, height=alt.Step(18))
-        .mark_bar()
-        .encode(
-            y=alt.Y("word:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
-            x=alt.X("difference:Q", title="Change in 100,000 words"),
-            color=alt.Color(
-                "what:N",
-                sort=_KINDS,
-                scale=alt.Scale(domain=_KINDS, range=[PALETTE[1], PALETTE[0]]),
-                title="Without duplicates",
-                legend=alt.Legend(orient="top"),
-            ),
-        )
+    scale, legend = alt.Scale(domain=_KINDS, range=[PALETTE[1], PALETTE[0]]), alt.Legend(orient="top")
+    spec = bar_plot(
+        rows,
+        alt.Step(18),
+        room=180,
+        y=alt.Y("word:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
+        x=alt.X("difference:Q", title="Change in 100,000 words"),
+        color=alt.Color("what:N", sort=_KINDS, scale=scale, title="Without duplicates", legend=legend),
     )
     first = result.terms[0]
     return Chart(

@@ -15,7 +15,6 @@ from typing import Annotated, Any, ClassVar
 
 from django.db import connection, transaction
 
-from articles.models import Article
 from articles.numbers import counted
 from dedup.declarations import SettingEffect, Settings, setting
 from dedup.detection.article_sql import article_sql
@@ -206,36 +205,30 @@ class Thresholds(CountedPairs):
     ]
     thresholds: Annotated[
         list[Threshold],
-        table(
-            "All pairs from a score on",
-            "threshold exact partial new articles share headline_again text_again",
-        ),
+        table("All pairs from a score on", "threshold exact partial new articles share headline_again text_again"),
     ]
     subset: Annotated[list[Subset], table("Does a lower threshold find all pairs of a higher one?")]
 
 
 class ThresholdsReport(Report):
-    """Pairs, articles, overlap and precision by score."""
+    """Counts the pairs of a pass by score: how many there are, how many exact matching would miss, and how many of the
+    decided ones are duplicates.
+    """
 
     name: ClassVar[str] = "thresholds"
     label: ClassVar[str] = "Thresholds"
-    help: ClassVar[str] = (
-        "Counts the pairs of a pass by score: how many there are, how many exact matching would miss, and how many "
-        "of the decided ones are duplicates."
-    )
     options_class: ClassVar[type[Settings]] = ThresholdsOptions
     heavy: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: ThresholdsOptions) -> Thresholds:
         """Count the pairs that runs have stored, or those of the pass run afresh."""
         which = pass_pairs(options, any_time=False)
-        articles = Article.objects.in_scope(**scope.bounds()).count()
-        with scored(which, scope) as (cursor, dense):
+        with scored(which, scope) as (cursor, facts):
             bands = count_bands(cursor, edges_of(which.lowest), scope)
+        totals = accumulate(band.counts for band in bands)
+        thresholds = [Threshold(band.lowest, total) for band, total in zip(bands, totals, strict=True)]
         subset = list(check_subsets(which, scope)) if options.subset_check else []
-        return Thresholds(
-            which.pass_name, which.run, which.why, which.newer, articles, dense, bands, cumulated(bands), subset
-        )
+        return Thresholds(*facts, bands, thresholds, subset)
 
     def summary(self, result: Thresholds) -> str:
         """Return what was found at the lowest threshold, and where the pairs come from."""
@@ -306,12 +299,6 @@ def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[Score
     for band, articles, headline, text in cursor.fetchall():
         found[band] += Counts(articles=articles, headline_again=headline, text_again=text)
     return [ScoreBand(lowest, highest, found[number]) for number, lowest, highest in bands_of(edges)]
-
-
-def cumulated(bands: Sequence[ScoreBand]) -> list[Threshold]:
-    """Return the counts from each band's lowest score on."""
-    totals = accumulate(band.counts for band in bands)
-    return [Threshold(band.lowest, total) for band, total in zip(bands, totals, strict=True)]
 
 
 def check_subsets(which: PassPairs, scope: Scope) -> Iterator[Subset]:

@@ -98,7 +98,7 @@ class ArticleFilter(SearchedFilter):
     newspaper = newspaper_filter()
     look = filters.ChoiceFilter(
         choices=[(name, label) for name, (label, _) in LOOK_AT.items()],
-        method="filter_look",
+        method=lambda articles, _name, look: articles.filter(LOOK_AT[look][1]),
         label="Show",
         empty_label="all articles",
     )
@@ -111,7 +111,3 @@ class ArticleFilter(SearchedFilter):
     def by_words(self, queryset: ArticleQuerySet, _name: str, value: str) -> QuerySet[Article]:
         """Return the articles with this number, URL or part of one, or with these words in the headline."""
         return matching(queryset, value)
-
-    def filter_look(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:
-        """Return the articles of the chosen group in LOOK_AT."""
-        return queryset.filter(LOOK_AT[value][1])

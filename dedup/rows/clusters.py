@@ -1,22 +1,31 @@
-"""Clusters: their columns, the filter of their list, and their export with a row for each of their articles."""
+"""Clusters and stories: their columns and the filters of their lists; and the exports of clusters and of lineages.
+
+A story is what a reader wants to see once. The export of clusters has a row for each of their articles, that of
+lineages one for each article that follows another one of its cluster.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import django_filters as filters
 from django.db.models import Exists, OuterRef, QuerySet
 
 from articles.models import Article, Newspaper
+from articles.paging import COUNT_CEILING, DEAR_CEILING
 from articles.querysets import LONG_TEXTS
+from dedup.detection.lineage.articles import Edge, Lineage, LineageArticle
 from dedup.models import Cluster, Membership
 from dedup.models.pairs import ClusterQuerySet
-from dedup.rows.articles import ARTICLE
-from dedup.rows.columns import Column, ColumnType, Filter, Rows
+from dedup.review.queries.articles import matching
+from dedup.review.queries.lineage import traced_clusters
+from dedup.review.queries.stories import having, in_several_newspapers
+from dedup.rows.articles import ARTICLE, PUBLISHED
+from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
 from dedup.rows.files import Export, in_batches
-from dedup.rows.filtering import ListFilter, filters_of, newspaper_filter
+from dedup.rows.filtering import ListFilter, SearchedFilter, filters_of, newspaper_filter
 
 _article = ARTICLE.api_values()
 _SIZE = Filter("size_from", "gte", "Minimum articles", "With so many articles or more.", least=2, most=2**31 - 1)
@@ -81,12 +90,145 @@ class ClusterFilter(ListFilter):
 
     newspaper = newspaper_filter(method="by_newspaper")
     held = filters.ChoiceFilter(
-        method="by_tie", choices=[("weak", "with a weak link")], label="Links", empty_label="any"
+        method=lambda clusters, _name, _value: clusters.weakly_held(),
+        choices=[("weak", "with a weak link")],
+        label="Links",
+        empty_label="any",
     )
 
     def by_newspaper(self, queryset: ClusterQuerySet, _name: str, value: Newspaper) -> ClusterQuerySet:
         members = Article.objects.filter(membership__cluster=OuterRef("pk"), newspaper=value)
         return queryset.filter(Exists(members))
 
-    def by_tie(self, queryset: ClusterQuerySet, _name: str, _value: str) -> ClusterQuerySet:
-        return queryset.weakly_held()
+
+# ---- stories -----------------------------------------------------------------------------------------
+
+STORY = Rows(
+    "A cluster, or an article that is in none.",
+    (
+        Column(
+            "number",
+            type=ColumnType.INTEGER,
+            help="The lowest id of its articles, which stays when articles join later.",
+        ),
+        Column(
+            "article",
+            of=ARTICLE,
+            help="The article, or the one that represents the cluster.",
+            source=lambda story: _article(story.article, cluster=story.cluster_id),
+        ),
+        Column("date", type=ColumnType.DAY, filters=PUBLISHED, places=Place(0)),
+        Column("first_sentence"),
+        Column("articles", type=ColumnType.COUNT, help="The number of its articles, 1 or more."),
+        Column(
+            "newspapers",
+            type=ColumnType.TEXTS,
+            help="Those that have it, the first one first.",
+            source=lambda story: [source.newspaper for source in story.sources],
+        ),
+        Column("changed_at", type=ColumnType.MOMENT, help="When the last of its articles was stored."),
+    ),
+)
+
+
+@filters_of(STORY, after="newspaper")
+class StoryFilter(SearchedFilter):
+    """Filters stories by words of a headline, newspaper, day and number of newspapers; any of their articles counts."""
+
+    newspaper = newspaper_filter(
+        method=lambda stories, _name, paper: having(stories, Article.objects.filter(newspaper=paper))
+    )
+    papers = filters.ChoiceFilter(
+        choices=[("2", "two or more"), ("3", "three or more"), ("5", "five or more")],
+        method=lambda stories, _name, least: in_several_newspapers(stories, int(least)),
+        label="Newspapers that have it",
+        empty_label="any number",
+    )
+
+    @property
+    def ceiling(self) -> int:
+        """Up to how many stories are counted: fewer if their articles or newspapers have to be looked up."""
+        values = self.values()
+        return DEAR_CEILING if any(values.get(name) for name in ("q", "newspaper", "papers")) else COUNT_CEILING
+
+    def by_words(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:
+        """Return the stories with an article that has these words in its headline, or this number or URL."""
+        return having(queryset, matching(Article.objects.all(), value))
+
+
+# ---- lineages ----------------------------------------------------------------------------------------
+
+
+def _end(side: str, words: str, more: str = "") -> tuple[Column, ...]:
+    """Return the columns of one of the two articles; `words` say which one it is."""
+    return (
+        Column(side, f"number of {words}{more}", ColumnType.INTEGER, source=f"{side}.number"),
+        Column(f"{side}_newspaper", f"newspaper of {words}", source=f"{side}.name"),
+        Column(
+            f"{side}_published",
+            f"time of publication of {words} in ISO 8601, or the day alone",
+            source=lambda step: str(getattr(step, side).time or getattr(step, side).date),
+        ),
+    )
+
+
+def _sentences(name: str, label: str) -> Column:
+    return Column(name, label, ColumnType.COUNT, source=lambda step: len(getattr(step.edge, name)))
+
+
+class _Step(NamedTuple):
+    """An article that follows another one of its cluster."""
+
+    cluster: int
+    lineage: Lineage
+    edge: Edge
+    source: LineageArticle
+    follower: LineageArticle
+
+
+_STEP = Rows(
+    "An article that follows another one of its cluster.",
+    (
+        Column("cluster", "number of the cluster", ColumnType.INTEGER),
+        Column(
+            "cluster_kind",
+            help="Wire, release, newspaper, common, or own (of one newspaper or owner).",
+            source="lineage.kind.value",
+        ),
+        Column(
+            "cluster_confidence",
+            help="How well that is supported: clear, likely or doubtful.",
+            source="lineage.confidence.value",
+        ),
+        *_end("source", "the likely source", ": the article before it that it shares most with, or names"),
+        *_end("follower", "the article that follows"),
+        Column("kind", "kind of reuse between these two", source="edge.kind.value"),
+        Column(
+            "direction",
+            help="How sure it is that the source came first: clear, likely or doubtful (unknown).",
+            source="edge.direction.value",
+        ),
+        Column(
+            "hours",
+            type=ColumnType.NUMBER,
+            help="Hours from the source to the follower, negative if the source has the later time; empty if unknown.",
+            source=lambda step: None if step.edge.hours is None else round(step.edge.hours, 3),
+        ),
+        Column("days", "days between their days of publication", ColumnType.COUNT, source="edge.days"),
+        _sentences("added", "number of sentences that the follower has and the source has not"),
+        _sentences("dropped", "number of sentences that the source has and the follower has not"),
+        _sentences("changed", "number of sentences that the follower has in other words"),
+        Column("reasons", "why, in words", source=lambda step: " ".join(step.edge.reasons)),
+    ),
+)
+
+
+def _steps(clusters: QuerySet[Any]) -> Iterator[_Step]:
+    for number, lineage, _ in traced_clusters(clusters):
+        articles = {article.number: article for article in lineage.articles}
+        for edge in lineage.edges:
+            yield _Step(number, lineage, edge, articles[edge.source], articles[edge.follower])
+
+
+# Not among the lists of the page Exports: to trace all clusters takes minutes, which a page does not have.
+LINEAGE = Export("lineage", "which article of a cluster follows which, a row for each follower", _STEP, _steps)

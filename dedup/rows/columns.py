@@ -84,13 +84,12 @@ class Column:
     `source`: where the value is read of a row: a path of attributes, such as "newspaper.name", or a function of the
     row; without one, the attribute of the same name. A column `of` other rows has one of them: the API nests it, a file
     has a column for each of its columns. `file` is the name in files if it is another one or, of such a column, what
-    comes before the names. `sorts`: the orders that the list offers, from the value in its address to their words.
+    comes before the names.
     """
 
     name: str
     label: str = ""
     type: ColumnType = ColumnType.TEXT
-    unit: str = ""
     help: str = ""
     source: str | Callable[[Any], Any] = ""
     optional: bool = False
@@ -100,7 +99,6 @@ class Column:
     file: str | None = None
     places: Place = Place.ROW | Place.FILE
     filters: tuple[Filter, ...] = ()
-    sorts: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_number(self) -> bool:
@@ -200,16 +198,6 @@ class Rows:
             }
 
         return values
-
-
-def orders(rows: Rows) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return the orders that columns offer: by the value in the address, their words, and what the ORM sorts by."""
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for column in rows.columns:
-        for value, words in column.sorts:
-            sign = "-" if value.startswith("-") else ""
-            found[value] = (words, (f"{sign}{column.path}", f"{sign}id"))
-    return found
 
 
 def _name_in_file(column: Column) -> str:

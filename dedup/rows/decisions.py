@@ -76,9 +76,8 @@ DECISIONS = Export("decisions", "all decisions, also those that were undone", DE
 
 
 def _deciders(*_args: Any) -> QuerySet[Any]:
-    return (
-        get_user_model().objects.filter(Exists(Decision.objects.filter(decided_by=OuterRef("pk")))).order_by("username")
-    )
+    decided = Decision.objects.filter(decided_by=OuterRef("pk"))
+    return get_user_model().objects.filter(Exists(decided)).order_by("username")
 
 
 @filters_of(DECISION, after="decided_by")

@@ -7,11 +7,10 @@ from typing import Any
 from django.http import QueryDict
 
 from dedup.models import Cluster, Decision
-from dedup.rows.clusters import CLUSTERS, ClusterFilter
+from dedup.rows.clusters import CLUSTERS, LINEAGE, ClusterFilter
 from dedup.rows.decisions import DECISIONS, DecisionFilter
 from dedup.rows.files import Export
 from dedup.rows.filtering import ListFilter
-from dedup.rows.lineage import LINEAGE
 from dedup.rows.pairs import PAIRS, PairFilter
 
 # Those of the page Exports: a row of it for each list of the pages.

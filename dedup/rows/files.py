@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, count, islice
 from typing import Any, BinaryIO
 
 from django.db import transaction
@@ -113,9 +113,7 @@ def write_parquet(file: BinaryIO, columns: Sequence[Column], extra: Sequence[str
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         while batch := list(islice(rows, ROWS_AT_ONCE)):
             values = zip(schema.types, zip(*batch, strict=True), strict=True)
-            arrays = [
-                pa.array(map(_day, column) if pa.types.is_date(kind) else column, kind) for kind, column in values
-            ]
+            arrays = [pa.array(_days(cells) if pa.types.is_date(kind) else cells, kind) for kind, cells in values]
             writer.write_batch(pa.record_batch(arrays, schema))
     file.flush()
 
@@ -136,8 +134,8 @@ def _type(pa: Any, kind: ColumnType) -> Any:
     return types[kind]
 
 
-def _day(value: datetime.date | str | None) -> datetime.date | None:
-    return datetime.date.fromisoformat(value) if isinstance(value, str) else value
+def _days(cells: Iterable[datetime.date | str | None]) -> list[datetime.date | None]:
+    return [datetime.date.fromisoformat(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def _distinct(taken: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -145,10 +143,7 @@ def _distinct(taken: Sequence[str], names: Sequence[str]) -> list[str]:
     used = {name.lower() for name in taken}
     distinct = []
     for name in names:
-        number, own = 1, name
-        while own.lower() in used:
-            number += 1
-            own = f"{name}.{number}"
-        used.add(own.lower())
-        distinct.append(own)
+        numbered = chain([name], (f"{name}.{number}" for number in count(2)))
+        distinct.append(next(own for own in numbered if own.lower() not in used))
+        used.add(distinct[-1].lower())
     return distinct

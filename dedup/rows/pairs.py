@@ -23,7 +23,7 @@ from dedup.review.answers.decisions import decisions_on
 from dedup.review.queries.lists import ANY, MOST_IDS, UNJUDGED, VERDICTS, IdArray, IsAnyOf, PairSelection, ids_of
 from dedup.review.queries.series_and_groups import members_of
 from dedup.rows.articles import ARTICLE
-from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows, orders
+from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
 from dedup.rows.files import Export, in_batches
 from dedup.rows.filtering import DayInput, ListFilter, filters_of, newspaper_filter, newspapers, read_together
 
@@ -99,14 +99,15 @@ PAIR = Rows(
             type=ColumnType.PROBABILITY,
             help="The probability that they are duplicates, 0 to 1.",
             optional=True,
-            filters=(_PROBABLE,),
+            filters=(
+                Filter("probability_from", "gte", help="As probably duplicates as this, or more.", places=Place.ROW),
+            ),
         ),
         Column(
             "best_score",
             type=ColumnType.PROBABILITY,
             help="The highest score that a pass gives it, 0 to 1.",
             places=Place.ROW,
-            sorts=(("-score", "highest score first"), ("score", "lowest score first")),
         ),
         Column(
             "scores",
@@ -161,7 +162,8 @@ BY_PROBABILITY = ("", "doubt")
 ORDERINGS = {
     "": ("most probable first", ("-duplicate_probability", "id")),
     "doubt": ("most doubtful first", ("doubt", "id")),
-    **orders(PAIR),
+    "-score": ("highest score first", ("-best_score", "-id")),
+    "score": ("lowest score first", ("best_score", "id")),
     "-date": ("newest first", ("-left__date", "-id")),
     "date": ("oldest first", ("left__date", "id")),
 }
@@ -207,10 +209,16 @@ class PairFilter(ListFilter):
 
     # Set by links on the page of a series or of a dense group; the queue then names it.
     series = filters.ModelChoiceFilter(
-        queryset=Series.objects.all(), method="by_series", label="Series", widget=forms.HiddenInput()
+        method=lambda pairs, _name, series: pairs.among(members_of(series)),
+        queryset=Series.objects.all(),
+        label="Series",
+        widget=forms.HiddenInput(),
     )
     group = filters.ModelChoiceFilter(
-        queryset=DenseGroup.objects.all(), method="by_group", label="Group", widget=forms.HiddenInput()
+        method=lambda pairs, _name, group: pairs.in_group(group.pk),
+        queryset=DenseGroup.objects.all(),
+        label="Group",
+        widget=forms.HiddenInput(),
     )
 
     def __init__(self, data: Any) -> None:
@@ -230,14 +238,14 @@ class PairFilter(ListFilter):
     @property
     def hidden_unjudged(self) -> PairQuerySet:
         """The pairs that would be listed if they had a verdict."""
-        if (self._values().get("verdict") or "") not in ("", ANY) or self._sort not in BY_PROBABILITY:
+        if (self.values().get("verdict") or "") not in ("", ANY) or self._sort not in BY_PROBABILITY:
             return Pair.objects.none()
         return self._bounded(self.queryset.filter(duplicate_probability=None))
 
     @property
     def selection(self) -> PairSelection | None:
         """The pairs to which the filter limits questions; None if it does not."""
-        values = self._values()
+        values = self.values()
         if not any(value not in (None, "") for name, value in values.items() if name != "sort"):
             return None
         pairs = Pair.objects.filter(VERDICTS[values["verdict"]][1]) if values.get("verdict") else Pair.objects.all()
@@ -251,24 +259,14 @@ class PairFilter(ListFilter):
     @property
     def ceiling(self) -> int:
         """Up to how many pairs are counted: fewer if their articles or evidence have to be looked up."""
-        values = self._values()
+        values = self.values()
         looked_up = any(values.get(name) for name in ("newspaper", "other", "date_from", "date_to", "headline"))
         dear = self._few is None and (looked_up or values.get("pass_name"))
         return DEAR_CEILING if dear else COUNT_CEILING
 
     @property
-    def chosen_series(self) -> Series | None:
-        """The series to which the list is limited."""
-        return self._values().get("series")
-
-    @property
-    def chosen_group(self) -> DenseGroup | None:
-        """The dense group to which the list is limited."""
-        return self._values().get("group")
-
-    @property
     def _sort(self) -> str:
-        values = self._values()
+        values = self.values()
         sort: str = values.get("sort") or ""
         return "-score" if values.get("verdict") == UNJUDGED and sort in BY_PROBABILITY else sort
 
@@ -281,7 +279,7 @@ class PairFilter(ListFilter):
 
     def _bounded(self, queryset: PairQuerySet) -> PairQuerySet:
         """Apply every field except the verdict."""
-        return self._published_and_scored(_in_state(queryset, self._values().get("state")))
+        return self._published_and_scored(_in_state(queryset, self.values().get("state")))
 
     def _published_and_scored(self, queryset: PairQuerySet) -> PairQuerySet:
         """Apply every field except the verdict and the state."""
@@ -294,7 +292,7 @@ class PairFilter(ListFilter):
 
         The scores bound the best one or, if a pass is chosen, that of the pass.
         """
-        pairs, values = super().filter_queryset(pairs), self._values()
+        pairs, values = super().filter_queryset(pairs), self.values()
         pass_name = values.get("pass_name")
         field = "score" if pass_name else "best_score"
         bounds = given(**{f"{field}__gte": values.get("score_from"), f"{field}__lte": values.get("score_to")})
@@ -305,7 +303,7 @@ class PairFilter(ListFilter):
 
     def _of_articles(self, pairs: PairQuerySet, but: str = "") -> PairQuerySet:
         """Apply the fields that are about the articles; those of `but` are applied already."""
-        values = self._values()
+        values = self.values()
         if but != "newspapers":
             pairs = _between(pairs, values.get("newspaper"), values.get("other"))
         if but != "days":
@@ -321,7 +319,7 @@ class PairFilter(ListFilter):
     @cached_property
     def _few(self) -> IdArray | None:
         """The pairs that match every field except the verdict and the state; None if each field may leave many."""
-        values = self._values()
+        values = self.values()
         words = given(headline__icontains=values.get("headline") or None)
         days = given(date__gte=values.get("date_from"), date__lte=values.get("date_to"))
         for name, condition in (("words", words), ("days", days)):
@@ -337,12 +335,6 @@ class PairFilter(ListFilter):
 
     def _numbers_of(self, pairs: PairQuerySet, but: str = "") -> IdArray:
         return IdArray(self._scored(self._of_articles(pairs, but)).order_by().values_list("pk", flat=True))
-
-    def by_series(self, queryset: PairQuerySet, _name: str, value: Series) -> PairQuerySet:
-        return queryset.among(members_of(value))
-
-    def by_group(self, queryset: PairQuerySet, _name: str, value: DenseGroup) -> PairQuerySet:
-        return queryset.in_group(value.pk)
 
 
 def _in_state(pairs: PairQuerySet, state: str | None) -> PairQuerySet:
@@ -382,20 +374,15 @@ def _with_decisions(pairs: QuerySet[Any]) -> Iterator[Pair]:
     full = Pair.objects.select_related("left__newspaper", "right__newspaper").defer("reasons", *texts)
     # By subquery: what only the list needs, such as how doubtful a pair is, is not computed for every row.
     for batch in in_batches(full.filter(pk__in=pairs.order_by().values("pk")).order_by("pk")):
-        scores, decided = _current_scores(batch), _decided(batch)
+        scores: defaultdict[int, dict[str, float]] = defaultdict(dict)
+        current = Evidence.objects.filter(pair__in=batch, stale=False).order_by("pass_name")
+        for number, name, score in current.values_list("pair", "pass_name", "score"):
+            scores[number][name] = score
+        decided = _decided(batch)
         for pair in batch:
             decision, editor, moment = decided.get(pair.pk, (None, None, None))
             vars(pair).update(scores=scores[pair.pk], in_force=decision, decided_by=editor, decided_at=moment)
             yield pair
-
-
-def _current_scores(batch: Sequence[Any]) -> dict[int, dict[str, float]]:
-    """Return the scores of each pair, by pass."""
-    found: defaultdict[int, dict[str, float]] = defaultdict(dict)
-    current = Evidence.objects.filter(pair__in=[pair.pk for pair in batch], stale=False).order_by("pass_name")
-    for pair, name, score in current.values_list("pair", "pass_name", "score"):
-        found[pair][name] = score
-    return found
 
 
 def _decided(batch: Sequence[Any]) -> dict[int, tuple[Any, Any, Any]]:

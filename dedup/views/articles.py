@@ -33,7 +33,7 @@ from dedup.review.queries.check import MAX_CHARACTERS, Pasted
 from dedup.review.queries.check import check as check_text
 from dedup.review.rules.trials import FetchError, fetch
 from dedup.rows.articles import ArticleFilter
-from dedup.rows.lists import BoilerplateFilter
+from dedup.rows.filtering import BoilerplateFilter
 from dedup.views.pairs import comparison
 from dedup.views.requests import EditorRequest, address_of, decision_view, refusals
 

@@ -32,10 +32,9 @@ from dedup.review.queries.series_and_groups import (
 )
 from dedup.review.questions.tabs import Question, give_back
 from dedup.review.rules.rules import RuleError, end_group_rule, end_rule, make_group_rule, make_rule
-from dedup.rows.clusters import ClusterFilter
+from dedup.rows.clusters import LINEAGE, ClusterFilter
 from dedup.rows.files import FORMATS
-from dedup.rows.lineage import LINEAGE
-from dedup.rows.lists import GroupFilter, SeriesFilter
+from dedup.rows.filtering import GroupFilter, SeriesFilter
 from dedup.views.questions import after_answer, tab_of
 from dedup.views.requests import (
     EditorRequest,

@@ -25,11 +25,11 @@ from articles.jobs.work import cancel, may_cancel
 from articles.loading import MissingPackageError
 from articles.models import Article, FileImport
 from articles.paging import page_of
+from dedup.corpora import CorpusRefusedError, pieces_of, request_corpus
 from dedup.forms.exports import CorpusForm, ImportForm, query_of_corpus
 from dedup.models import Cluster, CorpusExport, Pair
 from dedup.models.reports import KEPT
 from dedup.review.questions.tabs import TABS, tab_named
-from dedup.rows.corpus.kept import CorpusRefusedError, pieces_of, request_corpus
 from dedup.rows.corpus.writing import corpus_pieces
 from dedup.rows.exporting import EVERYTHING, EXPORTS, list_filter
 from dedup.rows.files import FORMATS
@@ -47,7 +47,7 @@ from dedup.views.requests import (
 )
 
 # A page sends a corpus of so many articles at once: more would keep a process of the server busy for minutes. A worker
-# writes larger ones: dedup/rows/corpus/kept.py.
+# writes larger ones: dedup/corpora.py.
 MAX_DOWNLOADED = 20_000
 _CONTENTS = ("articles", "removed")
 

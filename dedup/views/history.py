@@ -18,7 +18,7 @@ from dedup.review.queries.clusters import find_cluster
 from dedup.review.readings import second_readings
 from dedup.review.readings.second_readings import agreements, changes_of, disagreements, with_outcomes
 from dedup.rows.decisions import DecisionFilter
-from dedup.rows.lists import DisagreementFilter
+from dedup.rows.filtering import DisagreementFilter
 from dedup.views.questions import after_answer, tab_of
 from dedup.views.requests import (
     EditorRequest,

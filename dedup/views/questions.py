@@ -133,8 +133,8 @@ def _pairs(request: HttpRequest, filterset: PairFilter) -> dict[str, Any]:
         "query": query,
         "start": rows[0].question.address + query if rows else None,
         "unjudged": count_up_to_ceiling(filterset.hidden_unjudged, filterset.ceiling),
-        "series": filterset.chosen_series,
-        "group": filterset.chosen_group,
+        "series": filterset.values().get("series"),
+        "group": filterset.values().get("group"),
     }
 
 

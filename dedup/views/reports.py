@@ -15,14 +15,7 @@ from dedup.forms.base import ReportForm
 from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import ReportError
-from dedup.reports.computing import (
-    QUICK_SECONDS,
-    Changes,
-    changes_since,
-    compute,
-    request_report,
-    stored_report,
-)
+from dedup.reports.computing import QUICK_SECONDS, changes_since, compute, request_report, stored_report
 from dedup.reports.formats import as_csv, from_json
 from dedup.views.requests import EditorRequest, address_of, bad_request, query_of, reasons_of
 
@@ -55,7 +48,7 @@ class _Asked:
         return None if self.report.heavy else compute(self.report, self.form.scope, self.form.options)
 
     @property
-    def changes(self) -> Changes | None:
+    def changes(self) -> dict[str, int] | None:
         """What has changed since the shown result was computed; None if it was computed just now."""
         return changes_since(self.stored) if self.stored and self.result is self.stored else None
 

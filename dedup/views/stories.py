@@ -24,7 +24,7 @@ from articles.paging import page_of
 from dedup.integrations.tokens import TokenError, allows, find_token, make_token
 from dedup.models import Token
 from dedup.review.queries.stories import COPIES_SHOWN, Story, listed_stories, stories_of, story_numbered
-from dedup.rows.stories import StoryFilter
+from dedup.rows.clusters import StoryFilter
 from dedup.views.requests import EditorRequest, address_of, bad_request, reasons_of
 
 # As many as a feed reader that looks in once a day needs.

@@ -18,7 +18,7 @@ from articles.jobs.work import repeat
 from articles.models import ArticlePage, ArticleRevision, Newspaper
 from articles.storage.audit_log import log_action
 from articles.storage.ingest import writing
-from dedup.rows.corpus.kept import forget_old_corpora
+from dedup.corpora import forget_old_corpora
 
 AT_ONCE = 500
 # Seconds between two looks of a worker. The first comes after a pause too.

@@ -34,6 +34,7 @@ from articles.models import (
     WhitelistedSentence,
 )
 from crawlers.models import PendingLink, Trial, Visit
+from dedup.corpora import forget_corpora
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.types import Phase
 from dedup.models import (
@@ -51,7 +52,6 @@ from dedup.models import (
 )
 from dedup.reports.computing import not_waited_for
 from dedup.review.answers.removed_articles import unpropose
-from dedup.rows.corpus.kept import forget_corpora
 
 REMOVED = "removed"
 # Shorter texts are in many others by chance.

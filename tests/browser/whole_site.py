@@ -29,11 +29,11 @@ from articles.models import Job, Newspaper
 from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.models import Crawl, Trial
 from crawlers.requested.queue import request_crawl
+from dedup.corpora import request_corpus
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import Batch, BatchItem, Cluster, DetectionRun, FittedModel, Profile
 from dedup.review.answers.batches import SAMPLES, begin
 from dedup.review.answers.decisions import decide_pair
-from dedup.rows.corpus.kept import request_corpus
 from newsdedup_site.privacy.removal import begin_articles, carry_out, withhold
 from tests.browser.conftest import read_sample, small_archive
 from tests.conftest import StoreArticle

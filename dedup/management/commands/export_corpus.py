@@ -16,10 +16,9 @@ from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster
 from dedup.reports.methods import methods_of
-from dedup.rows.corpus.description import Counts
 from dedup.rows.corpus.other import OtherCorpus, OtherCorpusError, other_corpus
 from dedup.rows.corpus.places import Asked
-from dedup.rows.corpus.writing import CorpusFormat, Target, target_named, write_corpus
+from dedup.rows.corpus.writing import CorpusFormat, Counts, Target, target_named, write_corpus
 from dedup.rows.files import check_parquet
 
 

@@ -19,7 +19,7 @@ from dedup.api.client_types import client_types
 from dedup.declarations import settings_of
 from dedup.detection.clustering.policies import RULES
 from dedup.detection.passes import PASSES
-from dedup.rows.corpus.rows import CORPUS, REMOVED
+from dedup.rows.corpus.writing import CORPUS, REMOVED
 from dedup.rows.exporting import WRITTEN
 
 CLIENT = "newsdedup_client.py"

@@ -59,7 +59,7 @@ def other_corpus(named: str) -> OtherCorpus:
         check_parquet()
     else:
         source_named(named)
-    return OtherCorpus(path.name, lambda: _store_rows(_rows_of(path)))
+    return OtherCorpus(path.name, lambda: _store_file(path))
 
 
 def _run(number: int) -> OtherCorpus:
@@ -124,8 +124,8 @@ def _check_names(names: Iterable[str]) -> None:
         raise UnreadableFileError("it has no column url, external_id or id; rename or add one")
 
 
-def _store_rows(rows: Iterator[Row]) -> dict[str, int]:
-    counted = {"rows": 0, "rows_without_an_article_here": 0}
+def _store_file(path: Path) -> dict[str, int]:
+    rows, counted = _rows_of(path), {"rows": 0, "rows_without_an_article_here": 0}
     while batch := list(islice(rows, _AT_ONCE)):
         found = _articles_of(batch)
         counted["rows"] += len(batch)

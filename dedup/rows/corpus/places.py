@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q, Value
@@ -104,15 +104,11 @@ def whole_clusters(*, confirmed_only: bool, boilerplate: Mode = Mode.KEEP) -> It
     rows = found.annotate(empty=ExpressionWrapper(empty, output_field=BooleanField()))
     ordered = rows.order_by("cluster_id", "article_id").values_list(*_COLUMNS, "empty")
     with transaction.atomic():  # so that the rows are streamed
-        for _, of_cluster in groupby(ordered.iterator(_AT_ONCE), key=itemgetter(0)):
-            yield _whole(list(of_cluster))
-
-
-def _whole(rows: list[tuple[Any, ...]]) -> WholeCluster:
-    pk, state, kept = rows[0][:3]
-    empty = frozenset(row[3] for row in rows if row[9])
-    times = {row[3]: _written(*row[5:9]) for row in rows}
-    return WholeCluster(pk, state, kept, [Member(*row[3:7]) for row in rows], empty, times)
+        for (pk, state, kept), of_cluster in groupby(ordered.iterator(_AT_ONCE), key=itemgetter(0, 1, 2)):
+            members = list(of_cluster)
+            emptied = frozenset(row[3] for row in members if row[9])
+            times = {row[3]: _written(*row[5:9]) for row in members}
+            yield WholeCluster(pk, state, kept, [Member(*row[3:7]) for row in members], emptied, times)
 
 
 def _written(date: datetime.date, at: datetime.datetime | None, offset: int | None, precision: str) -> str:
@@ -132,13 +128,6 @@ class Asked:
     boilerplate: Mode
     confirmed_only: bool
     also_in: str = ""
-
-
-class _Place(NamedTuple):
-    article: int
-    cluster: int
-    reason: str | None = None
-    represented_by: int | None = None
 
 
 @contextmanager
@@ -202,20 +191,23 @@ def _facts(cluster: WholeCluster, names: dict[int, str]) -> tuple[Any, ...]:
     return cluster.pk, cluster.state, cluster.kept, len(ordered) - 1, newspapers, first
 
 
-def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Iterator[_Place]:
-    """Yield the place of each article of the part. What the other corpus has goes before what is empty and copies."""
+def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield the row in corpus_place of each article of the part.
+
+    What the other corpus has goes before what is empty and copies.
+    """
     members = in_part(asked.part, cluster.members)
     if in_other := [member for member in cluster.members if member.pk in others]:
         first = in_order(in_other)[0].pk
         for member in members:
-            yield _Place(member.pk, cluster.pk, asked.also_in, member.pk if member.pk in others else first)
+            yield member.pk, cluster.pk, asked.also_in, member.pk if member.pk in others else first
         return
     with_text = [member for member in members if member.pk not in cluster.empty]
     gone = {removed.article: removed for removed in removals(asked.policy, with_text, cluster.kept)}
     for member in members:
         if member.pk in cluster.empty:
-            yield _Place(member.pk, cluster.pk, NOTHING_LEFT)
+            yield member.pk, cluster.pk, NOTHING_LEFT, None
         elif removal := gone.get(member.pk):
-            yield _Place(member.pk, cluster.pk, removal.reason.value, removal.represented_by)
+            yield member.pk, cluster.pk, removal.reason.value, removal.represented_by
         else:
-            yield _Place(member.pk, cluster.pk)
+            yield member.pk, cluster.pk, None, None

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias, TypeVar, cast
 
-from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
+from django.db import connection, transaction
+from django.db.models import Max
+
+from articles.fields import FIELDS
+from articles.files.exporting import ExportedRow, csv_lines, exported_rows, json_lines, laid_out
 from articles.files.records import FileFormat
 from articles.files.whole_files import text_into, whole_bytes, writing
-from dedup.rows.corpus.description import Counts, Digested, description
+from articles.models import Article, Newspaper
+from articles.versions import versions
+from dedup.detection.article_sql import article_sql
+from dedup.detection.clustering.policies import RULES
+from dedup.detection.runs.facts import run_summary
+from dedup.models import Cluster, Decision, DetectionRun, Profile
+from dedup.rows.columns import Column, ColumnType
 from dedup.rows.corpus.other import OtherCorpus
 from dedup.rows.corpus.places import Asked, corpus_tables, decide_places
-from dedup.rows.corpus.rows import (
-    CORPUS,
-    CORPUS_NAMES,
-    REMOVED,
-    REMOVED_NAMES,
-    corpus_rows,
-    removed_by_reason,
-    removed_rows,
-)
 from dedup.rows.files import FORMATS, write_parquet
 
 CorpusFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
@@ -179,3 +183,207 @@ def _write_removed(rows: Iterable[dict[str, Any]], target: Target, raw: BinaryIO
             file.writelines(FORMATS[target.file_format](REMOVED_NAMES, rows))
         return
     write_parquet(raw, REMOVED, (), (tuple(row.values()) for row in rows))
+
+
+# ---- the description: data dictionary, how it was made, counts, versions, the hash of each file -------
+
+# The format of the description. Raise it if a member changes its meaning.
+FORMAT = 1
+
+
+class Digested(io.RawIOBase):
+    """Passes on what is written, one write after the other, and counts and digests it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._stream.write(data)
+        self._digest.update(data)
+        self._size += memoryview(data).nbytes
+        return memoryview(data).nbytes
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        if not self._stream.closed:
+            self._stream.flush()
+
+    def described(self, name: str, content: str, rows: int) -> dict[str, Any]:
+        """Return what is said of a file that is complete, given the name that it is to have and what it has."""
+        digest = self._digest.hexdigest()
+        return {"name": name, "content": content, "rows": rows, "bytes": self._size, "sha256": digest}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The articles that were chosen: those that stayed, and those that left, by reason. `other` of the other corpus."""
+
+    kept: int
+    removed: Counter[str]
+    other: Mapping[str, int]
+
+    @property
+    def chosen(self) -> int:
+        """How many articles were chosen."""
+        return self.kept + self.removed.total()
+
+
+def description(asked: Asked, other: str, counts: Counts, files: list[dict[str, Any]], methods: str) -> dict[str, Any]:
+    """Return all of it, for JSON. The same state of the archive gives the same description."""
+    kept = f"The corpus has {counts.kept:,} of these {counts.chosen:,} articles."
+    return {
+        "format": FORMAT,
+        "methods": f"{methods} {kept} Its policy for copies is {asked.policy.value}. {RULES[asked.policy]}",
+        "policy": {"name": asked.policy.value, "rule": RULES[asked.policy]},
+        "options": _options(asked, other),
+        "counts": {
+            "articles": counts.chosen,
+            "kept": counts.kept,
+            "removed": counts.removed.total(),
+            "removed_by_reason": dict(sorted(counts.removed.items())),
+            "other_corpus": dict(counts.other),
+        },
+        "clusters": _clusters(),
+        "run": _run(),
+        "versions": versions(),
+        "files": files,
+        "columns": {
+            name: [{"name": column.name, "type": column.type.words, "meaning": column.help} for column in columns]
+            for name, columns in (("corpus", CORPUS), ("removed", REMOVED))
+        },
+    }
+
+
+def _options(asked: Asked, other: str) -> dict[str, Any]:
+    part = asked.part
+    newspapers = Newspaper.objects.filter(pk__in=part.newspaper_ids or ()).values_list("name", flat=True)
+    return {
+        "since": part.since and part.since.isoformat(),
+        "until": part.until and part.until.isoformat(),
+        "newspapers": None if part.newspaper_ids is None else sorted(newspapers),
+        "clusters": "confirmed" if asked.confirmed_only else "proposed and confirmed",
+        "boilerplate": asked.boilerplate.value,
+        "against": other or None,
+    }
+
+
+def _clusters() -> dict[str, Any]:
+    """Return the state of the clusters: how many, by which rule they keep an article, and the last decision."""
+    return {
+        "proposed": Cluster.objects.filter(state=Cluster.State.PROPOSED).count(),
+        "confirmed": Cluster.objects.filter(state=Cluster.State.CONFIRMED).count(),
+        "keep_rule": Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first(),
+        "last_decision": Decision.objects.aggregate(last=Max("pk"))["last"],
+    }
+
+
+def _run() -> dict[str, Any] | None:
+    """Return the last finished run with its scope, its counts and the settings of every pass; None if there is none."""
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).order_by("-pk").first()
+    if run is None:
+        return None
+    return {"profile": run.profile_name, "boilerplate": run.boilerplate.value, **run_summary(run)}
+
+
+# ---- rows: all need the tables that places.py has filled ----------------------------------------------
+
+_INTEGER = ColumnType.INTEGER
+# The types of an article's fields have the same words.
+_TYPES = {column_type.words: column_type for column_type in ColumnType}
+_CLUSTER = (
+    Column("cluster", type=_INTEGER, help="number of its cluster; missing if it has no copies"),
+    Column("cluster_state", help="proposed or confirmed; missing without a cluster"),
+    Column(
+        "kept_article", type=_INTEGER, help="number of the article that represents the cluster; its own without one"
+    ),
+    Column("copies", type=_INTEGER, help="number of other articles of the cluster in the whole archive; 0 without one"),
+    Column("newspapers", type=ColumnType.TEXTS, help="newspapers of the cluster in the order of their first article"),
+    Column("first_published", help="when the first article of the cluster was published: time if known, or day"),
+)
+CORPUS = (*(Column(field.name, type=_TYPES[field.kind], help=field.meaning) for field in FIELDS), *_CLUSTER)
+REMOVED = (
+    Column("article", type=_INTEGER, help="number of the removed article"),
+    Column("external_id", help="its id in the collection that it came from; may be empty"),
+    Column("url", help="its URL"),
+    Column("newspaper", help="its newspaper"),
+    Column("date", type=ColumnType.DAY, help="its day of publication"),
+    Column("headline", help="its headline; may be empty"),
+    Column("cluster", type=_INTEGER, help="number of its cluster; missing without one"),
+    Column("reason", help="why it was removed"),
+    Column("represented_by", type=_INTEGER, help="number of the article that represents it; missing if none does"),
+    Column("represented_by_external_id", help="that article's id in its collection; missing if none does"),
+    Column("represented_by_url", help="that article's URL; missing if none does"),
+    Column("represented_by_newspaper", help="that article's newspaper; missing if none does"),
+    Column("represented_by_date", type=ColumnType.DAY, help="that article's day of publication; missing if none does"),
+)
+_CLUSTER_NAMES = tuple(column.name for column in _CLUSTER)
+CORPUS_NAMES = tuple(column.name for column in CORPUS)
+REMOVED_NAMES = tuple(column.name for column in REMOVED)
+
+# Articles whose places are looked up at a time, with their texts.
+_ARTICLES_AT_ONCE = 500
+_REMOVED_AT_ONCE = 2_000
+
+_PLACES_SQL = """
+SELECT place.article_id, place.reason IS NULL, cluster.id, cluster.state, cluster.kept, cluster.copies,
+       cluster.newspapers, cluster.first_published
+FROM corpus_place AS place LEFT JOIN corpus_cluster AS cluster ON cluster.id = place.cluster_id
+WHERE place.article_id = ANY (%(ids)s)
+"""
+# The columns of REMOVED, in their order.
+_REMOVED_SQL = article_sql(
+    """
+SELECT article.id, article.external_id, article.url, newspaper.name, article.date, article.headline,
+       place.cluster_id, place.reason,
+       other.id, other.external_id, other.url, other_newspaper.name, other.date
+FROM corpus_place AS place
+JOIN {articles} AS article ON article.id = place.article_id
+JOIN articles_newspaper AS newspaper ON newspaper.id = article.newspaper_id
+LEFT JOIN {articles} AS other ON other.id = place.represented_by
+LEFT JOIN articles_newspaper AS other_newspaper ON other_newspaper.id = other.newspaper_id
+WHERE place.reason IS NOT NULL
+ORDER BY article.date, article.id
+"""
+)
+_REASONS_SQL = "SELECT reason, count(*) FROM corpus_place WHERE reason IS NOT NULL GROUP BY reason ORDER BY reason"
+
+
+def corpus_rows(asked: Asked) -> Generator[ExportedRow]:
+    """Yield the articles that stay, by day and id, with the columns of CORPUS."""
+    articles = Article.objects.in_scope(**asked.part.bounds())
+    rows = exported_rows(asked.boilerplate, articles, columns=CORPUS_NAMES)
+    while batch := list(islice(rows, _ARTICLES_AT_ONCE)):
+        with connection.cursor() as cursor:
+            cursor.execute(_PLACES_SQL, {"ids": [row.values["id"] for row in batch]})
+            places = {article: place for article, *place in cursor.fetchall()}
+        for row in batch:
+            article = row.values
+            # An article without a cluster is one by itself.
+            alone = [None, None, article["id"], 0, [article["newspaper"]], article["published_at"] or article["date"]]
+            stays, *facts = places.get(article["id"], [True, None])
+            if stays:
+                facts = alone if facts[0] is None else facts
+                yield ExportedRow(article | dict(zip(_CLUSTER_NAMES, facts, strict=True)), row.extra)
+
+
+def removed_rows() -> Generator[dict[str, Any]]:
+    """Yield the articles that leave, by day and id, with the columns of REMOVED."""
+    with transaction.atomic(), connection.chunked_cursor() as cursor:
+        cursor.execute(_REMOVED_SQL)
+        while batch := cursor.fetchmany(_REMOVED_AT_ONCE):
+            for row in batch:
+                yield dict(zip(REMOVED_NAMES, row, strict=True))
+
+
+def removed_by_reason() -> Counter[str]:
+    """Return how many articles leave, by reason."""
+    with connection.cursor() as cursor:
+        cursor.execute(_REASONS_SQL)
+        return Counter(dict(cursor.fetchall()))

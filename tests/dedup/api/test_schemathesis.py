@@ -30,7 +30,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SEED = 13
 EXAMPLES = 3
 # What no schema can say: which cursors there are, which day is before another, whether a pair has changed meanwhile.
-REFUSALS = ["2xx", "401", "403", "404", "409", "412", "422", "428"]
+ACCEPTANCE = PositiveDataAcceptanceConfig(expected_statuses=["2xx", "401", "403", "404", "409", "412", "422", "428"])
+CONFIG = ProjectConfig(checks=ChecksConfig(positive_data_acceptance=ACCEPTANCE))
 
 
 @contextmanager
@@ -43,15 +44,10 @@ def one_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
-def config(*, positive: bool = True) -> SchemathesisConfig:
-    acceptance = PositiveDataAcceptanceConfig(enabled=positive, expected_statuses=REFUSALS)
-    checks = ChecksConfig(positive_data_acceptance=acceptance)
-    return SchemathesisConfig(projects=ProjectsConfig(default=ProjectConfig(checks=checks)))
-
-
 def call_all(headers: dict[str, str], numbers: dict[str, int], *, mode: GenerationMode, examples: int) -> set[int]:
     """Call every operation some times, and return the statuses that came. `numbers`: those of rows that there are."""
-    schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application, config=config())
+    config = SchemathesisConfig(projects=ProjectsConfig(default=CONFIG))
+    schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application, config=config)
     statuses: set[int] = set()
     for found in schema.get_all_operations():
         operation = found.ok()

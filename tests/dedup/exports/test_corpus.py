@@ -7,7 +7,6 @@ import datetime
 import gzip
 import hashlib
 import importlib.util
-import io
 import json
 import math
 import os
@@ -15,13 +14,14 @@ import re
 import shlex
 import signal
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pandas as pd
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.http import QueryDict
 from django.test import Client
@@ -31,24 +31,22 @@ from django.utils import timezone
 from articles.files.cells import unguarded
 from articles.files.whole_files import whole_file
 from articles.models import Article, Newspaper
-from articles.storage.incoming import Details, IncomingArticle
 from dedup.forms.base import ReportForm
 from dedup.models import Cluster
 from dedup.reports import REPORTS
-from dedup.rows.corpus import rows as corpus_rows_module
-from dedup.rows.corpus.rows import CORPUS_NAMES, REMOVED_NAMES
+from dedup.rows.corpus import writing
+from dedup.rows.corpus.writing import CORPUS_NAMES, REMOVED_NAMES
+from tests.commands import called
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_run, store_article
+from tests.factories import make_cluster, make_run
 
 pytestmark = pytest.mark.django_db
 
 
 def export(target: Path, *options: str, policy: str = "one-per-cluster") -> str:
-    """Export, and return what the command says."""
-    said = io.StringIO()
-    arguments = ("--policy", policy, "--output", str(target), "--no-progress", *options)
-    call_command("export_corpus", *arguments, stdout=said, stderr=said)
-    return said.getvalue()
+    """Export, and return what the command says: what it warns of, and the counts."""
+    counts, warnings = called("export_corpus", "--policy", policy, "--output", target, "--no-progress", *options)
+    return warnings + counts
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -64,9 +62,8 @@ def exported(folder: Path, *options: str, policy: str = "one-per-cluster") -> tu
 
 def counts_of_the_report(*options: str) -> dict[str, Counter[str]]:
     """Return how many articles the report says that each policy removes, by reason."""
-    printed = io.StringIO()
-    call_command("report", "policies", "--format", "json", *options, stdout=printed)
-    return {row["policy"]: Counter(row["by_reason"]) for row in json.loads(printed.getvalue())["policies"]}
+    printed, _ = called("report", "policies", "--format", "json", *options)
+    return {row["policy"]: Counter(row["by_reason"]) for row in json.loads(printed)["policies"]}
 
 
 @pytest.fixture
@@ -173,19 +170,17 @@ def test_the_description_and_the_same_bytes(archive: dict[str, Article], tmp_pat
     assert [column["name"] for column in described["columns"]["removed"]] == list(REMOVED_NAMES)
     assert described["run"]["config"]["trigram"]["threshold"] == 0.6
     assert described["clusters"] == {"proposed": 2, "confirmed": 0, "keep_rule": "earliest", "last_decision": None}
-    versions = io.StringIO()
-    call_command("version", stdout=versions)
-    assert versions.getvalue() == "".join(f"{name} {version}\n" for name, version in described["versions"].items())
+    versions = "".join(f"{name} {version}\n" for name, version in described["versions"].items())
+    assert called("version")[0] == versions
 
 
 def read_with_pandas(path: Path) -> list[dict[str, Any]]:
-    if path.suffix == ".parquet":
-        frame = pd.read_parquet(path)
-    elif path.suffix == ".csv":
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    else:
-        frame = pd.read_json(path, lines=True, dtype=False)
-    return frame.astype(object).to_dict("records")
+    readers = {
+        ".parquet": pd.read_parquet,
+        ".csv": partial(pd.read_csv, dtype=str, keep_default_na=False),
+        ".jsonl": partial(pd.read_json, lines=True, dtype=False),
+    }
+    return readers[path.suffix](path).astype(object).to_dict("records")
 
 
 def read_with_duckdb(path: Path) -> list[dict[str, Any]]:
@@ -224,25 +219,18 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def test_three_formats_hold_the_same_rows_for_pandas_and_duckdb(tmp_path: Path) -> None:
-    texts = [f"{text} number {number}" for number, text in enumerate(HOSTILE)]
-    extra = ('{"topic": "=1+1", "Cluster": 1, "cluster": "mine"}', '{"topic": "\\u0000 and \\ud800", "year": 1999}')
-    stored = [
-        store_article(
-            IncomingArticle(
-                date=datetime.date(2026, 3, 2),
-                headline=text,
-                url=f"https://paper.example/{number}",
-                content=text,
-                newspaper="=Paper",
-                external_id=f"-{number}",
-                details=Details(byline=text.replace("\r", " ").replace("\n", " "), paywalled=bool(number % 2)),
-                extra_columns=extra[number] if number < len(extra) else "",
-            )
-        ).article_id
-        for number, text in enumerate(texts)
-    ]
-    make_cluster(*Article.objects.filter(pk__in=stored[:3]))
+def test_three_formats_hold_the_same_rows_for_pandas_and_duckdb(store: StoreArticle, tmp_path: Path) -> None:
+    extra = {
+        0: '{"topic": "=1+1", "Cluster": 1, "cluster": "mine"}',
+        1: '{"topic": "\\u0000 and \\ud800", "year": 1999}',
+    }
+    stored = []
+    for number, hostile in enumerate(HOSTILE):
+        text = f"{hostile} number {number}"
+        details = {"byline": text.replace("\r", " ").replace("\n", " "), "paywalled": bool(number % 2)}
+        names = {"headline": text, "newspaper": "=Paper", "external_id": f"-{number}"}
+        stored.append(store(text, **names, **details, extra_columns=extra.get(number, "")))
+    make_cluster(*stored[:3])
     for ending in ("jsonl", "csv", "parquet"):
         export(tmp_path / f"c.{ending}", policy="keep-syndication")
     for name, expected, articles in (("c", CORPUS_NAMES, 8), ("c.removed", REMOVED_NAMES, 2)):
@@ -319,7 +307,7 @@ def test_errors_say_what_to_do(
     (tmp_path / "bad.csv").write_text("name\nx\n")
     (tmp_path / "bad.parquet").write_text("name\nx\n")
     with pytest.raises(CommandError, match=message):
-        call_command("export_corpus", "--policy", "keep-all", *options, stdout=io.StringIO(), stderr=io.StringIO())
+        called("export_corpus", "--policy", "keep-all", *options)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "bad.parquet"]
 
 
@@ -360,7 +348,7 @@ def test_memory_and_queries_are_bounded(
 ) -> None:
     with CaptureQueriesContext(connection) as one:
         export(tmp_path / "c.jsonl")
-    monkeypatch.setattr(corpus_rows_module, "_ARTICLES_AT_ONCE", 2)
+    monkeypatch.setattr(writing, "_ARTICLES_AT_ONCE", 2)
     with CaptureQueriesContext(connection) as four:
         export(tmp_path / "c.jsonl")
     # One query more for each further batch.
@@ -395,7 +383,7 @@ def test_the_page_gives_the_command_and_small_files(
     assert ReportForm(QueryDict(page.context["report_query"][1:]), report=REPORTS["policies"]).is_valid()
 
     monkeypatch.chdir(tmp_path)
-    call_command(*shlex.split(command), "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
+    called(*shlex.split(command), "--no-progress")
     for content, name in (("articles", "corpus"), ("removed", "corpus.removed")):
         sent = visitor.get(f"/exports/corpus/{content}.csv{query}")
         assert sent["Content-Disposition"] == f'attachment; filename="{name}.csv"'

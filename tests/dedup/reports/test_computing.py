@@ -26,11 +26,10 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 class SlowReport(Report):
-    """Counts articles, and is never counted in a page."""
+    """Counts slowly."""
 
     name: ClassVar[str] = "slow"
     label: ClassVar[str] = "Slow"
-    help: ClassVar[str] = "Counts slowly."
     heavy: ClassVar[bool] = True
     after_run: ClassVar[bool] = True
 

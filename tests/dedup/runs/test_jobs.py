@@ -31,6 +31,7 @@ from articles.storage.locks import Lock, LockLostError
 from crawlers.models import Trial
 from crawlers.requested.queue import request_crawl
 from crawlers.requested.trials import look_for_sources, try_stored
+from dedup.corpora import request_corpus
 from dedup.detection.runs.requests import Wanted, is_worker_alive, request_reextraction, request_run, schedule_night
 from dedup.detection.runs.scope import Scope
 from dedup.forms.exports import CorpusForm
@@ -38,7 +39,6 @@ from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport, Worker
 from dedup.reports import REPORTS
 from dedup.reports.computing import request_report
 from dedup.research.lessons import ask_for_lesson
-from dedup.rows.corpus.kept import request_corpus
 from newsdedup_site.privacy.removal import begin_articles, request_removal
 from tests.conftest import StoreArticle
 from tests.crash.installation import ReadyCommands

@@ -21,8 +21,8 @@ from articles.jobs import work as jobs
 from articles.jobs.work import cancel as cancel_job
 from articles.jobs.work import do_job
 from articles.models import Article, Job
+from dedup import corpora
 from dedup.models import CorpusExport, CorpusPart
-from dedup.rows.corpus import kept
 from newsdedup_site.privacy.removal import withhold
 from newsdedup_site.privacy.retention import watch
 from tests.conftest import StoreArticle
@@ -85,7 +85,7 @@ def test_the_files_of_a_worker_are_those_of_the_command_byte_by_byte(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept, "PART_BYTES", 300)
+    monkeypatch.setattr(corpora, "PART_BYTES", 300)
     export = ask(vera, query)
     assert "waiting for a worker" in page_of(vera, export)
     assert f'hx-get="/jobs/{export.job_id}/state/"' in page_of(vera, export)
@@ -169,7 +169,7 @@ def test_a_corpus_that_is_cancelled_while_it_is_written_leaves_nothing(
         thread.join()
         return "methods"
 
-    monkeypatch.setattr("dedup.reports.methods.methods_of", methods)
+    monkeypatch.setattr("dedup.corpora.methods_of", methods)
     do_job(export.job_id)
     export = CorpusExport.objects.get()
     assert (export.job.state, export.files, export.parts.count()) == (State.CANCELLED, [], 0)

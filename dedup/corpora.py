@@ -8,9 +8,10 @@ from __future__ import annotations
 import datetime
 import io
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from typing import Any, cast
 
 from django.contrib.auth.models import User
@@ -35,6 +36,7 @@ from dedup.detection.clustering.policies import Policy
 from dedup.detection.runs.scope import Scope
 from dedup.models import CorpusExport, CorpusPart
 from dedup.models.reports import KEPT
+from dedup.reports.methods import methods_of
 from dedup.rows.corpus.places import Asked
 from dedup.rows.corpus.writing import Streams, target_named, write_corpus
 from dedup.rows.files import check_parquet
@@ -91,17 +93,17 @@ def pieces_of(export: CorpusExport, content: str) -> Iterator[bytes]:
         yield bytes(parts.values_list("data", flat=True).get(number=number))
 
 
-def write_kept(work: Work, methods_of: Callable[[Scope], str]) -> None:
-    """Write the corpus of a job. `methods_of` describes the run for a paper. Raises JobError."""
+def write_corpus_job(work: Work) -> None:
+    """Write a corpus that somebody asked for. Raises JobError."""
     try:
-        _write(work, work.job.corpus, methods_of)
+        _write(work, work.job.corpus)
     except (DatabaseFault, UnwritableError, WorkerDiedError) as error:
         raise JobError(f"{_said_of(error)}. Nothing of it was kept; then start it again.") from error
     except (TooManyColumnsError, MissingPackageError) as error:
         raise JobError(f"{str(error).rstrip('.')}.") from error
 
 
-def _write(work: Work, export: CorpusExport, methods_of: Callable[[Scope], str]) -> None:
+def _write(work: Work, export: CorpusExport) -> None:
     asked, target = asked_of(export), target_named(f"corpus.{export.asked['format']}", None)
     bounds = asked.part.bounds()
     total = Article.objects.in_scope(**bounds).count()
@@ -116,7 +118,8 @@ def _write(work: Work, export: CorpusExport, methods_of: Callable[[Scope], str])
             asked, None, target, methods=methods_of(asked.part), on_progress=meter.add, opened=lambda _: _whole(files)
         )
         names = (target.path.name, target.removed.name, target.described.name)
-        export.files = [file.facts(name) for file, name in zip(files, names, strict=True)]
+        facts = zip(files, names, strict=True)
+        export.files = [{"content": file.content, "name": name, "bytes": file.size} for file, name in facts]
         export.save(update_fields=["files", "description"])
         work.finish(done=counts.chosen)  # if it was cancelled, the parts are gone
 
@@ -138,39 +141,30 @@ def _whole(files: Sequence[_File]) -> Iterator[Streams]:
     """Give files of the database to write to; at the end, all of each is stored."""
     yield cast("Streams", files)
     for file in files:
-        file.finish()
+        file.store_part()
 
 
 class _File(io.RawIOBase):
     """A file in the database, in parts of PART_BYTES. Memory: one part."""
 
     def __init__(self, export: CorpusExport, content: str) -> None:
-        self._content = content
+        self.content, self.size = content, 0
         self._store = partial(CorpusPart.objects.create, export=export, content=content)
-        self._parts = 0
-        self._size = 0
+        self._numbers = count()
         self._waiting = bytearray()
 
     def write(self, data: Any) -> int:
         self._waiting += data
         while len(self._waiting) >= PART_BYTES:
-            self._keep(PART_BYTES)
+            self.store_part()
         return memoryview(data).nbytes
 
-    def finish(self) -> None:
-        """Store the rest."""
-        if self._waiting:
-            self._keep(len(self._waiting))
-
-    def facts(self, name: str) -> dict[str, Any]:
-        """Return what the whole file has, the name that it is to have, and its bytes."""
-        return {"content": self._content, "name": name, "bytes": self._size}
-
-    def _keep(self, size: int) -> None:
-        self._store(number=self._parts, data=bytes(self._waiting[:size]))
-        self._parts += 1
-        self._size += size
-        del self._waiting[:size]
+    def store_part(self) -> None:
+        """Store the next part of what was written, if there is any."""
+        if part := bytes(self._waiting[:PART_BYTES]):
+            self._store(number=next(self._numbers), data=part)
+            self.size += len(part)
+            del self._waiting[:PART_BYTES]
 
 
 def _said_of(error: Exception) -> str:

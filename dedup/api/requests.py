@@ -1,7 +1,7 @@
-"""Pages of long lists by cursor: where the last page ended, as a text that only this module reads.
+"""What requests send: values, read more strictly than pydantic does so that nothing is guessed, and pages of lists.
 
-A cursor names the values of the last row that its list is ordered by, so rows that are added meanwhile move no other
-row to another page.
+A cursor says where the last page ended, as a text that only this module reads. It names the values of the last row that
+its list is ordered by, so rows that are added meanwhile move no other row to another page.
 """
 
 from __future__ import annotations
@@ -9,20 +9,56 @@ from __future__ import annotations
 import base64
 import datetime
 import json
+import re
 from collections.abc import Callable, Collection, Sequence
 from types import SimpleNamespace
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Schema
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from articles.numbers import read_number
+from articles.numbers import MAX_NUMBER, read_number
 from articles.paging import rows_after
 from dedup.api.problems import Fault, invalid, refused
-from dedup.api.values import Text
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+def _storable(value: str) -> str:
+    """Return a text that PostgreSQL can store."""
+    if "\0" in value:
+        raise ValueError(f"has a NUL character at position {value.index(chr(0)) + 1}; remove it")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:  # JSON can carry half of a UTF-16 pair
+        raise ValueError(f"has half a surrogate pair at position {error.start + 1}; encode it as UTF-8") from error
+    return value
+
+
+def _day(value: Any) -> Any:
+    if value is None or type(value) is datetime.date:
+        return value
+    if not isinstance(value, str) or not _DAY.fullmatch(value):
+        raise ValueError("is not a day; write it as 2026-03-31")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+Day = Annotated[datetime.date, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
+# The number of a row, in an address or a body.
+Number = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
+
+
+class Body(Schema):
+    """What a request sends: an attribute that it does not have is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+# ---- pages ------------------------------------------------------------------------------------------
 
 USUAL_ROWS, MOST_ROWS = 50, 200
 
