@@ -115,10 +115,9 @@ PAGES = [
     Kind("to-file", redirect("file:///etc/passwd"), "redirect to nowhere"),
     Kind("to-script", redirect("javascript:alert(1)"), "bad address"),
     Kind("to-data", redirect("data:text/html,<p>x</p>"), "redirect to nowhere"),
-    *(
-        Kind(f"to-{host}", redirect(f"http://{host}/2024/05/x"), f"private address: {address}")
-        for host, address in (("0xa9fea9fe", "169.254.169.254"), ("10.0.0.1", "10.0.0.1"), ("[::1]:1", "::1"))
-    ),
+    Kind("to-odd-spelling", redirect("http://0xa9fea9fe/2024/05/x"), "private address: 169.254.169.254"),
+    Kind("to-own-network", redirect("http://10.0.0.1/2024/05/x"), "private address: 10.0.0.1"),
+    Kind("to-ipv6-loopback", redirect("http://[::1]:1/2024/05/x"), "private address: ::1"),
     Kind("to-front-page", redirect("/"), "redirected to a page that is no article"),
     Kind("to-login", redirect("/login?back=1"), "redirected to a page that is no article"),
     Kind("to-user-name", redirect("http://anna:secret@127.0.0.1/2024/05/x"), "connection refused"),
