@@ -1,7 +1,5 @@
 """The admin pages of newspapers, which can be edited, and of articles, which are read-only."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from django import forms

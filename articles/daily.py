@@ -1,7 +1,5 @@
 """Times of day in a zone whose clocks are changed twice a year."""
 
-from __future__ import annotations
-
 import datetime
 
 

@@ -4,8 +4,6 @@ Import, export, restoring, the corpus, the API, the bounds, the pages, withholdi
 revision read these declarations.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Packages that are loaded when they are first used, and those that only an extra brings."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.metadata
 import importlib.util

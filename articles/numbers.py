@@ -1,7 +1,5 @@
 """Whole numbers in addresses, forms and files, which can be higher than Python reads or PostgreSQL stores; in words."""
 
-from __future__ import annotations
-
 # PostgreSQL's bigint, the type of every row's number (postgresql.org/docs/current/datatype-numeric.html).
 MAX_NUMBER = 2**63 - 1
 _MAX_DIGITS = len(str(MAX_NUMBER))

@@ -1,7 +1,5 @@
 """Pages of long lists, and the neighbours of a row, without counting or reading the whole list."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,5 @@
 """Worker processes, which take tasks one by one, report their progress, and end with their parent."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import multiprocessing

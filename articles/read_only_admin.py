@@ -1,7 +1,5 @@
 """What admin pages of several apps share: the base class of read-only ones, and the filter by newspaper."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import admin

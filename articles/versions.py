@@ -1,7 +1,5 @@
 """The versions in use, for bug reports, for papers, and for files that are exported."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import platform
 import tomllib

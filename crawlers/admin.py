@@ -1,7 +1,5 @@
 """Visits in the admin, read-only: only the crawl writes them."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 
 from articles.read_only_admin import NewspaperFilter, ReadOnlyAdmin

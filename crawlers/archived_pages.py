@@ -1,7 +1,5 @@
 """Extracts and stores the pages of web archives, as a crawl would have stored them on the day of their fetch."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing

@@ -6,8 +6,6 @@ in one transaction, and in the same transaction deletes their links from the fro
 only if its link is done. The pipeline waits until then, counts the outcome, and lets its crawl fetch the next page.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Self, TypeAlias, cast

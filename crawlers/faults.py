@@ -1,7 +1,5 @@
 """Which reason of the table (crawlers/reasons.py) an error of a crawl is. Pages with reasons load no Scrapy."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 

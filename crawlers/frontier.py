@@ -4,8 +4,6 @@ A link is saved before it is visited and deleted when its article is stored. How
 the links that wait, and no finished ones.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

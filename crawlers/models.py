@@ -1,7 +1,5 @@
 """The state of crawls: links that wait or were refused, validators of sources, visits, and what jobs crawl and try."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import MD5

@@ -1,7 +1,5 @@
 """One page, fetched for an editor as crawls fetch; it is not stored."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """From a fetched page to an article that is ready to be stored: all of it that needs no database, in any process."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Callable

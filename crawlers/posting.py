@@ -3,8 +3,6 @@
 The name is resolved once, and the connection goes to the very address that was checked.
 """
 
-from __future__ import annotations
-
 import http.client
 import socket
 import ssl

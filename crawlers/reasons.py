@@ -4,8 +4,6 @@ The summary of a crawl and the page /crawls/ use it; docs/crawling.md lists the 
 the table, or such a name, a colon and a detail.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -5,8 +5,6 @@ at least MIN_GAP: a live blog every hour, an article that rests after 1, 2, 4, 8
 later time of change makes it due at once.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass

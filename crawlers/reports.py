@@ -1,7 +1,5 @@
 """Read-only queries for the pages: the visits of newspapers, the crawls of the worker, and what trials gave."""
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

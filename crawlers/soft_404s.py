@@ -4,8 +4,6 @@ Only pages without a day of publication of their own are looked at: an article t
 those. A site is asked once in a crawl for a page that cannot exist, and what it answers is no article.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import secrets

@@ -1,7 +1,5 @@
 """The pages about crawls: each newspaper's visits and why they failed; crawls by the worker; adding newspapers."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse

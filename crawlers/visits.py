@@ -1,7 +1,5 @@
 """Which newspapers a crawl visits, and the record of its visits and of the pace of sites, written here only."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The admin pages of the detection: profiles can be edited, everything else is read-only."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import admin, messages

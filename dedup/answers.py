@@ -1,7 +1,5 @@
 """What an editor can answer about a pair: the one table that pages, keys, models, API, exports and checks read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Settings that declare default, range, unit, help and source in one place: those of passes, the options of reports."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """Users in the admin, which superusers change here; admins see them, and manage them on the page People."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import admin

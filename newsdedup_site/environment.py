@@ -4,8 +4,6 @@ An empty variable counts as not set. Each function that reads one raises Imprope
 message contains a DATABASE_URL: startup messages are logged, and the URL contains a password.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import logging
 import os

@@ -1,7 +1,5 @@
 """The documentation as pages: the Markdown files of docs/ as HTML, with links and pictures that work on the site."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ OWASP's Authentication Cheat Sheet and NIST SP 800-63B (5.2.2) ask for a limit b
 lock somebody else out, and it does not see one password tried on many names.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import math
 from collections import defaultdict

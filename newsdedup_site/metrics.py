@@ -4,8 +4,6 @@ Each figure comes from an index, from a small table, or from what PostgreSQL kno
 are read from the database, and may fall.
 """
 
-from __future__ import annotations
-
 import datetime
 import hmac
 from collections import Counter

@@ -1,7 +1,5 @@
 """What the site stores itself: the keys that users chose, and alarms with what was sent about them."""
 
-from __future__ import annotations
-
 import pgtrigger
 from django.conf import settings
 from django.db import models

@@ -6,8 +6,6 @@ Django calls `handler500` for every error that nothing else has handled, in a vi
 our own would not see them all: each error becomes a response before an outer middleware gets it.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Callable

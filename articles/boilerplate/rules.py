@@ -7,8 +7,6 @@ shorter one count as one. Boilerplate found so far does not count in that compar
 finds no more.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Finds the bylines of a page: those that it declares, and those that readers see next to its headline. Pure."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ An agency counts only if it is the source: in the dateline, in brackets or after
 sentence that quotes an agency ("Reuters reported on Tuesday that") does not count.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The steps: bytes -> tree (html.py) -> metadata (metadata.py) -> remove noise and
 page_chrome.py) -> day (dates.py), authors and agency (bylines.py), language (normalization/language.py).
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Collection

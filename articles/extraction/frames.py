@@ -4,8 +4,6 @@ Many pages put each paragraph, or every few of them, in a wrapper of its own, be
 wrappers have in common is their frame alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ What a page says of its charset is often wrong, but bytes that are valid UTF-8 a
 another charset becomes valid UTF-8 by chance only if it is a few characters long.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Extracts articles from all that is known of them: their pages, and the text that their feed carries. Pure."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Reads the metadata of a page's article: JSON-LD, meta elements, links. Pure."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

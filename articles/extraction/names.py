@@ -1,7 +1,5 @@
 """Reads the names of people and news agencies in bylines, and leaves out desks, roles and sites. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

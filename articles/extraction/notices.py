@@ -1,7 +1,5 @@
 """Recognises what a page shows instead of an article: that it is missing, a login, an offer, a cookie notice. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from articles.normalization.text import letters, normalize_text

@@ -4,8 +4,6 @@ A line is judged as a whole, by its beginning and its length, so that a sentence
 Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Articles on several pages: where an article goes on, and how the texts of its pages are joined. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Measures how much two texts of a page have in common. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 

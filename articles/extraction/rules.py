@@ -5,8 +5,6 @@ and nothing but the end of its process stops it. So what somebody has typed is e
 to see whether it is valid, in trial.py to measure it.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import datetime

@@ -4,8 +4,6 @@ A process of its own does it: an XPath expression can take hours, and nothing bu
 First each selector is measured on a page that is made for it; then the pages are extracted without and with the rule.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import datetime

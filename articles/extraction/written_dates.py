@@ -3,8 +3,6 @@
 Pure. The names of the months and the usual order of a place come from Unicode's CLDR, which babel carries.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 import unicodedata

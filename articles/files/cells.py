@@ -1,7 +1,5 @@
 """The cells of CSV files that export_articles writes, and how such a file is recognised. Pure."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -5,8 +5,6 @@ in an article are kept as they are spelled: the text in Article.extra_columns is
 members next to its own columns; one with the name of an own column gets a prefix there.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

@@ -1,7 +1,5 @@
 """Writes stored articles to a file, with or without boilerplate; `import_articles` can read it."""
 
-from __future__ import annotations
-
 import csv
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """Opens the files that commands read: JSON lines and CSV, gzipped or not, and standard input."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import sys

@@ -4,8 +4,6 @@ This process finds the rows and stores them, batch by batch and in their order; 
 articles/storage/ingest.py does the storing.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

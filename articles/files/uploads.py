@@ -1,7 +1,5 @@
 """Files that are uploaded in the browser: kept, previewed, and imported by a worker as import_articles does."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Files that get their name only when they are complete, however the process ends, and why one cannot be written."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import glob

@@ -1,7 +1,5 @@
 """The kinds of jobs that a worker does. One more is one line here and one function; see docs/contributing.md."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

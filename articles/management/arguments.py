@@ -1,7 +1,5 @@
 """The options that several commands share, and how their values are read."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """What all commands share: help, exit codes, progress bars, where they write, and a clean stop when interrupted."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -6,8 +6,6 @@ recall and F1 over sequences of four words: the measure of Scrapinghub's public 
 other programs. In scripts without blanks, where it counts a sentence as one word, each character counts as a word here.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

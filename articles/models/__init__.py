@@ -1,7 +1,5 @@
 """Newspapers, their articles, and every URL under which an article was seen."""
 
-from __future__ import annotations
-
 from articles.models.articles import Article as Article
 from articles.models.articles import ArticlePage as ArticlePage
 from articles.models.articles import ArticleRevision as ArticleRevision

@@ -1,7 +1,5 @@
 """Articles, and the URLs, headlines and pages under which they came."""
 
-from __future__ import annotations
-
 import pgtrigger
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models

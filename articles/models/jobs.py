@@ -3,8 +3,6 @@
 Written by articles/jobs/work.py and articles/files/uploads.py.
 """
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import models
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """The log of removals, what keeps removed articles from coming back, and articles that are withheld."""
 
-from __future__ import annotations
-
 import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField

@@ -1,7 +1,5 @@
 """Detects the language of a text by letter sequences (langid: Lui, Baldwin 2011), offline. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """User names and passwords in URLs: a reader needs none of them, and a password is nobody else's business."""
 
-from __future__ import annotations
-
 import logging
 import re
 

@@ -1,7 +1,5 @@
 """Splits texts into sentences, with their positions and how much of them is quoted."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The day and the time of publication as their source wrote them. Pure."""
 
-from __future__ import annotations
-
 import datetime
 import email.utils
 import re

@@ -3,8 +3,6 @@
 Python's own `re` cannot be stopped, and (a+)+$ keeps it busy for ever with a long name that ends otherwise.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Records what users do on the pages in the log of Django's admin."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.admin.models import LogEntry

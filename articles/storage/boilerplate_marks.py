@@ -6,8 +6,6 @@ rows, with any number of processes. Some weeks are one transaction: an interrupt
 nothing. The whitelist has the sentences that editors have declared not to be boilerplate.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The writer of newspapers' own extraction rules, and who finds the rule of a page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """Fingerprints of the input of a stored result, which is computed again when one changes, and digests of columns."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

@@ -7,8 +7,6 @@ known_articles.py. Near-duplicates are stored like any other article: the detect
 review and undo the results.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

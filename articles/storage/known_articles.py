@@ -1,7 +1,5 @@
 """Which stored article an incoming one is: the one with the same URL, or with a URL that either of them declares."""
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator

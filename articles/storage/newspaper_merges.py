@@ -5,8 +5,6 @@ boilerplate marks (triggers), and their forms count as outdated: the next run br
 to the state they would have if they had come under the newspaper's name from the start. No row is deleted.
 """
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ A newspaper that was merged is found too, by its name, host or alias: the functi
 now, except newspaper_itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Self
 

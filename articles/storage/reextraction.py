@@ -3,8 +3,6 @@
 Like renormalization, it works batch by batch and resumes after an interruption.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace

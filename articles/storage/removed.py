@@ -8,8 +8,6 @@ unchanged. What stays of the article is its number, its newspaper, its day and t
 known if it comes again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import Any, LiteralString
 from uuid import UUID

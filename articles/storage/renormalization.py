@@ -5,8 +5,6 @@ interrupted run resumes, and finished articles cost nothing. Worker processes co
 stores them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, fields

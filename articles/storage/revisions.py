@@ -4,8 +4,6 @@ The article stays as it was first stored. Each revision is stored once, under th
 same text and headline as before stores nothing.
 """
 
-from __future__ import annotations
-
 import datetime
 import gzip
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The writer of newspapers' affixes: what they put before or after their headlines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 

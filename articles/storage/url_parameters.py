@@ -5,8 +5,6 @@ of one newspaper get the same form, the parameter in which their URLs differ is 
 kept_url_parameters, with the two URLs as evidence, and the forms of that newspaper's URLs are updated.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import Counter, defaultdict

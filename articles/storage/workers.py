@@ -1,7 +1,5 @@
 """Worker processes that use the database of their parent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -4,8 +4,6 @@ It obeys robots.txt, pauses between two requests, and asks few of them: what the
 addresses only if those name nothing, and a few sections. Nothing is stored.
 """
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import re

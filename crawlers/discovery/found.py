@@ -1,7 +1,5 @@
 """Looks for the sources of a newspaper, and says what each would bring. Pages that ask load no Scrapy."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a home page, a robots.txt and a list of URLs say about where articles are listed. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

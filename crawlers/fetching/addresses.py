@@ -5,8 +5,6 @@ resolves differently the second time, a redirect, a robots.txt or an odd spellin
 bypass it. A proxy resolves names itself: there, addresses are checked as they are written.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import unicodedata

@@ -1,7 +1,5 @@
 """Spiders that fetch a few pages, know no database and store nothing; each in the process of elsewhere.py."""
 
-from __future__ import annotations
-
 import json
 import math
 import signal

@@ -1,7 +1,5 @@
 """Downloads: Scrapy's, with additional bounds and readable errors."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import zlib

@@ -4,8 +4,6 @@ A Twisted reactor runs only once in a process, and sites may be slow: whatever t
 guarded as crawls are: by their addresses, bounds and robots.txt. Pages that ask load no Scrapy.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import signal

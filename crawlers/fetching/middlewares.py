@@ -4,8 +4,6 @@ A cookie lives within one chain of redirects: what a consent page sets, its next
 longer, so a site cannot follow a crawl from one article to the next.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from http.cookiejar import Cookie

@@ -3,8 +3,6 @@
 Mining is reserved by W3C's TDM Reservation Protocol.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

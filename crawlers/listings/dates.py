@@ -1,7 +1,5 @@
 """Reads the dates and texts that feeds, sitemaps and lists of links give, and picks the newest links."""
 
-from __future__ import annotations
-
 import datetime
 import heapq
 import re

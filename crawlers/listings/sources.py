@@ -4,8 +4,6 @@ Feeds are RSS, Atom and JSON, with the articles that they carry whole: that is c
 JSON feeds, and long descriptions. Sitemaps and their indexes may be compressed (sitemaps.org/protocol.html).
 """
 
-from __future__ import annotations
-
 import codecs
 import datetime
 import io

@@ -3,8 +3,6 @@
 It stops gracefully when its standard input ends: when the worker closes it, and also when the worker was killed.
 """
 
-from __future__ import annotations
-
 import os
 import runpy
 import signal

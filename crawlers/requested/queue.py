@@ -4,8 +4,6 @@ Whatever is asked for or due while a crawl runs waits for the next one, which vi
 crawled twice at once, and many sites share the time.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a worker does next to its tasks: the crawls that wait or are due, and trials."""
 
-from __future__ import annotations
-
 import datetime
 import logging
 import math

@@ -1,7 +1,5 @@
 """What tries a newspaper: reads its sources and fetches ten of their articles, as a crawl would, and stores nothing."""
 
-from __future__ import annotations
-
 import datetime
 import time
 from collections.abc import Sequence

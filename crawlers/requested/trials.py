@@ -1,7 +1,5 @@
 """The writer of trials, and of the newspapers that are saved from them."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The base of the spiders: from a newspaper's sources to its articles, and the counts."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import re

@@ -1,7 +1,5 @@
 """The spiders of what lists articles: RSS, Atom and JSON feeds, sitemaps and their indexes, and section pages."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 from collections.abc import AsyncIterator, Iterator, Sequence

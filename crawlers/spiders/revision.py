@@ -1,7 +1,5 @@
 """Visits what no source lists: pages of stored articles again, for the versions that follow, and links that wait."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The API as a whole: its routes, its errors, and its description in OpenAPI."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any

@@ -1,7 +1,5 @@
 """Articles: listed, found by number or URL, and stored."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 

@@ -3,8 +3,6 @@
 The cookie of a session counts for nothing here, so no other site can use the login of a browser.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The check of a text: which stored articles it may be a copy of. Nothing is stored, and nothing fetched."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from django.http import Http404, HttpRequest

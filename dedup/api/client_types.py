@@ -1,7 +1,5 @@
 """The types of the client: manage.py write_docs writes them from the API's shapes into client/newsdedup_client.py."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator
 from types import NoneType, UnionType

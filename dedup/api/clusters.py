@@ -1,7 +1,5 @@
 """Clusters: listed and read, with their articles; and stories, what a reader wants to see once."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

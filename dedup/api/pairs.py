@@ -1,7 +1,5 @@
 """Pairs: listed and read; and decisions on them: made, listed and undone."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any
 

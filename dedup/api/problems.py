@@ -1,7 +1,5 @@
 """How answers are written: JSON in UTF-8, errors as problem details by RFC 9457, ETags, and no caching for others."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence

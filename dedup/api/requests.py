@@ -4,8 +4,6 @@ A cursor says where the last page ended, as a text that only this module reads. 
 its list is ordered by, so rows that are added meanwhile move no other row to another page.
 """
 
-from __future__ import annotations
-
 import base64
 import datetime
 import json

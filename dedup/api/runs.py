@@ -1,7 +1,5 @@
 """Runs: listed, read and asked for."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from django.http import HttpRequest, HttpResponse

@@ -1,7 +1,5 @@
 """The shapes of the API, made of the declared columns: the rows that programs read, and the filters of its lists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, cast

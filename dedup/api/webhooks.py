@@ -1,7 +1,5 @@
 """Webhooks: one's own, listed, made, changed and deleted."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from django.http import HttpResponse

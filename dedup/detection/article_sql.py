@@ -1,7 +1,5 @@
 """What the SQL of the detection says of articles: their tables, the text that is compared, the scope, a pair's two."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

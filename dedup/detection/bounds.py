@@ -4,8 +4,6 @@ A pass runs once for all newspapers, at the loosest of the bounds that apply to 
 own bounds do not allow are left out. Pure.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

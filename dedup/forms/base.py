@@ -1,7 +1,5 @@
 """The forms of the pages."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 from typing import Any

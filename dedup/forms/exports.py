@@ -1,7 +1,5 @@
 """The forms of files and samples: a corpus to export, a file to import, a validation sample and its labels."""
 
-from __future__ import annotations
-
 import dataclasses
 import shlex
 from typing import Any

@@ -1,7 +1,5 @@
 """The forms of profiles and of their rules, with a field for each setting of the passes; and of extraction rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any

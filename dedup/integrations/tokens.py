@@ -5,8 +5,6 @@ from its hash, and a slow hash as for passwords would add nothing. What a token 
 of the rights of its owner at the moment, so that a role that is taken away is gone with the next request.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import secrets

@@ -8,8 +8,6 @@ if its worker dies, it is sent once more, with the same id. After a failure noth
 next attempt; after the last one, the webhook is switched off, and its page says why.
 """
 
-from __future__ import annotations
-
 import base64
 import datetime
 import hashlib

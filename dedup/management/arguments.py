@@ -1,7 +1,5 @@
 """The options of commands that run the detection, and the configs of passes that result from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Profiles, runs, pairs with their evidence, clusters, and the history of decisions."""
 
-from __future__ import annotations
-
 from dedup.models.decisions import Batch, BatchItem, ConfirmedArticle, Decision, Link, SeparateArticles
 from dedup.models.derived import (
     ArticleSentences,

@@ -1,7 +1,5 @@
 """What models share: how rows are written in words, and the triggers of rows that are only appended."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import pgtrigger

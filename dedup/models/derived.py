@@ -1,7 +1,5 @@
 """What runs derive from articles: series of headlines, dense groups, and caches of texts."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import MD5

@@ -1,7 +1,5 @@
 """What people say of pairs that decides nothing: second readings of decided pairs, and labels of validation samples."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q

@@ -1,7 +1,5 @@
 """What takes longer than a reader waits: reports that are kept, corpora (dedup/corpora.py), models."""
 
-from __future__ import annotations
-
 import datetime
 
 from django.db import models

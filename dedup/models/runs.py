@@ -1,7 +1,5 @@
 """Profiles, which are named sets of settings; runs of the detection, their phases and blocks of days; the workers."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models

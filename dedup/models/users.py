@@ -1,7 +1,5 @@
 """What belongs to a user: tokens and webhooks for programs, saved views, and the pages that were fetched."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """The report with threshold advice: from which score on a pass is as right as wanted, by decisions and labels."""
 
-from __future__ import annotations
-
 from dataclasses import astuple, dataclass, replace
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The contract of a report: what it computes, its options, and the sentence, tables and charts that show the result."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

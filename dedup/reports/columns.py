@@ -5,8 +5,6 @@ below `@column("Share", SHARE)`, or a `share_of`; a method is given the whole re
 annotated `Annotated[list[Row], table("By month")]` is a table.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass

@@ -4,8 +4,6 @@ It counts like a study of a Google Alerts feed, in which 8.63% of the items repe
 title, by description and by both, and what the study's retention rule would drop.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

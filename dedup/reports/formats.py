@@ -3,8 +3,6 @@
 All hold the same numbers.
 """
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import hashlib

@@ -4,8 +4,6 @@ It counts like a study of a Google Alerts feed: exclusive bands of scores, pairs
 than 60 days apart, and "98% of proposed duplicates at the 99% threshold are published within 5 days of one another".
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

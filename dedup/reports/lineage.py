@@ -4,8 +4,6 @@ The lineage of each cluster is traced as on its page (lineage/). Kinds of reuse:
 in News Stories, At Scale, International Journal of Communication 13 (2019), 4173-4197.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from statistics import median

@@ -1,7 +1,5 @@
 """The report for a paper: a methods paragraph, BibTeX, and every number with the commands that give it again."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The report on newspapers: the articles and duplicates of each, or of each owner or edition."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass

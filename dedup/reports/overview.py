@@ -1,7 +1,5 @@
 """Report `overview`: the share of duplicates by month, newspaper and pass, and how long the articles are."""
 
-from __future__ import annotations
-
 import datetime
 from bisect import bisect_left
 from collections import Counter

@@ -1,7 +1,5 @@
 """Report `passes`: what each pass finds, what it alone finds, how passes overlap, and how often editors agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product

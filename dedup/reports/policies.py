@@ -4,8 +4,6 @@ It asks the same code as the export. Removing copies of the same newspaper and k
 of a Google Alerts feed did: 1.40% of its articles were removed as copies of the same day, 0.23% as later ones.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, ClassVar

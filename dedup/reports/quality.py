@@ -1,7 +1,5 @@
 """Report `quality`: what editors decided and how fast, how well they agree, and how many proposals were right."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass

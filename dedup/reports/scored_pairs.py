@@ -4,8 +4,6 @@ They are those that runs have stored, if the last run had the pass find all that
 afresh, and nothing of what it finds is stored.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -7,8 +7,6 @@ An article counts if it was published in the days of the scope by one of its new
 do. A duplicate is an article of a cluster that does not represent it; the article that does need not count.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Report `terms`: the words whose share of all words changes most when duplicates are removed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ stratification", Journal of the Royal Statistical Society A 142, 1979). What dec
 differ in is not corrected.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How well verdicts and scores agree with labelled pairs: the numbers of a report, with their intervals. Pure."""
 
-from __future__ import annotations
-
 import datetime
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

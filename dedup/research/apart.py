@@ -1,7 +1,5 @@
 """Imports a file of articles into a temporary schema and runs there, with labelled pairs to measure it."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ All measures rest on the sizes of the clusters and of their overlaps, without a 
 the cluster of each article; an article alone in its cluster is a cluster too.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

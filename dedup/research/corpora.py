@@ -1,7 +1,5 @@
 """Models fitted on some corpora and judged on others: the measure of what holds on texts nobody tuned to. Pure."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

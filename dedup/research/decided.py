@@ -5,8 +5,6 @@ again. So a model learns from every pair that was decided by itself, and from at
 decided together.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

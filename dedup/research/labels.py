@@ -1,7 +1,5 @@
 """Labelled pairs of articles: reads files of labels and finds the stored articles that they name."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Learns a verdict model from editors' decisions, shows what it would change, and puts it into use."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Texts are damaged as scanning and editing do: letters misread, words broken, ends cut off, paragraphs moved.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

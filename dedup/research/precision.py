@@ -5,8 +5,6 @@ sample: `precision` and `recall`. Of labelled pairs, for anything computed from 
 that can be wrong: `upper_bound`. How well two readers agree, beyond chance: `agreement`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

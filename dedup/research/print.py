@@ -1,7 +1,5 @@
 """Prints what `evaluate` measures: tables, and a list of errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 

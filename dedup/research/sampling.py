@@ -5,8 +5,6 @@ strata and chooses the pairs; memory holds no more than the sample. The same sto
 same sample.
 """
 
-from __future__ import annotations
-
 import datetime
 import random
 from collections import Counter, defaultdict

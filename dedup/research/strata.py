@@ -1,7 +1,5 @@
 """Which pairs a random sample draws: its strata with their names, and the pairs of near days by number. Pure."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass

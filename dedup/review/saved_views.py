@@ -1,7 +1,5 @@
 """The writer of saved views: lists with a filter and an order, by user."""
 
-from __future__ import annotations
-
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import QueryDict

@@ -1,7 +1,5 @@
 """Articles: their columns and the filter of their list."""
 
-from __future__ import annotations
-
 import django_filters as filters
 from django.db.models import F, Q, QuerySet
 

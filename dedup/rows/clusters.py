@@ -4,8 +4,6 @@ A story is what a reader wants to see once. The export of clusters has a row for
 lineages one for each article that follows another one of its cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple

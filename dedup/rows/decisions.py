@@ -1,7 +1,5 @@
 """Decisions: their columns, the filter of the history, and their export, also of those that were undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any

@@ -1,7 +1,5 @@
 """All exports, and their filters: those of the lists."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import QueryDict

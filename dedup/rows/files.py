@@ -3,8 +3,6 @@
 pyarrow is an extra: nothing of it is imported before a Parquet file is asked for.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

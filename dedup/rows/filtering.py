@@ -3,8 +3,6 @@
 And the filters of lists that only pages have: series, dense groups, repeated sentences and disagreements.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Pairs: their columns, the filter and the orders of the queue, and their export."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The rows of a validation sample as files: to be labelled by hand, or with labels for evaluate or for Splink."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 

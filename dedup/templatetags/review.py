@@ -1,7 +1,5 @@
 """Filters and tags of the review pages: numbers, marked differences, clusters, last answers, jobs, saved views."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

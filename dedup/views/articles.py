@@ -1,7 +1,5 @@
 """The list of articles and the page of one; the check of a text; repeated sentences and the whitelist."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Clusters, series and dense groups: their lists, the page of each, and the decisions and rules on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple

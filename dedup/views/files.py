@@ -1,7 +1,5 @@
 """Files: the page of exports and what a worker writes of them, and the pages on which admins import a file."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

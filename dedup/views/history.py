@@ -1,7 +1,5 @@
 """The history of decisions, undoing one, and disagreements: the list, settling one, and answering a collision."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render

@@ -3,8 +3,6 @@
 Admins also see the tokens and webhooks of others: they revoke, switch off or delete them, without their secrets.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

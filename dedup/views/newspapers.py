@@ -1,7 +1,5 @@
 """The pages of newspapers: merging them, and the extraction rule of one, tried on stored pages and saved."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

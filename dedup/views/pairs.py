@@ -1,7 +1,5 @@
 """The page of a pair, the decision on it, the comparison of any two articles, and what happens when editors meet."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """What runs detect with: profiles with their rules for newspapers, and the model, with what it can learn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """The queue of questions, the card of a cluster, leases and "later"; and batches, which answer many at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The list of reports, the page of a report, and its files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property, wraps
 from typing import Any

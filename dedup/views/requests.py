@@ -1,7 +1,5 @@
 """What the views share: decisions by POST, filters carried from page to page, messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps

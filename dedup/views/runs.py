@@ -1,7 +1,5 @@
 """The dashboard, the detection runs, and the background jobs: their lists, the page of each, and cancelling one."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet

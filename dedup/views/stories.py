@@ -3,8 +3,6 @@
 The setting STORIES_PUBLIC opens them to everybody. They show the headline, the first sentence and links, never a text.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Validation samples: drawing them, reading their pairs without seeing any result, and what the labels say."""
 
-from __future__ import annotations
-
 import secrets
 from typing import Any, Literal
 

@@ -3,8 +3,6 @@
 `manage.py check` fails for an address without an entry, and so does every command that runs the checks.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

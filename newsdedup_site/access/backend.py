@@ -1,7 +1,5 @@
 """Logins by password, with all permissions of a user read along with the user: every page asks for both."""
 
-from __future__ import annotations
-
 from typing import Any, LiteralString
 
 from django.contrib.auth.backends import ModelBackend

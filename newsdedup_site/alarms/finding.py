@@ -1,7 +1,5 @@
 """The checks for alarms: of the worker, runs and imports, of crawls, and of the machine. Nothing is written."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import pkgutil

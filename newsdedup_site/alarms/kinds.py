@@ -1,7 +1,5 @@
 """The kinds of alarms: what follows from each, and what an admin can do."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass

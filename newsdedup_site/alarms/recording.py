@@ -1,7 +1,5 @@
 """The check for alarms, every few minutes: finds what is wrong, records what begins, lasts or is over, and tells it."""
 
-from __future__ import annotations
-
 import datetime
 import smtplib
 import threading

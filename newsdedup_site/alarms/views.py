@@ -1,7 +1,5 @@
 """The page of alarms, for admins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

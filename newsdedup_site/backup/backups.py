@@ -1,7 +1,5 @@
 """Makes a backup and restores it: one file with all rows as they were at one moment, whole or not there at all."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -7,8 +7,6 @@ were not there: what is where is said at its beginning. The last bytes are the m
 eight bytes, big-endian, and MARK.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Whether articles have the forms that the normaliser makes today, and pairs what their evidence and articles give."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import zlib

@@ -1,7 +1,5 @@
 """Whether what runs derive from texts is what they would derive today: indexes, verdicts, shared words."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

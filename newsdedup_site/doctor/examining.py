@@ -1,7 +1,5 @@
 """Looks at a database as it is at one moment, whatever runs and editors write meanwhile, and changes nothing."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Collection, Iterator

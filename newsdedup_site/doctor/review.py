@@ -1,7 +1,5 @@
 """Whether the states of pairs follow from the decisions in force, and clusters and questions from both."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise

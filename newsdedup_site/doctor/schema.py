@@ -1,7 +1,5 @@
 """Whether the database has what the program relies on: tables, indexes, triggers, sequences, rows referred to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, LiteralString
 

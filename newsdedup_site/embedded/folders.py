@@ -4,8 +4,6 @@ Every folder is created here, below NEWSDEDUP_HOME, which defaults to /var/lib/n
 and to the user's data folder otherwise. Each checkout has a folder of its own in it.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import importlib.metadata

@@ -1,7 +1,5 @@
 """What admins do with people. Each action is one transaction with its entry in the log of Django's admin."""
 
-from __future__ import annotations
-
 import datetime
 import smtplib
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The list of people, the page of a person, and what an admin does there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any

@@ -6,8 +6,6 @@ deleted, batch by batch: from there on no page shows them. Last, while no run is
 pairs, and the clusters of the others are rebuilt.
 """
 
-from __future__ import annotations
-
 import datetime
 import logging
 from collections import Counter

@@ -3,8 +3,6 @@
 The files of corpora are deleted here, too, some days after they were written.
 """
 
-from __future__ import annotations
-
 import datetime
 import threading
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The next run derives the latter again, from the articles that are shown.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Collection, Iterable

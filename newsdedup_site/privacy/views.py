@@ -1,7 +1,5 @@
 """The pages on which admins remove newspapers and articles, withhold articles, and read the log of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

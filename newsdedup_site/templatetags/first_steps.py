@@ -1,7 +1,5 @@
 """The dashboard: the first steps of an installation, up to the first run without a shell, and what is wrong now."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Template tags for keys: what a key does is an action of newsdedup_site/keys.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

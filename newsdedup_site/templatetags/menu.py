@@ -1,7 +1,5 @@
 """The menu: the pages of daily work in a row, and the others in groups behind "More". Shows what the user may open."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

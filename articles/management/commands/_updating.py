@@ -1,7 +1,5 @@
 """What the commands that update stored articles share: options, progress, report."""
 
-from __future__ import annotations
-
 import argparse
 from abc import ABC, abstractmethod
 from collections import Counter

@@ -1,7 +1,5 @@
 """`manage.py evaluate_extraction FOLDER...`: measures the extraction on pages whose article is known."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`manage.py export_articles`: writes the stored articles to a file, with or without boilerplate."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

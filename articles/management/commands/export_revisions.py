@@ -1,7 +1,5 @@
 """`manage.py export_revisions`: writes the versions of articles that changed after they were stored."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import CommandParser

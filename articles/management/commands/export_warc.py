@@ -1,7 +1,5 @@
 """`manage.py export_warc FILE`: writes the stored pages of articles to a WARC file."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Iterator

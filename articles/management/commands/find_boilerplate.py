@@ -1,7 +1,5 @@
 """`manage.py find_boilerplate`: marks the sentences that a newspaper repeats in the articles of a week."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """`manage.py import_articles FILE`: imports articles from JSON lines and CSV files."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import time

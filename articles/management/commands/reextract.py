@@ -1,7 +1,5 @@
 """`manage.py reextract`: extracts stored pages again with the current extraction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

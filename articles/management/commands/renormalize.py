@@ -1,7 +1,5 @@
 """`manage.py renormalize`: brings the normalised titles, texts and URLs up to the current rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

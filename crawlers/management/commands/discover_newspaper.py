@@ -1,7 +1,5 @@
 """`manage.py discover_newspaper`: propose the sources of a newspaper from its home page."""
 
-from __future__ import annotations
-
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator

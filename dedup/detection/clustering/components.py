@@ -1,7 +1,5 @@
 """Clusters from pairs: connected components that respect editors' decisions; and what holds one together. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum

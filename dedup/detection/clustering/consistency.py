@@ -1,7 +1,5 @@
 """Which of many answers contradict the decisions in force, and what the others would do to the clusters. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 And what they imply for other articles: the closure of must-links, and what cannot-links separate.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import LiteralString, NamedTuple

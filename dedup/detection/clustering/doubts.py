@@ -4,8 +4,6 @@ The pages show every doubt of a pair, an article or a cluster; a question with a
 warning is a line here: its condition in SQL, and what the pages say of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache

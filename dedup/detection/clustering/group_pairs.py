@@ -5,8 +5,6 @@ would have spoken against it were not proposed. So before two parts of a group j
 compared, until every part of a cluster has met the others.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Which articles of a cluster leave a corpus, under each policy. Pure: the export and the report both ask here."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Collection, Iterator, Sequence
 from enum import StrEnum

@@ -6,8 +6,6 @@ The pairs between the same two clusters, or between a cluster and an article, ar
 them. docs/reviewing.md explains the order.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, LiteralString, NamedTuple, TypeAlias

@@ -5,8 +5,6 @@ clusters rest on notes the articles in the same transaction, so nothing is lost 
 all clusters were built once, nothing is noted.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice

@@ -6,8 +6,6 @@ A rare word is one that few articles of the newspaper have: a name, a place, a p
 near-equal if they differ in a few letters: a misspelling, an inflection, another spelling of the same name.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ The words that count as shared are those of the full comparison (alignment.py): 
 typography do not count, and near-equal words do. What does not count is marked as well, as `minor`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

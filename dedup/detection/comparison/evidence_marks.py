@@ -3,8 +3,6 @@
 Each function divides the texts as its pass does; the kernels do the same with hashes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ both differ in meaning. Where one of two may only be written more exactly, as 27
 as a count and a year, nothing was replaced either: see `comparable`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

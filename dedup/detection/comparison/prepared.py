@@ -4,8 +4,6 @@ A word is a run of letters, a number, or a single character of a script without 
 kind (number, date, name, other): forms replace numbers and dates, and reasons say what is replaced.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 import unicodedata

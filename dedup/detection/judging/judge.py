@@ -1,7 +1,5 @@
 """Stored articles prepared for comparison, and the verdict on two: by the rules of editors, or by the model. Pure."""
 
-from __future__ import annotations
-
 import datetime
 import gc
 import json

@@ -5,8 +5,6 @@ boilerplate and forms, and bounds the work: a shingle of n texts makes n(n - 1)/
 Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple

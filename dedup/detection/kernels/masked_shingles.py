@@ -5,8 +5,6 @@ when it is first met, and looked up after that.
 Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence

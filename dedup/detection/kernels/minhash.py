@@ -10,8 +10,6 @@ One byte of each minimum is kept (b-bit minwise hashing: Li and König, WWW 2010
 times, which adds candidates and loses none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import floor, sqrt

@@ -1,7 +1,5 @@
 """The signatures of minhash.py compiled by numba (the extra `fast`): the same bits, five times faster."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit, uint32

@@ -10,8 +10,6 @@ of pairs is two slices of the same array, so one numpy call compares a thousand 
 fifty articles a day as with thousands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Texts as sets of sentences, and an inverted index that finds the pairs of texts that share some."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ these shingles come from the article, and rarely from the page around it.
 Source: Theobald, Siddharth and Paepcke, SpotSigs, SIGIR 2008; Leskovec, Rajaraman and Ullman, MMDS, 3.9.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from functools import cache

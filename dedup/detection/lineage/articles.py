@@ -1,7 +1,5 @@
 """The articles of a cluster whose lineage is asked for, and the lineage that is found. Pure."""
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -4,8 +4,6 @@ Text that many articles have, such as a notice or the words of a form, is ignore
 once a run, of all articles, before the blocks of days.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

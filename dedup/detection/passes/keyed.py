@@ -4,8 +4,6 @@ PostgreSQL alone says which articles have which key. A run here asks it for thos
 writes them all, and a run on a cluster brings equal ones together (detection/spark/keyed.py).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 How many articles have a member is counted over the whole scope: once a run, of all articles, before the blocks of days.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple

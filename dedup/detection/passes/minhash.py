@@ -5,8 +5,6 @@ the two sets of shingles verifies each. So every reported pair is correct, and t
 probability that a pair at the threshold is missed.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Passes that compare sets: every pair within the window, and in dense groups those that they need."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial

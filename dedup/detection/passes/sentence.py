@@ -4,8 +4,6 @@ Sentences that many articles have, such as “subscribe to our newsletter”, ar
 scope: once a run, of all articles, before the blocks of days.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -5,8 +5,6 @@ at least t. The exact join (kernels/parity_join.py) already bounds pairs by thei
 add nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain

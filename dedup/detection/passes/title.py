@@ -1,7 +1,5 @@
 """The title pass: the same headline, by default in one newspaper on one day."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

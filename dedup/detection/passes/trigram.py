@@ -8,8 +8,6 @@ PostgreSQL has the last word: in every block it also scores some of the pairs it
 same to the last bit, it scores the whole block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -3,8 +3,6 @@
 In a dense group the pass keeps only some of the pairs. The others count as left out, not as missed.
 """
 
-from __future__ import annotations
-
 import datetime
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping

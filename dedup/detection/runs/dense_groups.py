@@ -1,7 +1,5 @@
 """The writer of dense groups: the hubs that kept pairs connect, and the pairs of theirs that clusters need."""
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Writes pairs and their evidence, one block at a time: COPY into a temporary table, then an upsert."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Collection, Iterable, Mapping

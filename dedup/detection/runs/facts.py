@@ -1,7 +1,5 @@
 """The settings and counts of a run, with labels and in reading order. Read-only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

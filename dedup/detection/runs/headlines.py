@@ -1,7 +1,5 @@
 """The writer of series: headline forms, and the forms that a newspaper publishes often enough to be series."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

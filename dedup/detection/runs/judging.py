@@ -5,8 +5,6 @@ within SERIES_DAYS, and what recurs in the texts of some months. The result does
 together, nor by which process.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice

@@ -4,8 +4,6 @@ Every pair has a digest of what its verdict rests on: the terms of the run, both
 both, and the articles of both newspapers around the month. A pair that no pass proposes any more loses it.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from collections.abc import Collection, Iterator

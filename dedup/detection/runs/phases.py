@@ -4,8 +4,6 @@ A block of days is one transaction, which hides from others what it has done so 
 of a phase goes through a second connection.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator

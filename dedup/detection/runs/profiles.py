@@ -1,7 +1,5 @@
 """Turns a Profile row, or the options of a command, into validated configs of the passes, and these into a snapshot."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What commands print: a progress bar for people on stderr, results for people and programs on stdout."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

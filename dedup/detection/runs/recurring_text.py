@@ -3,8 +3,6 @@
 The shingle index has the phrases of every article, so nothing has to be proposed as a pair to be known as a form.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The writer of what people and schedules ask for: runs to queue and to cancel, and extraction after a rule changed."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass

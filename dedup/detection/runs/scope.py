@@ -1,7 +1,5 @@
 """The scope of a run: which articles it compares, and the blocks of days that each pass works through."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Iterator, Mapping, Sequence

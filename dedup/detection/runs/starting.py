@@ -3,8 +3,6 @@
 It is a new run, one that stopped and goes on, or one that could not start.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What people and schedules ask for, done by a worker: runs, and extracting a newspaper's stored pages again."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import os

@@ -4,8 +4,6 @@ Articles get a higher revision whenever they change. Once all of them are in an 
 from then on, only articles above it are looked at.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

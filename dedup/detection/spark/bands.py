@@ -1,7 +1,5 @@
 """The minhash pass on Spark: a shuffle brings together the articles that meet in a band."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Components and clusters on Spark."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count

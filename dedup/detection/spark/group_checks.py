@@ -1,7 +1,5 @@
 """The pairs that clusters of dense groups need apart from those proposed: a task compares those of some groups."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

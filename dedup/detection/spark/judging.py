@@ -1,7 +1,5 @@
 """The stages that judge what the passes found: pairs, dense groups, what newspapers print repeatedly, verdicts."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The passes whose pairs share a key on Spark: a shuffle brings together the articles of each key (passes/keyed.py)."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """manifest.json and result.json: what was exported, and what a cluster made of it."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import hashlib

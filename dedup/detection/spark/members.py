@@ -1,7 +1,5 @@
 """The passes that compare members of sets on Spark: counts by ranges of hashes, then parts two by two."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial

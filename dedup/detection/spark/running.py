@@ -4,8 +4,6 @@ Spark deals out the tasks and repeats those of a lost machine, and brings togeth
 and write the files of the export themselves, so that texts never go through a shuffle.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import shutil

@@ -23,8 +23,6 @@ without rows may be missing. Days are dates without a zone, moments are in UTC. 
 nowhere by a locale. The month is that of the later article's day.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ the days of such articles are compared again, a whole window at a time (passes/n
 found on these days. The tasks know no Spark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The tasks that judge the pairs of a month, and that learn what their verdicts rest on. They know no Spark."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ No feature depends on the newspaper or the language, so a model fitted on one co
 The sign of each coefficient is fixed where the direction is known: more evidence of a copy never counts against one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Is it a duplicate? If not, a template? If not, a version? Otherwise the two are 
 features times coefficients: some eighty numbers in a readable file. Fitting needs only numpy.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

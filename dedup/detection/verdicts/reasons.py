@@ -4,8 +4,6 @@ The sum says what spoke for and against the answer: its features in groups, in p
 the logit: 0 points are a chance of one half, 2.2 are nine in ten, -2.2 are one in ten.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The verdict on a pair and its probability. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

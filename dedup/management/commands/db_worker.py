@@ -1,7 +1,5 @@
 """`manage.py db_worker`: execute queued runs, do crawls, look for alarms, and give a sign of life to the pages."""
 
-from __future__ import annotations
-
 import datetime
 import logging
 import signal

@@ -1,7 +1,5 @@
 """`manage.py evaluate`: measure passes and verdicts against pairs that people have labelled."""
 
-from __future__ import annotations
-
 from argparse import BooleanOptionalAction
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """`manage.py export`: writes the rows of a list, with their declared columns, to a file or to standard output."""
 
-from __future__ import annotations
-
 import secrets
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """`manage.py export_corpus`: writes the articles without their duplicates, for research."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, get_args
 
 from django.core.management.base import CommandParser

@@ -1,7 +1,5 @@
 """`manage.py find_duplicates`: run the detection passes and store what they find."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

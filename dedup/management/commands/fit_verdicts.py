@@ -1,7 +1,5 @@
 """`manage.py fit_verdicts`: learn a verdict model from editors' decisions, and show what it would change."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

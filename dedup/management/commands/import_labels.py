@@ -1,7 +1,5 @@
 """`manage.py import_labels`: read back the labels of a validation sample that somebody filled in in a file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import CommandParser

@@ -1,7 +1,5 @@
 """`manage.py measure_noise`: what damage to texts, as by scanning, costs every pass and the verdict."""
 
-from __future__ import annotations
-
 from typing import Any, TextIO
 
 from django.core.management.base import CommandParser

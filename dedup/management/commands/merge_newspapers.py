@@ -1,7 +1,5 @@
 """`manage.py merge_newspapers`: merges a newspaper into another one, and undoes it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth.models import User

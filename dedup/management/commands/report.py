@@ -1,7 +1,5 @@
 """`manage.py report`: counts over the archive or a file, and keeps the result for the report's page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, cast
 

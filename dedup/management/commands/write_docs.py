@@ -1,7 +1,5 @@
 """`manage.py write_docs`: write between their markers what comes from the code: tables of the docs, client types."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial

@@ -3,8 +3,6 @@
 For its preview, a decision is made, looked at, and rolled back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 from itertools import product
 from typing import Any, NamedTuple

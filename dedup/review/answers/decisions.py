@@ -7,8 +7,6 @@ A pair that an editor declares has no evidence, and so a best score of 0: it is 
 decision on it joins its articles. Runs leave it as it is, unless a pass finds it later.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Collection, Iterator, Mapping

@@ -1,7 +1,5 @@
 """What editors have decided: the history, the last answers of an editor, their pace, and what decisions imply."""
 
-from __future__ import annotations
-
 import datetime
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence

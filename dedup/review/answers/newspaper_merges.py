@@ -1,7 +1,5 @@
 """Merging newspapers and undoing it, while no run is active; and what a merge will change, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Whatever is left is as if the article had never been compared: clusters are rebu
 questions follow, and the decisions on other articles stay in force.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The graph of a cluster: its nodes on one circle or, if a weak bridge joins two parts, on two. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import cos, pi, sin
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The picture of a lineage: time runs to the right, a row for each newspaper, an arrow from each source. Pure."""
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The time line of a cluster: a lane for each newspaper, a mark for each article. Pure."""
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence

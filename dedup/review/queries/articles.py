@@ -1,7 +1,5 @@
 """Articles: the search by what an editor types, the page of one with its later versions; and repeated sentences."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The check of a text: its likely copies among the stored articles. Nothing is stored."""
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The rows of a cluster, of which equal texts are one, and what connects and separates them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Traces the lineage of clusters, and what the page of one shows: its articles in order, and what each changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

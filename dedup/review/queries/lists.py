@@ -5,8 +5,6 @@ know how a filter and an order go together: where many rows pass, the walk in th
 where few do, they are found by an index and sorted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, LiteralString, NamedTuple
 

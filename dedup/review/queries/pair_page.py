@@ -1,7 +1,5 @@
 """The page of a pair: its two articles, its evidence, why it has its verdict, and why passes propose it or not."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json

@@ -1,7 +1,5 @@
 """The dashboard, the list of detection runs with those that wait for a worker, and the page of a run."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any, NamedTuple
 

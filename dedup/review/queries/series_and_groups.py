@@ -1,7 +1,5 @@
 """Series and dense groups: their lists, the page of each, and those of an article."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

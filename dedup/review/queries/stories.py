@@ -1,7 +1,5 @@
 """Stories: each cluster once, by the article that represents it, and each article without a cluster."""
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

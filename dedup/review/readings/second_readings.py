@@ -1,7 +1,5 @@
 """Second readings: another editor answers a decided pair; and where editors disagree, and how well they agree."""
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

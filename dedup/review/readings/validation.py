@@ -3,8 +3,6 @@
 Labels are no decisions: no pair, cluster or verdict changes by them.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations

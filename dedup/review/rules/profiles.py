@@ -1,7 +1,5 @@
 """Profiles: their list, their writer, and what the settings of one would do with the pairs found so far."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The writer of rules: the articles of a series, or of a dense group, are never duplicates of each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, LiteralString

@@ -5,8 +5,6 @@ names a function that takes a URL and an ExtractionRule and returns the Extracte
 ValueError with a sentence for editors.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The other corpus of --against: the articles of a run, or of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice

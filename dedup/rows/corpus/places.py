@@ -3,8 +3,6 @@
 The tables keep memory bounded: it holds one cluster and a batch of decisions at a time.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """`manage.py alarms`: what is wrong now, for cron and for monitoring."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """`manage.py backup FILE`: all rows of the database, in one file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

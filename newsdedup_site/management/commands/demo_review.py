@@ -1,7 +1,5 @@
 """`manage.py demo_review`: decisions of two invented editors on the demo newspapers, for every page to show some."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth.models import User

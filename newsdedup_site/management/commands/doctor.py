@@ -1,7 +1,5 @@
 """`manage.py doctor`: whether the database keeps what newsdedup promises of it."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

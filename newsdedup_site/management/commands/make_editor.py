@@ -1,7 +1,5 @@
 """`manage.py make_editor NAME`: a login for an editor or an admin."""
 
-from __future__ import annotations
-
 from django.core.management.base import CommandParser
 
 from newsdedup_site.management.commands import make_user

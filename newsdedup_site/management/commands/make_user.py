@@ -1,7 +1,5 @@
 """`manage.py make_user NAME --role ROLE`: a login with any role."""
 
-from __future__ import annotations
-
 import secrets
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py migrate`: Django's command, in one process at a time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.checks import Tags

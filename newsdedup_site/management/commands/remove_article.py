@@ -1,7 +1,5 @@
 """`manage.py remove_article`: removes an article with all that is stored of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """`manage.py remove_newspaper`: removes a newspaper with all that is stored of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

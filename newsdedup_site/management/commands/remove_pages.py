@@ -1,7 +1,5 @@
 """`manage.py remove_pages`: deletes fetched pages that are older than newspapers keep them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import CommandParser

@@ -1,7 +1,5 @@
 """`manage.py restore FILE`: the rows of a backup, into an empty database."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py version`: the versions to quote in a bug report."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import DatabaseError

@@ -1,7 +1,5 @@
 """`manage.py withhold_article`: takes an article from all pages and exports, and shows it again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import CommandParser

@@ -1,7 +1,5 @@
 """Writes an export: the articles, URLs, decisions and settings that a run on a cluster reads."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Stores the results of a run on a cluster as a run, through the same writers."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Iterable, Iterator
