@@ -1,7 +1,5 @@
 """Measure newsdedup: `script/benchmark NAME OPTIONS`, where NAME is one of the modules here; see docs/benchmarks.md."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

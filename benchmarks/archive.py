@@ -4,8 +4,6 @@ The texts are made up and streamed with COPY, the rest is made of them by SQL, a
 that the product itself derives from the pairs and decisions.
 """
 
-from __future__ import annotations
-
 import datetime
 import random
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ candidates with the verifier of the minhash pass. A process counts its own CPU s
 last pair verified: the "core" of the tables, without start-up and storing.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import itertools

@@ -6,8 +6,6 @@ whole round: duplicates stay duplicates of each other, while an article and its 
 generated one at a time; only the real articles are in memory.
 """
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import itertools

@@ -1,7 +1,5 @@
 """The scratch database of the benchmarks: created, migrated, filled, queried by the plain join, and dropped."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

@@ -3,8 +3,6 @@
 Each input has articles of one day: so many of them are near each other that their pairs cannot all be compared.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import random

@@ -2,8 +2,6 @@
 chosen, or the held-back set.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from dedup.detection.lineage.articles import KIND_LABELS, Confidence, Kind

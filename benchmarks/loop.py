@@ -4,8 +4,6 @@ Chromium answers one question after the other on a real server with a scratch da
 to the next question on the screen, the time of the request that stores the answer, and how many keys were lost.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -5,8 +5,6 @@ with all its children (the kernel adds them up for the process that waits), and 
 including those that have ended.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

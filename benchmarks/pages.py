@@ -3,8 +3,6 @@
 The times are those of the server: a request from its view to its last byte, in this process, without a browser.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import statistics

@@ -1,7 +1,5 @@
 """Passes, and the kernels below them, against the plain SQL self-join and other tools, on the same articles."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

@@ -1,7 +1,5 @@
 """The results as tables on a terminal and in Markdown, with the pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ a random sample of them was answered one by one. Everything else is asked in the
 cluster counts as one answer. All of it is one transaction that is rolled back; until then, other editors wait.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

@@ -5,8 +5,6 @@ and import_detection. CPU seconds are those of all processes, PostgreSQL's too. 
 starts executors as on a cluster.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

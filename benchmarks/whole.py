@@ -1,7 +1,5 @@
 """The whole way of articles, from a file to the pages."""
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import tempfile

@@ -1,7 +1,5 @@
 """The tests, and programs: `python -m tests.NAME`, which say in a sentence that a package or memory is missing."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 from types import TracebackType

@@ -1,7 +1,5 @@
 """Every address of the site, by its URL configuration and by the links of its pages: the one walker of all tests."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 `python -m tests.claims --count 20` prints reasons of random pairs of the database, for people to read, and checks all.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -1,7 +1,5 @@
 """Commands, as tests call them, and what another process does meanwhile."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from types import ModuleType

@@ -1,7 +1,5 @@
 """What tests of every package use."""
 
-from __future__ import annotations
-
 import datetime
 import faulthandler
 import gc

@@ -1,7 +1,5 @@
 """The test database, for the processes that a test starts, and databases of their own next to it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

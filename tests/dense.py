@@ -1,7 +1,5 @@
 """Blocks of a pass that found hubs, written as a run writes them."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable
 from itertools import pairwise

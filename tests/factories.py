@@ -1,7 +1,5 @@
 """Rows that tests of the pages look at: users with a role, pairs with evidence, clusters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth.models import Group, User

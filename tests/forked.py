@@ -4,8 +4,6 @@ The process is a program of the tests: it loads, and calls `serve`. It reads a r
 number of a process, then its exit status.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -5,8 +5,6 @@ environment of Debian's Python where the image has its own. The result runs as i
 no capability, on a read-only root with the writable folders of docker-compose.yml alone, next to a PostgreSQL outside.
 """
 
-from __future__ import annotations
-
 import argparse
 import fnmatch
 import json

@@ -4,8 +4,6 @@ Django would truncate every table and store these rows one by one, which takes a
 and copying them back are milliseconds.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from django.db import connection, transaction

@@ -1,7 +1,5 @@
 """In which layer each test runs: script/test, --all, or --soak. `script/test --layers` prints the list."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 

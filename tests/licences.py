@@ -4,8 +4,6 @@
 psycopg-binary, OpenBLAS in numpy) have their licences in the wheel.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """A small SMTP server on loopback, for what newsdedup sends by e-mail."""
 
-from __future__ import annotations
-
 import socketserver
 import threading
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The migrations take a worker longer than any test. Both workers use one such dat
 migration changes, or the version of a package that brings some. Django runs `migrate` on each copy all the same.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 from pathlib import Path

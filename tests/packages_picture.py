@@ -5,8 +5,6 @@ a to c says nothing new. The rows are laid out after Sugiyama, Tagawa and Toda (
 a place of its own in it, and every place moves towards the middle of those it is joined to.
 """
 
-from __future__ import annotations
-
 import configparser
 import itertools
 import math

@@ -1,7 +1,5 @@
 """What tests read from a page: values, because its words may be bettered."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

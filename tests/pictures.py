@@ -3,8 +3,6 @@
 Each picture is what a browser of 1280x800 shows of a page, in the light scheme.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import shutil

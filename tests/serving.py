@@ -1,7 +1,5 @@
 """Servers that run next to a test."""
 
-from __future__ import annotations
-
 import socketserver
 import threading
 from collections.abc import Iterator

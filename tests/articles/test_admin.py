@@ -1,7 +1,5 @@
 """The admin's page of a newspaper: its lists, and the learnt URL parameters."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 from django.urls import reverse

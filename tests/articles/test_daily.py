@@ -1,7 +1,5 @@
 """The next time that clocks show a time of day, also in the nights in which they are changed."""
 
-from __future__ import annotations
-
 import datetime
 import random
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """Tasks in several processes: the same results with any number of them, and no process left behind."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """The parts of the benchmarks that do not measure: corpora, stored pages, arithmetic, tables."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import io

@@ -1,7 +1,5 @@
 """A real Chromium, what is stored for it to look at, and what must not happen on any page."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

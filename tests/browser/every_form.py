@@ -1,7 +1,5 @@
 """Every form of the site, as pages show it: which buttons send one, and what somebody does who changes one field."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urljoin

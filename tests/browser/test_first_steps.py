@@ -1,7 +1,5 @@
 """From an empty installation to the first question, in the browser alone; only the worker runs elsewhere."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -3,8 +3,6 @@
 And every form of every page: changed by one field, sent by its own button, and read back.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What pages are without JavaScript, without a mouse, and on a phone; two editors in two browsers; reading a sample."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import ViewportSize, expect
 

@@ -1,7 +1,5 @@
 """Reviewing as an editor does it: with keys, with the mouse, on a phone, and without JavaScript."""
 
-from __future__ import annotations
-
 import re
 from statistics import median
 

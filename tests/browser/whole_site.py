@@ -1,7 +1,5 @@
 """Rows for every form of the site, and a server whose requests are all parts of the test's transaction."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The client and the examples of the documentation, over the network of this machine, against a server that runs."""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import io

@@ -4,8 +4,6 @@ It makes an installation of its own in a temporary folder, and exits with 1 if a
 inconsistent after a command was run again.
 """
 
-from __future__ import annotations
-
 import argparse
 import secrets
 import sys

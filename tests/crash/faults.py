@@ -4,8 +4,6 @@ An event is the beginning or the end of a statement, of a portion of a COPY, of 
 name: what a process does that others can see. The plan is in the environment, so that worker processes find it too.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

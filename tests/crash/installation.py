@@ -3,8 +3,6 @@
 As a program, the process that commands are forked from, so that they begin at once.
 """
 
-from __future__ import annotations
-
 import os
 import runpy
 import shutil

@@ -1,7 +1,5 @@
 """One round: a command suffers a fault, the user runs it again, and what is stored is compared row by row."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field

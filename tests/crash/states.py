@@ -3,8 +3,6 @@
 As a program, `-m tests.crash.states FUNCTION ARGUMENTS` of the ready commands, which have set Django up.
 """
 
-from __future__ import annotations
-
 import datetime
 import io
 import json

@@ -1,7 +1,5 @@
 """The commands that are killed: from which state, with which options, what they write, and how a user goes on."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Five rounds of the crash tests, on a database of the tests' own server; `python -m tests.crash` does the others."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A web site on loopback that counts what is asked of it, and the crawl command as a process beside it."""
 
-from __future__ import annotations
-
 import gzip
 import math
 import os

@@ -1,7 +1,5 @@
 """A program: the process that crawls of the tests are forked from, so that they begin at once."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """`manage.py crawl` over HTTP on loopback, as a process beside the test."""
 
-from __future__ import annotations
-
 import fcntl
 import re
 

@@ -1,7 +1,5 @@
 """`manage.py crawl` over HTTP on loopback, when it is killed, or what it meets is broken."""
 
-from __future__ import annotations
-
 import re
 import signal
 from subprocess import Popen

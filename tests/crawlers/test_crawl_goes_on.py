@@ -1,7 +1,5 @@
 """What a crawl remembers: what it need not read again, what it leaves alone, and where it was killed."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """The demo newspapers: what they print, what they serve, and that a crawl and a run find what the manifest says."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

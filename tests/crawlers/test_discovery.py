@@ -1,7 +1,5 @@
 """From the address of a home page to the sources of a newspaper."""
 
-from __future__ import annotations
-
 import datetime
 from functools import partial
 from io import StringIO

@@ -1,7 +1,5 @@
 """A site where everything is bad: nothing is lost, nothing crashes, every refusal is counted and explained."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import ExitStack
 from html import escape

@@ -1,7 +1,5 @@
 """`manage.py crawl --urls`: a list of URLs, from a file of any of these forms."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """News sitemaps, archives, feeds in several pages, and the bounds on how much of them a crawl takes."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import json

@@ -1,7 +1,5 @@
 """One page fetched for an editor, over real HTTP: with the address guard, the bounds and the rules of crawls."""
 
-from __future__ import annotations
-
 import ipaddress
 from typing import Any
 

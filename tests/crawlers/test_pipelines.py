@@ -1,7 +1,5 @@
 """What of an extracted page is stored."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What sites ask of crawlers: to wait, to leave pages alone, to keep a cookie for a moment. All in one crawl."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Requests of webhooks over the network of this machine: what arrives. fetching/test_rebinding.py: what is refused."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 

@@ -1,7 +1,5 @@
 """Later versions: what changes, goes and comes back is kept next to the article, which stays as it was stored."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import json

@@ -1,7 +1,5 @@
 """Adding a newspaper in the browser: sources, ten articles that are not stored, and the newspaper that is saved."""
 
-from __future__ import annotations
-
 import datetime
 import threading
 from typing import Any

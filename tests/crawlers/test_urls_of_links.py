@@ -1,7 +1,5 @@
 """Links that lead to one page under many URLs, and pages that declare URLs which are not theirs."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

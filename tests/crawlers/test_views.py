@@ -1,7 +1,5 @@
 """The pages about visits."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """WARC files: what is exported comes back, and what others put into them does no harm."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import io

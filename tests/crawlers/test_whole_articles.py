@@ -1,7 +1,5 @@
 """Articles on several pages, or whole only in their feed: crawled once, kept in full, extracted again alike."""
 
-from __future__ import annotations
-
 import pytest
 
 from articles.models import Article, FollowingPage

@@ -1,7 +1,5 @@
 """Who looks at the pages."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

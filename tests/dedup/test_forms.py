@@ -1,7 +1,5 @@
 """What the forms of the pages ask, explain, accept and refuse."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from decimal import Decimal

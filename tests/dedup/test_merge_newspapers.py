@@ -1,7 +1,5 @@
 """`manage.py merge_newspapers`: merges, undoes, and refuses in plain words."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 from django.core.management import CommandError

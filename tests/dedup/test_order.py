@@ -1,7 +1,5 @@
 """The article that was published first is on the left, wherever a pair is shown."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

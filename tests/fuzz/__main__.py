@@ -1,7 +1,5 @@
 """`python -m tests.fuzz`: new inputs for every address, reader of files and parser until the time is up."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -1,7 +1,5 @@
 """How long to try: a few fixed examples in the suite, or new ones until the time is up. And what was found."""
 
-from __future__ import annotations
-
 import os
 import time
 import traceback

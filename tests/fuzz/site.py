@@ -1,7 +1,5 @@
 """The addresses of the site and what each reads: from the URL configuration, the code of the views, and the pages."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

@@ -1,7 +1,5 @@
 """Every reader of files, on files that are nearly right: only documented errors, in bounded time; and past finds."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Every address, with every parameter that it reads, for every role: no fault, no open statement, nothing unescaped."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

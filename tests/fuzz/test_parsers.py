@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - a line is a check
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - a line is a list of texts
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

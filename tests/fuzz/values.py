@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501, RUF005 - a list of values
 
-from __future__ import annotations
-
 from urllib.parse import quote_from_bytes
 
 from hypothesis import strategies as st

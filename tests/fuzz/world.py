@@ -1,7 +1,5 @@
 """Rows for every kind of page, with texts that a page must escape."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth.models import User

@@ -1,7 +1,5 @@
 """Two editors, or an editor and a run, at the same moment: one after the other, whoever is first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch

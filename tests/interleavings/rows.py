@@ -1,7 +1,5 @@
 """Rows that two processes want at once: limits hold, work is claimed once, and nothing is made twice."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A run writes pairs, evidence, verdicts and clusters while an editor decides: as if one came after the other."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Callable

@@ -9,8 +9,6 @@ statement, the other goes as far as it can, the first one ends, the other ends. 
 the two gives that run one after the other.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Two writers at once, in every order; one that breaks off; one that has to wait. The writers are in this folder."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable, Sequence

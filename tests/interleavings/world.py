@@ -1,7 +1,5 @@
 """What the plays begin with, and what a reader sees of it in the end, without numbers of rows."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, NamedTuple
 

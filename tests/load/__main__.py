@@ -7,8 +7,6 @@ for a tenth of the time: the figures of the idle machine. Then everybody comes. 
 answer is lost or doubled, a page fails, a command fails, PostgreSQL ends a deadlock, or the doctor finds something.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

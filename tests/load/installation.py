@@ -1,7 +1,5 @@
 """What an installation runs: pages, a worker and commands, all as processes on the connected database."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

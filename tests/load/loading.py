@@ -1,7 +1,5 @@
 """Lets everybody at an installation, checks every row at the end, and prints the figures. Needs Django to be set up."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

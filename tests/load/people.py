@@ -3,8 +3,6 @@
 Every answer carries a note of its own, so that the row it must have become can be found.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 import time

@@ -1,7 +1,5 @@
 """The load test itself, for a few seconds, and that it notices what it looks for."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Put faults into the code, one at a time, and count those that the tests notice; see docs/trust.md."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """What is mutated, and which tests have to notice: one list."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache

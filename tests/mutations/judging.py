@@ -1,7 +1,5 @@
 """Tries mutants, some at a time, and says what became of each."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import queue

@@ -3,8 +3,6 @@
 One mutant a line is how Google samples them (Petrović, Ivanković: State of Mutation Testing at Google, ICSE-SEIP 2018).
 """
 
-from __future__ import annotations
-
 import difflib
 import random
 from collections import defaultdict

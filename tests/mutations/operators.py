@@ -5,8 +5,6 @@ statements and raises left out, conditions turned round, results left out, `with
 transaction, functions without a decorator, and the conditions inside SQL.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

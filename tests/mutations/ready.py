@@ -5,8 +5,6 @@ gets the id of the first test that failed, and RECORD one that gets which tests 
 and how long each test takes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The mutation testing itself: what is mutated, how mutants are chosen and counted."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

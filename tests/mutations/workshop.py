@@ -1,7 +1,5 @@
 """Copies of the checkout, each with a database server of its own, in which mutants are tried."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """An admin, and the browser in which they are logged in."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

@@ -1,7 +1,5 @@
 """The table of addresses: what each asks for, that none is forgotten, and numbers that no row can have."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 import pytest

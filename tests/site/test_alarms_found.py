@@ -1,7 +1,5 @@
 """What is an alarm, and what is none."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import platform

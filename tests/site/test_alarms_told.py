@@ -1,7 +1,5 @@
 """Alarms are told once when they begin, again after days, and once when they are over: by e-mail and by webhooks."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import os

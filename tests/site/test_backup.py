@@ -1,7 +1,5 @@
 """A backup restores every row or nothing, and says why; squashed migrations make the tables of the chain."""
 
-from __future__ import annotations
-
 import random
 import re
 import stat

@@ -1,7 +1,5 @@
 """What is installed, under which licences, what is loaded and when, and what is said where an extra is missing."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import re

@@ -1,7 +1,5 @@
 """What docs/, README and the guides name exists, and what a contributor is told to run is what CI runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

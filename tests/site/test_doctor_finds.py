@@ -1,7 +1,5 @@
 """Each promise of the doctor is broken by SQL: it finds that one, and whatever else can be damaged, or says why not."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

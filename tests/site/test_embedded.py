@@ -1,7 +1,5 @@
 """The embedded server, in processes of their own and a home of its own; its log has no value of a row and a bound."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -1,7 +1,5 @@
 """An installation without a finished run: what its pages say, and that no page sends anybody to a shell needlessly."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever somebody may type as a pattern or selector is refused if it would keep a process busy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import urlencode

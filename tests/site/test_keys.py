@@ -1,7 +1,5 @@
 """The keys that users choose: what is refused, what is stored, and what the pages then say."""
 
-from __future__ import annotations
-
 import html
 import re
 from itertools import combinations

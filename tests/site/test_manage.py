@@ -1,7 +1,5 @@
 """manage.py says in a sentence what the machine or its settings are to blame for; what all commands have alike."""
 
-from __future__ import annotations
-
 import errno
 import importlib.metadata
 import io

@@ -1,7 +1,5 @@
 """What machines ask: the icon, the check of a balancer, and the figures at /metrics behind a token."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """People: invited, given roles, reset and blocked by admins in the browser, with a log of all that."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import threading

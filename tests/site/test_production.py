@@ -1,7 +1,5 @@
 """By a real gunicorn: what production refuses to start with and sends, and how it serves the slow, silent or many."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import socket

@@ -1,7 +1,5 @@
 """Removing newspapers and articles: nothing of them is left, nobody else can delete, and nothing brings them back."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import json

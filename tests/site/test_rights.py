@@ -1,7 +1,5 @@
 """Who may open which address: every address of the site, for every role, read and sent to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """Scripts and programs: what they make again, name with the remedy, need, and put into the image."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Withholding brings everything back byte for byte; the pages of removals, and how long fetched pages are kept."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import io

@@ -1,7 +1,5 @@
 """`python -m tests.study`: repeats docs/study.md, and writes its numbers."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

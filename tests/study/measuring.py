@@ -1,7 +1,5 @@
 """Runs the commands of docs/study.md on a file of alerts, keeps their figures, and writes the page with them."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import html

@@ -1,7 +1,5 @@
 """docs/study.md is what its command writes of the kept results, and the commands still give these results."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

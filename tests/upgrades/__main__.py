@@ -5,8 +5,6 @@
 Works on databases of its own on the server of DATABASE_URL. Exit code 1: something was lost.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

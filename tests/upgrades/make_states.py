@@ -6,8 +6,6 @@ The server must be of the oldest supported version, so that newer ones can resto
 contains is invented (trying.py).
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import os

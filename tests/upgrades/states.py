@@ -1,7 +1,5 @@
 """The earlier states: the first release, and the end of each large change since; restored, read and compared."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

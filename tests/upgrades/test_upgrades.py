@@ -1,7 +1,5 @@
 """Earlier states, each made by its own code, are upgraded and used; `python -m tests.upgrades` tries all of them."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from functools import cache

@@ -3,8 +3,6 @@
 `main` prints one JSON object: `faults`, a list of sentences, and `pairs`, what a run finds.
 """
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import json

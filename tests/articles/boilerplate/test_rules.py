@@ -1,7 +1,5 @@
 """Finding boilerplate sentences, and removing them from texts."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """When the text that a feed carries becomes the article's, and what is said about it."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest

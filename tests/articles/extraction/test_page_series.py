@@ -1,7 +1,5 @@
 """Articles on several pages: which link leads to the next page, and what of the pages is joined."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """A newspaper's own extraction rule: what it finds, what it leaves to the general extraction, and what is refused."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 

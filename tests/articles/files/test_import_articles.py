@@ -1,7 +1,5 @@
 """The command import_articles: its files, options, output and exit statuses."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """The command import_articles with worker processes, with batches that wait, and on a terminal."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty

@@ -1,7 +1,5 @@
 """Reading articles from JSON lines and CSV: rows and their faults."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import gzip

@@ -1,7 +1,5 @@
 """An export that is imported into an empty database and exported again is the same, apart from our own ids."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import datetime

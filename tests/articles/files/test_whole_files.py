@@ -1,7 +1,5 @@
 """A file has its own name only when it is whole: nobody reads the half of an export."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import signal

@@ -1,7 +1,5 @@
 """User names and passwords in URLs."""
 
-from __future__ import annotations
-
 import logging
 import re
 

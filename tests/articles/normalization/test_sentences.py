@@ -1,7 +1,5 @@
 """The positions of the sentences of a text, and how much of them is quoted."""
 
-from __future__ import annotations
-
 import random
 import time
 

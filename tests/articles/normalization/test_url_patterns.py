@@ -1,7 +1,5 @@
 """The patterns of article URLs, which are run within a bound."""
 
-from __future__ import annotations
-
 import pytest
 
 from articles.normalization.url_patterns import SlowPatternError, check_pattern, finds, pattern_fault

@@ -1,7 +1,5 @@
 """Boilerplate is marked week by week, again after changes, and always with the same result."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Newspapers' own extraction rules: saved with a history, found for a page, and applied by `reextract`."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest

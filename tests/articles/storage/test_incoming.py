@@ -1,7 +1,5 @@
 """What an article may be on its way into the store, and what is not known of it."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest

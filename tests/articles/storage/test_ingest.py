@@ -1,7 +1,5 @@
 """The one writer of articles, against the real database."""
 
-from __future__ import annotations
-
 import datetime
 import threading
 

@@ -1,7 +1,5 @@
 """The writer of batches against one that stores article after article, each by queries of its own."""
 
-from __future__ import annotations
-
 import datetime
 import random
 from collections.abc import Mapping, Sequence

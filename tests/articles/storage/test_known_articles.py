@@ -1,7 +1,5 @@
 """Which stored article an incoming one is, and which pages need no fetching."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import transaction
 

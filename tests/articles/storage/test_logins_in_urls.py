@@ -1,7 +1,5 @@
 """A URL with a user name and a password is stored without them, and is the URL without them."""
 
-from __future__ import annotations
-
 import datetime
 import importlib
 import json

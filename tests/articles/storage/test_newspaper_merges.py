@@ -1,7 +1,5 @@
 """Merges move articles and settings to another newspaper, and move exactly those back; names and hosts find it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How a newspaper is found: by a name, an alias, an id or a host."""
 
-from __future__ import annotations
-
 import pytest
 
 from articles.models import Newspaper, NewspaperAlias

@@ -1,7 +1,5 @@
 """`renormalize` and `reextract` bring stored articles up to date and write only what changed."""
 
-from __future__ import annotations
-
 import datetime
 import pickle
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Every command that adds or updates articles learns the affixes of their newspapers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Parameters that distinguish a newspaper's stories are learnt and kept. Against the real database."""
 
-from __future__ import annotations
-
 import logging
 import re
 

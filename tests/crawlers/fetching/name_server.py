@@ -4,8 +4,6 @@ As a program, `python -m tests.crawlers.fetching.name_server` fetches URLs as cr
 by such a server.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import socketserver

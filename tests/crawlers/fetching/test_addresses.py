@@ -1,7 +1,5 @@
 """Which addresses a crawl may connect to. Host names: test_rebinding.py."""
 
-from __future__ import annotations
-
 import ipaddress
 import random
 import re

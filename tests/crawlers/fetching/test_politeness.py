@@ -1,7 +1,5 @@
 """The rules of politeness, without a crawl."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import time

@@ -3,8 +3,6 @@
 127.0.0.2 is allowed and stands for the public Internet; 127.0.0.1 is this machine, which nobody must reach.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import os

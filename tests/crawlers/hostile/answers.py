@@ -1,7 +1,5 @@
 """What a site answers: whatever bytes a test wants, well-formed or not."""
 
-from __future__ import annotations
-
 import gzip
 import socket
 import struct

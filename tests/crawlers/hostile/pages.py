@@ -3,8 +3,6 @@
 The outcome is "stored", or the reason that must be counted.
 """
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from dataclasses import dataclass

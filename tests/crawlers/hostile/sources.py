@@ -3,8 +3,6 @@
 A good article stands at /2024/05/ under the name of each source that names it.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The API: what it reads, stores and decides, its pages, its ETags and its errors."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Requests that nobody thought of: schemathesis draws them from the description of the API, and checks the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Which clusters are rebuilt, which articles are noted for it, and what follows for the questions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Which answers of a batch contradict decisions, against brute force."""
 
-from __future__ import annotations
-
 import random
 
 from dedup.detection.clustering.consistency import Joins, contradictions_of_joining, contradictions_of_parting, joins

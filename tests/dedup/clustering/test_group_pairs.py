@@ -1,7 +1,5 @@
 """Which further pairs of dense groups are compared before clusters join parts of them."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Clusters of thousands of articles: the work of a decision grows with the articles, not with their square."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction

@@ -1,7 +1,5 @@
 """Which articles of a cluster leave a corpus, by hand and on random clusters; and which one a rule keeps."""
 
-from __future__ import annotations
-
 import datetime
 import random
 

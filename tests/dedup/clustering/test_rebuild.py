@@ -1,7 +1,5 @@
 """Clusters as they are stored: a whole archive at once, or the part around some articles."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """The differences that the pair page marks."""
 
-from __future__ import annotations
-
 import datetime
 import random
 import re

@@ -1,7 +1,5 @@
 """What each pass found, located in the contents: held against the kernels, which compare the same things as hashes."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """`manage.py export_corpus`: the files, what leaves and why, and what programs read of them."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import gzip

@@ -1,7 +1,5 @@
 """Exports: every row of a list, with its filter, for spreadsheets and for programs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

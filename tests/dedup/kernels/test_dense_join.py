@@ -1,7 +1,5 @@
 """The join for dense groups, checked against brute force: what it leaves out, and that it breaks no group apart."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

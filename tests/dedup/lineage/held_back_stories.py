@@ -1,7 +1,5 @@
 """The stories that were held back while the rules of the lineage were chosen. All invented."""
 
-from __future__ import annotations
-
 from tests.dedup.lineage.scenarios import Topic
 
 TOPICS = (

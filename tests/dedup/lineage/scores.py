@@ -1,7 +1,5 @@
 """How well the traced lineage of scenarios agrees with the truth."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field

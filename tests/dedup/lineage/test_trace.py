@@ -1,7 +1,5 @@
 """The lineage of a cluster: order, direction, sentences, kinds, doubts, and bounds."""
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 One pairs articles of one newspaper with the same image, as a column of their file names it; one finds nothing.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import ClassVar

@@ -3,8 +3,6 @@
 tests/dedup/spark/test_running.py runs the same pass on Spark.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The report with threshold advice: what it counts, against plain counts over the stored pairs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Results of reports that are kept: at the end of a run, by a worker, and for the next reader."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import pytest

@@ -1,7 +1,5 @@
 """What every report promises, whichever it is."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import datetime

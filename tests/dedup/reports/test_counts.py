@@ -1,7 +1,5 @@
 """The reports on duplicates, of a small archive that was counted by hand."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import io

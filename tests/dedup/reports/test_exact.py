@@ -1,7 +1,5 @@
 """`manage.py report exact`: exact repeats, counted by hand, by brute force and through the command."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import random

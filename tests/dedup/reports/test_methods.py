@@ -1,7 +1,5 @@
 """The report for a paper: what the paragraph says, that its numbers are those stored, and that its commands run."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

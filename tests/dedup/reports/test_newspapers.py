@@ -1,7 +1,5 @@
 """The report on newspapers counts as a count in Python does, by newspaper, owner and edition."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The reports `thresholds` and `gaps`: every number counted by hand."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from dataclasses import asdict

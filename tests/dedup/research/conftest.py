@@ -1,7 +1,5 @@
 """Files of a few articles and labels, and scratch schemas that are migrated once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Features of pairs that were made up: two of them have values, whichever features the model has."""
 
-from __future__ import annotations
-
 from dedup.detection.verdicts.features import FEATURES, without_series
 
 

@@ -1,7 +1,5 @@
 """A few articles with labels, and `manage.py evaluate` on them."""
 
-from __future__ import annotations
-
 import json
 
 from django.db import connection

@@ -1,7 +1,5 @@
 """Models adjusted to decisions: as far as these prove that it helps, and no further."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Threshold advice: on cases counted by hand, and against a plain count over all decided pairs."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

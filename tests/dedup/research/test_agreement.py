@@ -1,7 +1,5 @@
 """Agreement of two editors, and what a sample says about the rest, against published numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from dedup.research.precision import LEAST_READINGS, agreement, kappa, upper_bound

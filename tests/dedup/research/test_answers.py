@@ -1,7 +1,5 @@
 """The numbers of labelled pairs: confusion, calibration and thresholds, against numbers worked out by hand."""
 
-from __future__ import annotations
-
 import datetime
 import random
 

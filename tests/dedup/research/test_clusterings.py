@@ -1,7 +1,5 @@
 """How much two clusterings agree: against the definitions, pair by pair, and on cases counted by hand."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 

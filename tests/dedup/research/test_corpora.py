@@ -1,7 +1,5 @@
 """Models fitted on some corpora and judged on others, with features that were made up."""
 
-from __future__ import annotations
-
 import random
 
 from dedup.research.answers import Answer, numbers_of

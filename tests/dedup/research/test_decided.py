@@ -1,7 +1,5 @@
 """What one decision brings to learning: a pair one label, a cluster or a dense group at most twenty."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 

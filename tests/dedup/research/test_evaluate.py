@@ -1,7 +1,5 @@
 """`manage.py evaluate`, as a command: what it measures, what it refuses, and that it leaves nothing."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """`manage.py evaluate` and `fit_verdicts` as commands, with several files of labels and several corpora."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`manage.py fit_verdicts`, as a command: what it learns, shows, stores, and puts in use."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

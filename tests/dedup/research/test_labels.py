@@ -1,7 +1,5 @@
 """Files of labelled pairs: every form of them, and what is said of rows and files that cannot be used."""
 
-from __future__ import annotations
-
 import gzip
 import re
 

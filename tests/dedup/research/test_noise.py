@@ -1,7 +1,5 @@
 """Damage to texts: how much of it, the same every time, and what the command still finds."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 

@@ -1,7 +1,5 @@
 """Drawing validation samples: strata, weights, seeds, and pairs that no pass proposes."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Whether answers support what a new model changes, and which way it moves."""
 
-from __future__ import annotations
-
 import pytest
 
 from dedup.research.lessons import Support, directions, support_of

@@ -1,7 +1,5 @@
 """Validation samples as files: drawn, filled in by hand or for Splink, and read back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Each answer of the table does what its row says, wherever an editor gives it and wherever it is read."""
 
-from __future__ import annotations
-
 import csv
 import io
 from typing import get_args

@@ -1,7 +1,5 @@
 """What editors are asked: the tabs of the queue, the next question and its lease, rows and cards; and their pace."""
 
-from __future__ import annotations
-
 import datetime
 import re
 

@@ -1,7 +1,5 @@
 """Batches: one decision on many questions, after a random sample was answered one by one."""
 
-from __future__ import annotations
-
 import threading
 from unittest.mock import patch
 

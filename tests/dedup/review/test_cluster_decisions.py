@@ -1,7 +1,5 @@
 """Splitting and merging clusters, previewing it, and taking it back."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """The tab "Nearly certain" has no question with a doubt, whichever doubt the pages know."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What decisions imply: the states of pairs held against a slow reading of the whole history."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from itertools import combinations

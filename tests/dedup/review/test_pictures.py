@@ -1,7 +1,5 @@
 """Where the marks of a cluster's pictures go."""
 
-from __future__ import annotations
-
 import datetime
 from math import dist
 

@@ -1,7 +1,5 @@
 """Which questions there are: none that is settled, and exactly one for every pair that waits."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from itertools import combinations, pairwise

@@ -1,7 +1,5 @@
 """What the writers of reviews refuse: each says in one sentence what is wrong and what to do, and stores nothing."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Second readings: who gets which pair again, what differs, and what settles it."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection

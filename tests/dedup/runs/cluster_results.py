@@ -1,7 +1,5 @@
 """Results in a folder as a run on a cluster leaves them, made of what the last run here has stored."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from pathlib import Path

@@ -4,8 +4,6 @@
 these options. With --kill, the process ends as by `kill -9` as soon as it has done that step of the run N times.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

@@ -5,8 +5,6 @@ day, articles that share a headline, many notices that are nearly equal, and a s
 every article.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What tests of runs share: the command, the texts of a story, and the rows that a run leaves."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A run compares texts with boilerplate or without, as its profile says, and looks for it first."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """An export holds what passes, verdicts and clusters rest on, and says when any of it has changed."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Callable

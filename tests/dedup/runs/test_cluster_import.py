@@ -1,7 +1,5 @@
 """Results of a cluster are stored as if a run here had found them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path

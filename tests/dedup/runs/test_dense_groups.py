@@ -1,7 +1,5 @@
 """Which articles are hubs, and the dense groups that they form."""
 
-from __future__ import annotations
-
 import datetime
 import random
 

@@ -1,7 +1,5 @@
 """Dense groups from start to finish: found by the passes, judged, clustered, ruled, confirmed, audited."""
 
-from __future__ import annotations
-
 import json
 import random
 from typing import Any

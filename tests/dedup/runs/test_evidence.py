@@ -1,7 +1,5 @@
 """What a run writes of the pairs that passes propose: blocks, evidence and its end, best scores, facts of articles."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of a part: what is new, or from a day on, gives with what was there what one run of all would give."""
 
-from __future__ import annotations
-
 import datetime
 import random
 import re

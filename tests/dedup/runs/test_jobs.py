@@ -1,7 +1,5 @@
 """Jobs and their workers: every kind is killed in the middle, by `kill -9`; runs on demand and at night."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import signal

@@ -1,7 +1,5 @@
 """Verdicts as a run stores them: of every proposed pair, again when anything they rest on changes, and never else."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from itertools import combinations

@@ -1,7 +1,5 @@
 """After a merge, the next run ends as if all articles had come under one name; after undoing it, as if never merged."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import random

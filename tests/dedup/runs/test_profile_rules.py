@@ -1,7 +1,5 @@
 """What a run says of what others found, and newspapers with windows and thresholds of their own."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ Whatever the hash seed and the processor, with one worker or two, in blocks of a
 `kill -9` at several points: every column of every table of articles and of the detection is compared.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Runs in several processes: the same answer, no process left behind, however the run ends, and no second lost."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -3,8 +3,6 @@
 One session of two local workers with a gigabyte serves all these tests; without Java, they are skipped.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

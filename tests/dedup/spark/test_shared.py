@@ -1,7 +1,5 @@
 """What parts of articles find together is what one index of all articles finds. No Spark, no database."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tiles of articles find what one join of all finds, however articles are cut and ordered. No Spark, no database."""
 
-from __future__ import annotations
-
 import datetime
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What editors see of a probability: the sum behind it, in steps, and percentages that add up to 100."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

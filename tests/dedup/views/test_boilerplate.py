@@ -1,7 +1,5 @@
 """The boilerplate of newspapers, the page of a sentence, and the whitelist, on the review pages and in the admin."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

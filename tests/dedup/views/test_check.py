@@ -1,7 +1,5 @@
 """The check of a text: its copies among the stored articles, and pages that editors have fetched for it."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from html import unescape

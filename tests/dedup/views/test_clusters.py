@@ -1,7 +1,5 @@
 """The clusters, the page of one, and deciding on it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Any two articles compared: how they are found, what each pass says of them, their texts, and the decision."""
 
-from __future__ import annotations
-
 import re
 from html import escape, unescape
 

@@ -1,7 +1,5 @@
 """Corpora that a worker writes: asked for on the page of exports, watched, downloaded, cancelled, forgotten."""
 
-from __future__ import annotations
-
 import datetime
 import importlib.util
 import io

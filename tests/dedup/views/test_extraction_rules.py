@@ -1,7 +1,5 @@
 """The page on which admins give a newspaper an extraction rule of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

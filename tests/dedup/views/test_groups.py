@@ -1,7 +1,5 @@
 """The dense groups, the page of one, its rule, and its confirmation."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Importing a file in the browser: the preview, the worker's import, its rejected rows, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Learning on the pages: queued once, shown before and after, switched on and off."""
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The page of a cluster's lineage, its files, the command, and the report over all clusters."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

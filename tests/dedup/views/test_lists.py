@@ -1,7 +1,5 @@
 """All lists alike: a list of ten costs as many queries as a list of one, and an empty one says what comes next."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The page on which admins merge newspapers, and the lists that leave merged ones out."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 from django.test import Client

@@ -1,7 +1,5 @@
 """The dashboard, articles and their later versions, history, the faults, reports, and the admin pages."""
 
-from __future__ import annotations
-
 import datetime
 import html
 import re

@@ -1,7 +1,5 @@
 """The page of a pair, and deciding on it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pages of profiles: copies, what is refused, what the settings would do, rules for newspapers."""
 
-from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,5 @@
 """From question to question: tabs, cards, leases, skipping and "later"; and batches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The pairs of the queue: what it lists, how it is narrowed and ordered, and what it costs."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

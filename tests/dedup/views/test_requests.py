@@ -1,7 +1,5 @@
 """What the views share: where they send the browser on, what they say, and what a script is told."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The runs, the page of one, and starting one."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import re

@@ -1,7 +1,5 @@
 """Saved views: lists with a filter and an order, under a name; and lists without rows."""
 
-from __future__ import annotations
-
 import html
 
 import pytest

@@ -1,7 +1,5 @@
 """The series, the page of one, and the rule that one click makes of it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stories: each cluster once, its sources, the feed, and who may read them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pages show when an article was published as exactly as its source said it, in the source's own time zone."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Tokens: made, shown once, found by programs, limited by their owner's role, and revoked."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import html

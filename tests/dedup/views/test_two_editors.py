@@ -1,7 +1,5 @@
 """Two editors on one pair: the second reading shows nothing of the first, and collisions are answered."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client, override_settings

@@ -1,7 +1,5 @@
 """The pages of validation samples: blind reading, two readers, results, and who may do what."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """Webhooks: queued with what happens to clusters, signed, tried again, given up, and seen in the browser."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import hashlib
