@@ -52,7 +52,7 @@ KINDS: dict[str, Kind] = {
         Kind("night", "nightly run", f"{_RUNS}.tasks.night_job", _RUN, is_cancellable=False, ended=_MARK_RUN),
         Kind("corpus", "export", "dedup.corpora.write_corpus_job", _RUN, unit="articles"),
         Kind("import", "import", "articles.files.uploads.import_job", _IMPORT, "bytes", is_private=True),
-        Kind("reextraction", "extraction", f"{_RUNS}.tasks.reextraction_job", _RULE, is_private=True),
+        Kind("reextraction", "extraction", f"{_RUNS}.tasks.reextraction_job", _RULE, "articles", is_private=True),
         Kind(
             "removal",
             "removal",

@@ -13,7 +13,7 @@ from articles.jobs.work import KILLED, JobEndedError, JobError, JobPostponedErro
 from articles.models import Job, Newspaper
 from articles.storage.ingest import refresh_statistics
 from articles.storage.newspapers import current_ids
-from articles.storage.reextraction import reextract
+from articles.storage.reextraction import outdated_texts, reextract
 from dedup.detection.runs.phases import NO_PROGRESS, RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import ProfileError, configs_of, rules_of
@@ -88,11 +88,15 @@ def mark_run(job: Job, reason: str) -> None:
 
 
 def reextraction_job(work: Work) -> int:
-    """Extract the outdated pages of a newspaper; return how many articles changed."""
+    """Extract the outdated pages of a newspaper; return how many articles changed. Raises JobEndedError."""
     newspaper = Newspaper.objects.filter(pk=work.job.arguments["newspaper"]).first()
     if newspaper is None:
         return 0
-    changed = sum(batch.changed for batch in reextract([newspaper.current]))
+    outdated = outdated_texts([newspaper.current]).count()
+    changed = done = 0
+    for batch in reextract([newspaper.current]):
+        changed, done = changed + batch.changed, done + batch.articles
+        work.advance(done, outdated)
     refresh_statistics(changed)
     return changed
 

@@ -26,6 +26,7 @@ from articles.jobs.kinds import KINDS
 from articles.jobs.work import MOST_TRIES, cancel, do_job, requeue_lost_jobs
 from articles.models import Article, Job, Newspaper, Removal
 from articles.storage.locks import Lock, LockLostError
+from articles.storage.renormalization import UpdatedBatch
 from crawlers.models import Trial
 from crawlers.requested.queue import request_crawl
 from crawlers.requested.trials import look_for_sources, try_stored
@@ -248,6 +249,29 @@ def test_a_job_that_was_cancelled_or_is_unknown_is_not_put_back(store: StoreArti
     Job.objects.create(kind="of a later version", state=State.RUNNING, tries=1)
     assert requeue_lost_jobs() == 0
     assert set(Job.objects.values_list("state", flat=True)) == {State.CANCELLED, State.FAILED}
+
+
+def test_pages_are_extracted_again_with_progress_until_it_is_cancelled(
+    store: StoreArticle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store()
+    user, seen = User.objects.create_user("anna"), []
+    request_reextraction(Newspaper.objects.get(), user)
+    job = Job.objects.get()
+
+    def batches(newspapers: list[Newspaper]) -> Iterator[UpdatedBatch]:
+        for number in range(3):
+            yield UpdatedBatch(articles=100, changed=number)
+            job.refresh_from_db()
+            seen.append((newspapers, job.done, job.total))
+            if number == 1:
+                cancel(job, user)
+
+    monkeypatch.setattr("dedup.detection.runs.tasks.reextract", batches)
+    do_job(job.pk)
+    job.refresh_from_db()
+    assert seen == [([Newspaper.objects.get()], 100, 0), ([Newspaper.objects.get()], 200, 0)]
+    assert job.state == State.CANCELLED
 
 
 @pytest.mark.parametrize("kind", ["import", "run"])
