@@ -1,5 +1,7 @@
 """Finds the text of the article on a page: removes what the markup marks as noise, then uses readability. Pure."""
 
+from __future__ import annotations
+
 import copy
 import re
 from collections.abc import Collection, Iterator, Sequence

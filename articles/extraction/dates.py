@@ -1,5 +1,7 @@
 """Finds the day on which an article was published, the time, their source, and why they may be wrong. Pure."""
 
+from __future__ import annotations
+
 import copy
 import datetime
 import email.utils

@@ -1,5 +1,7 @@
 """What is known of sites for their URLs: public suffixes, ids whose case counts, and pages that carry another URL."""
 
+from __future__ import annotations
+
 import base64
 import binascii
 import re

@@ -62,9 +62,9 @@ class Migration(migrations.Migration):
     dependencies = [("dedup", "0056_moved_tasks")]
 
     operations = [
-        migrations.RunSQL(_DROP_VIEW, migrations.RunSQL.noop),
+        migrations.RunSQL(_DROP_VIEW, _VIEW),
         migrations.AlterField("link", "kind", models.CharField(choices=_LINKS, max_length=15)),
-        migrations.RunSQL(_VIEW, migrations.RunSQL.noop),
+        migrations.RunSQL(_VIEW, _DROP_VIEW),
         migrations.AlterField(
             "pair",
             "state",

@@ -1,5 +1,7 @@
 """Computes reports, in a page, after a run or by a worker, keeps their results, and finds what is kept."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import logging

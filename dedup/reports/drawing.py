@@ -4,6 +4,8 @@ One SVG serves light and dark pages: texts and axes have the colour of the text 
 colours of marks are readable on both. A file that is opened by itself has black texts on whatever is behind it.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta

@@ -12,7 +12,6 @@ from django.test import Client
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from articles.jobs.work import job_task
 from articles.models import Article, Job, Newspaper
 from dedup.models import FittedModel, Pair, Profile
 from dedup.review.answers.decisions import decide_pair, undo
@@ -45,7 +44,7 @@ def migrate(*target: str) -> None:
 
 
 def paths() -> set[str]:
-    return set(DBTaskResult.objects.values_list("task_path", flat=True))
+    return set(DBTaskResult.objects.filter(finished_at=None).values_list("task_path", flat=True))
 
 
 def queue_tasks() -> DBTaskResult:
@@ -161,8 +160,8 @@ def check_tasks(done: DBTaskResult) -> None:
     assert {job.kind: job.arguments["profile"] for job in Job.objects.all()} == dict.fromkeys(
         ("night", "run"), Profile.objects.get(is_default=True).pk
     )
-    carried = {(row.task, *row.args_kwargs["args"]) for row in DBTaskResult.objects.exclude(pk=done.pk)}
-    assert carried == {(job_task, job.pk) for job in Job.objects.all()}
+    carried = {(row.task_path, *row.args_kwargs["args"]) for row in DBTaskResult.objects.exclude(pk=done.pk)}
+    assert carried == {("articles.jobs.work.job_task", job.pk) for job in Job.objects.all()}
 
 
 def check_people(client: Client) -> None:

@@ -1,5 +1,7 @@
 """`newsdedup-spark`: what a cluster does with an export. Results go to stdout, all else to stderr."""
 
+from __future__ import annotations
+
 import argparse
 import dataclasses
 import os

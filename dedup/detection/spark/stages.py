@@ -4,6 +4,8 @@ A stage that another run with the same export and settings has finished is kept.
 tasks are not repeated either: a file is there whole or not at all, and made twice it is the same.
 """
 
+from __future__ import annotations
+
 import json
 import resource
 import sys

@@ -1,5 +1,7 @@
 """`manage.py export_detection`: writes what a run on a cluster needs into a folder."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 

@@ -1,5 +1,7 @@
 """`manage.py import_detection`: stores what a run on a cluster found."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 

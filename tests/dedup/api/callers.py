@@ -24,6 +24,9 @@ class Caller:
         sent = body if isinstance(body, str | bytes) else json.dumps({} if body is None else body)
         return self.client.post(address(path), sent, content_type="application/json", headers=dashed(headers))
 
+    def send(self, method: str, path: str, body: Any = None) -> HttpResponse:
+        return self.client.generic(method, address(path), json.dumps(body), content_type="application/json")
+
     def read(self, path: str) -> Any:
         """Return what a GET answers, which must be 200."""
         answer = self.get(path)

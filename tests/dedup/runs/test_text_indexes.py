@@ -37,7 +37,7 @@ MARCH = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 31))
 
 
 def read(window: Window = MARCH, **options) -> dict[int, list[int]]:
-    found = reading.read_shingles(window, connection, **options)
+    found = reading.read_shingles(window, connection, Tally(), **{"first_day": datetime.date.min, **options})
     sets = np.split(found.sets.values, found.sets.offsets[1:-1]) if len(found.ids) else []
     return {pk: members.tolist() for pk, members in zip(found.ids.tolist(), sets, strict=True)}
 
@@ -144,7 +144,7 @@ def test_articles_are_read_by_day_and_newspaper(store) -> None:
     )
     update_shingles()
     seen: list[int] = []
-    found = reading.read_shingles(MARCH, connection, Tally(on_read=seen.append))
+    found = reading.read_shingles(MARCH, connection, Tally(on_read=seen.append), first_day=datetime.date.min)
     assert found.ids.tolist() == [early.pk, other.pk, late.pk]
     assert found.days.tolist() == [article.date.toordinal() for article in (early, other, late)]
     assert found.newspapers.tolist() == [article.newspaper_id for article in (early, other, late)]
