@@ -76,8 +76,8 @@ def find_worker(now: datetime.datetime) -> Iterator[Alarm]:
     seen = last_sign()
     if seen is not None and now - seen < _PATIENCE:
         return
-    is_planned = Profile.objects.exclude(nightly_at=None).exists() or CrawlSchedule.objects.exists()
-    if (seen and is_planned) or _overdue(now):
+    planned = (Profile.objects.exclude(nightly_at=None), CrawlSchedule.objects)
+    if (seen and any(rows.exists() for rows in planned)) or _overdue(now):
         what = f"No worker has answered since {in_words(seen)}." if seen else "No worker answers."
         yield found("worker", "", what, seen, address=reverse("runs"))
 
