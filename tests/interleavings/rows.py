@@ -58,7 +58,6 @@ from tests.dedup.api.callers import Caller
 from tests.factories import make_user, store_article
 from tests.interleavings.schedule import Play, always, either
 from tests.interleavings.world import Desk, articles, desk, editors, state_of
-from tests.site.test_alarms_told import sending
 
 Writer = Callable[[Any], Any]
 DIGEST = UUID(int=7)
@@ -256,7 +255,7 @@ def claimed_once(count: int) -> Play:
     """Return a play in which two workers look for deliveries."""
     return twice(
         deliveries(count),
-        lambda _hook: sending._claim() is not None,
+        lambda _hook: webhooks._claim() is not None,
         lambda hook: tuple(sorted(hook.deliveries.values_list("attempts", flat=True))),
         ends=always((1,) * count),
     )
