@@ -160,7 +160,6 @@ LIMIT %(batch)s
 """,
     "article",
 )
-_KEYED = {name: detection_pass for name, detection_pass in PASSES.items() if isinstance(detection_pass, KeyedPass)}
 _CONTENT, _TEXT, _REDUCED = (ARTICLES.get_field_index(name) for name in ("content", "normalized_text", "reduced_text"))
 
 
@@ -261,7 +260,7 @@ def _make_room(bundle: Bundle) -> None:
     if others := sorted(path.name for path in bundle.root.iterdir() if path not in ours):
         raise BundleError(f"{bundle.root} holds {others[0]}, which is not of an export; name a new or an empty folder")
     _remove(bundle)
-    for folder in (bundle.articles, *(of_pass(bundle.keys, name) for name in _KEYED)):
+    for folder in (bundle.articles, *(of_pass(bundle.keys, name) for name in _keyed())):
         folder.mkdir(parents=True)
 
 
@@ -278,6 +277,10 @@ def _unfinished(bundle: Bundle) -> list[Path]:
     return list(bundle.root.glob(f".{bundle.manifest.name}.*"))
 
 
+def _keyed() -> dict[str, KeyedPass]:
+    return {name: detection_pass for name, detection_pass in PASSES.items() if isinstance(detection_pass, KeyedPass)}
+
+
 def _write_articles(
     bundle: Bundle, asked: Asked, parameters: dict[str, Any], on_written: Callable[[int], object]
 ) -> _Counted:
@@ -286,14 +289,14 @@ def _write_articles(
     window = Window(datetime.date.min, parameters["last_day"], boilerplate=asked.scope.boilerplate)
     with ExitStack() as stack:
         articles = stack.enter_context(_Files(bundle.articles, ARTICLES))
-        keys = {name: stack.enter_context(_Files(of_pass(bundle.keys, name), KEYS)) for name in _KEYED}
+        keys = {name: stack.enter_context(_Files(of_pass(bundle.keys, name), KEYS)) for name in _keyed()}
         after: dict[str, Any] = {"after_day": datetime.date.min, "after_id": 0, "batch": ARTICLES_A_GROUP}
         while rows := read_rows(_ARTICLES_SQL, **parameters, **after):
             after |= {"after_day": rows[-1][2], "after_id": rows[-1][0]}
             counted.add(rows)
             articles.write([row[:-1] for row in rows])
             ids = [row[0] for row in rows]
-            for name, keyed in _KEYED.items():
+            for name, keyed in _keyed().items():
                 keys[name].write(keyed.exported(ids, window, asked.configs[name], connection))
             on_written(len(rows))
     return counted
