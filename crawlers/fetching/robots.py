@@ -8,6 +8,7 @@ import json
 import math
 import re
 import time
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Robots:
     fault: str = ""
 
 
-class _HostFileMiddleware:
+class _HostFileMiddleware(ABC):
     """Reads a file of each host. The crawls of a process share what they have read."""
 
     file: ClassVar[str]
@@ -77,9 +78,9 @@ class _HostFileMiddleware:
                 self._read[address] = now + kept, said
             return self._read[address][1]
 
+    @abstractmethod
     def _understood(self, answer: Response | Exception) -> tuple[float, Any]:
         """Return for how many seconds an answer is used, and what it says."""
-        raise NotImplementedError
 
 
 class RobotsMiddleware(_HostFileMiddleware):

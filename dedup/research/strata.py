@@ -29,7 +29,7 @@ def name_of(cell: str, bands: Sequence[float], near_days: int, pass_name: str) -
 
     `bands` are the lower bounds of the bands of scores, rising, without that of the lowest. A cell is the position of
     the score's band from below, -1 for a pair without a score of the chosen pass; the verdict; 1 for the same
-    newspaper; and 1 for near days. "-" stands for what the sample does not divide pairs by.
+    newspaper; and 1 for near days. "-" is a part that this sample does not use.
     """
     band, verdict, same_newspaper, near = cell.split("|")
     parts = []

@@ -329,7 +329,7 @@ def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) ->
     assert (tmp_path / "home" / libraries.name / "libssl.so").exists()
 
 
-# It stands for the text of an article.
+# The text of the stored article.
 MARK = "Marmalade over Selby"
 USE = "from newsdedup_site.embedded import server; server.ensure_running(); print('up', flush=True); input()"
 TABLES = f"""

@@ -221,7 +221,8 @@ class Pass(ABC):
 class PreparedPass(Pass):
     """A pass whose blocks need something that depends on more than their articles: it is made once a run, in parts.
 
-    Parts and the whole are plain values, which any process can use.
+    Parts and the whole are plain values, which any process can use. `prepare` and `prepared` are only asked of a pass
+    whose `preparations` are not 0.
     """
 
     def preparations(self, _blocks: int, _articles: int) -> int:

@@ -44,7 +44,7 @@ class MemberPass(PreparedPass):
         """Return the articles of a window and of the days before it."""
 
     def made(self, texts: Sequence[str], config: Any) -> SentenceSets:
-        """Return the sets of texts, and the weights of members, where no index has them."""
+        """Return the sets of texts, and the weights of members. Not asked of a pass whose `index` has shingles."""
         raise NotImplementedError
 
     def sets(self, values: npt.NDArray[Any], offsets: IntArray, _weights: npt.NDArray[np.float32]) -> Any:

@@ -122,7 +122,7 @@ def run_detection(
 
 @contextmanager
 def _early_end_stored(run: DetectionRun) -> Iterator[None]:
-    """Store why a run ends early, if it does inside; the error is raised all the same."""
+    """Store why a run ends early; the error goes on to the caller."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
