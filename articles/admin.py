@@ -76,8 +76,6 @@ class AliasForm(forms.ModelForm[NewspaperAlias]):
 
 @admin.register(NewspaperAlias)
 class AliasAdmin(admin.ModelAdmin[NewspaperAlias]):
-    """The other names and hosts of newspapers."""
-
     form = AliasForm
     fields = ["newspaper", "alias"]
     list_display = ["alias", "newspaper"]
@@ -192,8 +190,6 @@ class NewspaperMergeAdmin(ReadOnlyAdmin):
 
 @admin.register(Article)
 class ArticleAdmin(ReadOnlyAdmin):
-    """Articles as they were stored."""
-
     list_display = ["headline", "newspaper", "date", "published", "agency", "language", "paywalled", "stored_at"]
     list_filter = [
         ("newspaper", NewspaperFilter),
@@ -218,8 +214,6 @@ class ArticleAdmin(ReadOnlyAdmin):
 
 @admin.register(ArticleURL)
 class ArticleURLAdmin(ReadOnlyAdmin):
-    """The URLs under which articles were seen."""
-
     list_display = ["url", "kind", "article", "seen_at"]
     list_filter = ["kind"]
     list_select_related = ["article"]
@@ -241,7 +235,6 @@ class RepeatedSentenceAdmin(ReadOnlyAdmin):
 
     @admin.display(description="First article")
     def first_article(self, row: RepeatedSentence) -> str:
-        """Link to the first article that has the sentence."""
         number = row.article_ids[0]
         return format_html('<a href="{}">{}</a>', reverse("admin:articles_article_change", args=[number]), number)
 
@@ -250,12 +243,10 @@ class RepeatedSentenceAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Whitelist: keep these sentences", permissions=["whitelist"])
     def whitelist(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
-        """Whitelist the selected sentences, each for its newspaper."""
         self._act_on(request, rows, whitelist_sentence, "Whitelisted")
 
     @admin.action(description="Remove these sentences from the whitelist", permissions=["whitelist"])
     def end_whitelisting(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
-        """Remove the selected sentences from the whitelist."""
         self._act_on(request, rows, end_whitelisting, "Removed from the whitelist")
 
     def _act_on(self, request: HttpRequest, rows: QuerySet[RepeatedSentence], act: Any, done: str) -> None:

@@ -135,8 +135,7 @@ def rows_before(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> Que
     """Return the rows before this one, the nearest first."""
     if _is_unordered(ordering, row):
         return rows.none()
-    reverse = [name[1:] if name.startswith("-") else f"-{name}" for name in ordering]
-    return rows_after(rows, reverse, row)
+    return rows_after(rows, [name[1:] if name.startswith("-") else f"-{name}" for name in ordering], row)
 
 
 def _is_unordered(ordering: Sequence[str], row: Model) -> bool:

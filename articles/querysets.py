@@ -49,8 +49,6 @@ def in_portions(rows: models.QuerySet[_Row], size: int) -> Iterator[list[_Row]]:
 
 
 class ArticleQuerySet(models.QuerySet["Article"]):
-    """The queries of Article.objects."""
-
     def in_scope(
         self, since: datetime.date | None, until: datetime.date | None, newspaper_ids: Collection[int] | None
     ) -> ArticleQuerySet:
@@ -63,8 +61,6 @@ class ArticleQuerySet(models.QuerySet["Article"]):
 
 
 class NewspaperQuerySet(models.QuerySet["Newspaper"]):
-    """The queries of Newspaper.objects."""
-
     def in_use(self) -> NewspaperQuerySet:
         """Return the newspapers that were not merged into another one."""
         return self.filter(merged_into=None)

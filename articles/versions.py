@@ -16,11 +16,7 @@ def versions() -> dict[str, str]:
 
 def local_versions() -> dict[str, str]:
     """Return those that need no database."""
-    return {
-        "newsdedup": newsdedup_version(),
-        "Python": platform.python_version(),
-        "Django": django.get_version(),
-    }
+    return {"newsdedup": newsdedup_version(), "Python": platform.python_version(), "Django": django.get_version()}
 
 
 def newsdedup_version() -> str:

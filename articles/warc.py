@@ -158,12 +158,10 @@ def _decoded(body: bytes, headers: dict[str, str]) -> bytes:
         return body
     if encoding not in ("", "identity", "none", *_ENCODINGS):
         raise ValueError(f"content encoding {encoding}"[:60])
-    reader = ChunkedDataReader(io.BytesIO(body), decomp_type=_ENCODINGS.get(encoding))
-    return _read(reader, MAX_PAGE_BYTES + 1)
+    return _read(ChunkedDataReader(io.BytesIO(body), decomp_type=_ENCODINGS.get(encoding)), MAX_PAGE_BYTES + 1)
 
 
 def _read(stream: Any, limit: int) -> bytes:
-    """Read up to `limit` bytes."""
     parts: list[bytes] = []
     while limit > 0 and (part := stream.read(min(limit, 65_536))):
         parts.append(part)

@@ -80,8 +80,7 @@ class ArticleStore:
         """
         source = page.link.source
         rule = await in_database(rule_for, page.url) if is_alert(page) else source.rule
-        paper = self._papers.get(source.paper.name, source.paper)
-        ready = await self._ready(PageTask(page, paper, rule))
+        ready = await self._ready(PageTask(page, self._papers.get(source.paper.name, source.paper), rule))
         if reason := await fault(page, ready):
             raise ExtractionError(reason)
         stored = await self._write((page.link, ready))

@@ -40,7 +40,6 @@ class Batched(Generic[Item, Result]):
         self._running: asyncio.Task[None] | None = None
 
     async def __call__(self, item: Item) -> Result:
-        """Return the result of an item."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._running is None:

@@ -104,8 +104,7 @@ def settle(links: Sequence[ArticleLink]) -> None:
 
 def refuse(link: ArticleLink, reason: str, *, days: float) -> None:
     """Skip a link for this many days, because another visit would fail in the same way."""
-    until = timezone.now() + datetime.timedelta(days=days)
-    _of(link).update(reason=reason, refused_until=until)
+    _of(link).update(reason=reason, refused_until=timezone.now() + datetime.timedelta(days=days))
 
 
 def postpone(link: ArticleLink, reason: str, *, max_tries: int, days: float) -> None:
@@ -120,9 +119,8 @@ def postpone(link: ArticleLink, reason: str, *, max_tries: int, days: float) -> 
 
 def stored_validators(source: Source) -> dict[str, Validator]:
     """Return the states of the newspaper's sources by URL, as far as they were read with its current pattern."""
-    rows = SourceValidator.objects.filter(
-        newspaper_id=source.newspaper_id, article_url_pattern=source.article_url_pattern
-    )
+    newspaper, pattern = source.newspaper_id, source.article_url_pattern
+    rows = SourceValidator.objects.filter(newspaper_id=newspaper, article_url_pattern=pattern)
     return {row.url: Validator(row.url, row.etag, row.last_modified) for row in rows}
 
 
@@ -146,8 +144,7 @@ def tidy_links() -> None:
     PendingLink.objects.filter(refused_until__lte=timezone.now()).delete()
     for newspaper in Newspaper.objects.exclude(merged_into=None):
         there = PendingLink.objects.filter(newspaper=newspaper.current).values("key")
-        links = PendingLink.objects.filter(newspaper=newspaper)
-        links.exclude(key__in=there).update(newspaper=newspaper.current)
+        PendingLink.objects.filter(newspaper=newspaper).exclude(key__in=there).update(newspaper=newspaper.current)
 
 
 def forget(newspaper_ids: Sequence[int]) -> None:

@@ -51,8 +51,7 @@ def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _
 
     Raises ExtractionError if the page has no article, and RejectedArticleError if it cannot be stored.
     """
-    page = task.page
-    incoming = incoming_article(page, extracted_article(task), task.rule.number)
+    incoming = incoming_article(task.page, extracted_article(task), task.rule.number)
     check_article(incoming)
     naming = Naming.of(incoming.newspaper, incoming.url)
     # Without a name, the host decides. If that is another newspaper, the writer has the article prepared again.
@@ -64,8 +63,7 @@ def extracted_article(task: PageTask) -> ExtractedArticle:
     """Return the article of a page and its further pages. Raises ExtractionError."""
     page = task.page
     pages = (RawPage(page.body, page.url, page.content_type), *page.following)
-    today = datetime.datetime.now(datetime.UTC).date()
-    found = extract_whole(pages, page.link.feed_entry, today, task.rule)
+    found = extract_whole(pages, page.link.feed_entry, datetime.datetime.now(datetime.UTC).date(), task.rule)
     if isinstance(found, str):
         raise ExtractionError(page.missing or found)
     return found

@@ -154,7 +154,6 @@ class CrawlProgress:
 
     @property
     def state(self) -> str:
-        """In words."""
         if any(visit.state == Visit.State.RUNNING for visit in self.visits):
             return "running"
         return "visited" if self.visits else "not yet"

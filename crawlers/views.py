@@ -29,9 +29,8 @@ class AdminRequest(HttpRequest):
 def crawls(request: HttpRequest) -> HttpResponse:
     """List the newspapers, those that have failed longest first, below the crawls that run and wait."""
     page = page_of(newspapers_by_need(), request.GET.get("page"))
-    return render(
-        request, "crawlers/crawls.html", {"page": page, "reports": reports_of(page.rows), "crawls": crawls_now()}
-    )
+    context = {"page": page, "reports": reports_of(page.rows), "crawls": crawls_now()}
+    return render(request, "crawlers/crawls.html", context)
 
 
 def newspaper_crawls(request: HttpRequest, newspaper_id: int, form: ScheduleForm | None = None) -> HttpResponse:
@@ -86,7 +85,6 @@ def crawl_new(request: AdminRequest) -> HttpResponse:
 
 @require_POST
 def crawl_take_back(request: AdminRequest, newspaper_id: int) -> HttpResponse:
-    """Take a newspaper from the queue."""
     newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
     if queue.take_back(newspaper):
         messages.success(request, f"{newspaper} was taken from the queue.")
@@ -97,7 +95,6 @@ def crawl_take_back(request: AdminRequest, newspaper_id: int) -> HttpResponse:
 
 @require_POST
 def crawl_schedule(request: AdminRequest, newspaper_id: int) -> HttpResponse:
-    """Store when the worker crawls a newspaper by itself."""
     newspaper = get_object_or_404(Newspaper.objects.in_use(), pk=newspaper_id)
     form = ScheduleForm(request.POST)
     if not form.is_valid():
@@ -115,13 +112,11 @@ def newspaper_add(request: AdminRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         return redirect("trial", trials.look_for_sources(form.cleaned_data["url"], user=request.user).pk)
     latest = Trial.objects.filter(newspaper=None).select_related("job__requested_by")[:5]
-    context = {"form": form, "latest": latest}
-    return render(request, "crawlers/add.html", context, status=400 if form.is_bound else 200)
+    return render(request, "crawlers/add.html", {"form": form, "latest": latest}, status=400 if form.is_bound else 200)
 
 
 @require_POST
 def newspaper_try(request: AdminRequest, newspaper_id: int) -> HttpResponse:
-    """Have a worker try a newspaper that is stored."""
     newspaper = get_object_or_404(Newspaper.objects.in_use(), pk=newspaper_id)
     return redirect("trial", trials.try_stored(newspaper, user=request.user).pk)
 

@@ -51,8 +51,7 @@ class VisitPlan:
     @property
     def turns(self) -> set[str]:
         """What no other visit may use at the same time: the sites, and the newspaper's links."""
-        urls = self.spider.addresses(self.newspaper)
-        sites_used = {shared_site(url) for url in urls if site_of(url)}
+        sites_used = {shared_site(url) for url in self.spider.addresses(self.newspaper) if site_of(url)}
         return sites_used | {f"newspaper {self.newspaper.pk}"}
 
 
@@ -159,11 +158,8 @@ async def _record(write: Callable[Arguments, None], *args: Arguments.args, **kwa
 
 
 def _counts(crawler: Crawler) -> dict[str, int]:
-    return {
-        name.removeprefix("articles/"): value
-        for name, value in (crawler.stats.get_stats() if crawler.stats else {}).items()
-        if name.startswith("articles/")
-    }
+    stats = crawler.stats.get_stats() if crawler.stats else {}
+    return {name.removeprefix("articles/"): value for name, value in stats.items() if name.startswith("articles/")}
 
 
 def _examples(crawler: Crawler) -> dict[str, str]:

@@ -87,7 +87,6 @@ def share(name: str, *, default: float) -> float:
 
 
 def number(name: str, *, default: int, least: int) -> int:
-    """Return a whole number of at least `least`."""
     found = read_number(text(name, str(default)), least=least)
     if found is None:
         raise _wrong(name, f"not a whole number of {least} or more. Set one like {default}.")
@@ -154,9 +153,8 @@ def email(name: str) -> dict[str, Any]:
     value = text(name)
     if value.partition("://")[0] not in MAIL_SCHEMES:
         # No part of the value is named: it contains a password.
-        raise ImproperlyConfigured(
-            f"{name} must begin with one of {', '.join(f'{scheme}://' for scheme in MAIL_SCHEMES)}."
-        )
+        schemes = ", ".join(f"{scheme}://" for scheme in MAIL_SCHEMES)
+        raise ImproperlyConfigured(f"{name} must begin with one of {schemes}.")
     try:
         entry: dict[str, Any] = environ.Env.email_url_config(value)
     except ValueError:
@@ -289,9 +287,8 @@ def refuse_insecure(*, serving: bool) -> None:
     """
     if settings.TRIAL:
         return
-    found = [
-        check for check in run_checks(tags=[Tags.security], include_deployment_checks=True) if not check.is_silenced()
-    ]
+    checks = run_checks(tags=[Tags.security], include_deployment_checks=True)
+    found = [check for check in checks if not check.is_silenced()]
     if not serving and not settings.SERVES_OTHERS:
         found = [message for message in found if message.id not in _DEBUG]
     # Django's messages about the same fault name settings that nobody has set by hand.

@@ -64,8 +64,7 @@ class _Renderer(RendererHTML):
 
     def heading_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
         # The anchor that GitHub makes of a heading, so that links work here and there.
-        words = re.sub(r"[^\w\- ]", "", tokens[idx + 1].content.lower())
-        tokens[idx].attrSet("id", words.replace(" ", "-"))
+        tokens[idx].attrSet("id", re.sub(r"[^\w\- ]", "", tokens[idx + 1].content.lower()).replace(" ", "-"))
         return self.renderToken(tokens, idx, *rest)
 
     def table_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
@@ -102,7 +101,6 @@ _PARSER = MarkdownIt("commonmark", renderer_cls=_Renderer).enable("table")
 
 @cache
 def html_of(name: str) -> SafeString:
-    """Return a page as HTML."""
     return mark_safe(_PARSER.render(documents()[name].text))  # noqa: S308 (our own text, no HTML in it)
 
 

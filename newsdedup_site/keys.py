@@ -41,7 +41,6 @@ class Action:
     also: tuple[str, ...] = ()
 
     def is_on(self, page: str | None) -> bool:
-        """Return whether the action exists on this page."""
         return not self.pages or page in self.pages
 
     def meets(self, other: Action) -> bool:

@@ -150,8 +150,7 @@ def _crawls() -> Iterator[GaugeMetricFamily]:
     samples = [({"newspaper": name}, seconds) for name, seconds in good]
     yield gauge("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", samples)
     states = Job.objects.filter(kind=CRAWL).aggregate(
-        running=Count("pk", filter=Q(state=Job.State.RUNNING)),
-        waiting=Count("pk", filter=Q(state=Job.State.WAITING)),
+        running=Count("pk", filter=Q(state=Job.State.RUNNING)), waiting=Count("pk", filter=Q(state=Job.State.WAITING))
     )
     yield gauge("crawls", "Crawls of the worker now, by state.", [({"state": name}, n) for name, n in states.items()])
     yield single("crawl_schedules", "Newspapers that are crawled by a schedule.", CrawlSchedule.objects.count())

@@ -106,9 +106,8 @@ class BufferingWorker(Worker):
         """Allow as many open files as the connections may need, and serve."""
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         needed = _FILES_OF_ONE * self.cfg.worker_connections + _OTHER_FILES
-        resource.setrlimit(
-            resource.RLIMIT_NOFILE, (needed if most == resource.RLIM_INFINITY else min(needed, most), most)
-        )
+        allowed = needed if most == resource.RLIM_INFINITY else min(needed, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, most))
         super().init_process()
 
     def run(self) -> None:

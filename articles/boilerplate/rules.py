@@ -88,7 +88,6 @@ class _Candidate:
 
 
 def monday_of(day: datetime.date) -> datetime.date:
-    """Return the Monday of a day's week."""
     return day - datetime.timedelta(days=day.weekday())
 
 
@@ -170,10 +169,8 @@ class _Week:
                 self._characters[article] -= self.candidates[digest].characters
 
     def result(self, digest: UUID, kind: SentenceKind) -> FoundSentence:
-        """Return the result for a candidate."""
         places = self.candidates[digest].places
-        first = next(iter(places.values()))
-        return FoundSentence(digest, first[0].text, kind, tuple(places))
+        return FoundSentence(digest, next(iter(places.values()))[0].text, kind, tuple(places))
 
     def marks(self) -> list[list[Mark]]:
         """Return the marks of each article, in order. Copies of the first article that has a sentence keep it too."""
@@ -220,7 +217,6 @@ def _is_quoted(sentence: Sentence) -> bool:
 
 
 def removed_by(marks: Iterable[Sequence[int]], mode: Mode) -> list[Sequence[int]]:
-    """Return the marks that are removed in this mode."""
     return [] if mode is Mode.KEEP else [mark for mark in marks if mode is Mode.TOPIC or not mark[2]]
 
 

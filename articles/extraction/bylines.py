@@ -175,9 +175,7 @@ def _organisations(authors: Sequence[str]) -> list[str]:
 
 def _choices(authors: Sequence[str]) -> Iterator[list[str]]:
     """Yield the choices, which empty authors separate."""
-    for named, choice in groupby(authors, key=bool):
-        if named:
-            yield list(choice)
+    yield from (list(choice) for named, choice in groupby(authors, key=bool) if named)
 
 
 def _opening(text: str) -> tuple[str, str]:

@@ -258,8 +258,7 @@ def _doubt(chosen: _Stated, stated: Sequence[_Stated], declared: Declared, evide
     first = {date.source: date.day for date in reversed(trusted)}
     for name, other in first.items():
         if not _agree(day, other):
-            likely = _is_likely(other, today)
-            doubts.append(f"{_SOURCE_NAMES[name]} says {other}" if likely else _unlikely(name, other))
+            doubts.append(f"{_SOURCE_NAMES[name]} says {other}" if _is_likely(other, today) else _unlikely(name, other))
     if in_url and not _agree(day, in_url) and _is_likely(in_url, today):
         doubts.append(f"its URL says {in_url}")
     changes = [declared.data.get("dateModified"), *declared.meta(*_META_CHANGES)]

@@ -72,12 +72,7 @@ class ExtractedArticle(FoundDetails):
 
 
 def extract_article(
-    body: bytes,
-    url: str,
-    content_type: str = "",
-    *,
-    today: datetime.date | None = None,
-    rule: ExtractionRule = NO_RULE,
+    body: bytes, url: str, content_type: str = "", *, today: datetime.date | None = None, rule: ExtractionRule = NO_RULE
 ) -> ExtractedArticle:
     """Return the article on a page, given its bytes, its URL and its HTTP Content-Type header.
 

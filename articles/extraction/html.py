@@ -205,8 +205,7 @@ def _without_crowd(tag: re.Match[str]) -> str:
     if len(tag[0]) <= _MANY_CHARACTERS:
         return tag[0]
     bare = _QUOTED.sub(" ", tag[0])
-    crowded = max(bare.count("="), len(bare.split())) > _MANY_ATTRIBUTES
-    return f"<{tag['name']} " if crowded else tag[0]
+    return f"<{tag['name']} " if max(bare.count("="), len(bare.split())) > _MANY_ATTRIBUTES else tag[0]
 
 
 def squeeze(text: str) -> str:

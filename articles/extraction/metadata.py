@@ -62,13 +62,10 @@ class Declared:
 
     def meta(self, *names: str) -> Iterator[str]:
         """Yield the contents of the meta elements with these names, in the order of the names."""
-        for name in names:
-            if content := self.metas.get(name):
-                yield content
+        yield from (content for name in names if (content := self.metas.get(name)))
 
 
 def read_declared(page: Element, url: str) -> Declared:
-    """Return the metadata of the page at this URL."""
     data, metas = _article_data(page), _metas(page)
     # What relative links are resolved against.
     base = next((joined_url(url, href.strip()) for href in page.xpath("//base/@href")), "")
@@ -225,13 +222,8 @@ def _links(page: Element, relation: str) -> list[str]:
 
 def _canonical_url(page: Element, data: Mapping[str, Any], metas: Mapping[str, str], base: str) -> str | None:
     entity = data.get("mainEntityOfPage")
-    declared = [
-        *_links(page, "canonical"),
-        metas.get("og:url"),
-        entity.get("@id") if isinstance(entity, dict) else entity,
-        data.get("url"),
-    ]
-    for candidate in declared:
+    named = entity.get("@id") if isinstance(entity, dict) else entity
+    for candidate in (*_links(page, "canonical"), metas.get("og:url"), named, data.get("url")):
         if isinstance(candidate, str) and (resolved := _article_url(candidate, base)):
             return resolved
     return None

@@ -8,16 +8,8 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from articles.extraction import html
 from articles.extraction.extract import ExtractedArticle
-from articles.extraction.html import (
-    Element,
-    ExtractionError,
-    joined_url,
-    names_of_element,
-    parse_page,
-    squeeze,
-    url_parts,
-)
 from articles.normalization.language import detect_language
 from articles.normalization.parameters import read_parameters
 from articles.normalization.text import normalize_text
@@ -93,8 +85,8 @@ def next_page(body: bytes, url: str, content_type: str, first_url: str, number: 
     if not any(page_number(href, first_url) == wanted for href in _hrefs(body, url, wanted)):
         return None  # true of almost all pages, and found without parsing them
     try:
-        links = list(_links(parse_page(body, content_type), url))
-    except ExtractionError:
+        links = list(_links(html.parse_page(body, content_type), url))
+    except html.ExtractionError:
         return None
     following = (
         link.url
@@ -179,22 +171,22 @@ def _hrefs(body: bytes, url: str, wanted: int) -> Iterator[str]:
     for match in islice(_HREF.finditer(body), _MAX_LINKS):
         if by_itself.search(match[1]):
             href = match[1].decode("utf-8", "replace").replace("&amp;", "&")
-            yield joined_url(url, href).partition("#")[0]
+            yield html.joined_url(url, href).partition("#")[0]
 
 
-def _links(page: Element, url: str) -> Iterator[_Link]:
+def _links(page: html.Element, url: str) -> Iterator[_Link]:
     """Yield the links of a page but those that lead to readers' comments or other articles."""
     for link in page.xpath("//a[@href] | //link[@href]")[:_MAX_LINKS]:
-        href = joined_url(url, link.get("href").strip()).partition("#")[0]
+        href = html.joined_url(url, link.get("href").strip()).partition("#")[0]
         is_next = "next" in link.get("rel", "").lower().split()
         if link.tag == "link":
             yield _Link(href, to_page=is_next, counts=False)
             continue
         around = (link, *link.iterancestors())
-        names = " ".join(names_of_element(element, "class", "id", "aria-label") for element in around)
+        names = " ".join(html.names_of_element(element, "class", "id", "aria-label") for element in around)
         if _OTHER_FRAMES.search(names):
             continue
-        words = _NEXT_WORDS.fullmatch(squeeze(link.text_content())[:100])
+        words = _NEXT_WORDS.fullmatch(html.squeeze(link.text_content())[:100])
         to_page = is_next or _FRAMES.search(names) is not None or bool(words and words[0].strip())
         yield _Link(href, to_page, counts=bool(words and words["number"]))
 
@@ -226,7 +218,7 @@ def _added_tail(place: _Place, first: _Place, pattern: re.Pattern[str]) -> re.Ma
 @lru_cache(maxsize=64)
 def _place(url: str) -> _Place | None:
     """Return what of a URL names its page; None if it is not valid."""
-    parts = url_parts(url)
+    parts = html.url_parts(url)
     host = parts.netloc.lower().removeprefix("www.")
     stem = _EXTENSION.sub("", unquote(parts.path).rstrip("/")).rstrip("/")
     kept = (parameter.text for parameter in read_parameters(host, parts.path, parts.query) if not parameter.dropped)

@@ -52,8 +52,7 @@ def find_selected(page: Element, selector: str) -> Any:
 @lru_cache(maxsize=2_000)
 def _compiled(selector: str) -> lxml.etree.XPath:
     """Return the compiled selector. Raises SelectorError, XPathError, and ValueError for what XML does not allow."""
-    is_xpath = _XPATH.match(selector)
-    return lxml.etree.XPath(selector if is_xpath else HTMLTranslator().css_to_xpath(selector, "//"))
+    return lxml.etree.XPath(selector if _XPATH.match(selector) else HTMLTranslator().css_to_xpath(selector, "//"))
 
 
 @lru_cache(maxsize=200)  # a form is checked, and then the rule that is saved
@@ -174,7 +173,6 @@ class ExtractionRule:
         return cls(**{field: tuple(values.get(field) or ()) for field in FIELDS}, number=values.get("number"))
 
     def selectors(self, field: str) -> tuple[str, ...]:
-        """Return the selectors of a field of FIELDS."""
         found: tuple[str, ...] = getattr(self, field)
         return found
 
@@ -228,8 +226,7 @@ def read_by_rule(page: Element, rule: ExtractionRule, declared: Declared, url: s
     headline = next(_values(page, rule.headline), "")
     authors = tuple(_values(page, rule.authors))
     days = list(_values(page, rule.day))
-    fields = (headline, *declared.headlines, *authors, *days)
-    titles = {field.casefold() for field in fields}
+    titles = {field.casefold() for field in (headline, *declared.headlines, *authors, *days)}
     text = next(filter(None, (_text(page, selector, titles) for selector in rule.body)), "")
     day = next(filter(None, (selected_day(value, page, declared, url, today) for value in days)), None)
     missed = [name for name, asked, found in (("text", rule.body, text), ("headline", rule.headline, headline))

@@ -92,9 +92,7 @@ def written_days(text: str, place: Place) -> Iterator[WrittenDay]:
             month = int(found["number"]) if found.get("number") else month_number(found["month"], place.language)
             if day := _day(int(found["year"]), month, int(found["day"])):
                 yield WrittenDay(day)
-    for match in _NUMBERS.finditer(text):
-        if found_day := _in_numbers(match, place):
-            yield found_day
+    yield from (found_day for match in _NUMBERS.finditer(text) if (found_day := _in_numbers(match, place)))
 
 
 def place_of(locale: str, host: str) -> Place:

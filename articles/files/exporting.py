@@ -86,7 +86,6 @@ def _values(article: Any, boilerplate: Mode) -> dict[str, Any]:
 
 
 def json_lines(rows: Iterable[ExportedRow]) -> Iterator[str]:
-    """Yield the lines of a JSON lines file."""
     for row in rows:
         own = json.dumps(row.values, ensure_ascii=False)
         yield f"{own[:-1]}, {object_of(row.extra)[1:]}\n" if row.extra else f"{own}\n"

@@ -77,8 +77,7 @@ def open_rows(source: Source) -> Iterator[Iterator[Row[IncomingArticle]]]:
     Raises UnreadableFileError, here or before the first row.
     """
     with source.open() as (stream, _, _):
-        found = find_rows(stream, source.file_format, check_header=check_columns)
-        yield (row_of(row, "") for row in found)
+        yield (row_of(row, "") for row in find_rows(stream, source.file_format, check_header=check_columns))
 
 
 @dataclass
@@ -116,8 +115,7 @@ def import_rows(
     found_rows = in_batches(rows, lambda row: row.size, MAX_LINE_BYTES, count=batch_size)
     batches = (Batch(some, newspaper) for some in found_rows)
     with closing(pool.stream(batches, prepare_batch, few=-(-FEW_ROWS // batch_size))) as prepared:
-        for batch, found in prepared:
-            yield _stored(batch, found, store)
+        yield from (_stored(batch, found, store) for batch, found in prepared)
 
 
 def reason_form(reason: str) -> str:

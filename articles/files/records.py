@@ -315,7 +315,6 @@ def _delimiter(header: bytes) -> str:
 
 
 def _header(reader: Iterator[list[str]], source: _RecordLines) -> list[str]:
-    """Return the names of the columns."""
     try:
         header = next(reader)
     except csv.Error as error:

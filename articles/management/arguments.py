@@ -22,7 +22,6 @@ MAX_BATCH_SIZE = 5_000
 
 
 def day(text: str) -> date:
-    """Read a day; for argparse."""
     try:
         return date.fromisoformat(text)
     except ValueError:

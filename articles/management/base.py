@@ -28,8 +28,6 @@ from articles.storage.newspapers import UnknownNewspaperError
 
 
 class ExitCode(IntEnum):
-    """The exit codes of all commands."""
-
     meaning: str
 
     def __new__(cls, value: int, meaning: str) -> Self:
@@ -138,7 +136,6 @@ class LongCommand(ProjectCommand):
             sys.exit(ExitCode.INTERRUPTED)
 
     def progress(self, options: Mapping[str, Any], *columns: ProgressColumn) -> Progress:
-        """Return the progress bars of this command."""
         return progress_bars(*columns, shown=not options["no_progress"])
 
 
@@ -170,12 +167,10 @@ class NamedOutput:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write."""
         with _writing_stdout(self._stream):
             return self._stream.write(text)
 
     def flush(self) -> None:
-        """Flush."""
         with _writing_stdout(self._stream):
             self._stream.flush()
 

@@ -15,8 +15,6 @@ class Job(models.Model):
     """
 
     class State(models.TextChoices):
-        """Where it is on its way."""
-
         WAITING = "waiting", "waiting for a worker"
         RUNNING = "running", "running"
         DONE = "done", "done"

@@ -37,5 +37,4 @@ class LogRecord(logging.LogRecord):
     """A record of a log whose message has no user names and passwords of URLs, whatever handler writes it."""
 
     def getMessage(self) -> str:  # noqa: N802 - the name in the standard library
-        """Return the message."""
         return without_logins(super().getMessage())

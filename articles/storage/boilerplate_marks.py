@@ -96,7 +96,6 @@ def outdated_weeks(
 
 
 def facts_of(weeks: Collection[NewspaperWeek]) -> dict[NewspaperWeek, Facts]:
-    """Return the facts of each of these weeks."""
     facts = dict.fromkeys(weeks, NO_ARTICLES)
     with connection.cursor() as cursor:
         cursor.execute(_FACTS_SQL, columns_of(weeks))
@@ -127,8 +126,7 @@ def fingerprint_of(facts: Facts, rules: Rules) -> str:
 
 
 def _sunday_of(day: datetime.date) -> datetime.date:
-    last = monday_of(day).toordinal() + 6
-    return datetime.date.fromordinal(min(last, datetime.date.max.toordinal()))
+    return datetime.date.fromordinal(min(monday_of(day).toordinal() + 6, datetime.date.max.toordinal()))
 
 
 def _facts(

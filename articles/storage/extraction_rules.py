@@ -46,7 +46,6 @@ def rule_of(newspaper: Newspaper) -> ExtractionRule:
 
 
 def selectors_of(saved: SavedRule) -> ExtractionRule:
-    """Return a saved rule as the extraction takes it."""
     return ExtractionRule.of({field: getattr(saved, field) for field in FIELDS} | {"number": saved.pk})
 
 

@@ -143,8 +143,7 @@ def extracted_details(article: ExtractedArticle) -> Details:
     """Return what was extracted from a page apart from headline, text and day."""
     found = {field.name: getattr(article, field.name) for field in FOUND}
     found["text_doubt"] = article.text_doubt[: LIMITS["text_doubt"]]
-    details = Details(date_source=article.date_source or "", **found)
-    return details.with_time(article.time)
+    return Details(date_source=article.date_source or "", **found).with_time(article.time)
 
 
 def check_article(incoming: IncomingArticle) -> None:

@@ -36,9 +36,7 @@ class Paper(NamedTuple):
 
     @classmethod
     def of(cls, newspaper: Newspaper) -> Self:
-        """Return it for a newspaper."""
-        kept = tuple(newspaper.kept_url_parameters)
-        return cls(newspaper.name, newspaper.host, tuple(newspaper.affixes), kept)
+        return cls(newspaper.name, newspaper.host, tuple(newspaper.affixes), tuple(newspaper.kept_url_parameters))
 
 
 class UnknownNewspaperError(ValueError):

@@ -34,8 +34,7 @@ from articles.storage.renormalization import FORMS, UpdatedBatch, articles_of
 def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
     """Return the articles whose page is stored and was extracted by another version, or by another rule."""
     by_same = Q(page__rule=F("newspaper__extraction_rule")) | Q(page__rule=None, newspaper__extraction_rule=None)
-    other = ~Q(extractor_version=EXTRACTOR_VERSION) | ~by_same
-    return articles_of(newspapers).filter(other, page__isnull=False)
+    return articles_of(newspapers).filter(~Q(extractor_version=EXTRACTOR_VERSION) | ~by_same, page__isnull=False)
 
 
 def reextract(

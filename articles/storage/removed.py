@@ -171,14 +171,8 @@ def blank(articles: Collection[int], placeholder: str) -> None:
             cursor.execute(SQL(_DELETE_SQL).format(table=Identifier(table), column=Identifier(column)), values)
         for statement in (_BLANK_URLS_SQL, _BLANK_DECLARED_SQL):
             cursor.execute(statement, values)
-    shown: dict[str, Any] = {
-        **_EMPTY,
-        **dict.fromkeys(MARKS),
-        "boilerplate": [],
-        "headline": placeholder,
-        "withheld": True,
-    }
-    Article.objects.filter(pk__in=articles).update(**shown)
+    shown: dict[str, Any] = {**_EMPTY, **dict.fromkeys(MARKS), "boilerplate": [], "headline": placeholder}
+    Article.objects.filter(pk__in=articles).update(**shown, withheld=True)
 
 
 def put_back(withholding: Withholding) -> None:

@@ -110,9 +110,7 @@ def renormalize(
     outdated = in_portions(outdated_forms(newspapers).only("pk"), batch_size)
     tasks = ([article.pk for article in portion] for portion in outdated)
     with closing(pool.stream(tasks, find_forms, few=-(-FEW_ARTICLES // batch_size))) as stream:
-        for _, found in stream:
-            if updated := _store_forms(found):
-                yield updated
+        yield from (updated for _, found in stream if (updated := _store_forms(found)))
 
 
 def articles_of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:

@@ -124,8 +124,7 @@ def reextract_revisions(newspapers: Sequence[Newspaper] | None = None) -> int:
     # The list of ids is short; the pages are read one by one.
     for pk in list(outdated.order_by("pk").values_list("pk", flat=True)):
         revision = ArticleRevision.objects.get(pk=pk)
-        page = _stored_page(revision.article_id)
-        found = extract_kept(_read_again(page, bytes(revision.body), revision))
+        found = extract_kept(_read_again(_stored_page(revision.article_id), bytes(revision.body), revision))
         values: dict[str, object] = {"extractor_version": EXTRACTOR_VERSION}
         if not isinstance(found, str) and (found.headline, found.text) != (revision.headline, revision.content):
             values |= {"headline": found.headline, "content": found.text}

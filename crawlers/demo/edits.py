@@ -55,8 +55,7 @@ def for_carrack(headline: str, paragraphs: Paragraphs) -> tuple[str, Paragraphs]
 def with_local_ending(paragraphs: Paragraphs, number: int) -> Paragraphs:
     """Return the paragraphs with the last sentence replaced by one from the Carrack office."""
     *rest, last = paragraphs
-    sentences = _SENTENCE_BREAK.split(last)
-    return (*rest, " ".join([*sentences[:-1], _chosen("closing_lines", number)]))
+    return (*rest, " ".join([*_SENTENCE_BREAK.split(last)[:-1], _chosen("closing_lines", number)]))
 
 
 def _chosen(name: str, number: int) -> str:

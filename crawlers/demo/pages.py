@@ -43,8 +43,7 @@ def part_of_article(article: Article, number: int) -> Article:
 
 def list_of_pages(article: Article, number: int) -> str:
     """Return the links from a page of an article to its other pages."""
-    paths = enumerate(article.part_paths, start=1)
-    others = " ".join(_link(path, str(page)) for page, path in paths if page != number)
+    others = " ".join(_link(path, str(page)) for page, path in enumerate(article.part_paths, start=1) if page != number)
     return f'<div class="pagination">Page {number} of {len(article.part_paths)} {others}</div>'
 
 
@@ -61,7 +60,6 @@ def listing_page(paper: Paper, title: str, links: Links, next_page: str = "") ->
 
 
 def notice_page(paper: Paper, title: str, words: str) -> str:
-    """Return a page that has no article, and says why."""
     return _document(paper, title, f"<main><h1>{title}</h1><p>{words}</p></main>")
 
 

@@ -109,8 +109,7 @@ def articles() -> tuple[Article, ...]:
 def _print(story: Story, paper: str, day: int, *, again: int = 0) -> Article:
     """Return the story as this paper prints it; `day` counts from 0, `again` is 1 for a second print, 2 for a third."""
     date = FIRST_DAY + datetime.timedelta(days=day)
-    slug = f"{story.key}-{again + 1}" if again else story.key
-    path = PAPERS[paper].path(slug, story.section, story.language, date)
+    path = PAPERS[paper].path(f"{story.key}-{again + 1}" if again else story.key, story.section, story.language, date)
     byline = _byline(story.byline, story.agency)
     return Article(
         paper, date, story.section, story.language, story.headline, byline, story.paragraphs, path, listed=(path,)
@@ -142,8 +141,7 @@ def _syndicated(place: int, story: Story) -> Group:
         paper = _paper(place + turn)
         copy = _print(story, paper, _day(story, 1) + (turn == 3))
         # The Gazette and the Post begin agency copy with their own dateline; the others print none.
-        dated = paper in {"gazette", "dunmere"}
-        body = edits.with_dateline(plain, PAPERS[paper].place, agency) if dated else plain
+        body = edits.with_dateline(plain, PAPERS[paper].place, agency) if paper in {"gazette", "dunmere"} else plain
         headline = (
             story.headline,
             edits.lead_headline(plain),
@@ -285,8 +283,7 @@ def _of_plain_stories(stories: Stories) -> Iterator[Group]:
     """Yield a group for each plain story; a story that no scenario takes is printed once."""
     dealt = iter(_dealt(stories.plain))
     for number, make in _SCENARIOS:
-        for place in range(number):
-            yield make(place, next(dealt))
+        yield from (make(place, next(dealt)) for place in range(number))
     for place in range(_RELATED_GROUPS):
         yield _related_box(place, [next(dealt) for _ in range(_RELATED_ARTICLES)], stories.teasers)
     for place, story in enumerate(dealt):
@@ -299,8 +296,7 @@ def _dealt(stories: Iterable[Story]) -> list[Story]:
     own = [story for story in stories if not story.agency]
     names = sorted({story.section for story in own})
     sections = [[story for story in own if story.section == section] for section in names]
-    turns = zip_longest(*sections)
-    return agency + [story for turn in turns for story in turn if story]
+    return agency + [story for turn in zip_longest(*sections) for story in turn if story]
 
 
 def _related_box(place: int, stories: list[Story], teasers: tuple[str, ...]) -> Group:
@@ -321,14 +317,12 @@ def _of_special_stories(stories: Stories) -> Iterator[Group]:
         yield Group("live", "unrelated", tuple(_print(story, paper, day) for story in rubric))
     for place, issues in enumerate(stories.templates.values()):
         # Daily from a Monday on; or weekly, the last issues, one each Saturday.
-        weekly = issues[0].key.startswith("weekly")
-        days = _SATURDAYS if weekly else range(_DAYS)[7 * (place % 3) :]
+        days = _SATURDAYS if issues[0].key.startswith("weekly") else range(_DAYS)[7 * (place % 3) :]
         column = zip(issues[-len(days) :], days, strict=False)
         yield Group("template", "template", tuple(_print(story, _paper(place + 1), day) for story, day in column))
     for place, versions in enumerate(stories.developing.values()):
         paper, first = _paper(place + 2), _day(versions[0], 1)
-        turns = (first, first, first + 1)
-        prints = (_print(story, paper, day) for story, day in zip(versions, turns, strict=True))
+        prints = (_print(story, paper, day) for story, day in zip(versions, (first, first, first + 1), strict=True))
         yield Group("developing", "version", tuple(prints))
     for place, reports in enumerate(stories.events.values()):
         day = _day(reports[0], 1)

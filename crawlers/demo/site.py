@@ -70,8 +70,7 @@ class Site:
         """Return the response to a request for this path and query with these cookies."""
         target = target.partition("#")[0]
         if target.startswith(_CONSENT):
-            back = unquote(target.removeprefix(_CONSENT))
-            return Response(b"", _PLAIN, 302, self.base_url + back, cookie=_AGREED)
+            return Response(b"", _PLAIN, 302, self.base_url + unquote(target.removeprefix(_CONSENT)), cookie=_AGREED)
         if target in self._asks_consent and _AGREED not in cookies:
             return Response(b"", _PLAIN, 302, self.base_url + _CONSENT + quote(target))
         for path in (target, target.partition("?")[0]):
@@ -79,8 +78,7 @@ class Site:
                 return Response(b"", _PLAIN, 302, self.base_url + self._redirects[path])
             if path in self._pages:
                 return self._pages[path]()
-        page = pages.notice_page(self.paper, "Page not found", "The tide has taken it.")
-        return self._html(page, status=404)
+        return self._html(pages.notice_page(self.paper, "Page not found", "The tide has taken it."), status=404)
 
     def _add_articles(self) -> None:
         for place, article in enumerate(self.articles):
@@ -99,8 +97,7 @@ class Site:
         turned = teasers[place % len(teasers) :] + teasers
         links = [(article.path, article.headline) for article in following]
         if article.trouble == "refused":
-            page = pages.notice_page(self.paper, "Just a moment", "Are you a program?")
-            return self._html(page, status=403)
+            return self._html(pages.notice_page(self.paper, "Just a moment", "Are you a program?"), status=403)
         printed = pages.part_of_article(article, part) if part else article
         if article.trouble == "live":
             printed = pages.grown(article, min(self._asked_for[article.path], len(PHRASES["live_entries"])))

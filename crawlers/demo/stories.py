@@ -43,7 +43,6 @@ class Stories:
 
 @cache
 def load_stories() -> Stories:
-    """Return the stories of the folder."""
     kinds: defaultdict[str, defaultdict[str, list[Story]]] = defaultdict(lambda: defaultdict(list))
     teasers: list[str] = []
     for file in sorted(FOLDER.glob("*.toml")):

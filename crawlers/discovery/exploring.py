@@ -78,8 +78,7 @@ class Explorer(BareSpider):
         self.page = urljoin(response.url, urlsplit(response.url).path or "/")
         if not isinstance(response, HtmlResponse):
             for kind in ("feed", "sitemap"):
-                source = FoundSource(kind, response.url, "", "the address that you gave")
-                if await self._keep_if_good(source, response):
+                if await self._keep_if_good(FoundSource(kind, response.url, "", "the address that you gave"), response):
                     break
             self.page = urljoin(response.url, "/")
             response = await self._ask(self.page)
@@ -175,8 +174,7 @@ class Explorer(BareSpider):
         links = [link.url for link in self.home.links]
         articles = [url for url in self.articles if same_site(url, self.page)]
         articles = articles or [url for url in links if looks_like_article(url)]
-        others = [url for url in links if not looks_like_article(url)]
-        return hints.propose_pattern(articles[:MAX_ARTICLES], others)
+        return hints.propose_pattern(articles[:MAX_ARTICLES], [url for url in links if not looks_like_article(url)])
 
     def _report(self, *notes: str) -> None:
         host = (urlsplit(self.page).hostname or "").removeprefix("www.")

@@ -69,7 +69,6 @@ class FoundNewspaper:
         return {"name": self.name, "host": self.host, "article_url_pattern": self.article_url_pattern, **urls}
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as objects that JSON has."""
         found: dict[str, Any] = json.loads(json.dumps(asdict(self), default=str))
         return found
 

@@ -86,7 +86,6 @@ def robots_sitemaps(text: str, url: str) -> list[str]:
 
 
 def looks_like_article(url: str) -> bool:
-    """Return whether a URL has the form of an article's."""
     path = urlsplit(url).path
     return bool(re.search(r"\d{5,}|/\d{4}/\d{1,2}/|\d{4}-\d{2}-\d{2}", path) or _SLUG.search(path))
 
@@ -140,10 +139,8 @@ def _name(page: lxml.html.HtmlElement, url: str) -> str:
 def _feeds(page: lxml.html.HtmlElement, base: str) -> Iterable[Link]:
     for element in page.xpath("//link[@href] | //a[@href]"):
         kind = (element.get("type") or "").partition(";")[0].strip().lower()
-        relations = (element.get("rel") or "").lower().split()
-        named = (
-            kind == "application/json" and "alternate" in relations and "feed" in (element.get("href") or "").lower()
-        )
+        relations, address = (element.get("rel") or "").lower().split(), (element.get("href") or "").lower()
+        named = kind == "application/json" and "alternate" in relations and "feed" in address
         if kind in _FEED_TYPES or "feed" in relations or named:
             yield Link(_absolute(base, element.get("href")), headline(element.get("title") or ""))
 

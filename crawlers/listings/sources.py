@@ -24,15 +24,7 @@ from articles.normalization.text import letters, plain_text
 from crawlers.fetching.downloads import GZIP, is_cut_off
 from crawlers.fetching.sites import absolute
 from crawlers.items import Entry
-from crawlers.listings.dates import (
-    changed_day,
-    changed_moment,
-    headline,
-    language_code,
-    listed_date,
-    periods,
-    summary,
-)
+from crawlers.listings.dates import changed_day, changed_moment, headline, language_code, listed_date, periods, summary
 
 _BEFORE_XML = codecs.BOM_UTF8 + b" \t\r\n"
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
@@ -63,8 +55,7 @@ def read_feed(body: bytes, url: str, media_type: str) -> Feed:
     # For an empty body, feedparser's result has no version.
     if not feed.entries and (feed.bozo or not feed.get("version")):
         return Feed([], readable=False)
-    tail = body[-400:].replace(b"\0", b"").lower()
-    ended = re.search(rb"</\s*(?:\w+:)?(?:rss|feed|rdf)\s*>", tail)
+    ended = re.search(rb"</\s*(?:\w+:)?(?:rss|feed|rdf)\s*>", body[-400:].replace(b"\0", b"").lower())
     language = language_code(str(feed.feed.get("language") or ""))
     links = {str(link.get("rel")).lower(): str(link.get("href") or "") for link in feed.feed.get("links") or ()}
     return Feed(
@@ -80,8 +71,7 @@ def _marked(body: bytes, media_type: str) -> tuple[bytes, str]:
     """Return the feed in a form whose encoding feedparser recognises, and its media type."""
     if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         # feedparser does not believe the byte order mark of UTF-16 if the declaration is missing or disagrees.
-        text = _DECLARATION.sub("", body.decode("utf-16", "replace"))
-        return text.encode(), "application/xml; charset=utf-8"
+        return _DECLARATION.sub("", body.decode("utf-16", "replace")).encode(), "application/xml; charset=utf-8"
     # XML begins at its first tag; blanks that a careless template puts before it would hide its declaration.
     return body.lstrip(_BEFORE_XML), media_type
 

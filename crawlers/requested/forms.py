@@ -26,8 +26,6 @@ _LABELS = {1: "every hour", 48: "every two days", 168: "every week"}
 
 
 class NewspapersForm(forms.Form):
-    """The newspapers to crawl."""
-
     newspaper = forms.ModelMultipleChoiceField(Newspaper.objects.in_use())
 
 
@@ -53,7 +51,6 @@ class ScheduleForm(forms.Form):
 
     @classmethod
     def showing(cls, schedule: CrawlSchedule | None) -> ScheduleForm:
-        """Return the form with the schedule of a newspaper."""
         if schedule is None:
             return cls()
         when = _DAILY if schedule.daily_at else str(schedule.every_hours)
@@ -74,8 +71,6 @@ class ScheduleForm(forms.Form):
 
 
 class HomePageForm(forms.Form):
-    """The home page of a newspaper to be added."""
-
     url = forms.CharField(
         label="Home page",
         max_length=MAX_URL_CHARACTERS,
@@ -142,7 +137,6 @@ class DraftForm(ScheduleForm):
 
     @classmethod
     def of(cls, draft: Mapping[str, Any], found: FoundNewspaper | None) -> DraftForm:
-        """Return the form that shows a draft."""
         listed = {source.url for source in (found.sources if found else ())}
         initial = {"when": "6"} | dict(draft)
         for name in FIELDS.values():
@@ -157,7 +151,6 @@ class DraftForm(ScheduleForm):
         return [(source, source.url in self.ticked) for source in self.sources]
 
     def clean_article_url_pattern(self) -> str:
-        """Return the pattern if it can be used."""
         pattern: str = self.cleaned_data["article_url_pattern"]
         if fault := pattern_fault(pattern):
             raise forms.ValidationError(fault)
@@ -176,7 +169,6 @@ class DraftForm(ScheduleForm):
 
     @property
     def draft(self) -> dict[str, Any]:
-        """The fields of the newspaper."""
         return {name: self.cleaned_data[name] for name in TRIED}
 
     def is_free(self) -> bool:

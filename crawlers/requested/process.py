@@ -59,7 +59,6 @@ class CrawlProcess:
             self._process.stdin.close()
 
     def kill(self) -> None:
-        """End it at once."""
         self._process.kill()
 
     def close(self) -> None:

@@ -154,8 +154,7 @@ def make_way(work: Work, result: dict[str, Any]) -> None:
 def leave_visited(job: Job, _reason: str) -> None:
     """Have a crawl that was killed, and waits again, visit what it has not visited yet."""
     if job.state == Job.State.WAITING:
-        left = [crawl.pk for crawl in _left(job)]
-        job.crawls.exclude(pk__in=left).delete()
+        job.crawls.exclude(pk__in=[crawl.pk for crawl in _left(job)]).delete()
         job.crawls.update(why=Crawl.Why.AGAIN, asked_by=None)
 
 

@@ -36,8 +36,7 @@ def supervise(ended: threading.Event) -> None:
         while not ended.is_set() and do_waiting(trials.JOBS, ended):
             pass
 
-    trying = partial(repeat, try_newspapers, ended, pause=PAUSE, name="Trials")
-    threading.Thread(target=trying, daemon=True).start()
+    threading.Thread(target=partial(repeat, try_newspapers, ended, pause=PAUSE, name="Trials"), daemon=True).start()
     repeat(partial(_crawl_newspapers, ended), ended, pause=PAUSE, name="Crawls")
 
 
@@ -52,8 +51,7 @@ def _crawl_newspapers(ended: threading.Event) -> None:
 
 def crawl_job(work: Work) -> dict[str, Any] | None:
     """Crawl the newspapers of a job; return what the crawl printed. Crawls are kept as long as visits."""
-    old = timezone.now() - datetime.timedelta(days=KEPT_DAYS)
-    Job.objects.filter(kind=queue.KIND, finished_at__lt=old).delete()
+    Job.objects.filter(kind=queue.KIND, finished_at__lt=timezone.now() - datetime.timedelta(days=KEPT_DAYS)).delete()
     names = queue.names_of(work.job)
     if not names:  # without names, all would be crawled
         return None
@@ -77,8 +75,7 @@ def _watch(work: Work, process: CrawlProcess) -> bool:
         must_stop = makes_way = queue.holds_up_others(work.job)
         if not makes_way:
             try:
-                visited = queue.visits_of(work.job).values("newspaper").distinct().count()
-                work.advance(visited, work.job.crawls.count())
+                work.advance(queue.visits_of(work.job).values("newspaper").distinct().count(), work.job.crawls.count())
             except JobEndedError:  # it was cancelled
                 must_stop = True
         if must_stop:

@@ -81,8 +81,7 @@ def discovery_job(work: Work) -> None:
 def trial_job(work: Work) -> None:
     """Read the sources of a newspaper, and fetch ten of their articles."""
     trial = _trial_of(work)
-    rule = rule_of(trial.newspaper) if trial.newspaper else NO_RULE
-    _store(work, results=try_newspaper(trial.draft, rule))
+    _store(work, results=try_newspaper(trial.draft, rule_of(trial.newspaper) if trial.newspaper else NO_RULE))
 
 
 def try_newspaper(draft: Mapping[str, Any], rule: ExtractionRule = NO_RULE, *, pause: float = _PAUSE) -> dict[str, Any]:
@@ -104,8 +103,7 @@ def try_newspaper(draft: Mapping[str, Any], rule: ExtractionRule = NO_RULE, *, p
 
 def _trial_of(work: Work) -> Trial:
     """Return what a job tries; forget old trials."""
-    old = Job.objects.filter(kind__in=JOBS, requested_at__lt=timezone.now() - _KEPT)
-    old.exclude(pk=work.job.pk).delete()
+    Job.objects.filter(kind__in=JOBS, requested_at__lt=timezone.now() - _KEPT).exclude(pk=work.job.pk).delete()
     trial = Trial.objects.filter(job=work.job).select_related("newspaper").first()
     if trial is None:
         raise JobError("It was removed, or something else is tried instead.")

@@ -60,7 +60,6 @@ class NewspaperSpider(Spider):
 
     @classmethod
     def has_work(cls, newspaper: Newspaper, settings: BaseSettings) -> bool:  # noqa: ARG003 - for other spiders
-        """Return whether there is something to visit."""
         return bool(getattr(newspaper, cls.sources_field)) and (cls.reads_teasers or not newspaper.teasers)
 
     def __init__(self, newspapers: str = "", taken: int = 0, **kwargs: Any) -> None:
@@ -82,8 +81,7 @@ class NewspaperSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         try:
-            newspapers = await in_database(newspapers_to_crawl, self.newspapers)
-            for newspaper in newspapers:
+            for newspaper in await in_database(newspapers_to_crawl, self.newspapers):
                 async for request in self._first_requests(newspaper):
                     yield request
         except UnknownNewspaperError as error:
@@ -213,8 +211,7 @@ class NewspaperSpider(Spider):
 
         Counts the others. Links before `since`, and those beyond the limit, are left out.
         """
-        new = await self.new_links(source, links, self.since)
-        async for request in self.take(new):
+        async for request in self.take(await self.new_links(source, links, self.since)):
             yield request
 
     async def take(self, new: Mapping[UUID, ArticleLink]) -> AsyncIterator[Request]:
@@ -288,8 +285,7 @@ class NewspaperSpider(Spider):
         else:
             url = response.url if redirects else story_url(link.url)
             between = () if needed_cookies(response) else tuple(redirects[1:])
-            page = FetchedPage(link, url, between, content_type(response), response.body)
-            yield await self.with_following(page)
+            yield await self.with_following(FetchedPage(link, url, between, content_type(response), response.body))
 
     async def article_failed(
         self, failure: Any

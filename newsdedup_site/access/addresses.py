@@ -77,9 +77,7 @@ def has_right(user: User | AnonymousUser, right: Right) -> bool:
     # A page with a menu asks dozens of times, and each time Django would ask all backends.
     held: dict[str, bool] = vars(user).setdefault("_held_permissions", {})
     if right.permission not in held:
-        held[right.permission] = user.has_perms(
-            permission for permission in (READ.permission, right.permission) if permission
-        )
+        held[right.permission] = user.has_perms(filter(None, (READ.permission, right.permission)))
     return held[right.permission] and (user.is_staff or not right.staff_only)
 
 

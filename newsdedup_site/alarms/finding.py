@@ -173,7 +173,6 @@ def find_failing_newspapers(now: datetime.datetime) -> Iterator[Alarm]:  # noqa:
 
 
 def rows_of(sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
-    """Return the rows of a query."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.fetchall()
@@ -327,5 +326,4 @@ def find_all(now: datetime.datetime) -> list[Alarm]:
 
     While migrations wait, only they are returned: the other questions may need what they bring.
     """
-    waiting = list(find_waiting_migrations(now))
-    return waiting or [alarm for find in FINDERS for alarm in find(now)]
+    return list(find_waiting_migrations(now)) or [alarm for find in FINDERS for alarm in find(now)]

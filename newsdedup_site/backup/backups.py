@@ -18,17 +18,7 @@ from articles.files.whole_files import UnwritableError, whole_bytes
 from articles.storage.locks import Lock, waited_lock
 from articles.versions import newsdedup_version
 from dedup.checks import check_trigrams
-from newsdedup_site.backup.formats import (
-    MISSING,
-    AnyReader,
-    CopyReader,
-    DumpReader,
-    check_all,
-    program_for,
-    reader_of,
-    write_copy,
-    write_dump,
-)
+from newsdedup_site.backup import formats
 from newsdedup_site.backup.manifest import (
     BackupError,
     DamagedBackupError,
@@ -65,7 +55,7 @@ def back_up(path: Path, wanted: Format | None, *, replace_it: bool, progress: Pr
         with whole_bytes(path, mode=stat.S_IRUSR | stat.S_IWUSR, replace=replace_it) as raw:
             manifest = _write(raw, program, progress)
             raw.flush()
-            check_all(reader_of(raw), progress)
+            formats.check_all(formats.reader_of(raw), progress)
     except UnwritableError as error:
         if isinstance(error.__cause__, FileExistsError):
             raise BackupError(f"{path} has been written meanwhile. Choose another name, or give --force.") from error
@@ -87,9 +77,9 @@ def _program(wanted: Format | None) -> str | None:
     if wanted is Format.COPY:
         return None
     version = server_version() // 10_000
-    program = program_for("pg_dump", version)
+    program = formats.program_for("pg_dump", version)
     if program is None and wanted is Format.PG_DUMP:
-        raise BackupError(MISSING.format(name="pg_dump", version=version, otherwise="use"))
+        raise BackupError(formats.MISSING.format(name="pg_dump", version=version, otherwise="use"))
     return program
 
 
@@ -115,8 +105,8 @@ def _write(raw: BinaryIO, program: str | None, progress: Progress) -> Manifest:
         if program:
             cursor.execute("SELECT pg_export_snapshot(), current_schema()")
             snapshot, schema = cursor.fetchone()
-            return write_dump(raw, program, schema, snapshot, manifest, partial(progress, "write"))
-        return write_copy(raw, cursor, manifest, partial(progress, "write"))
+            return formats.write_dump(raw, program, schema, snapshot, manifest, partial(progress, "write"))
+        return formats.write_copy(raw, cursor, manifest, partial(progress, "write"))
 
 
 def _counted(cursor: Any, name: str, columns: tuple[str, ...], progress: Progress) -> Table:
@@ -147,12 +137,12 @@ _SETVAL_SQL: LiteralString = "SELECT setval(%(name)s::regclass, %(last_value)s, 
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[AnyReader]:
+def opened(path: Path) -> Iterator[formats.AnyReader]:
     """Open a backup. Raises DamagedBackupError, and RestoreError if it cannot be read."""
     try:
         with path.open("rb") as raw:
             try:
-                reader = reader_of(raw)
+                reader = formats.reader_of(raw)
             except DamagedBackupError as error:
                 raise DamagedBackupError(f"{path}: {error}") from error
             yield reader
@@ -163,7 +153,7 @@ def opened(path: Path) -> Iterator[AnyReader]:
 def check(path: Path, progress: Progress) -> Manifest:
     """Read a backup as a whole, without a database; return what it has. Raises DamagedBackupError."""
     with opened(path) as reader:
-        check_all(reader, progress)
+        formats.check_all(reader, progress)
         return reader.manifest
 
 
@@ -177,10 +167,10 @@ def restore(path: Path, progress: Progress) -> Manifest:
     """
     with opened(path) as reader:
         _check_state(reader.manifest)
-        check_all(reader, progress)
+        formats.check_all(reader, progress)
         with waited_lock(connection, Lock.MIGRATE):
             _check_empty()
-            if isinstance(reader, DumpReader):
+            if isinstance(reader, formats.DumpReader):
                 _restore_dump(reader, progress)
             else:
                 _restore_copy(reader, progress)
@@ -221,7 +211,7 @@ def _check_empty() -> None:
             )
 
 
-def _restore_dump(reader: DumpReader, progress: Progress) -> None:
+def _restore_dump(reader: formats.DumpReader, progress: Progress) -> None:
     manifest = reader.manifest
     version = server_version() // 10_000
     if version < manifest.server:
@@ -229,9 +219,9 @@ def _restore_dump(reader: DumpReader, progress: Progress) -> None:
             f"The backup is in the format of pg_dump {manifest.server}, and this server is PostgreSQL {version}. "
             f"Restore it into PostgreSQL {manifest.server} or newer, or make the backup with --format copy."
         )
-    program = program_for("pg_restore", version)
+    program = formats.program_for("pg_restore", version)
     if program is None:
-        raise RestoreError(MISSING.format(name="pg_restore", version=version, otherwise="make the backup with"))
+        raise RestoreError(formats.MISSING.format(name="pg_restore", version=version, otherwise="make the backup with"))
     with transaction.atomic(), connection.cursor() as cursor:
         drop_all(cursor)
     reader.restore(program, partial(progress, "restore"))
@@ -239,7 +229,7 @@ def _restore_dump(reader: DumpReader, progress: Progress) -> None:
         _compare(cursor, manifest, progress)
 
 
-def _restore_copy(reader: CopyReader, progress: Progress) -> None:
+def _restore_copy(reader: formats.CopyReader, progress: Progress) -> None:
     manifest = reader.manifest
     _bring_to(manifest)
     with transaction.atomic(durable=True), connection.cursor() as cursor:
@@ -268,8 +258,7 @@ def _restore_copy(reader: CopyReader, progress: Progress) -> None:
 def _bring_to(manifest: Manifest) -> None:
     """Make the tables as they were when the backup was made."""
     with transaction.atomic(), connection.cursor() as cursor:
-        tables = tables_of(cursor)
-        if "django_migrations" in tables and migrations_of(cursor) == manifest.migrations:
+        if "django_migrations" in tables_of(cursor) and migrations_of(cursor) == manifest.migrations:
             return
         drop_all(cursor)
     executor = MigrationExecutor(connection)

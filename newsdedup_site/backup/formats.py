@@ -99,7 +99,6 @@ class CopyReader:
                 self.manifest = Manifest.unpacked(packed.read(), Format.COPY)
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield all of it."""
         for table in self.manifest.tables:
             yield from self._table(table)
 

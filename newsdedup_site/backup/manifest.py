@@ -81,7 +81,6 @@ class Manifest:
 
     @property
     def rows(self) -> int:
-        """The rows of all tables."""
         return sum(table.rows for table in self.tables)
 
     @property
@@ -90,7 +89,6 @@ class Manifest:
         return self.postgresql // 10_000
 
     def packed(self) -> bytes:
-        """Return it as a file has it."""
         return json.dumps({"layout": LAYOUT, **asdict(self)}, indent=1).encode()
 
     @classmethod
@@ -194,7 +192,6 @@ def tables_of(cursor: Any) -> dict[str, tuple[str, ...]]:
 
 
 def sequences_of(cursor: Any) -> tuple[Sequence, ...]:
-    """Return the sequences."""
     cursor.execute(_SEQUENCES_SQL)
     found = []
     for (name,) in cursor.fetchall():
@@ -204,7 +201,6 @@ def sequences_of(cursor: Any) -> tuple[Sequence, ...]:
 
 
 def migrations_of(cursor: Any) -> tuple[tuple[str, str], ...]:
-    """Return the migrations that were applied."""
     cursor.execute(_MIGRATIONS_SQL)
     return tuple(cursor.fetchall())
 

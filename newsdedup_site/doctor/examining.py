@@ -13,12 +13,7 @@ from articles.storage.locks import is_lost
 from newsdedup_site.doctor import articles, derived, review, schema
 from newsdedup_site.doctor.invariant import Found, Invariant, Sample
 
-INVARIANTS: tuple[Invariant, ...] = (
-    *schema.INVARIANTS,
-    *articles.INVARIANTS,
-    *derived.INVARIANTS,
-    *review.INVARIANTS,
-)
+INVARIANTS: tuple[Invariant, ...] = (*schema.INVARIANTS, *articles.INVARIANTS, *derived.INVARIANTS, *review.INVARIANTS)
 # So many articles are normalised again, and so many pairs compared.
 SAMPLE = 1_000
 _SNAPSHOT_SQL = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"

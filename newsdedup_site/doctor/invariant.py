@@ -58,7 +58,6 @@ _FAULTS_SQL = SQL("SELECT count(*) OVER (), sentence FROM ({faults}) AS fault (s
 
 
 def fetched(statement: LiteralString | SQL | Composed, parameters: dict[str, Any] | None = None) -> list[Any]:
-    """Return all rows of a query."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return cursor.fetchall()
@@ -103,6 +102,5 @@ def stored_models() -> Iterator[Any]:
 
 
 def foreign_keys() -> Iterator[Any]:
-    """Yield the field of each foreign key."""
     for table in stored_models():
         yield from (field for field in table.local_concrete_fields if isinstance(field, models.ForeignKey))

@@ -174,7 +174,6 @@ _KEPT_BYTES = 100_000
 
 
 def log_file() -> Path:
-    """Return the path of the log."""
     return home() / "run" / "postgresql.log"
 
 

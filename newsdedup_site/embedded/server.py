@@ -237,13 +237,8 @@ def ensure_keeper() -> None:
 
 def database_settings() -> dict[str, Any]:
     """Return the entry for settings.DATABASES; the server starts with the first connection."""
-    return {
-        "ENGINE": "newsdedup_site.embedded",
-        "NAME": DATABASE,
-        "USER": "postgres",
-        "HOST": str(folders.socket_folder()),
-        "PORT": "5432",
-    }
+    host = str(folders.socket_folder())
+    return {"ENGINE": "newsdedup_site.embedded", "NAME": DATABASE, "USER": "postgres", "HOST": host, "PORT": "5432"}
 
 
 def connect(database: str, patience: float | None = None) -> Any:
@@ -324,8 +319,7 @@ def _ensure_running() -> None:
             if postmaster() is None:
                 start_server()
             with connect("postgres") as connection:
-                known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
-                if known is None:
+                if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
                     connection.execute(_CREATE_SQL)
     ensure_keeper()
 

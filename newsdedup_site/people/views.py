@@ -28,8 +28,6 @@ ROLES = [
 
 
 class PersonForm(forms.Form):
-    """The role and the e-mail address of a person."""
-
     role = forms.ChoiceField(choices=ROLES, widget=forms.Select(attrs={"class": "form-select"}))
     email = forms.EmailField(
         required=False,
@@ -47,8 +45,6 @@ class UnlockForm(forms.Form):
 
 
 class InviteForm(PersonForm):
-    """A new person."""
-
     field_order = ("name", "role", "email")
     name = forms.CharField(
         label="User name",
@@ -75,7 +71,6 @@ def people(request: HttpRequest) -> HttpResponse:
 
 
 def people_changes(request: HttpRequest) -> HttpResponse:
-    """List all changes of people, the newest first."""
     return render(request, "people/changes.html", {"page": page_of(actions.changes(), request.GET.get("page"))})
 
 
@@ -133,13 +128,11 @@ def action(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpRespon
 
 @action
 def person_change(request: UserRequest, found: User) -> HttpResponse | None:
-    """Give a person another role or e-mail address."""
     form = PersonForm(request.POST)
     if not form.is_valid():
         return _page(request, found, form)
     changes = actions.change(found.pk, **form.cleaned_data, by=request.user)
-    said = f"{found.get_username()} {' and '.join(changes)}." if changes else "Nothing was changed."
-    messages.success(request, said)
+    messages.success(request, f"{found.get_username()} {' and '.join(changes)}." if changes else "Nothing was changed.")
     return None
 
 
@@ -152,14 +145,12 @@ def person_link(request: UserRequest, found: User) -> HttpResponse:
 
 @action
 def person_block(request: UserRequest, found: User) -> None:
-    """Shut a person out at once."""
     actions.block(found.pk, by=request.user)
     messages.success(request, f"{found.get_username()} is blocked and logged out everywhere.")
 
 
 @action
 def person_unblock(request: UserRequest, found: User) -> None:
-    """Let a blocked person log in again."""
     actions.unblock(found.pk, by=request.user)
     messages.success(request, f"{found.get_username()} can log in again.")
 

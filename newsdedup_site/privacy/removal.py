@@ -98,7 +98,6 @@ def preview_newspaper(newspaper: Newspaper) -> Preview:
 
 
 def preview_article(article_id: int) -> Preview:
-    """Return what removing this article would take."""
     return _preview(Article.objects.filter(pk=article_id))
 
 
@@ -217,7 +216,6 @@ def _close(removal: Removal, family: list[Newspaper]) -> None:
 
 
 def articles_left(removal: Removal) -> Any:
-    """Return the articles of a removal that are still there."""
     return Article.objects.filter(Q(pk__in=removal.article_ids) | Q(newspaper__in=removal.newspaper_ids))
 
 
@@ -398,6 +396,5 @@ def take_up_again(job: Job, _reason: str) -> None:
 
 
 def request_removal(removal: Removal, *, user: Any = None, not_before: datetime.datetime | None = None) -> None:
-    """Queue a removal for a worker."""
     title, page = str(removal), reverse("removals")
     ask("removal", {"removal": removal.pk}, title=title, user=user, page=page, not_before=not_before)

@@ -85,5 +85,4 @@ def _old(newspaper: Newspaper, days: int) -> tuple[QuerySet[ArticlePage], QueryS
     """Return the pages, and the versions with what was fetched of them, that are older than so many days."""
     before = timezone.now() - datetime.timedelta(days=days)
     pages = ArticlePage.objects.filter(article__newspaper=newspaper, fetched_at__lt=before)
-    versions = ArticleRevision.objects.filter(article__newspaper=newspaper, seen_at__lt=before)
-    return pages, versions.exclude(body=b"")
+    return pages, ArticleRevision.objects.filter(article__newspaper=newspaper, seen_at__lt=before).exclude(body=b"")

@@ -32,22 +32,10 @@ from articles.models import (
     WhitelistedSentence,
 )
 from crawlers.models import PendingLink, Trial, Visit
+from dedup import models
 from dedup.corpora import forget_corpora
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.types import Phase
-from dedup.models import (
-    Batch,
-    Delivery,
-    DetectionRun,
-    HeadlineForm,
-    Lesson,
-    NewspaperMonth,
-    PageFetch,
-    SavedView,
-    Series,
-    StoredReport,
-    Watermark,
-)
 from dedup.reports.computing import not_waited_for
 from dedup.review.answers.removed_articles import unpropose
 
@@ -86,13 +74,13 @@ PLACES = (
     Place(LearntParameter, "first_url", ""),
     Place(LearntParameter, "second_url", ""),
     Place(Visit, "failures", []),
-    Place(DetectionRun, "error", ""),
-    Place(Lesson, "result", {}),
-    Place(Delivery, "body", ""),
-    Place(Delivery, "answer", ""),
-    Place(SavedView, "query", ""),
-    Place(Batch, "query", ""),
-    Place(PageFetch, "url", _DELETED),
+    Place(models.DetectionRun, "error", ""),
+    Place(models.Lesson, "result", {}),
+    Place(models.Delivery, "body", ""),
+    Place(models.Delivery, "answer", ""),
+    Place(models.SavedView, "query", ""),
+    Place(models.Batch, "query", ""),
+    Place(models.PageFetch, "url", _DELETED),
     Place(PendingLink, "url", _DELETED),
     # A trial of a newspaper fetches the texts of ten articles.
     *(Place(Trial, field, _DELETED) for field in ("url", "found", "draft", "results")),
@@ -143,12 +131,12 @@ def forget_results() -> None:
     """Delete the kept results of reports, which list headlines, and the files of corpora; all can be made again."""
     forget_corpora("An article was removed, withheld or released meanwhile; start it again.")
     not_waited_for().delete()
-    StoredReport.objects.update(result="", shown=None)
+    models.StoredReport.objects.update(result="", shown=None)
 
 
 def scrub_log_of(newspaper_ids: Collection[int]) -> None:
     """Take names and texts from the log of what users did to these newspapers, their series, rules and sentences."""
-    for model in (Series, WhitelistedSentence, ExtractionRule):
+    for model in (models.Series, WhitelistedSentence, ExtractionRule):
         scrub_log(model, model.objects.filter(newspaper__in=newspaper_ids).values_list("pk", flat=True))
     scrub_log(Newspaper, newspaper_ids)
     sentences = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(WhitelistedSentence))
@@ -243,7 +231,7 @@ def forget_texts(articles: Collection[int], *, for_good: bool) -> None:
     Unless they are gone `for_good`, what editors ruled about their headlines and sentences stays.
     """
     lock_review()
-    of_series = HeadlineForm.objects.filter(article__in=articles).exclude(form="")
+    of_series = models.HeadlineForm.objects.filter(article__in=articles).exclude(form="")
     forms = set(of_series.values_list("newspaper", "form"))
     unpropose(articles)
     values: dict[str, Any] = {"newspapers": [one for one, _ in forms], "forms": [form for _, form in forms]}
@@ -251,7 +239,7 @@ def forget_texts(articles: Collection[int], *, for_good: bool) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_NO_SERIES_SQL, values)
         cursor.execute(_SERIES_SQL, values)
-    Watermark.objects.filter(name=Phase.SERIES).delete()
+    models.Watermark.objects.filter(name=Phase.SERIES).delete()
     _forget_sentences(articles, for_good=for_good)
     _forget_months(articles)
 
@@ -272,4 +260,4 @@ def _forget_months(articles: Collection[int]) -> None:
     stored = Article.objects.filter(pk__in=articles)
     for row in stored.order_by().values("newspaper").annotate(first=Min("date"), last=Max("date")):
         around = (row["first"] - _MONTH_DAYS, row["last"] + _MONTH_DAYS)
-        NewspaperMonth.objects.filter(newspaper=row["newspaper"], month__range=around).delete()
+        models.NewspaperMonth.objects.filter(newspaper=row["newspaper"], month__range=around).delete()

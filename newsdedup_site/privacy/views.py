@@ -17,8 +17,6 @@ from newsdedup_site.privacy import removal, retention
 
 
 class ReasonForm(forms.Form):
-    """Why."""
-
     reason = forms.CharField(
         max_length=removal.MAX_REASON_CHARACTERS,
         label="Reason",
@@ -133,7 +131,6 @@ def newspaper_pages(request: UserRequest, newspaper_id: int) -> HttpResponse:
 
 
 def removal_continue(request: UserRequest, removal_id: int) -> HttpResponse:
-    """Let a worker take up a removal again that was interrupted."""
     found = get_object_or_404(Removal, pk=removal_id)
     if request.method == "POST" and found.state == Removal.State.RUNNING:
         removal.request_removal(found, user=request.user)
@@ -142,7 +139,6 @@ def removal_continue(request: UserRequest, removal_id: int) -> HttpResponse:
 
 
 def removal_lift(request: UserRequest, removal_id: int) -> HttpResponse:
-    """Let what a removal took be stored again."""
     found = get_object_or_404(Removal, pk=removal_id)
     allow = partial(removal.allow_again, found, user=request.user)
     return _do(request, allow, f"What removal {found.pk} took is no longer refused.", "removals")
@@ -165,7 +161,6 @@ def article_withhold(request: UserRequest, article_id: int) -> HttpResponse:
 
 
 def article_release(request: UserRequest, article_id: int) -> HttpResponse:
-    """Show a withheld article again."""
     release = partial(removal.release, article_id, user=request.user)
     done = f"Article {article_id} is shown again. The next run finds its pairs."
     return _do(request, release, done, "article", article_id)

@@ -39,8 +39,7 @@ def first_steps(context: dict[str, Any]) -> dict[str, Any] | None:
 
     None once a run has compared articles.
     """
-    runs = DetectionRun.objects.filter(Exists(Article.objects.all()), state=DetectionRun.State.DONE)
-    if runs.exists():
+    if DetectionRun.objects.filter(Exists(Article.objects.all()), state=DetectionRun.State.DONE).exists():
         return None
     user: User | AnonymousUser = context["request"].user
     found = [_bring(), _crawl(), _compare()]

@@ -34,7 +34,6 @@ def cap(key: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def keys_on(context: dict[str, Any]) -> bool:
-    """Return whether the user's keys are on."""
     return _keys(context).on
 
 

@@ -91,11 +91,8 @@ def menu(context: dict[str, Any]) -> dict[str, Any]:
     """Return the `row` of items, the `groups` with a heading and items each, and whether the page is `inside` one."""
     request: HttpRequest = context["request"]
     groups = [(heading, list(_items(request, entries))) for heading, entries in GROUPS]
-    return {
-        "row": list(_items(request, ROW)),
-        "groups": groups,
-        "inside": any(item["current"] for _, items in groups for item in items),
-    }
+    inside = any(item["current"] for _, items in groups for item in items)
+    return {"row": list(_items(request, ROW)), "groups": groups, "inside": inside}
 
 
 def _items(request: HttpRequest, entries: tuple[Entry, ...]) -> Iterator[dict[str, str]]:

@@ -29,8 +29,7 @@ UTC = datetime.UTC
     ],
 )
 def test_a_time_of_day_comes_once_a_day(zone: str, at: str, now: str, expected: str) -> None:
-    start = datetime.datetime.fromisoformat(now).astimezone(ZoneInfo(zone))
-    found = next_time(datetime.time.fromisoformat(at), start)
+    found = next_time(datetime.time.fromisoformat(at), datetime.datetime.fromisoformat(now).astimezone(ZoneInfo(zone)))
     assert found.astimezone(UTC) == datetime.datetime.fromisoformat(expected)
 
 

@@ -51,7 +51,6 @@ class Page:
     last_modified: str = ""
 
     def answer(self, asked: Message) -> bytes:
-        """Return what is sent to a request with these headers."""
         states = (asked["If-None-Match"], asked["If-Modified-Since"])
         unchanged = any(states) and states == (self.etag or None, self.last_modified or None)
         named = {"ETag": self.etag, "Last-Modified": self.last_modified, "Location": self.location}
@@ -102,9 +101,7 @@ class Site:
         self.pages[path] = Page(body.encode() if isinstance(body, str) else body, content_type, status)
 
     def feed(self, *links: str) -> None:
-        """Serve a feed of these paths, or URLs of other sites."""
-        urls = (link if "://" in link else self.url + link for link in links)
-        self.add("/feed", rss(*urls), "application/rss+xml")
+        self.add("/feed", rss(*(link if "://" in link else self.url + link for link in links)), "application/rss+xml")
 
     def redirect(self, path: str, target: str) -> None:
         self.pages[path] = Page(b"", status=302, location=self.url + target)
@@ -131,8 +128,7 @@ class _Handler(socketserver.StreamRequestHandler):
         if path in self.site.held or (asked > self.site.held_after and path.startswith("/2024/")):
             self.site.arrived.set()
             self.site.release.wait(60)
-        page = self.site.pages.get(path, self.site.missing)
-        found = self.site.answers.get(path, page.answer(headers))
+        found = self.site.answers.get(path, self.site.pages.get(path, self.site.missing).answer(headers))
         if callable(found):
             found(Connection(self.connection, self.site.release, headers["Cookie"] or ""))
         else:

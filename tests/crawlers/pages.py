@@ -55,7 +55,6 @@ def sitemap_index(*urls: str) -> str:
 
 
 def fed(site: Site, *links: str) -> Newspaper:
-    """Serve a feed of these links, and return the newspaper that has it."""
     site.feed(*links)
     return newspaper(site, feed=["/feed"])
 

@@ -235,10 +235,7 @@ def test_nothing_to_visit_is_an_error(site: Site, crawl: CrawlCommand) -> None:
     [
         ("DOWNLOAD_DELAI=2", "--set DOWNLOAD_DELAI: there is no Scrapy setting with this name"),
         ("DOWNLOAD_DELAY", "--set 'DOWNLOAD_DELAY' has no value; write --set NAME=VALUE"),
-        (
-            "CRAWL_PRIVATE_ADDRESSES=10.0.0.1/8",
-            "CRAWL_PRIVATE_ADDRESSES cannot be read: 10.0.0.1/8 has host bits set",
-        ),
+        ("CRAWL_PRIVATE_ADDRESSES=10.0.0.1/8", "CRAWL_PRIVATE_ADDRESSES cannot be read: 10.0.0.1/8 has host bits set"),
         (
             "LOG_LEVEL=foo",
             "LOG_LEVEL 'foo' is unknown; write one of CRITICAL, FATAL, ERROR, WARN, WARNING, INFO, DEBUG, NOTSET",

@@ -61,8 +61,7 @@ def test_a_list_is_visited_and_visited_again_to_the_same_end(site: Site, crawl: 
 def test_parameters_that_a_newspaper_keeps_distinguish_the_urls_of_a_list() -> None:
     Newspaper.objects.create(name="Fjordbladet", host="f.example", kept_url_parameters=["utm_source"])
     urls = (f"https://{host}/story?utm_source={ref}" for host in ("f.example", "g.example") for ref in (1, 2))
-    rows = [ListedURL(line=1, url=url) for url in urls]
-    saved = save_list(rows)
+    saved = save_list([ListedURL(line=1, url=url) for url in urls])
     assert (saved.urls, saved.new, saved.repeated) == (4, 3, 1)
 
 

@@ -70,10 +70,7 @@ def test_sitemaps_date_and_name_articles_and_archives_are_left_out(site: Site, c
         first.stdout
     )
     stored = Article.objects.order_by("-date").values_list("headline", "date", "date_source", "language")
-    assert list(stored) == [
-        ("Story & 0", days_ago(1), "sitemap", "en"),
-        ("Story & 1", days_ago(2), "sitemap", "en"),
-    ]
+    assert list(stored) == [("Story & 0", days_ago(1), "sitemap", "en"), ("Story & 1", days_ago(2), "sitemap", "en")]
     assert not PendingLink.objects.exists()
     assert crawl(*three_years).summary == "Fjordbladet: 3 stored, 2 known, 6 left out, 0 failed\n"
     assert {path for path in site.requests if "archive" in path or "old" in path} == set()

@@ -57,8 +57,7 @@ def test_doubts_of_the_page_and_of_the_crawl_are_both_kept_within_the_bound() ->
 def test_the_own_rule_of_the_newspaper_extracts_the_page() -> None:
     html = f"<article><p>{FERRY}</p></article><div class=story><p>{FERRY[:80]}</p></div>".encode()
     rule = ExtractionRule(body=("div.story",), number=7)
-    task = PageTask(FetchedPage(LINK, URL, (), "text/html", html), LINK.source.paper, rule)
-    incoming = ready_article(task).incoming
+    incoming = ready_article(PageTask(FetchedPage(LINK, URL, (), "text/html", html), LINK.source.paper, rule)).incoming
     assert incoming.content == FERRY[:80].strip()
     assert incoming.page
     assert incoming.page.rule == 7
@@ -92,8 +91,7 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     waiting = []
     for link in links:
         html = article_page("Last ferry", f"{FERRY} {link.url} is where it was written.").encode()
-        page = FetchedPage(link, link.url, (), "text/html", html)
-        waiting.append((link, ready_article(PageTask(page, outdated))))
+        waiting.append((link, ready_article(PageTask(FetchedPage(link, link.url, (), "text/html", html), outdated))))
 
     store_of_articles = article_store.ArticleStore()
     results = store_of_articles._written(waiting)
@@ -102,7 +100,6 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     assert [item_.url for item_ in PendingLink.objects.all()] == [f"{URL}2"]
     stored = Article.objects.order_by("url").values_list("url", "normalized_title", "newspaper")
     assert list(stored) == [(f"{URL}{number}", "last ferry", paper.pk) for number in (1, 3)]
-    kept = ArticlePage.objects.get(article__url=f"{URL}3")
-    assert gzip.decompress(kept.body) == html
+    assert gzip.decompress(ArticlePage.objects.get(article__url=f"{URL}3").body) == html
     # The next pages are prepared for the newspaper as the writer found it.
     assert store_of_articles._papers == {"Fjordbladet": Paper.of(paper)}

@@ -55,7 +55,6 @@ def begin() -> None:
 
 
 def crawl(ended: threading.Event | None = None) -> None:
-    """Do the crawl that waits."""
     assert work.do_waiting(["crawl"], ended or threading.Event())
 
 
@@ -83,14 +82,8 @@ def test_the_next_time_is_after_now_in_the_rhythm_of_the_schedule(
 @pytest.mark.django_db
 def test_due_newspapers_wait_together_once_and_never_while_they_are_crawled(admin_client: Client) -> None:
     user = make_user("eva", "admin")
-    daily, hourly, merged, bare = (
-        paper("Daily"),
-        paper("Hourly"),
-        paper("Merged"),
-        Newspaper.objects.create(name="Bare"),
-    )
-    merged.merged_into = daily
-    merged.save()
+    daily, hourly, bare = paper("Daily"), paper("Hourly"), Newspaper.objects.create(name="Bare")
+    merged = paper("Merged", merged_into=daily)
     with time_machine.travel(NOON, tick=False):
         set_schedule(daily, every_hours=None, daily_at=datetime.time(11), user=user)
         for newspaper in (hourly, merged, bare):
@@ -230,8 +223,7 @@ def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only
     saved = admin_client.post(f"{address}schedule/", {"when": "daily", "daily_at": "06:30"}, follow=True)
     assert "is crawled every day at 06:30." in saved.content.decode()
     admin_client.post(f"{address}schedule/", {"when": "6"})
-    shown = admin_client.get(address).content.decode()
-    assert "is crawled every 6 hours (before: every day at 06:30)." in shown
+    assert "is crawled every 6 hours (before: every day at 06:30)." in admin_client.get(address).content.decode()
     admin_client.post(f"{address}schedule/", {"when": ""})
     assert not CrawlSchedule.objects.exists()
     begin()

@@ -83,10 +83,8 @@ def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would
     assert list(articles) == ["/2024/05/ferry", "/2024/05/bridge", "/2024/05/gone"]
     assert (articles["/2024/05/ferry"]["headline"], articles["/2024/05/ferry"]["day"]) == ("Last ferry", "2024-05-03")
     assert articles["/2024/05/ferry"]["text"] == FERRY
-    assert [articles[f"/2024/05/{name}"]["reason"] for name in ("bridge", "gone")] == [
-        "no publication date",
-        "HTTP 404",
-    ]
+    reasons = [articles[f"/2024/05/{name}"]["reason"] for name in ("bridge", "gone")]
+    assert reasons == ["no publication date", "HTTP 404"]
     site.requests.clear()
     found = trials.try_newspaper(draft | {"teasers": True}, pause=0)
     told = [[article[name] for name in ("headline", "text", "day")] for article in found["articles"]]
@@ -150,9 +148,8 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
         assert text in page
     assert (Newspaper.objects.count(), Article.objects.count(), PendingLink.objects.count()) == (0, 0, 0)
     Newspaper.objects.create(name="Fjordbladet")
-    assert (
-        "There is a newspaper “Fjordbladet” already." in client.post(address, entered | {"save": "1"}).content.decode()
-    )
+    said = client.post(address, entered | {"save": "1"}).content.decode()
+    assert "There is a newspaper “Fjordbladet” already." in said
     saved = client.post(address, entered | {"name": "Fjorden", "save": "1"}, follow=True).content.decode()
     assert "Fjorden is saved. It is crawled every 6 hours." in saved
     assert "was added on the page Crawls." in saved

@@ -42,9 +42,8 @@ def fjordbladet(name: str = "Fjordbladet") -> Newspaper:
 def test_without_newspapers_the_page_says_what_to_do(editor_client: Client) -> None:
     assert "Ask an admin to add one." in editor_client.get("/crawls/").content.decode()
     admin = client_of(make_user("ada", "admin"))
-    assert (
-        '<a href="/crawls/add/">Add a newspaper</a>: its home page is enough.' in admin.get("/crawls/").content.decode()
-    )
+    page = admin.get("/crawls/").content.decode()
+    assert '<a href="/crawls/add/">Add a newspaper</a>: its home page is enough.' in page
 
 
 def test_the_list_shows_counts_and_each_reason_with_its_meaning_remedy_and_example(editor_client: Client) -> None:
@@ -108,8 +107,7 @@ def test_newspapers_come_in_pages(editor_client: Client) -> None:
 
 def test_addresses_and_names_on_the_pages_cannot_run_scripts(editor_client: Client) -> None:
     newspaper = fjordbladet("<b>Fjord</b>")
-    made = visit(newspaper, {"failed/bad address": 1})
-    Visit.objects.filter(pk=made.pk).update(
+    Visit.objects.filter(pk=visit(newspaper, {"failed/bad address": 1}).pk).update(
         failures=[{"reason": "bad address", "number": 1, "url": "javascript:alert(1)"}]
     )
     for address in ("/crawls/", f"/crawls/{newspaper.pk}/"):

@@ -69,8 +69,6 @@ def read_all_rows(body: bytes) -> None:
 
 
 def in_file(folder: Path, name: str, read: Callable[[Path], Any]) -> Callable[[bytes], Any]:
-    """Return a reader of bytes that reads a file."""
-
     def of(body: bytes) -> None:
         path = folder / name
         path.write_bytes(body)
@@ -142,7 +140,5 @@ def test_a_password_in_a_list_of_links_was_shown_with_the_fault() -> None:
 
 def test_a_byline_of_many_at_signs_took_cubic_time() -> None:
     row = "@" * 20_000
-    assert (
-        timed(0.5, lambda: _ADDRESS.sub("", f"{row} Liv Dahl <a.b@c.example>, l@d@e.f.g! x@y. .@"))
-        == f"{row} Liv Dahl   x@y. .@"
-    )
+    left = timed(0.5, lambda: _ADDRESS.sub("", f"{row} Liv Dahl <a.b@c.example>, l@d@e.f.g! x@y. .@"))
+    assert left == f"{row} Liv Dahl   x@y. .@"

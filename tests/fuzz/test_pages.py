@@ -40,8 +40,6 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class Sent:
-    """A request as it is sent."""
-
     role: str
     method: str
     url: str
@@ -68,8 +66,7 @@ class Site:
         self.token = make_token(users["superuser"], "fuzz", scopes_of(users["superuser"]))[1]
         self.targets = targets()
         # In the suite the code alone says what to send: reading all pages first takes a minute.
-        long_form = effort.long_form()
-        self.pages = learn_from_pages(self.targets, self.clients["superuser"]) if long_form else 0
+        self.pages = learn_from_pages(self.targets, self.clients["superuser"]) if effort.long_form() else 0
         self.statuses: Counter[tuple[str, int]] = Counter()
 
     def request(self, target: Target) -> st.SearchStrategy[Sent]:

@@ -94,8 +94,7 @@ def _encoded(text: str, changes: list[tuple[str, float, int, str]], charset: str
         pieces[at : at + reach] = _CHANGES[kind](found, odd)
         if kind == "cut":
             del pieces[at:]
-    errors = "surrogatepass" if charset.startswith("utf") else "replace"
-    return "".join(pieces)[:1_000_000].encode(charset, errors)
+    return "".join(pieces)[:1_000_000].encode(charset, "surrogatepass" if charset.startswith("utf") else "replace")
 
 
 _CHANGES: dict[str, Callable[[list[str], str], list[str]]] = {

@@ -22,7 +22,6 @@ ROLES = ("viewer", "editor", "admin", "superuser")
 
 
 def people() -> dict[str, User]:
-    """Return a user of each role."""
     flags: dict[str, Any] = {"admin": {"is_staff": True}, "superuser": {"is_staff": True, "is_superuser": True}}
     groups = {role: [role] for role in ROLES if role != "superuser"}
     return {
@@ -32,7 +31,6 @@ def people() -> dict[str, User]:
 
 
 def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
-    """Store some rows of nearly every kind."""
     ada = users["superuser"]
     text = f"The ferry sails again {MARKER} after forty days, says the captain on the bridge of the ship. " * 3
     papers = ("Harbour Post", 2), (f"Coast {MARKER}", 2), ("Harbour Post", 3), ("Third", 4)
@@ -68,7 +66,6 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
     ProfileRule.objects.create(profile=profile, newspaper=newspaper, left_out=True)
     answer = {"first_kind": "confirm", "user": users["admin"], "kind": "reject", "note": MARKER, "blind": True}
     SecondReading.objects.create(pair=waiting, decision=decided, **answer)
-    merged = Newspaper.objects.get(name="Third")
-    merge_newspapers(merged, newspaper, user=ada)
+    merge_newspapers(Newspaper.objects.get(name="Third"), newspaper, user=ada)
     Batch.objects.create(kind="confirm", query="verdict=duplicate", seed=1, size=1, drawn=1, made_by=ada, after=0)
     Job.objects.create(kind="reextraction", title="Extract again", requested_by=ada)

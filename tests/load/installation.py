@@ -72,12 +72,10 @@ class Installation:
 
     @contextmanager
     def worker(self) -> Iterator[None]:
-        """Let a worker wait for tasks while the block runs."""
         with self._process([sys.executable, "manage.py", "db_worker", "--interval=2"], "worker"):
             yield
 
     def log(self, name: str) -> str:
-        """Return what the pages or the worker have logged."""
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
     @contextmanager
@@ -105,14 +103,12 @@ class Chores:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Wait until all have ended."""
         self.stop.set()
         for loop in self.loops:
             if loop.ident:
                 loop.join()
 
     def start(self) -> None:
-        """Begin all three side by side."""
         for loop in self.loops:
             loop.start()
 

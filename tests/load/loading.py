@@ -79,8 +79,7 @@ def let_in(site: Installation, load: Load, outcome: Outcome, begin: Callable[[],
         outcome.load.enough = load.answers
         begin()
         _visit(_people(site, address, load, load.editors, load.readers), load.seconds, outcome.load)
-    answers = [*alone.answers, *outcome.load.answers]
-    outcome.faults += [*alone.faults, *outcome.load.faults, *lost_or_doubled(answers)]
+    outcome.faults += [*alone.faults, *outcome.load.faults, *lost_or_doubled([*alone.answers, *outcome.load.answers])]
     outcome.faults += [f"the pages logged: {traceback}" for traceback in tracebacks(site.log("pages"))]
     if deadlocks() > before:
         outcome.faults.append(f"PostgreSQL ended {deadlocks() - before} deadlocks")
@@ -203,7 +202,6 @@ def _cells(seconds: Sequence[float]) -> str:
 
 
 def summary(outcome: Outcome) -> str:
-    """Return what happened in a few lines."""
     told = Counter(answer.told for answer in outcome.load.answers)
     statuses = Counter(request.status for request in outcome.load.requests)
     lines = [

@@ -16,9 +16,8 @@ import httpx
 import lxml.html
 from django.urls import Resolver404, resolve, reverse
 
-Told = Literal[
-    "stored", "refused", "nothing"
-]  # "nothing": no answer came, or one of the 5xx: both outcomes are allowed
+# "nothing": no answer came, or one of the 5xx: both outcomes are allowed.
+Told = Literal["stored", "refused", "nothing"]
 TIMEOUT_SECONDS = 60
 # What a reader does not follow: files, which have no links, and what ends the session.
 _LEFT_OUT = re.compile(r"\.(csv|jsonl|json|parquet|graphml|gz|zip|svg|atom|html|warc)\b|/logout|/static/|/admin/|/api/")
@@ -62,7 +61,6 @@ class Diary:
     enough: int | None = None  # after so many answers it is over
 
     def note_answer(self, answer: Answer) -> None:
-        """Keep an answer, and stop everybody if there are enough."""
         self.answers.append(answer)
         if self.enough is not None and len(self.answers) >= self.enough:
             self.stop.set()
@@ -81,7 +79,6 @@ class Person(threading.Thread):
         self.browser = httpx.Client(base_url=base_url, cookies=cookies, timeout=TIMEOUT_SECONDS, trust_env=False)
 
     def run(self) -> None:
-        """Do one thing after the other until the diary says to stop."""
         try:
             # It sets the cookie that forms need.
             self.get("/")
@@ -122,16 +119,13 @@ class Person(threading.Thread):
 
 
 class Reader(Person):
-    """Somebody who follows links."""
-
     def __init__(self, *arguments: object, starts: tuple[str, ...], **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
         self.starts, self.links = starts, list(starts)
 
     def act(self) -> None:
         """Open a page: one that the last page links to, or where everybody begins."""
-        chosen = self.dice.choice(self.links if self.dice.random() < 0.8 else self.starts)
-        page = self.get(chosen)
+        page = self.get(self.dice.choice(self.links if self.dice.random() < 0.8 else self.starts))
         self.links = (list(_links(page)) if page is not None else []) or list(self.starts)
 
 

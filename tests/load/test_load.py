@@ -17,8 +17,7 @@ from tests.load.people import Answer, Request
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_no_answer_is_lost_when_editors_meet(store: StoreArticle) -> None:
-    articles = [store() for _ in range(9)]
-    for first, second in pairwise(articles):
+    for first, second in pairwise([store() for _ in range(9)]):
         make_pair(first, second, trigram=0.7)
     # Pairs that no run has found.
     before = broken_promises()

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.factories import make_user
+from tests.factories import client_of, make_user
 
 
 @pytest.fixture
@@ -14,6 +14,4 @@ def ada(db: None) -> User:
 
 @pytest.fixture
 def staff(ada: User) -> Client:
-    client = Client()
-    client.force_login(ada)
-    return client
+    return client_of(ada)

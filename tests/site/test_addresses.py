@@ -88,11 +88,8 @@ def test_every_right_asks_for_its_permission_and_every_address_for_a_right() -> 
     }
     # The rule of an address comes before the rule of its package.
     assert rule_of(["admin"], "logout") == addresses.Rule(addresses.LOGIN, is_form=True)
-    assert (
-        rule_of(["admin"], "index")
-        == rule_of(["admin", "of it"], None)
-        == addresses.Rule(addresses.CONFIGURE, is_form=True)
-    )
+    configure = addresses.Rule(addresses.CONFIGURE, is_form=True)
+    assert rule_of(["admin"], "index") == rule_of(["admin", "of it"], None) == configure
     assert [rule_of([], None), rule_of([], "nowhere"), rule_of(["elsewhere"], "queue")] == [None, None, None]
 
 

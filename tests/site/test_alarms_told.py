@@ -200,8 +200,7 @@ def test_what_cannot_be_sent_is_tried_again_and_is_an_alarm_itself(server: MailS
     assert (notice.mail, notice.mail_tries) == ("waiting", len(RETRY_MINUTES) + 1)
     assert notice.mail_answer.startswith("SMTPRecipientsRefused: ")
     ada = client_of("admin")
-    page = ada.get("/").content.decode()
-    assert "E-mails about alarms cannot be sent." in page
+    assert "E-mails about alarms cannot be sent." in ada.get("/").content.decode()
     assert "relaying denied" in ada.get("/alarms/").content.decode()
     # What begins meanwhile does not wait until then, and takes the rest along.
     server.refusing = False
@@ -328,9 +327,8 @@ call_command("db_worker", "--no-startup-delay", "--interval=1")
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_tells_of_a_run_that_failed_and_of_a_newspaper_that_fails(server: MailServer, receiver: Any) -> None:
-    make_webhook(
-        make_user("ada", "admin", email="ada@paper.example"), f"http://127.0.0.1:{receiver.server_port}/", ["alarm"]
-    )
+    ada = make_user("ada", "admin", email="ada@paper.example")
+    make_webhook(ada, f"http://127.0.0.1:{receiver.server_port}/", ["alarm"])
     Newspaper.objects.create(name="Fjordbladet")
     make_run(state="failed", finished_at=NOW, error="[Errno 28] No space left on device")
     settings = {"ALARM_DISK_FREE": "0", "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}

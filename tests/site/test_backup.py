@@ -49,8 +49,7 @@ def rows_of(cursor: Any) -> dict[str, list[bytes]]:
 def archive(store: StoreArticle) -> None:
     """An archive with a cluster, odd characters, a decision and a login."""
     make_cluster(store("a tab \t, a backslash \\ and \\. here"), store("two\nlines, “quotes”, Москва 🗞"))
-    editor = make_user("anna", "editor")
-    decide_pair(Pair.objects.get(), "confirm", user=editor)
+    decide_pair(Pair.objects.get(), "confirm", user=make_user("anna", "editor"))
 
 
 @pytest.fixture
@@ -95,8 +94,7 @@ def test_every_row_is_restored_into_an_empty_database_in_both_formats(
         target.execute("DELETE FROM dedup_link")
     with pytest.raises(psycopg.errors.ForeignKeyViolation):
         target.execute("INSERT INTO dedup_changedarticle (article) SELECT 1; DELETE FROM articles_newspaper")
-    invalid = target.execute("SELECT count(*) FROM pg_index WHERE NOT indisvalid").fetchone()
-    assert invalid == (0,)
+    assert target.execute("SELECT count(*) FROM pg_index WHERE NOT indisvalid").fetchone() == (0,)
 
 
 @pytest.mark.parametrize("wanted", list(Format))

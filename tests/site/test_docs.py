@@ -51,8 +51,7 @@ BLOCKS = [(page, block) for page, text in (*DOCS.items(), ("README.md", README))
 )
 def test_a_command_to_copy_is_understood(page: str, line: str) -> None:
     found = _COMMAND.search(line)
-    arguments = re.split(r" [<>|] ", found["arguments"])[0]
-    parser_of(found["name"]).parse_args(shlex.split(arguments, comments=True))
+    parser_of(found["name"]).parse_args(shlex.split(re.split(r" [<>|] ", found["arguments"])[0], comments=True))
 
 
 @pytest.mark.parametrize("page", DOCS)
@@ -142,15 +141,13 @@ def test_ci_runs_the_checks_and_the_tests_and_nothing_of_its_own_as_does_a_commi
 def test_the_workflow_runs_ci_on_every_python_and_the_oldest_postgresql_that_are_supported() -> None:
     job = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["run"]
     matrix = job["strategy"]["matrix"]
-    assert [step["run"] for step in job["steps"] if "run" in step][-1] == (
-        ".ci/run --postgresql ${{ matrix.postgresql }}"
-    )
+    runs = [step["run"] for step in job["steps"] if "run" in step]
+    assert runs[-1] == ".ci/run --postgresql ${{ matrix.postgresql }}"
     required = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"', text("pyproject.toml"), re.MULTILINE)
     lowest, above = required.groups()
     assert matrix["python"] == [f"3.{minor}" for minor in range(int(lowest), int(above))]
     assert matrix["postgresql"] == ["embedded"]
-    tested = [entry["postgresql"] for entry in matrix["include"]]
-    assert min(tested) == MINIMUM_VERSION
+    assert min([entry["postgresql"] for entry in matrix["include"]]) == MINIMUM_VERSION
     assert f"(PostgreSQL {MINIMUM_VERSION} or newer)" in text("docs/running.md")
     # Every night, also the tests that take long.
     job = yaml.safe_load(text(".github/workflows/nightly.yml"))["jobs"]["run"]
@@ -266,8 +263,7 @@ def test_a_guide_names_buttons_keys_and_addresses_that_exist(name: str) -> None:
     assert [label for label in named if label not in product] == []
     for key, label in re.findall(r"^\| `(\w)` \| ([^|]+) \|", guide, re.MULTILINE):
         assert any((action.key, action.label) == (key, label) for action in ACTIONS.values()), key
-    keys = {action.key for action in ACTIONS.values()}
-    assert set(re.findall(r"`([a-zA-Z?])`", guide)) <= keys
+    assert set(re.findall(r"`([a-zA-Z?])`", guide)) <= {action.key for action in ACTIONS.values()}
     for address in re.findall(r"`(/[\w/]+/)`", guide):
         assert resolve(address)
 

@@ -35,8 +35,6 @@ STOP = "from newsdedup_site.embedded import server; server.stop()"
 
 
 class Home:
-    """A folder for a server, and processes that use it."""
-
     def __init__(self, folder: Path, **options: object) -> None:
         self.folder = folder
         self.environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "NEWSDEDUP_HOME": str(folder)}
@@ -267,8 +265,7 @@ def test_no_folder_that_was_there_before_changes_its_permissions(server, open_fo
 
 @pytest.mark.slow
 def test_the_socket_of_a_deep_folder_lies_elsewhere(open_folder) -> None:
-    deep = open_folder / ("deep" * 20) / ("deeper" * 10)
-    home = Home(deep)
+    home = Home(open_folder / ("deep" * 20) / ("deeper" * 10))
     folder = Path(home.run("-c", "from newsdedup_site.embedded import folders; print(folders.socket_folder())"))
     assert len(str(folder / folders.SOCKET_NAME)) <= folders.SOCKET_PATH_BYTES
     try:

@@ -181,7 +181,6 @@ if __name__ == "__main__":
 
 
 def shown(_task: int, _on_read: object) -> str:
-    """Return the settings of this process's connection."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT current_setting('client_connection_check_interval'), current_setting('application_name')"

@@ -91,8 +91,7 @@ def test_every_page_of_what_runs_find_leads_to_the_first_steps(store: StoreArtic
 
     assert leading() == dict.fromkeys(OF_RUNS, "There are no articles yet.")
     store()
-    with_articles = OF_RUNS - {"articles", "stories"}
-    assert leading() == dict.fromkeys(with_articles, "The articles have not been compared yet.")
+    assert leading() == dict.fromkeys(OF_RUNS - {"articles", "stories"}, "The articles have not been compared yet.")
     make_run()
     assert leading() == {}
 

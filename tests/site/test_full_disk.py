@@ -55,7 +55,6 @@ def manage(*arguments: str, stdout: object) -> tuple[int, str]:
 
 
 def fault_of(command: object, *arguments: str, **streams: object) -> str:
-    """Run a command that fails; return what it says."""
     with pytest.raises(CommandError) as raised:
         call_command(command, *arguments, **({"stdout": io.StringIO(), "stderr": io.StringIO()} | streams))
     said = str(raised.value)
@@ -72,8 +71,7 @@ def long_articles(db: None, store: StoreArticle) -> list[Article]:
     for place in range(2):
         text = os.urandom(20 * LIMIT).hex()
         article = store(text, headline=f"{place} {text[:1900]}", url=f"https://paper.example/story-{place}")
-        page = gzip.compress(os.urandom(20 * LIMIT))
-        ArticlePage.objects.create(article=article, url=article.url, body=page)
+        ArticlePage.objects.create(article=article, url=article.url, body=gzip.compress(os.urandom(20 * LIMIT)))
         found.append(article)
     make_pair(*found, trigram=0.9)
     return found
@@ -85,10 +83,7 @@ def test_standard_output_that_is_full_is_one_sentence(store: StoreArticle) -> No
     with FULL.open("w") as full:
         assert manage("export_articles", stdout=full) == (1, f"CommandError: {STDOUT_FULL}\n")
         status, said = manage("diffsettings", stdout=full)  # a command of Django's own
-    assert (status, said) == (
-        1,
-        f"Standard output cannot be written: No space left on device. {REMEDY}.\n",
-    )
+    assert (status, said) == (1, f"Standard output cannot be written: No space left on device. {REMEDY}.\n")
 
 
 @pytest.mark.django_db(transaction=True)

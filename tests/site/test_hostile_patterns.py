@@ -69,5 +69,4 @@ def test_every_form_refuses_what_would_take_too_long() -> None:
 
 def test_no_other_table_stores_patterns() -> None:
     fields = [field for model in apps.get_models() for field in model._meta.concrete_fields]
-    found = {str(field) for field in fields if is_of_patterns(field.name, field.help_text)}
-    assert found == STORED
+    assert {str(field) for field in fields if is_of_patterns(field.name, field.help_text)} == STORED

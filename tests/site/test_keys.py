@@ -69,8 +69,7 @@ def test_keys_are_stored_for_their_user_and_shown_on_the_pages(client: Client) -
     answer = client.post("/keys/switch/", {"on": "0", "next": "/queue/?sort=date"})
     assert answer["Location"] == "/queue/?sort=date"
     assert "data-key" not in client.get("/queue/").content.decode()
-    answer = client.post("/keys/switch/", {"on": "1", "next": "https://elsewhere.example/"})
-    assert answer["Location"] == "/keys/"
+    assert client.post("/keys/switch/", {"on": "1", "next": "https://elsewhere.example/"})["Location"] == "/keys/"
     assert keys_of(editor).by_action["help"] == "h"
     client.post("/keys/", {"reset": "1"})
     assert keys_of(editor).by_action["help"] == "?"

@@ -87,8 +87,7 @@ def statuses(names: list[str], **options: str) -> list[int]:
 
 
 def test_one_password_for_thirty_names_from_one_address_is_stopped(mara: User, clock) -> None:
-    names = [f"name{number}" for number in range(30)]
-    assert statuses(names) == [200] * (LIMITS["address"].failures - 1) + [429] * 11
+    assert statuses([f"name{number}" for number in range(30)]) == [200] * (LIMITS["address"].failures - 1) + [429] * 11
     assert attempt("mara", PASSWORD).status_code == 429
     assert attempt("mara", PASSWORD, OFFICE).status_code == 302
 
@@ -149,8 +148,7 @@ def test_a_failure_is_forgotten_after_a_day(mara: User, clock) -> None:
 def test_an_admin_unlocks_a_person_and_an_address_in_the_browser(staff: Client, mara: User) -> None:
     statuses(["mara"] * LIMITS["pair"].failures)
     assert ">locked<" in staff.get(f"/people/{mara.pk}/").content.decode()
-    page = staff.get("/people/").content.decode()
-    assert f"<strong>mara</strong> from {ELSEWHERE}" in page
+    assert f"<strong>mara</strong> from {ELSEWHERE}" in staff.get("/people/").content.decode()
     answer = staff.post("/people/unlock/", {"name": "mara", "address": ELSEWHERE}, follow=True)
     assert f"Unlocked: mara from {ELSEWHERE}." in answer.content.decode()
     assert attempt("mara", PASSWORD).status_code == 302

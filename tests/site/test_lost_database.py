@@ -135,7 +135,6 @@ class Answer:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The fields of the form on the page, as a browser sends them."""
         hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', self.page)
         notes = re.findall(r'<textarea [^>]*name="([^"]+)"[^>]*>\n([^<]*)</textarea>', self.page)
         return {name: html.unescape(value) for name, value in hidden + notes if name != "csrfmiddlewaretoken"}
@@ -187,7 +186,6 @@ def served_from(folder: Path) -> Iterator[Site]:
 
 @pytest.fixture
 def busy(site: Site) -> Iterator[psutil.Process]:
-    """The database process of a statement that never ends."""
     ask = f"c.execute('{ENDLESS}')"
     program = (
         "from newsdedup_site.embedded import server as k; c = k.connect('newsdedup'); "

@@ -60,8 +60,7 @@ def test_wrong_settings_and_a_home_that_cannot_be_used_are_said_in_a_sentence() 
 @pytest.fixture
 def c_locale(db):
     """The URL of an empty database in which pg_trgm would ignore all letters but ASCII."""
-    name = f"{connection.settings_dict['NAME']}_manage_c"
-    with own_database(name, options="ENCODING 'UTF8' LOCALE 'C'") as url:
+    with own_database(f"{connection.settings_dict['NAME']}_manage_c", options="ENCODING 'UTF8' LOCALE 'C'") as url:
         yield url
 
 
@@ -148,9 +147,8 @@ def test_a_database_in_a_c_locale_is_refused_with_the_remedy(c_locale, command: 
     assert "(dedup.E003) The database has LC_CTYPE C, in which pg_trgm sees no letters" in said
     assert "HINT: Create the database with LC_CTYPE C.UTF-8" in said
     with psycopg.connect(c_locale) as untouched:
-        assert untouched.execute(
-            "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"
-        ).fetchone() == (0,)
+        tables = untouched.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace")
+        assert tables.fetchone() == (0,)
 
 
 @pytest.mark.slow
@@ -188,8 +186,7 @@ LONG = {
 def test_the_help_of_a_command_shows_its_own_options_first_and_its_exit_codes(name: str) -> None:
     command = OWN[name]
     assert isinstance(command, ProjectCommand)
-    shown = command.create_parser("manage.py", name).format_help()
-    options, codes = shown.split("\nexit codes:\n")
+    options, codes = command.create_parser("manage.py", name).format_help().split("\nexit codes:\n")
     own, _, _ = options.partition("  --version ")
     assert "--verbosity" not in own.split("options:")[1]
     assert ("  --no-progress " in own) == (name in LONG) == isinstance(command, LongCommand)
@@ -276,5 +273,4 @@ def test_a_migration_waits_for_another_one(monkeypatch, caplog) -> None:
 
         other.execute("SELECT pg_advisory_unlock_all()")
         call_command("migrate", verbosity=0)
-        held = other.execute("SELECT pg_try_advisory_lock(%s)", [Lock.MIGRATE]).fetchone()
-        assert held == (True,)
+        assert other.execute("SELECT pg_try_advisory_lock(%s)", [Lock.MIGRATE]).fetchone() == (True,)

@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from newsdedup_site.people import actions
 from newsdedup_site.people.actions import PersonError, make_link
-from tests.factories import PASSWORD, make_user
+from tests.factories import PASSWORD, client_of, make_user
 from tests.pages import notices
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,6 @@ NEW = {"new_password1": "an-even-longer-phrase", "new_password2": "an-even-longe
 
 
 def post(client: Client, view: str, person: User | None = None, /, **values: str) -> str:
-    """Send a form of the pages about people, and return the page that comes."""
     answer = client.post(reverse(view, args=[person.pk] if person else []), values, follow=True)
     assert answer.status_code == 200
     return answer.content.decode()
@@ -114,8 +113,7 @@ def test_a_forgotten_password_is_replaced_and_works_until_then(staff: Client) ->
 
 def test_a_role_is_given_and_logged(staff: Client) -> None:
     mara = make_user("mara", "viewer")
-    browser = Client()
-    browser.force_login(mara)
+    browser = client_of(mara)
     assert browser.get("/runs/new/").status_code == 403
     post(staff, "person_change", mara, role="admin", email="mara@desk.example")
     mara.refresh_from_db()
@@ -195,8 +193,7 @@ def test_all_changes_are_listed_page_by_page(staff: Client) -> None:
 
 def test_a_link_is_kept_out_of_every_cache_and_a_form_that_comes_as_a_link_does_nothing(staff: Client) -> None:
     mara = make_user("mara", "editor")
-    answer = staff.post(reverse("person_link", args=[mara.pk]))
-    assert "no-store" in answer["Cache-Control"]
+    assert "no-store" in staff.post(reverse("person_link", args=[mara.pk]))["Cache-Control"]
     assert staff.get(reverse("person_block", args=[mara.pk]))["Location"] == f"/people/{mara.pk}/"
     mara.refresh_from_db()
     assert mara.is_active
@@ -217,8 +214,7 @@ def test_what_is_done_to_a_person_is_returned_logged_and_refused_in_words(ada: U
         ("ada", "mara", "has no e-mail address now."),
         ("ada", "mara", "has the role editor now (before: viewer); has the e-mail address m@desk.example now."),
     ]
-    browser = Client()
-    browser.force_login(mara)
+    client_of(mara)
     assert actions.block(mara.pk, by=ada) == 1
     assert log()[-1] == ("ada", "mara", "was blocked; 1 session ended.")
     mara.refresh_from_db()
@@ -237,9 +233,8 @@ def test_what_is_done_to_a_person_is_returned_logged_and_refused_in_words(ada: U
         assert str(raised.value) == said
     assert len(log()) == 4
     # An admin may change their own address.
-    assert actions.change(ada.pk, email="ada@desk.example", role="admin", by=ada) == [
-        "has the e-mail address ada@desk.example now"
-    ]
+    changes = actions.change(ada.pk, email="ada@desk.example", role="admin", by=ada)
+    assert changes == ["has the e-mail address ada@desk.example now"]
     actions.unblock(mara.pk, by=ada)
     assert log()[-1] == ("ada", "mara", "was unblocked.")
     assert actions.block(mara.pk, by=ada) == 0
@@ -303,9 +298,9 @@ def test_unlocking_is_logged_once_for_whom_it_is_about(ada: User) -> None:
 def test_only_the_sessions_of_a_person_that_still_run_are_ended() -> None:
     mara, ben = make_user("mara"), make_user("ben")
     for user in (mara, mara, ben):
-        Client().force_login(user)
+        client_of(user)
     with time_machine.travel(datetime.timedelta(days=-400), tick=False):
-        Client().force_login(mara)
+        client_of(mara)
     assert actions.end_sessions(mara) == 2
     assert actions.end_sessions(mara) == 0
     assert actions.end_sessions(ben) == 1

@@ -171,10 +171,8 @@ def cookies(response: http.client.HTTPResponse) -> dict[str, tuple[str, set[str]
     for header in response.headers.get_all("Set-Cookie", []):
         pair, *attributes = header.split("; ")
         name, _, value = pair.partition("=")
-        found[name] = (
-            value,
-            {attribute for attribute in attributes if not attribute.startswith(("expires=", "Max-Age="))},
-        )
+        bounds = {attribute for attribute in attributes if not attribute.startswith(("expires=", "Max-Age="))}
+        found[name] = (value, bounds)
     return found
 
 
@@ -195,9 +193,8 @@ def security_headers(response: http.client.HTTPResponse) -> dict[str, str]:
     found = {name: response.headers[name] for name in asked if name in response.headers}
     if "Content-Security-Policy" in found:
         # Its order means nothing.
-        found["Content-Security-Policy"] = "; ".join(
-            sorted(directive.strip() for directive in found["Content-Security-Policy"].split(";"))
-        )
+        directives = map(str.strip, found["Content-Security-Policy"].split(";"))
+        found["Content-Security-Policy"] = "; ".join(sorted(directives))
     return found
 
 
@@ -269,10 +266,8 @@ def test_names_of_this_machine_are_told_from_others() -> None:
     local = ["localhost", "LOCALHOST", ".localhost", "a.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "::1"]
     others = ["*", "", ".", "localhost.example", "10.0.0.1", "0.0.0.0", "[::]", ".example.org", "desk"]  # noqa: S104
     assert [name for name in [*local, *others] if is_local(name)] == local
-    assert hosts_elsewhere(["localhost", "a.example"], ["https://b.example:8443", "http://127.0.0.1:8000"]) == [
-        "a.example",
-        "b.example",
-    ]
+    origins = ["https://b.example:8443", "http://127.0.0.1:8000"]
+    assert hosts_elsewhere(["localhost", "a.example"], origins) == ["a.example", "b.example"]
 
 
 # Who has to wait for another client is answered later than that, or never.

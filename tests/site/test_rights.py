@@ -45,7 +45,6 @@ QUICK = ("nobody", "viewer", "superuser")
 
 @cache
 def samples() -> list[Address]:
-    """Return every address; its url() leads to it."""
     found = list(addresses())
     for address in found:
         match = resolve(address.url())
@@ -62,8 +61,7 @@ def client_of(role: str) -> Client:
     groups = [role] if role in ("viewer", "editor", "admin") else []
     name = role.replace(" ", "-")
     high = {"is_staff": role in ("admin", "superuser"), "is_superuser": role == "superuser"}
-    user = User.objects.filter(username=name).first() or make_user(name, *groups, **high)
-    client.force_login(user)
+    client.force_login(User.objects.filter(username=name).first() or make_user(name, *groups, **high))
     return client
 
 
@@ -207,8 +205,7 @@ def test_every_form_is_guarded_against_other_sites() -> None:
     answers = [(sample, client.post(sample.url()).status_code) for sample in samples()]
     # The API takes no cookie: without a token, a login is none.
     refusals = {True: {401, 403, 404, 405}, False: {403}}
-    wrong = [sample.url() for sample, status in answers if status not in refusals[sample.name.startswith("api:")]]
-    assert wrong == []
+    assert [sample.url() for sample, status in answers if status not in refusals[sample.name.startswith("api:")]] == []
 
 
 # ---- the admin ----

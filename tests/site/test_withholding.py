@@ -106,11 +106,8 @@ def test_it_is_in_no_page_export_or_question_and_represents_no_cluster(marked: A
         answer = viewer.get(url, follow=True)
         body = b"".join(answer.streaming_content) if answer.streaming else answer.content
         shown[url] = (answer.status_code, MARK.lower() in body.decode().replace("q=Zwinkelmoor", "").lower())
-    assert {
-        url: shown_page
-        for url, shown_page in shown.items()
-        if shown_page[0] != 200 or (shown_page[1] and "?q=" not in url)
-    } == {}
+    wrong = {url: found for url, found in shown.items() if found[0] != 200 or (found[1] and "?q=" not in url)}
+    assert wrong == {}
     assert "Withheld" in viewer.get(f"/articles/{marked.pk}/").content.decode()
     assert [row.values["id"] for row in exported_rows(Mode.KEEP)] == [later.pk]
     assert not OpenQuestion.objects.exists()
@@ -119,8 +116,7 @@ def test_it_is_in_no_page_export_or_question_and_represents_no_cluster(marked: A
 def test_what_brings_it_again_changes_nothing(marked: Article) -> None:
     withhold(marked.pk, reason="A dispute")
     before = rows_of(marked.pk)
-    came = IncomingArticle(marked.date, f"{MARK} has a bridge", URL, TEXT, "Selby Gazette")
-    stored = store_article(came)
+    stored = store_article(IncomingArticle(marked.date, f"{MARK} has a bridge", URL, TEXT, "Selby Gazette"))
     assert (stored.outcome, stored.article_id, stored.headline) == ("known", marked.pk, "")
     assert rows_of(marked.pk) == before
     Article.objects.update(normalizer_version=0)

@@ -19,8 +19,6 @@ from tests.upgrades.states import MIGRATE, STATES, Rows, State, all_rows, differ
 
 @dataclass
 class Trial:
-    """What was tried with a state, and what was wrong."""
-
     state: State
     faults: list[str] = field(default_factory=list)
     pairs: int = 0
@@ -29,7 +27,6 @@ class Trial:
 
 
 def try_state(state: State, server: str, afresh: list[object]) -> Trial:
-    """Restore, upgrade and use one state."""
     trial = Trial(state)
     with own_database(f"upgrade_{state.name}", server=server) as url:
         restore(state, url)
@@ -90,7 +87,6 @@ def unlike(one: Rows, other: Rows) -> list[str]:
 
 
 def main() -> int:
-    """Try, and print a line for each state."""
     parser = argparse.ArgumentParser(prog="python -m tests.upgrades", description=__doc__.partition("\n")[0])
     parser.add_argument("states", nargs="*", metavar="STATE", help="default: all")
     parser.add_argument(

@@ -26,7 +26,6 @@ class State:
 
     @property
     def path(self) -> Path:
-        """The dump: text as pg_dump writes it, compressed."""
         return FOLDER / f"{self.name}.sql.gz"
 
 
@@ -60,7 +59,6 @@ GROUP BY class.relname ORDER BY class.relname
 
 
 def restore(state: State, url: str) -> None:
-    """Restore the dump of a state into an empty database."""
     dump = gzip.decompress(state.path.read_bytes()).decode()
     with psycopg.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
         before = 0

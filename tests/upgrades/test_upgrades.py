@@ -56,8 +56,7 @@ def test_the_state_of_the_next_release_can_be_made_and_upgraded(
 
 def test_every_difference_is_named() -> None:
     before = {"pair": {"1": {"id": 1, "state": "confirmed"}, "2": {"id": 2, "state": "rejected"}}, "old": {}}
-    after = {"pair": {"1": {"id": 1, "state": "undecided", "new": True}}, "more": {}}
-    assert differences(before, after) == [
+    assert differences(before, {"pair": {"1": {"id": 1, "state": "undecided", "new": True}}, "more": {}}) == [
         "pair 1: state was 'confirmed' and is 'undecided'",
         "pair 2 is gone: {'id': 2, 'state': 'rejected'}",
         "old is gone",

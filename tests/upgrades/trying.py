@@ -160,7 +160,6 @@ _RATES_END = (
 
 
 def write_articles(path: Path | str) -> None:
-    """Write them as JSON lines."""
     Path(path).write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in articles()), encoding="utf-8")
 
 

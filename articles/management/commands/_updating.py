@@ -8,12 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from articles.management.arguments import (
-    add_batch_size_option,
-    add_newspaper_arguments,
-    add_workers_option,
-    chosen_newspapers,
-)
+from articles.management import arguments
 from articles.management.base import LongCommand
 from articles.models import Article, Newspaper
 from articles.storage.ingest import refresh_statistics
@@ -40,15 +35,15 @@ class UpdatingCommand(LongCommand, ABC):
         """Update them; yield after each batch is stored."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_newspaper_arguments(parser, without="all newspapers")
-        add_batch_size_option(parser, "articles", default=self.default_batch_size)
+        arguments.add_newspaper_arguments(parser, without="all newspapers")
+        arguments.add_batch_size_option(parser, "articles", default=self.default_batch_size)
         parser.add_argument(
             "--dry-run", action="store_true", help="report how many articles are outdated; change nothing"
         )
-        add_workers_option(parser, note=self.few_articles)
+        arguments.add_workers_option(parser, note=self.few_articles)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        newspapers = chosen_newspapers(options)
+        newspapers = arguments.chosen_newspapers(options)
         if not options["dry_run"]:
             self.prepare(newspapers)
         outdated = self.outdated(newspapers).count()

@@ -45,8 +45,7 @@ class Command(LongCommand):
             writer = PageWriter(stream, path.name)
             # A few at a time, so that a long export holds no long transaction.
             portions = in_portions(pages.prefetch_related("following"), PORTION)
-            tracked = progress.track(chain.from_iterable(portions), total=pages.count(), description="pages")
-            for page in tracked:
+            for page in progress.track(chain.from_iterable(portions), total=pages.count(), description="pages"):
                 for record in _records(page):
                     writer.write(record)
                     written += 1

@@ -240,7 +240,5 @@ def _left_out(settings: Settings) -> str:
     since, limit = settings["CRAWL_SINCE"], settings.getint("CRAWL_LIMIT")
     days, links = settings.getint("SITEMAP_DAYS"), settings.getint("SITEMAP_MAX_LINKS")
     older = f"older than {since}" if since else f"older than {days:,} days (SITEMAP_DAYS), if a sitemap lists it"
-    more = (
-        f"beyond {limit:,} links (--limit)" if limit else f"beyond {links:,} new links of sitemaps (SITEMAP_MAX_LINKS)"
-    )
-    return f"What is {older}, or {more}. Crawl again for more links, with --since DAY for older ones."
+    most = f"{limit:,} links (--limit)" if limit else f"{links:,} new links of sitemaps (SITEMAP_MAX_LINKS)"
+    return f"What is {older}, or beyond {most}. Crawl again for more links, with --since DAY for older ones."

@@ -56,8 +56,7 @@ class Command(LongCommand):
         try:
             with opened(name, sys.stdin.buffer) as (stream, position, size), self.progress(options) as progress:
                 task = progress.add_task(name, total=size)
-                records = join_following(_until_damage(stream, damage))
-                for batch in store_pages(tally.pages(records), pool):
+                for batch in store_pages(tally.pages(join_following(_until_damage(stream, damage))), pool):
                     for _, stored in batch:
                         tally.count(stored)
                     progress.update(task, completed=position())
@@ -85,7 +84,6 @@ class _Tally:
         self.others: Counter[str] = Counter()
 
     def count(self, stored: Stored) -> None:
-        """Count one page."""
         self.outcomes[stored.outcome] += 1
         if stored.outcome == "rejected":
             self.refused[stored.reason] += 1

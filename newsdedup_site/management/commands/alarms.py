@@ -16,15 +16,12 @@ from newsdedup_site.models import Alarm
 
 
 class Command(ProjectCommand):
-    """Find, print, and perhaps tell."""
-
     help = (
         "Print what an admin has to see to; exit with 1 if there is anything. A worker checks by itself every three "
         "minutes, but it cannot tell that it is dead: run this with --send from cron too."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument(
             "--send", action="store_true", help="also record the alarms, and tell them by e-mail and webhooks"
         )
@@ -32,7 +29,6 @@ class Command(ProjectCommand):
         parser.add_argument("--test", action="store_true", help="only send an e-mail, to see whether it arrives")
 
     def handle(self, **options: Any) -> None:
-        """Check; or test the e-mail."""
         if options["test"]:
             self._test()
             return

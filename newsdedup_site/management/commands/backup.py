@@ -14,8 +14,6 @@ from newsdedup_site.embedded import EmbeddedServerError
 
 
 class Command(LongCommand):
-    """Write the file, read it again, and say what it has."""
-
     help = (
         "Writes a backup of the whole database to one file, as it is at one moment; editors and runs may go on. The "
         "file gets its name when it is complete and has been read again. Only you can read it: it has the logins."
@@ -24,7 +22,6 @@ class Command(LongCommand):
     exit_codes = dict.fromkeys((BackupError, DamagedBackupError, EmbeddedServerError), ExitCode.ERROR)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument("file", type=Path, help="the file to write")
         parser.add_argument("--force", action="store_true", help="replace the file if it exists")
         parser.add_argument(
@@ -35,7 +32,6 @@ class Command(LongCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        """Make the backup."""
         path: Path = options["file"]
         wanted = Format(options["format"]) if options["format"] else None
         with self.progress(options) as bars:

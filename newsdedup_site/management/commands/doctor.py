@@ -17,8 +17,6 @@ _COULD_NOT_LOOK = ExitCode.USAGE
 
 
 class Command(ProjectCommand):
-    """Look, print, and change nothing."""
-
     help = (
         "Checks whether the database keeps what newsdedup promises of it, and says how to repair what does not. It "
         "changes nothing, and can be run while editors and runs are at work. Exit code 1: it has found something; 2: "
@@ -27,7 +25,6 @@ class Command(ProjectCommand):
     exit_codes = {UnknownInvariantError: ExitCode.USAGE, EmbeddedServerError: _COULD_NOT_LOOK}
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument("checks", nargs="*", metavar="CHECK", help="check only these; default: all")
         parser.add_argument(
             "--sample",
@@ -44,12 +41,9 @@ class Command(ProjectCommand):
         sample = options["sample"]
         if sample is not None and (sample < 0 or options["all"]):
             raise usage_error(f"--sample is {sample:,}; give 0 or more, and not --all with it.")
+        drawn = None if options["all"] else SAMPLE if sample is None else sample
         try:
-            findings = examine(
-                options["checks"],
-                sample=None if options["all"] else SAMPLE if sample is None else sample,
-                seed=options["seed"],
-            )
+            findings = examine(options["checks"], sample=drawn, seed=options["seed"])
         except DatabaseError as error:
             reason = str(error).strip()
             raise CommandError(f"The database cannot be examined: {reason}", returncode=_COULD_NOT_LOOK) from error
@@ -89,9 +83,8 @@ class Command(ProjectCommand):
             }
             for finding in findings
         ]
-        self.stdout.write(
-            json.dumps({"healthy": all(finding.is_healthy for finding in findings), "checks": rows}, indent=2)
-        )
+        healthy = all(finding.is_healthy for finding in findings)
+        self.stdout.write(json.dumps({"healthy": healthy, "checks": rows}, indent=2))
 
 
 def _summary(findings: Sequence[Finding]) -> str:

@@ -12,7 +12,6 @@ class Command(make_user.Command):
     )
 
     def add_role_option(self, parser: CommandParser) -> None:
-        """Declare --admin."""
         parser.add_argument(
             "--admin",
             dest="role",

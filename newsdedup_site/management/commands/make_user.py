@@ -20,13 +20,11 @@ class Command(ProjectCommand):
     help = "Create a login with this role and a random password, and print both."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument("name", help="the name to log in with")
         self.add_role_option(parser)
         parser.add_argument("--reset", action="store_true", help="give an existing user a new password and this role")
 
     def add_role_option(self, parser: CommandParser) -> None:
-        """Declare the option that says the role."""
         parser.add_argument("--role", choices=ROLES, required=True, help="what the user may do; docs/running.md")
 
     @transaction.atomic

@@ -14,8 +14,6 @@ from newsdedup_site.privacy.removal import Preview, RemovalError, begin_articles
 
 
 class Command(LongCommand):
-    """Parse the options, count, remove, print."""
-
     help = (
         "Remove an article for good, with its pages, versions and pairs. Decisions keep who, when and what, without "
         "texts. Without --confirm, it only prints what would go."
@@ -76,6 +74,5 @@ class Command(LongCommand):
 
 
 def add_reason_options(parser: CommandParser) -> None:
-    """Add --reason and --user."""
     parser.add_argument("--reason", metavar="TEXT", help="who asked for it, and why; it stays in the log")
     add_user_option(parser)

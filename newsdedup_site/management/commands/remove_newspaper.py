@@ -19,7 +19,6 @@ class Command(remove_article.Command):
     confirmed_by = "the name of the newspaper"
 
     def found(self, what: str | None) -> tuple[str, Preview, Callable[..., Removal]]:
-        """Find the newspaper."""
         if not what:
             raise usage_error("name the newspaper that is to be removed")
         newspaper = newspaper_itself(what)

@@ -12,15 +12,12 @@ from newsdedup_site.privacy.retention import remove_pages
 
 
 class Command(LongCommand):
-    """Parse the options, delete pages, print."""
-
     help = (
         "Delete fetched pages of articles that are older than their newspaper keeps them (its setting “page days”). "
         "The articles stay, but cannot be extracted again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument("--newspaper", metavar="NAME", action="append", default=[], help="only of this newspaper")
         parser.add_argument(
             "--days",
@@ -30,7 +27,6 @@ class Command(LongCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        """Delete."""
         chosen = newspapers_named(options["newspaper"]) if options["newspaper"] else Newspaper.objects.in_use()
         removed = 0
         with self.progress(options) as progress:

@@ -24,14 +24,12 @@ class Command(LongCommand):
     exit_codes = dict.fromkeys((DamagedBackupError, RestoreError, EmbeddedServerError), ExitCode.ERROR)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument("file", type=Path, help="the backup")
         parser.add_argument(
             "--check", action="store_true", help="only read the whole file and say what it has; needs no database"
         )
 
     def handle(self, **options: Any) -> None:
-        """Check or restore the backup."""
         path: Path = options["file"]
         with self.progress(options) as bars:
             manifest = (check if options["check"] else restore)(path, reported(bars))

@@ -11,19 +11,15 @@ from newsdedup_site.privacy.removal import RemovalError, release, withhold
 
 
 class Command(ProjectCommand):
-    """Parse the options, withhold or release, print."""
-
     help = "Withhold an article from all pages, exports and runs, until --release shows it again as it was."
     exit_codes = {RemovalError: ExitCode.USAGE}
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument("article", metavar="N", type=int, help="number of the article")
         parser.add_argument("--release", action="store_true", help="show the article again")
         add_reason_options(parser)
 
     def handle(self, **options: Any) -> None:
-        """Withhold or release."""
         number, user = options["article"], chosen_user(options)
         if options["release"]:
             release(number, user=user)

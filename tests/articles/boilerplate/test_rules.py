@@ -31,8 +31,7 @@ def found_in(*texts: str, whitelisted: tuple[str, ...] = ()) -> dict[str, tuple[
 
 def with_line(line: str, *, articles: int = 3) -> list[str]:
     """Return different stories, each with this paragraph in the middle of it."""
-    stories = (story.split(". ", 1) for story in STORIES[:articles])
-    return [f"{first}.\n\n{line}\n\n{rest}" for first, rest in stories]
+    return [f"{first}.\n\n{line}\n\n{rest}" for first, rest in (story.split(". ", 1) for story in STORIES[:articles])]
 
 
 def in_text(sentence: str, *, articles: int = 3) -> list[str]:
@@ -45,9 +44,8 @@ def test_a_sentence_of_three_different_articles_is_boilerplate() -> None:
     found = find_boilerplate(texts)
 
     [sentence] = found.sentences
-    assert sentence == FoundSentence(
-        text_digest(normalize_text(SUBSCRIBE)), SUBSCRIBE, SentenceKind.BOILERPLATE, articles=(0, 1, 2)
-    )
+    digest = text_digest(normalize_text(SUBSCRIBE))
+    assert sentence == FoundSentence(digest, SUBSCRIBE, SentenceKind.BOILERPLATE, articles=(0, 1, 2))
     places = [text.index("Subscribe") for text in texts]
     assert found.marks == [[(place, len(text), at == 0)] for at, (place, text) in enumerate(zip(places, texts))]  # noqa: B905 - as many
 
@@ -121,8 +119,7 @@ def test_the_first_article_keeps_its_boilerplate(stories: tuple[str, ...], kept:
 
 
 def test_a_sentence_that_occurs_twice_in_an_article_is_marked_twice_and_counted_once() -> None:
-    texts = [f"{SUBSCRIBE}\n\n{story}\n\n{SUBSCRIBE}" for story in STORIES[:3]]
-    found = find_boilerplate(texts)
+    found = find_boilerplate([f"{SUBSCRIBE}\n\n{story}\n\n{SUBSCRIBE}" for story in STORIES[:3]])
 
     assert [sentence.articles for sentence in found.sentences] == [(0, 1, 2)]
     assert [len(marks) for marks in found.marks] == [2, 2, 2]
@@ -149,9 +146,7 @@ def test_a_repeated_quotation_is_kept(quotation: str) -> None:
 
 def test_a_quotation_of_several_sentences_and_paragraphs_is_kept() -> None:
     said = "“We shall dredge the basin. No ship will wait.\n\n“Nor will the ferry lie idle in the dock again.”"
-    kinds = {kind for kind, _ in found_in(*with_line(said)).values()}
-
-    assert kinds == {SentenceKind.QUOTATION}
+    assert {kind for kind, _ in found_in(*with_line(said)).values()} == {SentenceKind.QUOTATION}
 
 
 @pytest.mark.parametrize(

@@ -146,8 +146,7 @@ def test_lists_are_lines_and_table_cells_are_separated() -> None:
 
 @pytest.mark.parametrize("break_", ["<br><br>", "<br/>\n<br/>", "<br> &nbsp; <br>", "<br><br><br>"])
 def test_two_line_breaks_end_a_paragraph_and_one_does_not(break_: str) -> None:
-    body = f"<div class='text'>{FIRST}{break_}{SECOND}<br>The end.</div>"
-    assert text_of(body) == f"{FIRST}\n\n{SECOND} The end."
+    assert text_of(f"<div class='text'>{FIRST}{break_}{SECOND}<br>The end.</div>") == f"{FIRST}\n\n{SECOND} The end."
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,8 @@ def test_the_newspaper_before_the_first_sentence_is_not_a_place() -> None:
 
 
 def test_a_first_line_of_authors_is_the_byline() -> None:
-    assert text_bylines("By Liv Dahl and Tom van Berg\n\nVESTBY – The port reopened.") == Bylines(
-        byline="Liv Dahl, Tom van Berg", dateline="VESTBY"
-    )
+    found = text_bylines("By Liv Dahl and Tom van Berg\n\nVESTBY – The port reopened.")
+    assert found == Bylines(byline="Liv Dahl, Tom van Berg", dateline="VESTBY")
     assert text_bylines("By closing the port in that manner\nthe town lost a week.") == Bylines()
 
 

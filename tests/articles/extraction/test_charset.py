@@ -15,8 +15,7 @@ def test_valid_utf_8_is_utf_8(label: str, meta: str) -> None:
     for text in ("Café", FRENCH, "Новый мост", "新しい橋"):
         page = f"{meta}<p>{text}</p>"
         assert decode_page(page.encode(), label) == decode_page(page.encode("utf-8-sig"), label) == page
-    bad_byte = f"<p>{FRENCH * 9}</p>".encode() + b"\xff"
-    assert decode_page(bad_byte, label) == f"<p>{FRENCH * 9}</p>\ufffd"
+    assert decode_page(f"<p>{FRENCH * 9}</p>".encode() + b"\xff", label) == f"<p>{FRENCH * 9}</p>\ufffd"
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,5 @@ def test_the_canonical_url_is_the_declared_one_if_it_can_be_an_article(head: str
 
 def test_control_characters_are_removed() -> None:
     body = f"<article><p>{FIRST}\0\x01</p><p>\x0c{SECOND}</p></article>"
-    head = linked_data({"@type": "Article", "headline": "Last\0 \ud800ferry"})
-    article = extract_article(page(body, head), URL)
+    article = extract_article(page(body, linked_data({"@type": "Article", "headline": "Last\0 \ud800ferry"})), URL)
     assert (article.headline, article.text) == ("Last ferry", f"{FIRST}\n\n{SECOND}")

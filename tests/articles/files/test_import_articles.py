@@ -50,8 +50,7 @@ def test_each_kind_of_file_is_stored_and_the_second_time_known(tmp_path: Path, n
 
 @pytest.mark.django_db
 def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = io.BytesIO(json_lines(row(1), row(2)))
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(data))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json_lines(row(1), row(2)))))
     assert summary(run("-", "--format=jsonl")) == "2 articles read: 2 stored, 0 already known, 0 rejected."
 
 

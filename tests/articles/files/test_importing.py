@@ -253,8 +253,7 @@ def test_columns_without_a_field_are_kept_as_they_are_spelled(members: bytes, ke
 
 
 def test_cells_of_csv_are_kept_as_texts_and_empty_ones_are_absent() -> None:
-    data = b'date,url,content,,page,page,rubric\n2026-03-02,https://a.example/1,Text,0,4,"\'=5\n",\n'
-    [read] = read_csv(data)
+    [read] = read_csv(b'date,url,content,,page,page,rubric\n2026-03-02,https://a.example/1,Text,0,4,"\'=5\n",\n')
     assert article_of(read).extra_columns == r"""{"": "0", "page": "4", "page": "'=5\n"}"""
 
 
@@ -373,8 +372,6 @@ def test_a_csv_row_of_many_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 class Endless(io.RawIOBase):
-    """A stream of one line of a given length."""
-
     def __init__(self, length: int) -> None:
         self._left = length
 
@@ -411,6 +408,5 @@ def test_long_rows_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None
         sizes.append(len(batch))
         return [ingest.Stored("created", 1) for _ in batch]
 
-    found = importing.import_rows(stream, "jsonl", batch_size=4, store=store)
-    assert sum(len(batch) for batch in found) == 5
+    assert sum(len(batch) for batch in importing.import_rows(stream, "jsonl", batch_size=4, store=store)) == 5
     assert sizes == [2, 2, 1]

@@ -166,7 +166,6 @@ def test_what_a_page_did_not_name_is_not_looked_for_in_the_text_of_an_export(fil
 
 
 def exported_line(incoming: IncomingArticle) -> str:
-    """Return the line of an article in an export."""
     with transaction.atomic():
         store_articles([incoming])
         [line] = json_lines(exported_rows(Mode.KEEP))

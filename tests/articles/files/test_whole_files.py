@@ -77,8 +77,7 @@ def test_a_hidden_name_that_a_kill_leaves_goes_with_the_next_file_and_no_other_n
     path, other = tmp_path / "rows[1].csv", tmp_path / ".rows[1].csv.backup"
     path.write_text("what was there")
     other.write_text("somebody else's")
-    killed = subprocess.run([sys.executable, "-c", _KILLED, str(path), kind], check=False)
-    assert killed.returncode == -signal.SIGKILL
+    assert subprocess.run([sys.executable, "-c", _KILLED, str(path), kind], check=False).returncode == -signal.SIGKILL
     [part] = tmp_path.glob(".rows[[]1].csv.*.part")
     assert set(tmp_path.iterdir()) == {part, other, path}
     assert path.read_text() == "what was there"

@@ -56,7 +56,6 @@ def find(*arguments: str) -> str:
 
 
 def rows() -> list[tuple[Any, ...]]:
-    """Return everything that marking wrote."""
     marks = Article.objects.order_by("pk").values_list(
         "pk", "boilerplate", "story_text", "story_digest", "topic_text", "topic_digest", "revision"
     )
@@ -105,8 +104,7 @@ def test_within_a_day_the_first_by_its_time_keeps_a_sentence(store: StoreArticle
     find()
 
     assert RepeatedSentence.objects.get().article_ids == [early.pk, noon.pk, late.pk]
-    kept = [article.pk for article in Article.objects.all() if article.boilerplate[0][2]]
-    assert kept == [early.pk]
+    assert [article.pk for article in Article.objects.all() if article.boilerplate[0][2]] == [early.pk]
 
 
 def test_a_newspaper_configures_how_many_articles_make_boilerplate(week: list[Article]) -> None:

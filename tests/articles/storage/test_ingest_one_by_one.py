@@ -54,8 +54,7 @@ def store_one_by_one(batch: Sequence[IncomingArticle]) -> list[Stored]:
     before = set(ArticleURL.objects.values_list("pk", flat=True))
     results = [store_one(article, paper) for article, paper in zip(batch, newspapers, strict=True)]
     new = list(ArticleURL.objects.exclude(pk__in=before))
-    decorated = {url.normalized_url for url in new if has_decoration(url.url)}
-    learn_parameters(decorated, {url.article_id for url in new})
+    learn_parameters({url.normalized_url for url in new if has_decoration(url.url)}, {url.article_id for url in new})
     return results
 
 
@@ -117,10 +116,9 @@ def known_article(
 
 def create(new: IncomingArticle, url: str, paper: Newspaper, forms: Forms) -> Article:
     details = {name: getattr(new.details, name) for name in (*TIMES, "language", "byline")}
-    version = new.page.extractor_version if new.page else 0
     article = Article.objects.create(
         newspaper=paper, date=new.date, headline=new.headline, url=url, content=new.content,
-        extractor_version=version, normalizer_version=NORMALIZER_VERSION,
+        extractor_version=new.page.extractor_version if new.page else 0, normalizer_version=NORMALIZER_VERSION,
         normalized_title=forms.normalized_title, normalized_text=forms.normalized_text,
         text_digest=forms.text_digest, **details,
     )  # fmt: skip

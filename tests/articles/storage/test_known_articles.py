@@ -68,13 +68,7 @@ def test_a_declared_url_counts_within_the_newspaper_and_for_one_story() -> None:
 
 @pytest.mark.parametrize(
     ("headline", "is_known"),
-    [
-        ("Letters now", False),
-        ("Ferry sails again", True),
-        ("Fährverkehr", False),
-        ("Fährverkehre", True),
-        ("", False),
-    ],
+    [("Letters now", False), ("Ferry sails again", True), ("Fährverkehr", False), ("Fährverkehre", True), ("", False)],
 )
 def test_a_headline_proves_a_story_with_three_words_or_twelve_characters(headline: str, is_known: bool) -> None:
     store_article(incoming(headline=headline, other_urls=declared(f"{FERRY}/c")))

@@ -9,17 +9,7 @@ import pytest
 from django.apps import apps
 from django.utils import timezone
 
-from articles.models import (
-    Article,
-    ArticlePage,
-    ArticleRevision,
-    ArticleURL,
-    DeclaredURL,
-    FollowingPage,
-    HeadlineVariant,
-    LearntParameter,
-    Newspaper,
-)
+from articles import models
 from articles.normalization.urls import url_key
 from articles.storage.incoming import IncomingArticle, PageCopy, SeenHeadline, SeenURL
 from crawlers.models import PendingLink, SourceValidator, Trial, Visit
@@ -41,13 +31,13 @@ def test_no_door_of_the_store_lets_a_password_in() -> None:
             headline="Ferry",
             url=f"{LOGIN}/ferry",
             content=TEXT,
-            other_urls=[SeenURL(f"{LOGIN}/amp/ferry", ArticleURL.Kind.AMP)],
+            other_urls=[SeenURL(f"{LOGIN}/amp/ferry", models.ArticleURL.Kind.AMP)],
             headlines=[SeenHeadline("The ferry", datetime.date(2026, 3, 1), f"{LOGIN}/the-ferry")],
             page=PageCopy(f"{LOGIN}/ferry", "text/html", TEXT.encode(), 1),
         )
     )
-    assert Article.objects.get(pk=stored.article_id).url == "http://paper.example/ferry"
-    assert ArticlePage.objects.get().url == "http://paper.example/ferry"
+    assert models.Article.objects.get(pk=stored.article_id).url == "http://paper.example/ferry"
+    assert models.ArticlePage.objects.get().url == "http://paper.example/ferry"
     assert columns_with(MARK) == set()
     assert "articles_article.url" in columns_with("paper.example")
 
@@ -59,8 +49,8 @@ def test_an_import_takes_both_urls_for_one_and_tells_nobody_the_password(tmp_pat
     path.write_text("".join(json.dumps({**article, "url": url}) + "\n" for url in rows))
     said = "".join(called("import_articles", str(path), rejects=rejects))
 
-    assert Article.objects.get().url == "http://paper.example/a"
-    assert ArticleURL.objects.get().key == url_key("http://paper.example/a")
+    assert models.Article.objects.get().url == "http://paper.example/a"
+    assert models.ArticleURL.objects.get().key == url_key("http://paper.example/a")
     assert "ftp://paper.example/a" in rejects.read_text()
     assert MARK not in rejects.read_text() + said
     assert columns_with(MARK) == set()
@@ -70,22 +60,24 @@ def test_the_migrations_take_passwords_out_of_what_is_stored_and_renormalize_joi
     store: StoreArticle,
 ) -> None:
     article, other = store(url="https://paper.example/ferry"), store(url="https://paper.example/@mara")
-    Article.objects.update(url=f"{LOGIN}/ferry")
-    ArticleURL.objects.filter(article=article).update(url=f"{LOGIN}/ferry", key=url_key("http://old.example"))
-    DeclaredURL.objects.create(article=article, url=f"{LOGIN}/d", key=url_key("http://d.example"), kind="amp")
-    HeadlineVariant.objects.create(article=article, headline="x", day=article.date, url=f"{LOGIN}/h")
-    page = ArticlePage.objects.create(article=article, url=f"{LOGIN}/p", body=b"")
-    FollowingPage.objects.create(article_page=page, number=2, url=f"{LOGIN}/p2", body=b"")
+    models.Article.objects.update(url=f"{LOGIN}/ferry")
+    models.ArticleURL.objects.filter(article=article).update(url=f"{LOGIN}/ferry", key=url_key("http://old.example"))
+    models.DeclaredURL.objects.create(article=article, url=f"{LOGIN}/d", key=url_key("http://d.example"), kind="amp")
+    models.HeadlineVariant.objects.create(article=article, headline="x", day=article.date, url=f"{LOGIN}/h")
+    page = models.ArticlePage.objects.create(article=article, url=f"{LOGIN}/p", body=b"")
+    models.FollowingPage.objects.create(article_page=page, number=2, url=f"{LOGIN}/p2", body=b"")
     seen = {"number": 1, "seen_at": timezone.now(), "updated_at": timezone.now()}
-    ArticleRevision.objects.create(article=article, url=f"{LOGIN}/r", kind="gone", **seen)
-    newspaper = Newspaper.objects.get()
-    LearntParameter.objects.create(newspaper=newspaper, name="id", first_url=f"{LOGIN}/1", second_url=f"{LOGIN}/2")
+    models.ArticleRevision.objects.create(article=article, url=f"{LOGIN}/r", kind="gone", **seen)
+    newspaper = models.Newspaper.objects.get()
+    models.LearntParameter.objects.create(
+        newspaper=newspaper, name="id", first_url=f"{LOGIN}/1", second_url=f"{LOGIN}/2"
+    )
     PendingLink.objects.create(newspaper=newspaper, key=url_key("http://w.example"), url=f"{LOGIN}/w", kind="page")
     SourceValidator.objects.create(newspaper=newspaper, url=f"{LOGIN}/feed")
     Trial.objects.create(url=f"{LOGIN}/")
     examples = [{"reason": "bad address", "number": 1, "url": f"{LOGIN}/bad"}]
     Visit.objects.create(newspaper=newspaper, spider="feed", failures=examples)
-    Article.objects.filter(pk=other.pk).update(url="https://paper.example/@mara")
+    models.Article.objects.filter(pk=other.pk).update(url="https://paper.example/@mara")
     before = {column.partition(".")[0] for column in columns_with(MARK)}
 
     for app, number in (("articles", "0026"), ("crawlers", "0011")):
@@ -93,8 +85,8 @@ def test_the_migrations_take_passwords_out_of_what_is_stored_and_renormalize_joi
 
     assert len(before) == 12
     assert columns_with(MARK) == set()
-    assert Article.objects.get(pk=article.pk).normalizer_version == 0
-    assert Article.objects.get(pk=other.pk).normalizer_version > 0
+    assert models.Article.objects.get(pk=article.pk).normalizer_version == 0
+    assert models.Article.objects.get(pk=other.pk).normalizer_version > 0
     assert Visit.objects.get().failures == [{**examples[0], "url": "http://paper.example/bad"}]
     called("renormalize")
-    assert ArticleURL.objects.get(article=article).key == url_key("https://paper.example/ferry")
+    assert models.ArticleURL.objects.get(article=article).key == url_key("https://paper.example/ferry")

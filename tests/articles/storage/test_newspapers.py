@@ -56,8 +56,7 @@ def test_an_unknown_newspaper_is_named_with_some_that_are_known(monkeypatch: pyt
         newspapers_named(["Post"])
     assert str(raised.value) == "no newspaper is named 'Post'; known newspapers: none"
     monkeypatch.setattr(newspapers, "_SHOWN_NAMES", 2)
-    post = paper("Post")
-    paper("Old Post", merged_into=post)
+    paper("Old Post", merged_into=paper("Post"))
     paper("Courier")
     for known in ("Courier, Post", "Courier, Post, …"):
         with pytest.raises(UnknownNewspaperError) as raised:
@@ -102,6 +101,5 @@ def test_newspapers_are_made_once_with_the_first_host_and_found_by_alias_before_
 
 
 def test_a_naming_is_a_name_without_blanks_around_it_and_the_host_of_the_story() -> None:
-    assert Naming.of(" Post ", "https://www.google.com/url?url=https://www.post.example/1") == Naming(
-        "Post", "post.example"
-    )
+    named = Naming.of(" Post ", "https://www.google.com/url?url=https://www.post.example/1")
+    assert named == Naming("Post", "post.example")

@@ -82,17 +82,15 @@ def test_renormalize_brings_keys_up_to_date_and_takes_none_from_another_article(
 
     called("renormalize")
 
-    keys = dict(ArticleURL.objects.values_list("article_id", "key"))
-    assert keys == {
+    assert dict(ArticleURL.objects.values_list("article_id", "key")) == {
         first.pk: url_key(f"{site}#/news/1"),
         second.pk: old[second.pk],
         third.pk: url_key(f"{site}#/news/3"),
         copy.pk: url_key(f"{site}#/news/2"),
     }
     assert Article.objects.count() == 4
-    assert known_urls([f"{site}#/news/{number}" for number in (1, 2, 3, 4)]) == {
-        f"{site}#/news/{number}" for number in (1, 2, 3)
-    }
+    urls = [f"{site}#/news/{number}" for number in (1, 2, 3, 4)]
+    assert known_urls(urls) == set(urls[:3])
 
 
 def test_an_interrupted_renormalize_resumes(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:

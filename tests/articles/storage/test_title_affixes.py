@@ -127,8 +127,7 @@ def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, cli
     client.force_login(User.objects.create_superuser("root"))
     address = f"/admin/articles/newspaper/{newspaper.pk}/change/"
     assert '<div class="readonly">Skerry Online</div>' in client.get(address).content.decode()
-    empty = dict.fromkeys(("host", "title_affixes", "refused_affixes", "feed_urls"), "")
-    unchanged = {"name": "Harbour Post", **empty}
+    unchanged = {"name": "Harbour Post", **dict.fromkeys(("host", "title_affixes", "refused_affixes", "feed_urls"), "")}
 
     assert client.post(address, unchanged).status_code == 302
     assert (Newspaper.objects.get().learnt_affixes, outdated_forms().count()) == (["Skerry Online"], 0)

@@ -63,8 +63,7 @@ def response(body: bytes, *headers: str, status: str = "200 OK", length: int | N
 
 
 def html(page: str | bytes, *headers: str, content_type: str = "text/html; charset=utf-8") -> bytes:
-    body = page.encode() if isinstance(page, str) else page
-    return response(body, f"Content-Type: {content_type}", *headers)
+    return response(page.encode() if isinstance(page, str) else page, f"Content-Type: {content_type}", *headers)
 
 
 def redirect(location: str | bytes, status: str = "302 Found") -> bytes:
@@ -75,5 +74,4 @@ def redirect(location: str | bytes, status: str = "302 Found") -> bytes:
 
 
 def bomb(size: int) -> bytes:
-    """Return so many blanks, packed."""
     return gzip.compress(b" " * size, mtime=0)
