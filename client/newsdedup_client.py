@@ -29,8 +29,8 @@ _WAITS = 3
 
 # <!-- write_docs: client_types -->
 
-Kind = Literal["confirm", "reject", "version", "template", "unsure"]
-State = Literal["undecided", "confirmed", "rejected", "version", "template", "unsure"]
+Kind = Literal["confirm", "reject", "version", "template", "part", "unsure"]
+State = Literal["undecided", "confirmed", "rejected", "version", "template", "part", "unsure"]
 Verdict = Literal["duplicate", "version", "template", "similar"]
 Event = Literal["cluster.new", "cluster.changed", "cluster.confirmed", "alarm"]
 
@@ -117,6 +117,7 @@ class Pair(TypedDict):
     state: State
     implied: bool
     verdict: Verdict | None
+    relation: Literal["copy", "contains", "update", "part", "template", "similar"] | None
     probability: float | None
     duplicate_probability: float | None
     best_score: float
@@ -134,9 +135,14 @@ class Evidence(TypedDict):
 class PairFull(Pair):
     """A pair with the evidence and the reasons."""
 
+    relation_probability: float | None
     reasons: list[str]
     left_matched: float | None
     right_matched: float | None
+    left_own: int | None
+    right_own: int | None
+    new_text: str | None
+    quoted: float | None
     evidence: list[Evidence]
     decision: int | None
 

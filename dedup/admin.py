@@ -57,7 +57,7 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
     def save_model(self, request: HttpRequest, obj: Profile, form: Any, change: Any) -> None:
         """Save the profile; a new default replaces the old one."""
         default = None if change else Profile.objects.filter(is_default=True).first()
-        save_profile(obj, rules_of=default, reschedule="nightly_at" in form.changed_data)
+        save_profile(obj, rules_of=default, reschedule="nightly_at" in form.changed_data, user=request.user)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Do not allow deleting the default profile: runs that name no profile use it."""

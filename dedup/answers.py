@@ -121,6 +121,21 @@ class Answer(_WithFacts):
         effect=Effect.CANNOT,
         teaches="T",
     )
+    PART = Facts(
+        value="part",
+        button="Contains",
+        letter="q",
+        colour="accent",
+        word="part of something larger",
+        when="one stands in the other, or is quoted in it, and the other is on more than that: a note in a round-up, a "
+        "statement in an essay. What is only cropped is a duplicate",
+        did="said that one of the pair contains or quotes the other",
+        stored="Answered: one contains or quotes the other.",
+        state_label="contained or quoted",
+        link_label="one contains or quotes the other; cannot be in one cluster",
+        effect=Effect.CANNOT,
+        teaches="V",
+    )
     UNSURE = Facts(
         value="unsure",
         button="Unsure",
@@ -202,7 +217,7 @@ class PairLabel(_WithFacts):
 LABEL_CHOICES = [(label.value, label.label) for label in PairLabel]
 
 # In the order of the pages; Answer itself has the order of the history and of the API.
-BUTTONS = [Answer.CONFIRM, Answer.VERSION, Answer.TEMPLATE, Answer.REJECT, Answer.UNSURE]
+BUTTONS = [Answer.CONFIRM, Answer.PART, Answer.VERSION, Answer.TEMPLATE, Answer.REJECT, Answer.UNSURE]
 CHOICES = [(answer.value, answer.label) for answer in BUTTONS]
 OF_STATE = {answer.state: answer for answer in Answer}
 OF_LINK = {answer.link: answer for answer in Answer}

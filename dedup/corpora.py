@@ -34,6 +34,7 @@ from articles.storage.newspapers import current_ids
 from articles.storage.workers import database_pool
 from dedup.detection.clustering.policies import Policy
 from dedup.detection.runs.scope import Scope
+from dedup.detection.types import SameAs
 from dedup.models import CorpusExport, CorpusPart
 from dedup.models.reports import KEPT
 from dedup.reports.methods import methods_of
@@ -133,6 +134,7 @@ def asked_of(export: CorpusExport) -> Asked:
         Scope(since, until, tuple(current_ids(asked["newspapers"])) or None),
         Mode(asked["boilerplate"]),
         confirmed_only=asked["confirmed"],
+        same_as=SameAs(asked["same"]) if asked.get("same") else None,
     )
 
 

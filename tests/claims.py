@@ -26,7 +26,7 @@ CLAIMS: dict[str, dict[str, str]] = {
     re.escape(reasons.NOTHING_LEFT): {"verdict": "similar", "sentences shared": "no"},
     r"This text comes under [\d,]+ headlines; .*": {"verdict": "similar"},
     re.escape(reasons.DOUBTFUL): {"verdict": "duplicate"},
-    re.escape(reasons.UNLIKE): {},
+    **{re.escape(said): {} for said in reasons.IDENTITIES.values()},
     r"The texts are the same, word for word(, but for the order of sentences)?\.": _UNCHANGED | {"words added": "no"},
     r"One of the articles has no text\.": _NO_SENTENCE | {"phrases": "no"},
     r"The articles share no sentence\.": _NO_SENTENCE | {"phrases": "no"},

@@ -50,6 +50,7 @@ KINDS: dict[str, Kind] = {
         Kind("lesson", "lesson", "dedup.research.learning.learn_job", _RUN),
         Kind("run", "run", f"{_RUNS}.tasks.run_job", _RUN, ended=_MARK_RUN),
         Kind("night", "nightly run", f"{_RUNS}.tasks.night_job", _RUN, is_cancellable=False, ended=_MARK_RUN),
+        Kind("clusters", "rebuild of clusters", f"{_RUNS}.tasks.clusters_job", _RUN),
         Kind("corpus", "export", "dedup.corpora.write_corpus_job", _RUN, unit="articles"),
         Kind("import", "import", "articles.files.uploads.import_job", _IMPORT, "bytes", is_private=True),
         Kind("reextraction", "extraction", f"{_RUNS}.tasks.reextraction_job", _RULE, "articles", is_private=True),

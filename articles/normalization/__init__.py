@@ -4,4 +4,4 @@ Increase NORMALIZER_VERSION with every change of a result. It is stored with eac
 with outdated forms can be found.
 """
 
-NORMALIZER_VERSION = 3
+NORMALIZER_VERSION = 4

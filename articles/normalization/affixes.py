@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from articles.normalization.text import normalize_text
-from articles.normalization.titles import ELLIPSIS, SUFFIX, end_pieces, name_key, plain_title, without_markup
+from articles.normalization.titles import (
+    ELLIPSIS,
+    MIN_PART_CHARACTERS,
+    SUFFIX,
+    end_pieces,
+    name_key,
+    plain_title,
+    without_markup,
+)
 
 # An affix is in half of this many neighbouring headlines: a newspaper that has changed its name has two affixes.
 WINDOW = 200
@@ -16,6 +24,8 @@ SHARE = 0.5
 SURE_SHARE = 0.9
 # In fewer headlines, it may as well be a section name.
 LEAST_HEADLINES = 15
+# But not if it is so long that it would replace the headline.
+LEAST_WITH_LONG = 5
 # Longer ones are sentences.
 MAX_AFFIX_CHARACTERS = 200
 LEAST_ENDING_WORDS, MAX_ENDING_WORDS = 2, 5
@@ -37,7 +47,6 @@ class _Seen:
         self.spellings[spelling] += 1
 
     def spelling(self) -> str:
-        """Return the usual spelling."""
         return min(self.spellings, key=lambda affix: (-self.spellings[affix], affix))
 
 
@@ -50,11 +59,12 @@ def learn_affixes(
 ) -> list[str]:
     """Return the affixes of the newspaper with these headlines, which are in chronological order.
 
-    An affix is before the first or after the last separators of at least half of some WINDOW neighbouring
-    headlines (of all, if there are fewer), and of at least LEAST_HEADLINES. Two to five words at the end of nine in
-    ten need no separator, and begin with "…" in the result. Headlines that differ only in numbers count as one, so that
-    a daily series is not an affix. Affixes in `known`, learnt before, stay as long as one headline has them. Those in
-    `names` or `refused` are left out. Learning again with the result as `known` changes nothing.
+    An affix is before the first or after the last separators of at least half of some WINDOW neighbouring headlines
+    (of all, if there are fewer), and of at least LEAST_HEADLINES, or LEAST_WITH_LONG of a long one. Two to five words
+    at the end of nine in ten need no separator, and begin with "…" in the result. Headlines that differ only in
+    numbers count as one, so that a daily series is not an affix. Affixes in `known`, learnt before, stay as long as
+    one headline has them. Those in `names` or `refused` are left out. Learning again with the result as `known`
+    changes nothing.
     """
     titles = _distinct(headlines)
     pieces = _pieces(titles)
@@ -98,7 +108,7 @@ def _whole(name: str) -> str:
 
 def _separated(pieces: _Candidates, count: int) -> list[str]:
     """Return the pieces that are frequent enough, in their usual spelling, the most frequent first."""
-    frequent = {piece: seen for piece, seen in pieces.items() if _is_frequent(seen.places, count, SHARE)}
+    frequent = {piece: seen for piece, seen in pieces.items() if _is_frequent(seen.places, count, SHARE, _least(seen))}
     whole = [seen for piece, seen in frequent.items() if not _is_part(piece, frequent)]
     return [seen.spelling() for seen in sorted(whole, key=lambda seen: (-len(seen.places), seen.spelling()))]
 
@@ -135,9 +145,14 @@ def _ending(titles: Sequence[str]) -> str:
     return longest if len(longest) <= MAX_AFFIX_CHARACTERS else ""
 
 
-def _is_frequent(places: Sequence[int], count: int, share: float) -> bool:
+def _least(seen: _Seen) -> int:
+    """Return in how many headlines an affix is at least."""
+    return LEAST_WITH_LONG if len(normalize_text(seen.spelling())) >= MIN_PART_CHARACTERS else LEAST_HEADLINES
+
+
+def _is_frequent(places: Sequence[int], count: int, share: float, least: int = LEAST_HEADLINES) -> bool:
     """Return whether this share of some WINDOW neighbouring titles (of all, if `count` is smaller) have the piece."""
-    needed = max(LEAST_HEADLINES, math.ceil(share * min(WINDOW, count)))
+    needed = max(least, math.ceil(share * min(WINDOW, count)))
     return any(last - first < WINDOW for first, last in zip(places, places[needed - 1 :], strict=False))
 
 

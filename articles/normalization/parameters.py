@@ -130,7 +130,10 @@ _OF_SITE = {
 }
 _OF_NO_SITE = re.compile(r"(?!)")
 # Parameters that select a form of the page: AMP, for printing, and the hash that Australian newspapers append.
-_OF_NO_STORY = re.compile("(?:amp|print|printable)(?:=1|=true|=yes)?|(?:output|outputtype|format)=amp|nk=[0-9a-f]+")
+_OF_NO_STORY = re.compile(
+    "(?:amp|print|printable)(?:=1|=true|=yes)?|(?:output|outputtype|format)=amp|(?:m|mobile)=(?:1|true|yes)"
+    "|(?:view|page)=print|tmpl=component|nk=[0-9a-f]+"
+)
 
 _WORD_BREAK = re.compile("[-_+.,~]|%20")
 _NUMBER = re.compile(r"\d{4,}")
@@ -183,8 +186,7 @@ def untracked_query(path: str, query: str, kept: Collection[str] = ()) -> str:
     """Return the query, sorted, without parameters that name no story on any site, and without sessions."""
     parts = []
     for parameter in read_parameters("", path, query, kept) if query else ():
-        value = parameter.text.partition("=")[2]
-        is_session = _SESSION.fullmatch(parameter.name) is not None and is_random(value)
+        is_session = _SESSION.fullmatch(parameter.name) is not None and is_random(parameter.text.partition("=")[2])
         if not (parameter.dropped and (is_tracker(parameter.name) or is_session)):
             parts.append(parameter.text)
     return "&".join(sorted(set(parts)))

@@ -15,6 +15,15 @@ _VANISHING_CATEGORIES = frozenset({"Cf", "Me"})
 # Hangul fillers, and the variation selectors that make an emoji of a sign. Two spellings are one text.
 _VANISHING = re.compile("[\u034f\u0640\u115f\u1160\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
+# Spellings of one Arabic word: alef with hamza, madda or wasla; final yeh with and without dots; teh marbuta as heh;
+# optional vowel marks.
+_ARABIC = {
+    **dict.fromkeys(map(ord, "أإآٱ"), "ا"),
+    ord("ى"): "ي",
+    ord("ة"): "ه",
+    **dict.fromkeys([*range(0x064B, 0x0656), 0x0670]),
+}
+
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 # Only tags of running text, so that "for x<y and y>z" and a URL in angle brackets stay.
@@ -33,8 +42,10 @@ class _CharacterTable(dict[int, str | None]):
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
         category = unicodedata.category(character)
-        if _VANISHING.match(character) or category in _VANISHING_CATEGORIES:
-            result: str | None = None
+        if code in _ARABIC:
+            result: str | None = _ARABIC[code]
+        elif _VANISHING.match(character) or category in _VANISHING_CATEGORIES:
+            result = None
         elif category[0] in _KEPT_CATEGORIES:
             result = character
         else:

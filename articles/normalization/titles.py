@@ -2,7 +2,9 @@
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,7 +20,7 @@ KICKER = re.compile(
 )
 _KINDS = (
     r"(?:(?:just|breaking|latest|live|top) )?(?:in|news|updated?s?|story|stories)(?: \d{1,2})?"
-    r"|(?:watch |read )?live(?: blog| updates?|blog|ticker)?|wrapup(?: \d)?|refile|rpt|corrected|correction"
+    r"|(?:watch |read )?live(?: blog| updates?|blog|ticker)?|wrapup(?: \d)?"
     "|recap|explainer|explained|fact check|factbox|factsheet|interview|in (?:pictures|photos|bildern|kürze)|pictures"
     "|gallery|photo|podcast|listen|audio|columns?|blogs?|comment|essay|features|obituary|long reads?|newsletter"
     "|press release|media (?:advisory|release|statement|alert|invitation)|news release|statement|icymi"
@@ -43,10 +45,28 @@ _SECTIONS = (
     "|cronaca|sport|politiek|economie|buitenland|binnenland|cultuur|политика|экономика|общество|спорт|мир"
     "|культура|наука|siyaset|ekonomi|spor|dünya|gündem"
 )
+# How desks mark what they publish again: UPDATE 2-, CORRECTED-, REFILE-UPDATE 1-, (Rectificatif), – Korrektur.
+_MARK = (
+    "(?:correct(?:ed|ion)|updated?|refile|rpt|repeat|amended|clarification|erratum|rectificatif|rectificatie"
+    "|mise à jour|korrektur|korrigiert|berichtigung|berichtigt|aktualisiert|correcci[oó]n|corregid[oa]|rectificaci[oó]n"
+    "|actualizaci[oó]n|actualizad[oa]|corre[cç][aã]o|corrigid[oa]|atualiza[cç][aã]o|atualizad[oa]|correzione|rettifica"
+    "|aggiornamento|aggiornato|correctie|исправлено|обновлено|уточнение|düzeltme|güncelleme|güncellendi)"
+    r"(?: ?\d{1,2})?"
+)
+_MARK_BEFORE = re.compile(
+    rf"\A\W*?(?:[(\[]{_MARK}[)\]]\W*|{_MARK}(?:\s*[:|—]+|\s+[-‐‑‒–]\s|(?P<tight>\s?[-‐‑‒–]))\s*)(?=\w)", re.IGNORECASE
+)
+_MARK_AFTER = re.compile(rf"\s*(?:[(\[]{_MARK}[)\]]|\s[-‐‑‒–—|]\s+{_MARK})\W*\Z", re.IGNORECASE)
+# (NYSE: ABC), (TSX-V: ABC.A), [Nasdaq:ABC], ABC.L -
+_TICKER = re.compile(
+    r"\s*[(\[](?:[A-Z]{2,8}(?:-[A-Z]{1,2}| American)?|Nasdaq|Euronext)\s?:\s?[A-Z0-9]{1,6}(?:[.-][A-Z]{1,2})?[)\]]"
+    r"|\A[A-Z0-9]{2,6}\.[A-Z]{1,2}\s+[-–—:]\s+(?=\w)"
+)
 _WITHOUT_STORY = re.compile(f"{_KINDS}|{_SECTIONS}")
 
 _MOST_WORDS_OF_A_TOPIC = 2
 _NUMBER = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
 # A station with its channel: WDRB 41.
 _STATION = re.compile(r"(?:live \d{1,2} news|(?:abc|cbs|fox|nbc|[kw][a-z]{2,3}) ?\d{1,2}(?: news)?)")
 _ROMAN_NUMBER = r"(?=[ivx])x{0,3}(?:ix|iv|v?i{0,3})"
@@ -182,6 +202,29 @@ def normalize_title(title: str, affixes: Sequence[str] = ()) -> str:
     return "" if form in _PLACEHOLDERS else form
 
 
+# Words that differ only by a slip are more alike than this (difflib's ratio).
+_A_SLIP = 0.8
+
+
+def tells_apart(one: str, other: str) -> bool:
+    """Return whether each of two headlines has words that the other lacks: "at UCLA" and "vs. Charlotte".
+
+    Kickers, kinds of articles, sections and marks such as "Corrected" do not count, nor does what looks like a slip.
+    """
+    first, second = _told(one), _told(other)
+    own, others = (" ".join(words) for words in (first - second, second - first))
+    if not own or not others:
+        return False
+    return bool(_NUMBER.search(own + others)) or SequenceMatcher(None, own, others).ratio() <= _A_SLIP
+
+
+def _told(title: str) -> Counter[str]:
+    """Return the words of a headline in order, without the parts that are kinds of articles and sections."""
+    parts = [part for part in map(_normalize, _PART_BREAK.split(_without_marks(without_markup(title)))) if part]
+    telling = [part for part in parts if not (KICKER.fullmatch(part) or _WITHOUT_STORY.fullmatch(part))]
+    return Counter(" ".join(telling or parts).split())
+
+
 def plain_title(title: str, affixes: Sequence[str] = ()) -> str:
     """Return the headline as people read it, without markup and without the newspaper's names at either end."""
     return _without_names(without_markup(title), _names(tuple(affixes)))
@@ -243,17 +286,30 @@ def _without_names(title: str, names: _Names) -> str:
 
 def _rests(title: str, names: _Names) -> Iterator[str]:
     """Yield what is left of a title without one of the names, the longest name first."""
-    for piece in end_pieces(title):
-        if name_key(piece.name) in names.keys:
-            yield piece.rest
+    yield from (piece.rest for piece in end_pieces(title) if name_key(piece.name) in names.keys)
     if names.ending is not None and (found := names.ending.search(title)):
         yield title[: found.start()].strip()
 
 
+def _without_marks(title: str) -> str:
+    """Drop tickers, and marks of what is published again, unless nothing would be left.
+
+    A hyphen without a blank joins words, "Update-proof", unless the mark before it is in capitals.
+    """
+    rest = _TICKER.sub("", title)
+    while found := _MARK_BEFORE.match(rest):
+        if found["tight"] and not found[0].isupper():
+            break
+        rest = rest[found.end() :]
+    rest = _MARK_AFTER.sub("", rest)
+    return rest if _LETTER.search(rest) else title
+
+
 def _without_kickers(title: str) -> str:
-    """Drop the one-word prefixes of a title unless nothing would be left."""
+    """Drop tickers, marks and the one-word prefixes of a title unless nothing would be left."""
+    title = _without_marks(title)
     while found := _PART_BREAK.search(title):
-        rest = title[found.end() :]
+        rest = _without_marks(title[found.end() :])
         if not KICKER.fullmatch(normalize_text(title[: found.start()])) or not normalize_text(rest):
             break
         title = rest

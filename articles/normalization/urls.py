@@ -55,6 +55,9 @@ _ESCAPED_AMPERSAND = re.compile("&(?:amp;)+", re.IGNORECASE)
 # story/amp, story/amp/, story.amp, story.amp.html; not the front page's own /amp, with nothing before it.
 _AMP_FOLDER = re.compile(r"/amp(?=/[^/])", re.IGNORECASE)
 _AMP_TAIL = re.compile(r"(?<=[^/])(?:[/.]amp)+(?P<extension>\.html?)?(?P<slash>/?)\Z", re.IGNORECASE)
+# Other pages for phones and printers, as far as the rest names a story: /m/story, /print/story, story/print, story-amp.
+_FORM_FOLDER = re.compile(r"\A/(?:m|mobile|print)(?=/[^/])", re.IGNORECASE)
+_FORM_TAIL = re.compile(r"(?:/print|-amp)(?P<extension>\.html?)?(?P<slash>/?)\Z", re.IGNORECASE)
 _BEFORE_LAST_SLASH = re.compile(r"\A(http://[^/]+/[^?#]+?)/(?=[?#]|\Z)")
 _DOT_SEGMENT = re.compile(r"/\.(?=/|\Z)")
 _PARENT_SEGMENT = re.compile(r"/(?!\.\./)[^/]+/\.\.(?=/|\Z)|\A/\.\.(?=/|\Z)")
@@ -311,8 +314,13 @@ def _lossy_path(path: str) -> str:
             path = _PARENT_SEGMENT.sub("", path, count=1)
     while (folder := _AMP_FOLDER.search(path)) and (folder.start() == 0 or names_a_story(path)):
         path = path[: folder.start()] + path[folder.end() :]
+    if (folder := _FORM_FOLDER.match(path)) and names_a_story(path):
+        path = path[folder.end() :]
     path = _INDEX_PAGE.sub("/", path)
-    return _AMP_TAIL.sub(r"\g<extension>\g<slash>", _SLASHES.sub("/", path)) or "/"
+    path = _AMP_TAIL.sub(r"\g<extension>\g<slash>", _SLASHES.sub("/", path))
+    if (tail := _FORM_TAIL.search(path)) and names_a_story(path[: tail.start()]):
+        path = f"{path[: tail.start()]}{tail['extension'] or ''}{tail['slash']}"
+    return path or "/"
 
 
 def _lossy_query(place: _Place, path: str, query: str, kept: Collection[str]) -> str:

@@ -7,7 +7,7 @@ from django.db.models import Count
 from django.db.models.functions import Length
 
 from articles.models import Article, Newspaper
-from articles.normalization.affixes import LEAST_HEADLINES, learn_affixes
+from articles.normalization.affixes import LEAST_WITH_LONG, learn_affixes
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import refresh_statistics, writing
@@ -50,7 +50,7 @@ def update_affixes(newspapers: Iterable[Newspaper] | None = None, *, pool: Pool 
     articles = Article.objects.all()
     if newspapers is not None:
         articles = articles.filter(newspaper__in=list(newspapers))
-    enough = articles.order_by().values("newspaper").annotate(Count("id")).filter(id__count__gte=LEAST_HEADLINES)
+    enough = articles.order_by().values("newspaper").annotate(Count("id")).filter(id__count__gte=LEAST_WITH_LONG)
     counts = dict(enough.order_by("newspaper__name").values_list("newspaper", "id__count"))
     few = sum(counts.values()) <= FEW_HEADLINES
     with closing(pool.stream(counts, learnt_from, at_most=1 if few else None)) as stream:
@@ -73,8 +73,7 @@ def affixes_line(newspaper: Newspaper) -> str:
 def newest_headlines(newspaper: Newspaper) -> list[str]:
     """Return the headlines to learn from, in chronological order."""
     headlines = newspaper.articles.alias(length=Length("headline")).filter(length__lte=LONGEST_HEADLINE)
-    newest = headlines.order_by("-date", "-id").values_list("headline", flat=True)[:LEARNT_FROM]
-    return list(reversed(newest))
+    return list(reversed(headlines.order_by("-date", "-id").values_list("headline", flat=True)[:LEARNT_FROM]))
 
 
 def affixes_learnt(newspaper: Newspaper, known: Sequence[str]) -> list[str]:

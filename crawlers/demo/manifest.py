@@ -18,6 +18,7 @@ from crawlers.demo.scenarios import Article, Truth, articles, groups
 # The settings of the passes that the manifest assumes.
 DAY_WINDOW = 3  # days, inclusive
 PREFIX = 1000  # characters of normalised text
+TITLE_DAYS = 1  # days apart
 LEAST_TITLE_WORDS = 3
 GENERIC_CONTENTS = 3  # clearly different texts under one headline
 LEAST_TEXT_CHARACTERS = 40
@@ -95,7 +96,8 @@ def passes(left: Article, right: Article) -> tuple[tuple[str, ...], tuple[str, .
     title, text = _title(left), _normalized(left.text)
     found = {
         "url": left.paper == right.paper and not urls.isdisjoint(other_urls),
-        "title": (left.paper, left.date, title) == (right.paper, right.date, _title(right))
+        "title": (left.paper, title) == (right.paper, _title(right))
+        and abs((left.date - right.date).days) <= TITLE_DAYS
         and len(title.split()) >= LEAST_TITLE_WORDS
         and not _is_generic(left.paper, title),
         "exact": len(text) >= LEAST_TEXT_CHARACTERS and text == _normalized(right.text),

@@ -52,6 +52,26 @@ class VerdictKind(StrEnum):
     SIMILAR = "similar"
 
 
+class Relation(StrEnum):
+    """What two articles are to each other, by how much of each stands in the other and by the verdict."""
+
+    COPY = "copy"  # each has nearly all of the other
+    CONTAINS = "contains"  # the shorter stands in the longer, which has more on the same news
+    UPDATE = "update"  # the later one is a later state of the story
+    PART = "part"  # the shorter is one item of something larger
+    TEMPLATE = "template"
+    SIMILAR = "similar"
+
+
+class SameAs(StrEnum):
+    """What counts as the same: which relations put two articles into one cluster (verdicts/same_as.py)."""
+
+    COPIES = "copies"
+    CROPPED = "cropped"
+    STATES = "states"
+    UPDATES = "updates"
+
+
 class KeepRule(StrEnum):
     """Which article represents its cluster, unless an editor chose one."""
 

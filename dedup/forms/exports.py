@@ -13,6 +13,8 @@ from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from dedup.answers import LABEL_CHOICES
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.passes import PASSES
+from dedup.detection.types import SameAs
+from dedup.detection.verdicts.same_as import RULES as RULES_OF_SAME
 from dedup.forms.base import NoteForm, ScopeForm, StyledForm
 from dedup.research.sampling import BANDS, DIMENSIONS, MOST_DAYS, MOST_PAIRS, MOST_READERS, NEAR_DAYS, SEEDS, SIZE, Plan
 from dedup.rows.corpus.places import Asked
@@ -40,6 +42,11 @@ class CorpusForm(ScopeForm):
     confirmed = forms.BooleanField(
         required=False, label="Only clusters that decisions alone hold together count as copies"
     )
+    same = forms.ChoiceField(
+        required=False,
+        choices=[("", "as in the clusters"), *((same_as.value, rule) for same_as, rule in RULES_OF_SAME.items())],
+        label="What counts as the same",
+    )
     boilerplate = forms.ChoiceField(
         choices=[
             (Mode.KEEP.value, "stays"),
@@ -50,7 +57,7 @@ class CorpusForm(ScopeForm):
     )
     format = forms.ChoiceField(choices=_FORMATS, label="File format")
 
-    field_order = ("policy", "confirmed", "since", "until", "newspapers", "boilerplate", "format")
+    field_order = ("policy", "same", "confirmed", "since", "until", "newspapers", "boilerplate", "format")
 
     def __init__(self, data: QueryDict) -> None:
         given = data.copy()
@@ -64,7 +71,8 @@ class CorpusForm(ScopeForm):
         """The corpus that was chosen; the form must be valid."""
         chosen = self.cleaned_data
         policy, mode = Policy(chosen["policy"]), Mode(chosen["boilerplate"])
-        return Asked(policy, self.scope, mode, confirmed_only=chosen["confirmed"])
+        same_as = SameAs(chosen["same"]) if chosen["same"] else None
+        return Asked(policy, self.scope, mode, confirmed_only=chosen["confirmed"], same_as=same_as)
 
     @property
     def stored(self) -> dict[str, Any]:
@@ -80,6 +88,8 @@ class CorpusForm(ScopeForm):
         words = ["manage.py", "export_corpus", "--policy", chosen["policy"]]
         if chosen["confirmed"]:
             words += ["--clusters", "confirmed"]
+        if chosen["same"]:
+            words += ["--same", chosen["same"]]
         for name in ("since", "until"):
             if chosen[name]:
                 words += [f"--{name}", chosen[name].isoformat()]

@@ -16,12 +16,13 @@ from dedup.declarations import ConfigError, Setting, SettingEffect, make_config,
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.profiles import Configs
+from dedup.detection.verdicts.same_as import RULES
 from dedup.forms.base import setting_field, style
 from dedup.models import Profile, ProfileRule
 
 # The fields of a profile that are not settings of a pass: what comes first, and the rest.
 BASIC = ("name", "is_default", "nightly_at")
-ADVANCED = ("boilerplate", "versions_join", "keep_rule", "asked_from")
+ADVANCED = ("boilerplate", "same_as", "keep_rule", "asked_from")
 # The settings of a pass that an editor knows: whether it runs, its window, how much it compares, and its threshold.
 BASIC_SETTINGS = ("enabled", "day_window", "days_apart", "prefix", "threshold", "retired")
 
@@ -57,6 +58,7 @@ class ProfileForm(forms.ModelForm[Profile]):
                 elif setting in BASIC_SETTINGS and declared.minimum is not None:
                     made.help_text = f"{declared.help} {_range(declared)}; usually {field.default:,.12g}."
                 self.fields[f"{name}__{setting}"] = made
+        self.fields["same_as"].choices = [(same_as.value, rule) for same_as, rule in RULES.items()]  # type: ignore[attr-defined]
         style(self.fields.values())
 
     def _get_validation_exclusions(self) -> set[str]:

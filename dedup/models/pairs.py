@@ -14,7 +14,7 @@ from django.utils import timezone
 from articles.models import Article, in_order
 from articles.querysets import texts_of
 from dedup.answers import Answer
-from dedup.detection.types import VerdictKind
+from dedup.detection.types import Relation, VerdictKind
 from dedup.models.base import Row
 from dedup.models.runs import DetectionRun
 
@@ -31,6 +31,9 @@ class Verdict(models.TextChoices):
     VERSION = VerdictKind.VERSION.value, "version"
     TEMPLATE = VerdictKind.TEMPLATE.value, "template"
     SIMILAR = VerdictKind.SIMILAR.value, "similar"
+
+
+RELATIONS = [(relation.value, relation.value) for relation in Relation]
 
 
 class TwoArticles:
@@ -136,7 +139,31 @@ class Pair(TwoArticles, Row):
         help_text="The share of the left article's words that the right one has in matching sentences, 0 to 1.",
     )
     right_matched = models.FloatField(null=True, help_text="The same of the right article's words, 0 to 1.")
-    joins = models.BooleanField(db_default=False, help_text="Whether the verdict puts both articles in one cluster.")
+    relation = models.CharField(
+        max_length=8,
+        choices=RELATIONS,
+        blank=True,
+        db_default="",
+        help_text="What the two articles are to each other. Empty: not compared yet.",
+    )
+    relation_probability = models.FloatField(null=True, help_text="The probability of the relation, 0 to 1.")
+    left_own = models.PositiveIntegerField(
+        null=True, help_text="How many words of the left article the right one lacks in matching sentences."
+    )
+    right_own = models.PositiveIntegerField(null=True, help_text="The same of the right article's words.")
+    new_text = models.CharField(
+        max_length=6,
+        blank=True,
+        db_default="",
+        help_text="Where most of the longer article's own words stand: head, middle or tail. Empty: it has none.",
+    )
+    quoted = models.FloatField(
+        null=True,
+        help_text="Of the words that match: the share in quotation marks in the longer article alone, 0 to 1.",
+    )
+    joins = models.BooleanField(
+        db_default=False, help_text="Whether the pair puts both articles in one cluster (Profile.same_as)."
+    )
     input_digest = models.BigIntegerField(
         null=True,
         editable=False,
@@ -283,8 +310,8 @@ class OpenQuestion(models.Model):
     number = models.BigIntegerField(help_text="The number of the pair or the cluster: the last field of the order.")
     article = models.BigIntegerField(null=True, help_text="One article of the cluster. Empty for a pair.")
     size = models.PositiveIntegerField(help_text="How many articles it is about.")
-    asked = models.BooleanField(help_text="Whether it covers waiting pairs.")
-    certain = models.BooleanField(help_text="Whether the articles are nearly certain to be the same.")
+    asked = models.BooleanField(help_text="Whether it is doubtful, so that an editor is asked.")
+    certain = models.BooleanField(help_text="Whether it is nearly certain instead, and may be confirmed at a glance.")
     conflict = models.BooleanField(
         help_text="Whether clusters keep apart what was judged duplicates, or decisions contradict each other."
     )
@@ -297,7 +324,7 @@ class OpenQuestion(models.Model):
             models.Index(fields=["-change", "doubt", "number", "id"], condition=Q(asked=True), name="question_asked"),
             models.Index(
                 fields=["-change", "doubt", "number", "id"],
-                condition=Q(asked=True, certain=True),
+                condition=Q(certain=True),
                 name="question_certain",
             ),
             models.Index(
@@ -305,7 +332,7 @@ class OpenQuestion(models.Model):
             ),
             models.Index(
                 fields=["-size", "number", "id"],
-                condition=Q(asked=True, cluster__isnull=False),
+                condition=Q(Q(asked=True) | Q(certain=True), cluster__isnull=False),
                 name="question_cluster",
             ),
             models.Index(fields=["article"], condition=Q(article__isnull=False), name="question_article"),

@@ -8,8 +8,11 @@ from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
 from articles.models import Job, Newspaper
-from dedup.detection.types import KeepRule
+from dedup.detection.types import KeepRule, SameAs
 from dedup.models.base import Row
+
+# The chance to be the same, from which and up to one less which editors are asked about a pair.
+ASKED_FROM = 0.15
 
 
 class Boilerplate(models.TextChoices):
@@ -37,10 +40,14 @@ class Profile(Row):
     settings = models.JSONField(
         default=dict, blank=True, help_text="The settings that differ from the defaults, by pass."
     )
-    versions_join = models.BooleanField(
-        default=False,
-        verbose_name="versions join clusters",
-        help_text="Whether a new version of an article joins its cluster. Duplicates always do.",
+    same_as = models.CharField(
+        max_length=7,
+        choices=[(same_as.value, same_as.value) for same_as in SameAs],
+        default=SameAs.CROPPED.value,
+        db_default=SameAs.CROPPED.value,
+        verbose_name="what counts as the same",
+        help_text="Which pairs put their articles into one cluster. The default profile's choice counts; when you "
+        "change it, a worker rebuilds the clusters from the stored pairs.",
     )
     boilerplate = models.CharField(
         max_length=5,
@@ -59,12 +66,12 @@ class Profile(Row):
         "default profile's rule counts; all clusters follow it from the next full run.",
     )
     asked_from = models.FloatField(
-        default=0.1,
-        db_default=0.1,
-        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        default=ASKED_FROM,
+        db_default=ASKED_FROM,
+        validators=[MinValueValidator(0), MaxValueValidator(0.5)],
         verbose_name="asked from",
-        help_text="From this probability of being duplicates on, 0 to 1, editors are asked about versions, templates "
-        "and similar pairs. They are asked about all duplicates. The setting of the default profile counts.",
+        help_text="Editors are asked about pairs with at least this chance to be the same, 0 to 0.5, and at most one "
+        "less that: 0.15 asks from 15% to 85%. The setting of the default profile counts.",
     )
     nightly_at = models.TimeField(
         null=True,

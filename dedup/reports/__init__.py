@@ -15,6 +15,7 @@ from dedup.reports.overview import OverviewReport
 from dedup.reports.passes import PassesReport
 from dedup.reports.policies import PoliciesReport
 from dedup.reports.quality import QualityReport
+from dedup.reports.same import SameReport
 from dedup.reports.sources import SourcesReport
 from dedup.reports.terms import TermsReport
 from dedup.reports.thresholds import ThresholdsReport
@@ -30,6 +31,7 @@ _ALL: tuple[Report, ...] = (
     ThresholdsReport(),
     GapsReport(),
     PoliciesReport(),
+    SameReport(),
     TermsReport(),
     QualityReport(),
     AdviceReport(),

@@ -164,17 +164,7 @@ def _scaled(prior: VerdictModel, pairs: _Pairs) -> VerdictModel:
         if np.abs(step).max() < _TOLERANCE:
             break
     shift, scale = map(float, found)
-    asked = prior.questions[pairs.question]
-    return _with(
-        prior,
-        pairs.question,
-        Logistic(
-            shift + scale * asked.intercept,
-            tuple(scale * coefficient for coefficient in asked.coefficients),
-            tuple(tuple(scale**2 * variance for variance in row) for row in asked.covariance),
-            asked.places,
-        ),
-    )
+    return _with(prior, pairs.question, prior.questions[pairs.question].times(scale, shift))
 
 
 def _refitted(prior: VerdictModel, pairs: _Pairs) -> VerdictModel:

@@ -253,7 +253,7 @@ def run_apart(articles: Path, how: Detection, find: Callable[[], Found]) -> Iter
     run. Yields the finished run and what was found.
     """
     model = FittedModel.objects.filter(in_use=True).first()
-    kept = {name: getattr(how.profile, name) for name in ("settings", "versions_join", "boilerplate")}
+    kept = {name: getattr(how.profile, name) for name in ("settings", "same_as", "boilerplate")}
     with scratch_schema():
         if model:
             FittedModel.objects.create(content=model.content, decisions=model.decisions, in_use=True)

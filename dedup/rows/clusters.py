@@ -9,13 +9,14 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import django_filters as filters
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Greatest, Least
 
 from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, DEAR_CEILING
 from articles.querysets import LONG_TEXTS
 from dedup.detection.lineage.articles import Edge, Lineage, LineageArticle
-from dedup.models import Cluster, Membership
+from dedup.models import Cluster, Membership, Pair
 from dedup.models.pairs import ClusterQuerySet
 from dedup.review.queries.articles import matching
 from dedup.review.queries.lineage import traced_clusters
@@ -68,13 +69,26 @@ _MEMBER = Rows(
             help="Whether this article represents the cluster.",
             source=lambda member: member.cluster.kept_id == member.article_id,
         ),
+        Column("relation", help="What it is to the article that represents the cluster; empty: they are not a pair."),
+        Column("matched", type=ColumnType.SHARE, help="The share of its words that that article has.", optional=True),
+        Column(
+            "kept_matched", type=ColumnType.SHARE, help="The share of those of that article that it has.", optional=True
+        ),
         Column("article", of=ARTICLE, file=""),
     ),
 )
 
 
 def _members(clusters: QuerySet[Any]) -> Iterator[Membership]:
-    members = Membership.objects.filter(cluster__in=clusters.order_by().values("pk"))
+    both = OuterRef("article_id"), OuterRef("cluster__kept_id")
+    pair = Pair.objects.filter(left=Least(*both), right=Greatest(*both)).order_by()
+    left, right = (Subquery(pair.values(f"{side}_matched")) for side in ("left", "right"))
+    is_left = Q(article_id__lt=F("cluster__kept_id"))
+    members = Membership.objects.filter(cluster__in=clusters.order_by().values("pk")).annotate(
+        relation=Subquery(pair.values("relation")),
+        matched=Case(When(is_left, then=left), default=right),
+        kept_matched=Case(When(is_left, then=right), default=left),
+    )
     full = members.select_related("cluster", "article__newspaper").defer(*(f"article__{name}" for name in LONG_TEXTS))
     return chain.from_iterable(in_batches(full.order_by("cluster_id", "article_id")))
 

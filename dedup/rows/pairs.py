@@ -16,7 +16,7 @@ from articles.paging import COUNT_CEILING, DEAR_CEILING
 from articles.querysets import LONG_TEXTS, given
 from dedup.detection.passes import PASSES
 from dedup.models import DenseGroup, Evidence, Pair, Series, Verdict
-from dedup.models.pairs import PairQuerySet
+from dedup.models.pairs import RELATIONS, PairQuerySet
 from dedup.review.answers.decisions import decisions_on
 from dedup.review.queries.lists import ANY, MOST_IDS, UNJUDGED, VERDICTS, IdArray, IsAnyOf, PairSelection, ids_of
 from dedup.review.queries.series_and_groups import members_of
@@ -41,9 +41,9 @@ WHERE asked.id = ANY (%(pairs)s)
 MOST_IDS_OF_TWO = 4 * MOST_IDS
 
 
-def _matched(side: str) -> Callable[[Pair], float | None]:
-    """Return what reads the matched share of an article of a pair as it is shown."""
-    return lambda pair: pair.left_matched if getattr(pair, side) == pair.left else pair.right_matched
+def _of(side: str, name: str) -> Callable[[Pair], float | None]:
+    """Return what reads a number of an article of a pair as it is shown."""
+    return lambda pair: getattr(pair, f"left_{name}" if getattr(pair, side) == pair.left else f"right_{name}")
 
 
 def _current(pair: Pair) -> list[Evidence]:
@@ -55,6 +55,11 @@ EVIDENCE = Rows(
     "What a pass found about a pair.",
     (Column("pass_name"), Column("score", type=ColumnType.PROBABILITY, help="0 to 1.")),
 )
+_OF_EACH = (
+    ("matched", ColumnType.SHARE, "The share of the {side} article's words that the {other} one has."),
+    ("own", ColumnType.COUNT, "How many words of the {side} article the {other} one lacks."),
+)
+_SIDES = (("left", "right", "earlier"), ("right", "left", "later"))
 PAIR = Rows(
     "Two articles that a pass has proposed as a pair.",
     (
@@ -82,6 +87,20 @@ PAIR = Rows(
             optional=True,
             choices=tuple(Verdict.choices),
             filters=(Filter(places=Place.ROW),),
+        ),
+        Column(
+            "relation",
+            help="What the two articles are to each other; null: not compared yet.",
+            optional=True,
+            choices=tuple(RELATIONS),
+            filters=(Filter(everything="any relation"),),
+        ),
+        Column(
+            "relation_probability",
+            type=ColumnType.PROBABILITY,
+            help="The probability of the relation, 0 to 1.",
+            optional=True,
+            places=Place.FULL | Place.FILE,
         ),
         Column(
             "article",
@@ -125,14 +144,28 @@ PAIR = Rows(
         ),
         *(
             Column(
-                f"{side}_matched",
-                type=ColumnType.SHARE,
-                help=f"The share of the {side} article's words that the {other} one has.",
-                source=_matched(end),
+                f"{side}_{name}",
+                type=column_type,
+                help=words.format(side=side, other=other),
+                source=_of(end, name),
                 optional=True,
-                places=Place.FULL,
+                places=Place.FULL | Place.FILE,
             )
-            for side, other, end in (("left", "right", "earlier"), ("right", "left", "later"))
+            for name, column_type, words in _OF_EACH
+            for side, other, end in _SIDES
+        ),
+        Column(
+            "new_text",
+            help="Where most of the longer article's own words stand: head, middle or tail; null: it has none.",
+            optional=True,
+            places=Place.FULL | Place.FILE,
+        ),
+        Column(
+            "quoted",
+            type=ColumnType.SHARE,
+            help="Of the words that match: the share in quotation marks in the longer article alone.",
+            optional=True,
+            places=Place.FULL | Place.FILE,
         ),
         Column("evidence", of=EVIDENCE, many=True, source=_current, places=Place.FULL),
         Column(

@@ -19,8 +19,9 @@ from dedup.detection.clustering.doubts import doubts_of_article
 from dedup.detection.comparison.shown_text import Moved, Segment
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs.facts import label
+from dedup.detection.verdicts import reasons
 from dedup.detection.verdicts.model import DUPLICATE_FROM
-from dedup.detection.verdicts.reasons import Share, percentage, shares_of
+from dedup.detection.verdicts.reasons import Share, Standing, percentage, shares_of
 from dedup.models import Cluster, Decision, Evidence, Pair, SavedView, Series, Verdict
 from dedup.review.answers.history import LastAnswer, last_answers, progress_of
 from dedup.review.queries.cluster_ties import Row
@@ -67,6 +68,15 @@ def duplicate_chance(pair: Pair) -> str:
     """Write the one number of a verdict in lists: the chance that the two are duplicates, whatever the verdict is."""
     written = percentage(pair.duplicate_probability or 0.0)
     return written if pair.verdict == Verdict.DUPLICATE else f"{written} duplicate"
+
+
+@register.filter
+def relation_sentence(pair: Pair) -> str:
+    """Say what the two articles of a pair are to each other; "" before they were compared."""
+    left = Standing(pair.left_matched or 0.0, pair.left_own or 0)
+    right = Standing(pair.right_matched or 0.0, pair.right_own or 0)
+    sides = (left, right) if pair.earlier.pk == pair.left_id else (right, left)
+    return reasons.relation_sentence(pair.relation, *sides, pair.quoted or 0.0)
 
 
 @register.filter

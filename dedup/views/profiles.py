@@ -45,8 +45,10 @@ def _form_page(request: EditorRequest, form: ProfileForm, *, source: Profile | N
     is_valid = not form.is_bound or form.is_valid()
     asked = "preview" in request.POST
     if form.is_bound and is_valid and not asked:
-        save_profile(form.instance, rules_of=source, reschedule="nightly_at" in form.changed_data)
-        messages.success(request, f"The profile {form.instance.name} is saved. Its next run uses these settings.")
+        reschedule = "nightly_at" in form.changed_data
+        is_asked = save_profile(form.instance, rules_of=source, reschedule=reschedule, user=request.user)
+        more = " A worker rebuilds the clusters by what now counts as the same." if is_asked else ""
+        messages.success(request, f"The profile {form.instance.name} is saved. Its next run uses these settings.{more}")
         return redirect("profile", profile_id=form.instance.pk)
     configs = form.configs()
     found = effects(configs)

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from psycopg.sql import SQL, Identifier, Literal
 
 from articles.models import Article
+from dedup.detection.clustering.rebuild import joins_follow
 from dedup.detection.comparison.differences import compare_texts
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
 from dedup.detection.runs.judging import ArticleCache, judged_rows, terms_in_force
@@ -30,7 +31,11 @@ _ARTICLES_PER_PAIR = 10
 _AT_ONCE, _IN_A_ROW = 500, 10
 # Two machines may differ in the last digits of a probability.
 _SAME = 1e-9
-_NUMBERS = ("probability", "duplicate_probability", "left_matched", "right_matched")
+_NUMBERS = (
+    *("probability", "duplicate_probability", "left_matched", "right_matched"),
+    *("relation_probability", "left_own", "right_own", "quoted"),
+)
+_WORDS = ("verdict", "joins", "relation", "new_text")
 _FORGET = "Delete these rows and those of dedup_watermark; then run `manage.py find_duplicates`, which makes them."
 _JUDGE = (
     "Set input_digest of these pairs to NULL with SQL; then run `manage.py find_duplicates`, which judges them again."
@@ -104,9 +109,8 @@ def _judged(sample: Sample) -> Found:
     last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).select_related("profile").first()
     if last is None:
         return Found()
-    joins = last.profile is not None and last.profile.versions_join
-    terms = terms_in_force(versions_join=joins, boilerplate=last.boilerplate)
-    if not is_all_judged(terms):
+    terms = terms_in_force(last.boilerplate)
+    if not (is_all_judged(terms) and joins_follow(terms.same_as)):
         return Found(waiting="The next run judges pairs again: articles or settings have changed.")
     return listed(_judged_otherwise(_sampled_pairs(sample), terms))
 
@@ -147,22 +151,23 @@ def _judged_otherwise(pairs: Sequence[_Stored], terms: Terms) -> Iterator[str]:
 
 def _settled_newspapers(month: datetime.date, newspapers: Collection[int], terms: Terms) -> set[int]:
     """Return those whose articles around a month are still those that verdicts rest on."""
-    learnt = dict(
-        NewspaperMonth.objects.filter(month=month, newspaper__in=newspapers).values_list("newspaper", "digest")
-    )
+    months = NewspaperMonth.objects.filter(month=month, newspaper__in=newspapers)
+    learnt = dict(months.values_list("newspaper", "digest"))
     now = digests_around(month, newspapers, terms.boilerplate)
     return {newspaper for newspaper in newspapers if learnt.get(newspaper) == now.get(newspaper)}
 
 
 def _is_same(pair: Pair, row: JudgedRow) -> bool:
-    stored = (pair.verdict, pair.joins, pair.reasons)
-    return stored == (row.verdict, row.joins, json.loads(row.reasons)) and all(
-        math.isclose(getattr(pair, name) or 0.0, getattr(row, name), abs_tol=_SAME) for name in _NUMBERS
+    same = all(getattr(pair, name) == getattr(row, name) for name in _WORDS)
+    return (
+        same
+        and pair.reasons == json.loads(row.reasons)
+        and all(math.isclose(getattr(pair, name) or 0.0, getattr(row, name), abs_tol=_SAME) for name in _NUMBERS)
     )
 
 
 def _difference(pair: Pair, row: JudgedRow) -> str:
-    if any(getattr(pair, name) != getattr(row, name) for name in ("verdict", "joins", *_NUMBERS)):
+    if any(getattr(pair, name) != getattr(row, name) for name in (*_WORDS, *_NUMBERS)):
         said = [
             f"{judged.verdict} {judged.probability} (of duplicates {judged.duplicate_probability})"
             for judged in (pair, row)

@@ -75,4 +75,5 @@ def test_an_empty_installation_leads_to_the_first_question_without_a_shell(store
     assert worker.returncode == 0, errors
     page.wait_for_url("**/runs/*/")
     page.get_by_role("link", name="Open the queue").click()
+    page.get_by_role("link", name="All pairs").click()
     expect(page.locator(".row-headline").first).to_have_text("Old pier lifted")

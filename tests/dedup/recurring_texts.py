@@ -20,11 +20,12 @@ def recurring_texts(articles: Sequence[PreparedArticle], *, count: int = LEAST_K
     """Return what recurs in each newspaper, as if it had `count` articles, which is enough to know."""
     texts = {}
     for newspaper in {article.newspaper for article in articles}:
-        some = [article for article in articles if article.newspaper == newspaper]
+        own = (article for article in articles if article.newspaper == newspaper)
+        some = sorted(own, key=lambda article: article.date)
         sets = ShingleSets.of([article.masked for article in some], np.uint32)
         days = np.array([article.date.toordinal() for article in some], dtype=np.int64)
-        phrases = recurring_between(printings(distinct(sets.values), days, sets), int(days.min()), int(days.max()))
-        texts[newspaper] = RecurringText(
-            phrases, common_words([" ".join(article.vocabulary) for article in some]), count
-        )
+        printed = printings(distinct(sets.values), days, sets)
+        phrases = recurring_between(printed, days, np.ones(len(days), dtype=np.bool_))
+        words = common_words([" ".join(article.vocabulary) for article in some])
+        texts[newspaper] = RecurringText(phrases, words, count)
     return texts

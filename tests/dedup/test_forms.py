@@ -275,7 +275,7 @@ def test_a_run_chooses_a_profile_that_can_be_used() -> None:
     answer = RunForm(query(profile=str(default.pk)))
     assert said(answer) == {}
     assert (answer.cleaned_data["profile"], answer.cleaned_data["new"]) == (default, False)
-    names = ("exact", "url", "trigram", "minhash", "stopword", "sentence", "title", "containment")
+    names = PASSES
     for settings, fault, remedy in (
         ({"trigram": {"threshold": 7}}, "cannot be used: trigram: ", ". Fix it on the page Profiles."),
         ({name: {"enabled": False} for name in names}, "has no pass enabled; ", "; enable one on the page Profiles."),

@@ -40,8 +40,9 @@ def a_model(*, leans_on_it: float = 0.0, of_today: bool = True) -> str:
         ("0011_models_of_removed_features", a_model(leans_on_it=0.02), False),
         ("0016_models_of_other_features", a_model(), True),
         ("0016_models_of_other_features", a_model(of_today=False), False),
-        ("0052_models_of_one_subject", a_model(), True),
-        ("0052_models_of_one_subject", a_model().replace("one subject for another", "one for another"), False),
+        ("0052_models_of_one_subject", a_model(), False),
+        ("0112_what_editors_are_asked", a_model(), True),
+        ("0112_what_editors_are_asked", a_model().replace("own words under", "words under"), False),
     ],
     ids=lambda value: "model" if isinstance(value, str) and value.startswith("{") else None,
 )

@@ -73,7 +73,7 @@ def changed() -> Desk:
 
 def joining() -> Desk:
     world = apart()
-    Profile.objects.filter(is_default=True).update(versions_join=False)
+    Profile.objects.filter(is_default=True).update(same_as="cropped")
     decisions.decide_pair(world.pairs[0].pk, "version", user=world.editors[0])
     return world
 
@@ -138,7 +138,7 @@ def judge(verdict: str) -> Any:
 
 def let_versions_join(_world: Desk) -> None:
     with transaction.atomic():
-        Profile.objects.filter(is_default=True).update(versions_join=True)
+        Profile.objects.filter(is_default=True).update(same_as="updates")
         update_version_implications()
     rebuild_clusters()
 

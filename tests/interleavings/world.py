@@ -56,7 +56,7 @@ def desk(count: int = 3, *, clustered: bool = True) -> Desk:
     """Return new articles in one cluster or, if not, only some pairs of them."""
     made = articles(count)
     if clustered:
-        cluster = make_cluster(*made)
+        cluster = make_cluster(*made, score=0.8)
         pairs = list(Pair.objects.among([row.pk for row in made]).order_by("left", "right"))
     else:
         cluster, pairs = None, [make_pair(*ends, verdict="similar", trigram=0.5) for ends in itertools.pairwise(made)]

@@ -120,8 +120,7 @@ def build_archive(store: StoreArticle) -> dict[str, int]:
     first, second = Pair.objects.filter(left__in=members_of(clusters[1].pk)).order_by("pk")[:2]
     rejection = decide_pair(first.pk, "reject", user=editor)
     undone = decide_pair(second.pk, "version", user=editor)
-    undo_ = undo(undone.pk, user=editor)
-    return {"rejection": rejection.pk, "undone": undone.pk, "undo": undo_.pk}
+    return {"rejection": rejection.pk, "undone": undone.pk, "undo": undo(undone.pk, user=editor).pk}
 
 
 def found() -> set[str]:
@@ -271,16 +270,15 @@ NOTICED = {
         "pair-states": "state implied",
         "scores": "best_score",
         "pair-facts": "days_apart same_newspaper",
-        "judged": "verdict probability duplicate_probability reasons joins left_matched right_matched",
+        "judged": "verdict probability duplicate_probability reasons joins left_matched right_matched relation "
+        "relation_probability left_own right_own new_text quoted",
     },
     "dedup_evidence": {"scores": "* score stale pair_id", "evidence-marked": "pass_name run_id"},
     "dedup_cluster": {"questions": "*", "clusters": "state size lowest_score first_day last_day kept_id"},
     "dedup_membership": {"clusters": "* article_id cluster_id"},
     "dedup_articleshingles": {"indexed": "* article_id revision", "index-contents": "newspaper_id date shingles"},
     "dedup_headlineform": {"indexed": "* article_id revision date newspaper_id"},
-    "dedup_openquestion": {
-        "questions": "* number article size asked certain conflict change doubt cluster_id pair_id",
-    },
+    "dedup_openquestion": {"questions": "* number article size asked certain conflict change doubt cluster_id pair_id"},
     "dedup_questioncount": {"question-counts": "* tab number"},
     "dedup_confirmedarticle": {"implications": "* article_id first"},
     "dedup_link": {"decisions-linked": "* kind right_id", "pair-states": "decision_id"},
@@ -323,15 +321,14 @@ def test_another_value_and_a_row_that_is_gone_are_noticed(table: str) -> None:
         cursor.execute(COLUMNS, [table])
         types = dict(cursor.fetchall())
     noticed = {name: check for check, names in NOTICED[table].items() for name in names.split()}
-    unnoticed = {name for names in UNNOTICED.values() for name in names.split()}
-    assert types.keys() <= noticed.keys() | unnoticed
+    assert types.keys() <= noticed.keys() | {name for names in UNNOTICED.values() for name in names.split()}
     one = f"ctid = (SELECT ctid FROM {table} ORDER BY 1 DESC LIMIT 1)"
     missed = []
     for name, check in noticed.items():
-        changed = (
-            f"UPDATE {table} SET {name} = {OTHER[types[name]].format(name)}" if name != "*" else f"DELETE FROM {table}"
-        )
-        where = one if name == "*" else one.replace(" ORDER", f" WHERE {name} IS NOT NULL ORDER")
+        changed, where = f"DELETE FROM {table}", one
+        if name != "*":
+            changed = f"UPDATE {table} SET {name} = {OTHER[types[name]].format(name)}"
+            where = one.replace(" ORDER", f" WHERE {name} IS NOT NULL ORDER")
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET LOCAL session_replication_role = replica")
             cursor.execute(f"{changed} WHERE {where}")
@@ -372,10 +369,9 @@ def test_every_check_is_made_whatever_is_missing_and_the_others_look_if_one_cann
 @pytest.mark.usefixtures("kept_archive")
 @pytest.mark.parametrize("removed", ["article", "newspaper"])
 def test_an_installation_is_healthy_after_what_the_documents_allow_to_remove(removed: str) -> None:
-    newspaper = "Inland Courier"
-    name = newspaper if removed == "newspaper" else str(Pair.objects.filter(best_score__gt=0).order_by("pk")[0].left_id)
+    in_a_pair = Pair.objects.filter(best_score__gt=0).order_by("pk")[0].left_id
+    name = "Inland Courier" if removed == "newspaper" else str(in_a_pair)
     evidence = Evidence.objects.count()
-    options = {"confirm": name, "reason": "Erasure", "stdout": io.StringIO()}
-    call_command(f"remove_{removed}", name, **options)
+    call_command(f"remove_{removed}", name, confirm=name, reason="Erasure", stdout=io.StringIO())
     assert Evidence.objects.count() < evidence
     assert {finding.invariant.name for finding in examine(sample=None) if not finding.is_healthy} == set()

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from dedup.detection.clustering.components import DisjointSets, neighbours_in
+from dedup.detection.clustering.components import neighbours_in
+from dedup.detection.kernels.disjoint_sets import DisjointSets
 
 Articles = tuple[int, ...]
 

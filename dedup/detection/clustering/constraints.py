@@ -12,14 +12,16 @@ from psycopg.sql import SQL, Identifier
 
 from articles.storage.locks import Lock, lock_transaction
 from dedup.answers import LINKS_BY_PROFILE
-from dedup.detection.clustering.components import lowest_connected
+from dedup.detection.kernels.disjoint_sets import lowest_connected
+from dedup.detection.types import SameAs
 from dedup.models import ConfirmedArticle, Link, SeparateArticles
 
 # The view dedup_standing_link holds, for each two articles, the latest link whose decision has not been undone, and its
 # effect on clusters: a template keeps apart, a version as the default profile says.
 # The casts let PostgreSQL look thousands of articles up by hash; it compares numbers of other sizes one by one.
 _IN_FORCE_SQL = """
-SELECT left_id, right_id, effect
+SELECT left_id, right_id,
+    CASE WHEN kind = ANY (%(by_profile)s) THEN coalesce(%(instead)s, effect) ELSE effect END
 FROM dedup_standing_link
 WHERE %(articles)s::bigint[] IS NULL
     OR left_id = ANY (%(articles)s::bigint[]) OR right_id = ANY (%(articles)s::bigint[])
@@ -61,10 +63,15 @@ def lock_review() -> None:
     lock_transaction(Lock.REVIEW)
 
 
-def constraints_in_force(articles: Collection[int] | None = None) -> Constraints:
-    """Return the constraints of all decisions that are not undone; only those on these articles, if given."""
+def constraints_in_force(articles: Collection[int] | None = None, *, same_as: SameAs | None = None) -> Constraints:
+    """Return the constraints of all decisions that are not undone; only those on these articles, if given.
+
+    With `same_as`, version answers have the effect that they would have under it.
+    """
+    instead = None if same_as is None else "stay" if same_as is SameAs.UPDATES else "cannot"
+    asked = {"articles": None if articles is None else list(articles)}
     with connection.cursor() as cursor:
-        cursor.execute(_IN_FORCE_SQL, {"articles": None if articles is None else list(articles)})
+        cursor.execute(_IN_FORCE_SQL, {**asked, "by_profile": LINKS_BY_PROFILE, "instead": instead})
         return _by_effect(cursor)
 
 
@@ -178,7 +185,7 @@ def expected_implications() -> Implied:
 
 
 def update_version_implications() -> None:
-    """Bring up to date what version answers imply, which depends on whether the default profile joins versions."""
+    """Bring up to date what version answers imply, which depends on what the default profile counts as the same."""
     with transaction.atomic():
         lock_review()
         ends = Link.objects.filter(kind__in=LINKS_BY_PROFILE, decision__undone_by=None).values_list("left", "right")

@@ -1,7 +1,8 @@
 """The writer of the questions that editors are asked: no more than are needed to cover every waiting pair.
 
-A pair waits if it is undecided, proposed and judged a duplicate, or at least as probable a duplicate as the default
-profile's `asked_from`. The pairs inside a proposed cluster of three or more articles are one question, on the cluster.
+A pair waits if it is undecided and proposed, and it is doubtful whether it is the same: its chance is neither below the
+default profile's `asked_from` nor above one less that. What that profile leaves apart although it is a duplicate does
+not wait. The pairs inside a proposed cluster of three or more articles are one question, on the cluster.
 The pairs between the same two clusters, or between a cluster and an article, are one question, on the most probable of
 them. docs/reviewing.md explains the order.
 """
@@ -11,15 +12,18 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, LiteralString, NamedTuple, TypeAlias
 
 from django.db import connection, transaction
-from psycopg.sql import SQL
+from psycopg.sql import SQL, Literal
 
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.doubts import cluster_is_doubted, pair_is_doubted
+from dedup.detection.verdicts.same_as import JOINS_FROM
 from dedup.models import OpenQuestion, QuestionCount
+from dedup.models.runs import ASKED_FROM
 
-# From this probability on, articles are nearly certain to be the same, unless there is a doubt (doubts.py). As far from
-# certainty as the pairs are that the default profile does not ask about.
+# From this probability on, articles are nearly certain to be the same, unless there is a doubt (doubts.py). Nobody has
+# to answer, but somebody may confirm them.
 CERTAIN_FROM = 0.9
+_BOUNDS = {"certain_from": CERTAIN_FROM, "joins_from": JOINS_FROM}
 # The clusters of so many articles are looked up one by one.
 FEW = 200
 # The stored counts, in the order in which the statements below return what a question counts for.
@@ -39,20 +43,20 @@ WITH touched AS MATERIALIZED (
 )
 DELETE FROM dedup_openquestion
 WHERE id = ANY (ARRAY(SELECT id FROM concerned))
-RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
+RETURNING asked, certain, (asked OR certain) AND cluster_id IS NOT NULL, conflict
 """
 
 # The clusters of the articles of a few pairs are looked up one by one, as an array; a join would read all memberships.
 # A part is a cluster, by its number with a minus, or an article that is in none. `chance`: that both articles belong in
-# one cluster, by the verdict.
+# one cluster, by the verdict; its distance from even odds says whether the pair is asked about. A duplicate that could
+# join and does not is left apart by what counts as the same.
 _QUESTIONS_SQL = SQL("""
 WITH open_pair AS MATERIALIZED (
-    SELECT id, left_id, right_id, joins,
-        CASE WHEN joins THEN probability ELSE duplicate_probability END AS chance,
-        verdict = 'duplicate' OR duplicate_probability >= coalesce(
-            (SELECT asked_from FROM dedup_profile WHERE is_default), 0.1
-        ) AS asked
+    SELECT id, left_id, right_id, joins, chance, (joins OR verdict <> 'duplicate' OR chance < %(joins_from)s)
+        AND abs(chance - 0.5) <= 0.5 - coalesce((SELECT asked_from FROM dedup_profile WHERE is_default), {asked_from})
+        AS asked
     FROM dedup_pair
+    CROSS JOIN LATERAL (SELECT CASE WHEN joins THEN probability ELSE duplicate_probability END AS chance) AS same
     WHERE state = 'undecided' AND best_score > 0 AND verdict <> ''
         AND probability IS NOT NULL AND duplicate_probability IS NOT NULL
         AND (%(articles)s::bigint[] IS NULL
@@ -73,11 +77,10 @@ WITH open_pair AS MATERIALIZED (
     LEFT JOIN member AS left_member ON left_member.article_id = pair.left_id
     LEFT JOIN member AS right_member ON right_member.article_id = pair.right_id
 ), card AS (
-    SELECT cluster_id
+    SELECT cluster_id, bool_or(asked) AS asked
     FROM waiting
-    WHERE left_part = right_part AND left_size > 2
+    WHERE left_part = right_part AND left_size > 2 AND (asked OR joins)
     GROUP BY cluster_id
-    HAVING bool_or(asked)
 ), parted AS (
     SELECT DISTINCT one.cluster_id
     FROM dedup_standing_link AS link
@@ -86,8 +89,8 @@ WITH open_pair AS MATERIALIZED (
     WHERE link.effect = 'cannot' AND (%(articles)s::bigint[] IS NULL OR link.left_id = ANY (%(articles)s::bigint[]))
 ), about_cluster AS (
     SELECT NULL::bigint AS pair_id, cluster.id AS cluster_id, cluster.id AS number, cluster.kept_id AS article,
-        cluster.size, card.cluster_id IS NOT NULL AS asked,
-        CASE WHEN card.cluster_id IS NOT NULL AND parted.cluster_id IS NULL
+        cluster.size, coalesce(card.asked, false) AS asked,
+        CASE WHEN NOT card.asked AND parted.cluster_id IS NULL
             AND cluster.lowest_score >= %(certain_from)s THEN NOT {cluster_is_doubted} ELSE false END AS certain,
         parted.cluster_id IS NOT NULL AS conflict,
         (cluster.size - 1) * CASE WHEN parted.cluster_id IS NULL THEN 1 - cluster.lowest_score ELSE 1 END AS change,
@@ -97,27 +100,29 @@ WITH open_pair AS MATERIALIZED (
     JOIN dedup_cluster AS cluster ON cluster.id = coalesce(card.cluster_id, parted.cluster_id)
 ), about_pair AS (
     SELECT DISTINCT ON (least(left_part, right_part), greatest(left_part, right_part))
-        id AS pair_id, NULL::bigint AS cluster_id, id AS number, NULL::bigint AS article, 2 AS size, true AS asked,
-        CASE WHEN left_part = right_part AND joins AND chance >= %(certain_from)s
+        id AS pair_id, NULL::bigint AS cluster_id, id AS number, NULL::bigint AS article, 2 AS size,
+        asked OR left_part <> right_part AS asked,
+        CASE WHEN left_part = right_part AND NOT asked AND chance >= %(certain_from)s
             THEN (SELECT NOT {pair_is_doubted} FROM dedup_pair AS pair WHERE pair.id = waiting.id)
             ELSE false END AS certain,
         left_part <> right_part AND joins AS conflict,
         CASE WHEN left_part = right_part THEN 1 - chance ELSE chance * left_size * right_size END AS change,
         abs(chance - 0.5) AS doubt
     FROM waiting
-    WHERE asked AND (left_part <> right_part OR left_size = 2)
+    WHERE (asked OR joins) AND (left_part <> right_part OR left_size = 2)
     ORDER BY least(left_part, right_part), greatest(left_part, right_part), chance DESC, id
 )
-SELECT * FROM about_cluster UNION ALL SELECT * FROM about_pair
+SELECT * FROM (SELECT * FROM about_cluster UNION ALL SELECT * FROM about_pair) AS question
+WHERE asked OR certain OR conflict
 -- So that the same questions get the same ids, whatever plan PostgreSQL chooses.
 ORDER BY cluster_id, pair_id
-""").format(cluster_is_doubted=cluster_is_doubted(), pair_is_doubted=pair_is_doubted())
+""").format(cluster_is_doubted=cluster_is_doubted(), pair_is_doubted=pair_is_doubted(), asked_from=Literal(ASKED_FROM))
 _INSERT_SQL = (
     SQL("""
 INSERT INTO dedup_openquestion
     (pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt)
 {questions}
-RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
+RETURNING asked, certain, (asked OR certain) AND cluster_id IS NOT NULL, conflict
 """)
     .format(questions=_QUESTIONS_SQL)
     .as_string()
@@ -127,7 +132,7 @@ _STORED_SQL: LiteralString = """
 SELECT pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt FROM dedup_openquestion
 """
 _COUNTED_SQL: LiteralString = """
-SELECT asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict FROM dedup_openquestion
+SELECT asked, certain, (asked OR certain) AND cluster_id IS NOT NULL, conflict FROM dedup_openquestion
 """
 
 _ADD_COUNTS_SQL = """
@@ -150,7 +155,7 @@ class Questions(NamedTuple):
 
 def all_questions() -> Questions:
     """Return all questions as they are stored, and as update_questions(None) would store them; nothing is stored."""
-    asked = {"articles": None, "few": False, "certain_from": CERTAIN_FROM}
+    asked = {"articles": None, "few": False, **_BOUNDS}
     found = []
     with connection.cursor() as cursor:
         for statement, parameters in ((_STORED_SQL, None), (_QUESTIONS_SQL.as_string(), asked)):
@@ -185,7 +190,7 @@ def update_questions(concerned: Collection[int] | None, *, locked: bool = False)
             cursor.execute(_DELETE_SQL, {"articles": articles})
             gone = _counted(cursor)
         few = articles is not None and len(articles) <= FEW
-        cursor.execute(_INSERT_SQL, {"articles": articles, "few": few, "certain_from": CERTAIN_FROM})
+        cursor.execute(_INSERT_SQL, {"articles": articles, "few": few, **_BOUNDS})
         added = _counted(cursor)
         added.subtract(gone)
         if any(added.values()):

@@ -11,18 +11,25 @@ from itertools import islice
 from typing import Any, LiteralString, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Length
 
 from articles.models import Article
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import newest_revision
 from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
-from dedup.detection.clustering.constraints import Constraints, KnownConstraints, constraints_in_force, lock_review
+from dedup.detection.clustering.constraints import (
+    Constraints,
+    KnownConstraints,
+    constraints_in_force,
+    lock_review,
+    update_version_implications,
+)
 from dedup.detection.clustering.group_pairs import RANKS
 from dedup.detection.clustering.policies import Member, kept_by
 from dedup.detection.clustering.questions import update_questions
-from dedup.detection.types import Phase
+from dedup.detection.types import Phase, SameAs
+from dedup.detection.verdicts.same_as import JOINING, is_same
 from dedup.integrations.webhooks import announce
 from dedup.models import ChangedArticle, Cluster, Decision, Keep, Membership, Pair, Profile, Watermark, Webhook
 
@@ -55,12 +62,13 @@ def rebuild_clusters(articles: Collection[int] | None = None, known: KnownConstr
     return Rebuilt(concerned, result.contradictions)
 
 
-def expected_clusters() -> dict[tuple[int, ...], Cluster]:
+def expected_clusters(wanted: SameAs | None = None) -> dict[tuple[int, ...], Cluster]:
     """Return what rebuild_clusters() would store as the clusters now; nothing is stored.
 
-    By the articles of each, ascending; the rows have no number.
+    With `wanted`, as if the default profile counted this as the same. By the articles of each, ascending; the rows have
+    no number.
     """
-    components = _clustering(None, constraints_in_force()).components
+    components = _clustering(None, constraints_in_force(same_as=wanted), wanted=wanted).components
     return dict(zip((component.articles for component in components), _rows(components), strict=True))
 
 
@@ -81,27 +89,31 @@ def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
     return sorted([min(part) for part in parts] + list(alone))
 
 
-def _clustering(articles: Collection[int] | None, constraints: Constraints, *, evidence: bool = True) -> Clustering:
+def _clustering(
+    articles: Collection[int] | None, constraints: Constraints, *, evidence: bool = True, wanted: SameAs | None = None
+) -> Clustering:
     if articles is not None:
         # A constraint that involves another article connects nothing here.
         inside = set(articles)
         constraints = Constraints(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in constraints))
     stay = [Edge(left, right, 1.0, Rank.DECISION) for left, right in constraints.stay]
-    edges, apart = _compared(articles) if evidence else ([], [])
+    edges, apart = _compared(articles, wanted) if evidence else ([], [])
     return cluster([*edges, *stay] if evidence else [], constraints.must, constraints.cannot, apart)
 
 
-def _compared(articles: Collection[int] | None) -> tuple[list[Edge], list[Apart]]:
-    """Return the pairs that their verdict joins, each with the probability of that verdict, and the other ones.
+def _compared(articles: Collection[int] | None, wanted: SameAs | None) -> tuple[list[Edge], list[Apart]]:
+    """Return the pairs that their relation joins, each with the probability of its verdict, and the other ones.
 
     The others were compared in full too; each has its chance of being a duplicate nevertheless.
     """
     pairs = Pair.objects.all() if articles is None else Pair.objects.among(articles)
-    columns = ("left", "right", "joins", "verdict", "probability", "duplicate_probability", *_MATCHED)
+    columns = ("left", "right", "joins", "relation", "verdict", "probability", "duplicate_probability", *_MATCHED)
     rows = pairs.proposed().filter(Q(joins=True) | ~Q(verdict="")).order_by().values_list(*columns)
     edges, apart = [], []
-    for left, right, joins, verdict, probability, of_duplicates, *matched in rows if articles else rows.iterator():
-        if joins:
+    for left, right, joins, relation, verdict, probability, of_duplicates, *matched in (
+        rows if articles else rows.iterator()
+    ):
+        if is_same(wanted, relation, of_duplicates, matched) if wanted and relation else joins:
             # A pair that was judged before the two shares were stored counts as near copies until a run judges it.
             shares = (1.0 if share is None else share for share in matched)
             edges.append(Edge(left, right, probability or 0.0, RANKS[verdict], *shares))
@@ -263,6 +275,12 @@ def keep_rule() -> str:
     return Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first() or Keep.EARLIEST
 
 
+def same_as() -> SameAs:
+    """Return what counts as the same, by the default profile."""
+    chosen = Profile.objects.filter(is_default=True).values_list("same_as", flat=True).first()
+    return SameAs(chosen) if chosen else SameAs.CROPPED
+
+
 def members_of(articles: Collection[int], rule: str) -> dict[int, Member]:
     """Return what a rule asks about these articles, by id."""
     columns: list[Any] = ["withheld", "pk", "newspaper", "date", "published_at"]
@@ -333,12 +351,16 @@ WHERE link.effect = 'cannot'
 def update_clusters(*, only_changed: bool) -> Rebuilt:
     """Rebuild all clusters, or only those that have changed since the last call: the clusters are the same.
 
+    What the default profile counts as the same is brought up to date first.
+
     The contradictions are those among the articles that were concerned; see `contradictions`. Call `renew_questions`
     next: if a process was killed between the two, the next one asks for all questions to be renewed.
     """
-    newest, input_digest = newest_revision(), _input_digest()
     with transaction.atomic():
         lock_review()
+        newest, input_digest = newest_revision(), _input_digest()
+        update_version_implications()
+        update_joins()
         changed = _changed(input_digest, FEW) if only_changed else None
         rebuilt = Rebuilt(set(), []) if changed == set() else rebuild_clusters(changed)
         ChangedArticle.objects.all().delete()
@@ -358,6 +380,46 @@ def renew_questions(rebuilt: Rebuilt) -> None:
     with transaction.atomic():
         update_questions(rebuilt.articles)
         Watermark.objects.update_or_create(name=Phase.QUESTIONS, defaults={"revision": newest_revision()})
+
+
+_JOINS = "joins"
+
+
+def joining_under(wanted: SameAs) -> QuerySet[Pair]:
+    """Return the proposed pairs that would join if the default profile counted this as the same.
+
+    Pairs that have no relation yet stay as they are.
+    """
+    return Pair.objects.proposed().filter(_is_same(wanted) | Q(relation="", joins=True))
+
+
+def _is_same(wanted: SameAs) -> Q:
+    """Return is_same() for stored pairs."""
+    return Q(
+        *(
+            Q(relation=relation, duplicate_probability__gte=least, left_matched__gte=share, right_matched__gte=share)
+            for relation, (least, share) in JOINING[wanted].items()
+        ),
+        _connector=Q.OR,
+    )
+
+
+def update_joins() -> None:
+    """Let the stored pairs join by what the default profile counts as the same, unless they do. Compares nothing."""
+    with transaction.atomic():
+        lock_review()
+        wanted = same_as()
+        if joins_follow(wanted):
+            return
+        judged = Pair.objects.exclude(relation="")
+        judged.filter(joins=True).exclude(_is_same(wanted)).update(joins=False)
+        judged.filter(_is_same(wanted), joins=False).update(joins=True)
+        Watermark.objects.update_or_create(name=_JOINS, defaults={"revision": 0, "input_digest": wanted.value})
+
+
+def joins_follow(wanted: SameAs) -> bool:
+    """Return whether the stored pairs join by this."""
+    return Watermark.objects.filter(name=_JOINS, input_digest=wanted.value).exists()
 
 
 def changed_since_rebuilt() -> set[int] | None:
@@ -388,7 +450,7 @@ def _changed(input_digest: str, most: int | None = None) -> set[int] | None:
 
 def _input_digest() -> str:
     """Return a digest of what all clusters and questions rest on, apart from pairs, decisions and articles."""
-    columns: tuple[str, ...] = ("keep_rule", "versions_join", "asked_from")
+    columns: tuple[str, ...] = ("keep_rule", "same_as", "asked_from")
     profile = Profile.objects.filter(is_default=True).values(*columns).first()
     agencies: list[tuple[int, str]] = []
     if profile and profile["keep_rule"] != Keep.EARLIEST:

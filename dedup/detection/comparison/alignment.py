@@ -67,7 +67,7 @@ class Match(NamedTuple):
 
 def is_longer(one: PreparedArticle, other: PreparedArticle) -> bool:
     """Whether one article is the longer of two; of equally long ones, one of them is."""
-    return (len(other.words), other.date, other.words) < (len(one.words), one.date, one.words)
+    return (len(other.words), other.date, other.words, other.quoted) < (len(one.words), one.date, one.words, one.quoted)
 
 
 def match_sentences(left: PreparedArticle, right: PreparedArticle) -> list[Match]:

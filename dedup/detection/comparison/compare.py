@@ -18,12 +18,14 @@ from rapidfuzz.distance import OSA, Levenshtein
 from rapidfuzz.process import extractOne
 
 from articles.normalization.times import is_before
-from dedup.detection.comparison.alignment import NEAR_EQUAL, Change, Replacement, is_longer, match_sentences
+from dedup.detection.comparison.alignment import NEAR_EQUAL, Change, Match, Replacement, is_longer, match_sentences
 from dedup.detection.comparison.prepared import NAME, NUMBER, PreparedArticle, masked_form
 from dedup.detection.comparison.recurring import NO_RECURRENCE, Coverage, Recurrence, coverage, is_rare, recurring_in
 
 # How many words from the start of an article count as its lead: its first sentence, in most newspapers.
 LEAD_WORDS = 25
+# How many words from the start of the later article may be new.
+_FIRST_WORDS = 30
 # How many words that two articles have in common are named.
 _MOST_IN_COMMON = 5
 # Of more missing words than this, only so many are searched for near-equal ones: the others are assumed alike.
@@ -58,6 +60,11 @@ class Comparison:
     matched_share: float  # of the shorter's words: those in equal sentences, and the (near-)equal words of edited ones
     matched_longer: float  # the same of the longer's words
     longer_lead_matched: float  # the same of its first LEAD_WORDS: a version has a new lead
+    earlier_kept: float  # the same of the earlier one's words; of the shorter's if it is not known which that is
+    later_new: float  # of the other one's words: those that do not match
+    new_lead: float  # of the first words of the later article (else the longer): those that the other one lacks
+    own_parts: tuple[int, int, int]  # the longer's words that do not match: before, among and after what matches
+    quoted: float  # of the words that match: those between quotation marks in the longer, but not in the shorter
     phrases: Coverage
     series_known: bool  # whether enough is known about both newspapers to say what recurs
     numbers_kept: float
@@ -104,6 +111,8 @@ def compare(
     exact = [match for match in matches if match.exact]
     texts = left_recurrence.text, right_recurrence.text
     common = texts[swapped].common
+    earlier = _earlier(left, right)
+    later = {"left": right, "right": left}.get(earlier, longer)
     return Comparison(
         days=abs((left.date - right.date).days),
         same_newspaper=left.newspaper == right.newspaper,
@@ -117,9 +126,14 @@ def compare(
         matched_share=_share(matched, len(shorter.words)),
         matched_longer=_share(matched, len(longer.words)),
         longer_lead_matched=_lead_matched(longer, {match.right: match.equal for match in matches}),
+        earlier_kept=_share(matched, len((left if later is right else right).words)),
+        later_new=1 - _share(matched, len(later.words)),
+        new_lead=_new_lead(later, left if later is right else right),
+        own_parts=_own_parts(longer, {match.right: match.equal for match in matches}),
+        quoted=_quoted_share(shorter, longer, matches),
         phrases=coverage(shorter.masked, longer.masked, recurring_in(shorter.masked, texts)),
         series_known=texts[0].known and texts[1].known,
-        numbers_kept=_kept(shorter.numbers, longer.numbers),
+        numbers_kept=_numbers_kept(shorter, longer),
         rare_words_kept=_words_kept(shorter.rare_words(common), longer),
         words_kept=_words_kept(shorter.vocabulary, longer),
         subjects_swapped=_subjects_swapped(left, right, (texts[0].common, texts[1].common)),
@@ -136,7 +150,7 @@ def compare(
         changes=dict(Counter(replacement.change for replacement in replacements)),
         replacements=tuple(replacements),
         vocabularies=(left.vocabulary, right.vocabulary),
-        earlier=_earlier(left, right),
+        earlier=earlier,
         moved=any(one.right > other.right for one, other in pairwise(matches)),
         words_in_common=() if matches else tuple(_words_in_common(shorter, longer, common)),
     )
@@ -165,9 +179,38 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 1.0
 
 
-def _kept(shorter: Counter[str], longer: Counter[str]) -> float:
-    kept = sum(min(count, longer[word]) for word, count in shorter.items() if word in longer)
-    return _share(kept, shorter.total())
+def _numbers_kept(shorter: PreparedArticle, longer: PreparedArticle) -> float:
+    """Return the share of the shorter article's numbers that the longer one has, 0..1, smoothed: 1 if there are none.
+
+    A day near publication that only one of them has does not count: the other one may call it yesterday.
+    """
+    days = {str((shorter.date + datetime.timedelta(days=step)).day) for step in (-1, 0, 1)}
+    kept = missing = 0
+    for word, count in shorter.numbers.items():
+        found = min(count, longer.numbers[word])
+        kept += found
+        missing += 0 if word in days else count - found
+    return (kept + 1) / (kept + missing + 1)
+
+
+def _new_lead(later: PreparedArticle, earlier: PreparedArticle) -> float:
+    """Return the share of an article's first _FIRST_WORDS that an earlier one lacks, 0..1; 0 without words."""
+    first = set(later.words[:_FIRST_WORDS])
+    return len([word for word in first - earlier.vocabulary if not _has(earlier, word)]) / max(len(first), 1)
+
+
+def _own_parts(longer: PreparedArticle, equal: Mapping[int, int]) -> tuple[int, int, int]:
+    """Return how many words of an article do not match before its first matched sentence, up to the last, and after."""
+    starts = longer.starts
+    if not equal:
+        return len(longer.words), 0, 0
+    first, last = starts[min(equal)], starts[max(equal) + 1]
+    return first, last - first - sum(equal.values()), len(longer.words) - last
+
+
+def _quoted_share(shorter: PreparedArticle, longer: PreparedArticle, matches: Sequence[Match]) -> float:
+    quoted = sum(match.equal for match in matches if longer.quoted[match.right] and not shorter.quoted[match.left])
+    return quoted / max(sum(match.equal for match in matches), 1)
 
 
 def _lead_matched(article: PreparedArticle, equal: Mapping[int, int]) -> float:
@@ -266,27 +309,28 @@ def _replaced_subjects(
 
 
 def _subject_exchanges(replacements: Sequence[Replacement], left: PreparedArticle, right: PreparedArticle) -> int:
-    """Return how often one stretch of words takes the place of another at most: one town for another, all through.
+    """Return how often some words take the place of others at most: one town for another, all through.
 
-    Each has a word that the other article lacks. Numbers do not count, nor do abbreviations, which begin alike.
+    The other article lacks them. Numbers do not count, nor do abbreviations, which begin alike.
     """
     if len(replacements) < _LEAST_OFTEN:
         return 0
-    exchanged = Counter(
-        (replacement.left.casefold(), replacement.right.casefold())
-        for replacement in replacements
-        if replacement.change is not Change.SPELLING
-        and replacement.left[0].casefold() != replacement.right[0].casefold()
-    )
-    often = sorted(
-        [pair for pair, count in exchanged.items() if count >= _LEAST_OFTEN], key=lambda pair: -exchanged[pair]
-    )
-    nothing = frozenset[str]()
-    for one, other in often:
-        words = f"{one[0]}{other[0]}"
-        if words.isalpha() and _lacks(right, one, nothing) and _lacks(left, other, nothing):
-            return exchanged[one, other]
-    return 0
+    exchanged: Counter[tuple[str, str]] = Counter()
+    for replacement in replacements:
+        if replacement.change is not Change.SPELLING:
+            one, other = _lacking(right, replacement.left), _lacking(left, replacement.right)
+            if one and other and one[0] != other[0]:
+                exchanged[one, other] += 1
+    often = max(exchanged.values(), default=0)
+    return often if often >= _LEAST_OFTEN else 0
+
+
+def _lacking(other: PreparedArticle, stretch: str) -> str:
+    """Return the words of a stretch that an article lacks, without numbers; "" if it is longer than a name."""
+    words = stretch.casefold().split()
+    if len(words) > _LONGEST_NAME:
+        return ""
+    return " ".join([word for word in words if word[0].isalpha() and not _has(other, word)])
 
 
 def _lacks(other: PreparedArticle, stretch: str, common: frozenset[str]) -> bool:

@@ -60,6 +60,9 @@ _MAYBE_SOLO = re.compile(
 _MARK = regex.compile(r"\p{M}")
 # Characters that are not seen and belong to no word: the soft hyphen, joiners, direction marks.
 _VANISHING = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
+# Which marks close a quotation, by the mark that opens it. Many writers open with „ and close with a typewriter's mark.
+_CLOSING = {"“": '”"', '"': '"', "„": '“”"', "«": "»", "»": "«", "「": "」"}
+_QUOTATION_MARKS = re.compile('[“”„"«»「」]')
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # Languages whose months and weekdays are known; a text may be in any of them.
 _LANGUAGES = tuple(
@@ -87,9 +90,9 @@ class ArticleText:
 class PreparedArticle:
     """An article ready to be compared with others. Its hashes are valid only within one process.
 
-    Sentence i is words[starts[i]:starts[i + 1]]. Equal sentences have equal keys. There is no object per sentence,
-    because the garbage collector would have to visit each. `masked`: see ArticleText. `near_equal`: of words that were
-    looked for, and that it lacks, whether it has a near-equal one.
+    Sentence i is words[starts[i]:starts[i + 1]]. Equal sentences have equal keys. `quoted`: whether each is a
+    quotation. There is no object per sentence, because the garbage collector would have to visit each. `masked`: see
+    ArticleText. `near_equal`: of words that were looked for, and that it lacks, whether it has a near-equal one.
     """
 
     newspaper: int
@@ -100,6 +103,7 @@ class PreparedArticle:
     kinds: bytearray
     starts: list[int]
     sentence_keys: list[int]
+    quoted: bytearray
     masked: Hashes
     numbers: Counter[str]
     vocabulary: frozenset[str]
@@ -176,7 +180,9 @@ class Preparer:
     def _made(self, content: str) -> dict[str, Any]:
         shown: list[str] = []
         starts = [0]
-        for _, found in _sentences(content):
+        sentences: list[str] = []
+        for sentence, found in _sentences(content):
+            sentences.append(sentence)
             shown += found
             starts.append(len(shown))
         words, kinds = self._words_of(shown, starts)
@@ -185,6 +191,7 @@ class Preparer:
             "words": words,
             "kinds": kinds,
             "starts": starts,
+            "quoted": _quoted(sentences),
             "sentence_keys": [hash(tuple(words[start:end])) for start, end in pairwise(starts)],
             "numbers": Counter(compress(words, kinds.translate(_IS_NUMBER))),
             "vocabulary": frozenset(words),
@@ -233,6 +240,18 @@ def _sentences(content: str) -> Iterator[tuple[str, list[str]]]:
     for sentence in sentences_of(compared):
         if words := words_of(sentence):
             yield sentence, words
+
+
+def _quoted(sentences: Sequence[str]) -> bytearray:
+    """Return of each sentence whether it stands between quotation marks, at least from its first quarter on."""
+    quoted = bytearray(len(sentences))
+    opened = ""
+    for place, sentence in enumerate(sentences):
+        marks = _QUOTATION_MARKS.findall(sentence)
+        quoted[place] = bool(opened) or (bool(marks) and sentence.find(marks[0]) < len(sentence) / 4)
+        for mark in marks:
+            opened = "" if opened and mark in _CLOSING[opened] else mark if mark in _CLOSING else opened
+    return quoted
 
 
 def word_kind(word: str) -> int:

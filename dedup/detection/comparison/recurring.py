@@ -37,14 +37,14 @@ LEAST_LEARNT = 5
 # A series is regular if this share of its gaps is the usual one, give or take a day.
 _REGULAR = 0.6
 _LEAST_GAPS = 2  # fewer show no rhythm
-# Bits of the table that finds the phrases asked for, and of the days next to a phrase's hash.
+# Bits of the table that finds the phrases asked for, and of what stands next to a phrase's hash.
 _TABLE_BITS = 24
-_DAY_BITS = 31
-_DAYS = np.uint64((1 << _DAY_BITS) - 1)
+_PLACE_BITS = 31
+_PLACES = np.uint64((1 << _PLACE_BITS) - 1)
 _HASHES = 1 << 32
 # So many phrases are sorted at a time, range by range of their hashes, to bound memory: they take some 100 MB.
 _SORTED_AT_ONCE = 4_000_000
-# Every phrase with a day on which it is printed: the hash, and in _DAY_BITS bits the day's ordinal number; ascending.
+# Every phrase with an article that prints it: the hash, and in _PLACE_BITS bits the article's place; ascending.
 Printings = npt.NDArray[np.uint64]
 # What recurs in so many articles is remembered; an article takes about 2 kB.
 _MOST_REMEMBERED = 4_000
@@ -193,43 +193,51 @@ def usual_gap(days: list[datetime.date]) -> int:
 
 
 def printings(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Printings:
-    """Return when one newspaper prints those of the phrases asked for, or more, that recur in any of its articles.
+    """Return which articles of one newspaper print those of the phrases asked for, or more, that recur in any of them.
 
-    `asked` is ascending; None: all. `days` are the articles' days as ordinal numbers, one for each set of `phrases`.
-    Most phrases are printed once, so this is a small part of them, from which recurring_between is quick.
+    `asked` is ascending; None: all. `days` are the articles' days as ordinal numbers, ascending, one for each set of
+    `phrases`. Most phrases are printed once, so this is a small part of them, from which recurring_between is quick.
     """
-    hashes, printed = phrases.values, np.repeat(days.astype(np.int32), phrases.sizes)
+    hashes, places = phrases.values, np.repeat(np.arange(len(days), dtype=np.int32), phrases.sizes)
     if asked is not None:
         # Nearly all other phrases are dropped here, which is ten times faster than to sort them.
         mask = np.uint32((1 << _TABLE_BITS) - 1)
         wanted = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
         wanted[asked & mask] = True
         kept = wanted[hashes & mask]
-        hashes, printed = hashes[kept], printed[kept]
+        hashes, places = hashes[kept], places[kept]
     parts = 1 + len(hashes) // _SORTED_AT_ONCE
     found = [np.empty(0, dtype=np.uint64)]
     for part in range(parts):
         low, high = (_HASHES * bound // parts for bound in (part, part + 1))
         own: slice | Flags = slice(None) if parts == 1 else (hashes >= low) & (hashes <= high - 1)
-        ordered = distinct(hashes[own].astype(np.uint64) << np.uint64(_DAY_BITS) | printed[own].astype(np.uint64))
-        _, recurs, sizes = _recurring(ordered)
-        found.append(ordered.compress(np.repeat(recurs, sizes)))
+        ordered = np.sort(hashes[own].astype(np.uint64) << np.uint64(_PLACE_BITS) | places[own].astype(np.uint64))
+        begins, recurs = _recurring(ordered, days)
+        found.append(ordered.compress(np.repeat(recurs, np.diff(np.append(begins, len(ordered))))))
     return np.concatenate(found)
 
 
-def recurring_between(printed: Printings, first: int, last: int) -> Hashes:
-    """Return the phrases, ascending, that recur from one day to another, both included, by their ordinal numbers."""
-    days = printed & _DAYS
-    return _recurring(printed.compress((days >= first) & (days <= last)))[0]
+def recurring_between(printed: Printings, days: IntArray, counted: Flags) -> Hashes:
+    """Return the phrases, ascending, that recur in the articles that count, by their places; `days` as in printings."""
+    kept = printed.compress(counted[printed & _PLACES])
+    begins, recurs = _recurring(kept, days)
+    return (kept[begins[recurs]] >> np.uint64(_PLACE_BITS)).astype(np.uint32)
 
 
-def _recurring(printed: Printings) -> tuple[Hashes, Flags, IntArray]:
-    """Return the phrases that recur; and of every phrase whether it does, and on how many days it is printed."""
-    values, days = printed >> np.uint64(_DAY_BITS), printed & _DAYS
-    starts = np.flatnonzero(begins_in(values))
-    ends = np.append(starts[1:], len(values))[: len(starts)]
-    recurs = (ends - starts >= RECURRING_DAYS) & (days[ends - 1] - days[starts] >= RECURRING_SPAN)
-    return values[starts[recurs]].astype(np.uint32), recurs, ends - starts
+def _recurring(printed: Printings, days: IntArray) -> tuple[IntArray, Flags]:
+    """Return where each phrase begins, and whether it recurs."""
+    begins = np.flatnonzero(begins_in(printed >> np.uint64(_PLACE_BITS)))
+    on = days[printed & _PLACES]
+    return begins, _recurs(begins, on)
+
+
+def _recurs(begins: IntArray, days: IntArray) -> Flags:
+    """Return of each run of ascending days whether they are enough of them, far enough apart."""
+    new = begins_in(days)
+    new[begins] = True
+    seen = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(new)])
+    ends = np.append(begins[1:], len(days))[: len(begins)]
+    return (seen[ends] - seen[begins] >= RECURRING_DAYS) & (days[ends - 1] - days[begins] >= RECURRING_SPAN)
 
 
 # A word is common if so many of a newspaper's articles have it, as a share and at least as a number.

@@ -19,10 +19,11 @@ from dedup.detection.comparison.compare import Comparison, compare
 from dedup.detection.comparison.prepared import ArticleText, PreparedArticle, Preparer
 from dedup.detection.comparison.recurring import NO_RECURRING_TEXT, HeadlineSeries, Recurrence, RecurringText
 from dedup.detection.kernels.masked_shingles import Hashes
-from dedup.detection.types import VerdictKind
+from dedup.detection.types import SameAs, VerdictKind
 from dedup.detection.verdicts.model import VerdictModel, load_model
-from dedup.detection.verdicts.reasons import DOUBTFUL, GROUP_RULE_REASON, NOTHING_LEFT, RULE_REASON, leftover
-from dedup.detection.verdicts.verdict import Judgement, is_certain, judgement_of
+from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, NOTHING_LEFT, RULE_REASON, leftover
+from dedup.detection.verdicts.same_as import is_same
+from dedup.detection.verdicts.verdict import Judgement, judgement_of
 
 # An article takes about 40 kB.
 _KEPT_ARTICLES = 4_000
@@ -111,7 +112,7 @@ class JudgedPair(NamedTuple):
 
 
 class JudgedRow(NamedTuple):
-    """The verdict of a pair, as its columns."""
+    """The verdict of a pair, and what its articles are to each other, as its columns."""
 
     id: int
     verdict: str
@@ -121,14 +122,23 @@ class JudgedRow(NamedTuple):
     joins: bool
     left_matched: float
     right_matched: float
+    relation: str = ""
+    relation_probability: float = 0.0
+    left_own: int = 0
+    right_own: int = 0
+    new_text: str = ""
+    quoted: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What all verdicts of a run rest on, as any process can read it: the model as dump_model writes it."""
+    """What all verdicts of a run rest on, as any process can read it: the model as dump_model writes it.
+
+    `same_as` says which pairs join, and nothing else: no verdict rests on it.
+    """
 
     dumped_model: str
-    versions_join: bool = False
+    same_as: SameAs = SameAs.CROPPED
     boilerplate: Mode = Mode.KEEP
 
     @property
@@ -177,13 +187,13 @@ def judgement_on(
     judgement = judgement_of(comparison, terms.model)
     series = (left.article.newspaper, left.form)
     if series == (right.article.newspaper, right.form) and series in rulings.series:
-        return Judgement(VerdictKind.TEMPLATE, 1.0, 0.0, (RULE_REASON, *judgement.reasons))
+        return judgement.overruled(VerdictKind.TEMPLATE, RULE_REASON)
     if pair.left in rulings.groups and rulings.groups[pair.left] == rulings.groups.get(pair.right):
-        return Judgement(VerdictKind.TEMPLATE, 1.0, 0.0, (GROUP_RULE_REASON, *judgement.reasons))
+        return judgement.overruled(VerdictKind.TEMPLATE, GROUP_RULE_REASON)
     if terms.boilerplate is not Mode.KEEP and not (left.article.words and right.article.words):
-        return Judgement(VerdictKind.SIMILAR, 1.0, 0.0, (NOTHING_LEFT, *judgement.reasons))
+        return judgement.overruled(VerdictKind.SIMILAR, NOTHING_LEFT)
     if pair.leftover:
-        return Judgement(VerdictKind.SIMILAR, 1.0, 0.0, (leftover(pair.leftover), *judgement.reasons))
+        return judgement.overruled(VerdictKind.SIMILAR, leftover(pair.leftover))
     return judgement
 
 
@@ -193,15 +203,12 @@ def judged(
     """Return the verdict on a pair as a row to store. `facts` are of the month of the later article."""
     comparison = compared(left, right, facts)
     judgement = judgement_on(pair, left, right, comparison, terms, rulings)
-    versions = {VerdictKind.DUPLICATE, VerdictKind.VERSION} if terms.versions_join else ()
-    joins = judgement.kind in versions or is_certain(judgement, comparison)
-    doubtful = judgement.kind is VerdictKind.DUPLICATE and not joins
-    reasons = json.dumps([*judgement.reasons, *([DOUBTFUL] if doubtful else [])], ensure_ascii=False)
-    chances = (judgement.probability, judgement.duplicate_probability)
-    return JudgedRow(pair.id, judgement.kind, *chances, reasons, joins, *_matched(left, right, comparison))
-
-
-def _matched(left: JudgedArticle, right: JudgedArticle, comparison: Comparison) -> tuple[float, float]:
-    """Return the share of the left article's words that match in the right one, and the other way round."""
-    shares = (comparison.matched_share, comparison.matched_longer)
-    return shares if len(left.article.words) <= len(right.article.words) else shares[::-1]
+    found = judgement.measured
+    matched, own = (comparison.matched_share, comparison.matched_longer), (found.shorter_own, found.longer_own)
+    if len(left.article.words) > len(right.article.words):
+        matched, own = matched[::-1], own[::-1]
+    chances, relation = (judgement.probability, judgement.duplicate_probability), found.relation.value
+    reasons = json.dumps(judgement.reasons, ensure_ascii=False)
+    joins = is_same(terms.same_as, relation, judgement.duplicate_probability, matched)
+    row = (judgement.kind, *chances, reasons, joins, *matched, relation, found.probability, *own)
+    return JudgedRow(pair.id, *row, found.new_text, found.quoted)

@@ -6,6 +6,7 @@ A pair belongs to the month of its later article. A month is named by its first 
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,13 +17,15 @@ from dedup.detection.comparison.recurring import (
     NO_RECURRING_TEXT,
     RECURRING_TEXT_DAYS,
     SERIES_DAYS,
+    Printings,
     RecurringText,
     common_words,
     printings,
     recurring_between,
 )
+from dedup.detection.judging.stories import alike, first_told, lasting, sketches
 from dedup.detection.kernels.masked_shingles import Hashes, words_of
-from dedup.detection.kernels.tokens import IntArray
+from dedup.detection.kernels.tokens import Flags, IntArray
 from dedup.detection.passes.reading import ArticleShingles
 
 
@@ -66,15 +69,17 @@ def text_days(month: datetime.date) -> Days:
 
 # Common words are learnt from at most this many articles of a newspaper, spread evenly over the days.
 _SAMPLED_ARTICLES = 300
+_NUMBER = re.compile(r"\d+")
 
 
-def _sampled(articles: IntArray) -> list[int]:
-    """Return the articles, given in order of day and id, that common words are learnt from; none of too few."""
-    if len(articles) < LEAST_LEARNT:
-        return []
-    places = np.linspace(0, len(articles) - 1, min(len(articles), _SAMPLED_ARTICLES)).astype(np.int64)
-    found: list[int] = articles[places].tolist()
-    return found
+def _spread(places: IntArray, most: int) -> IntArray:
+    """Return at most so many of these places, evenly spread."""
+    return places[np.linspace(0, len(places) - 1, min(len(places), most)).astype(np.int64)]
+
+
+def _numbers_in(text: str) -> int:
+    """Return a number for those of a normalised text."""
+    return hash(tuple(sorted(_NUMBER.findall(text))))
 
 
 class Learning:
@@ -82,35 +87,61 @@ class Learning:
 
     `parts` have all its articles around these months, each with a part of its phrases. Of the phrases, those `asked`
     for (ascending, distinct) are found at least, if any are: those of the articles to judge are enough, and all are
-    many more. All texts are without boilerplate where pairs are compared without it.
+    many more. All texts are without boilerplate where pairs are compared without it. A story counts once (stories.py).
     """
 
     def __init__(
         self, months: Sequence[datetime.date], parts: Iterable[ArticleShingles], asked: Hashes | None = None
     ) -> None:
-        phrases: dict[datetime.date, list[Hashes]] = {month: [] for month in months}
-        self._articles: dict[datetime.date, IntArray] = {}
+        self._printed: list[Printings] = []
+        made = []
         for part in parts:
-            printed = printings(asked, part.days, part.sets)
-            for month, found in phrases.items():
-                first, last = text_days(month).ordinals
-                found.append(recurring_between(printed, first, last))
-                begin, end = np.searchsorted(part.days, [first, last + 1])
-                self._articles[month] = part.ids[begin:end]
-        self._phrases = {month: np.sort(np.concatenate(found)) for month, found in phrases.items()}
-        self._samples = {month: _sampled(articles) for month, articles in self._articles.items()}
+            self._ids, self._days = part.ids, part.days
+            self._printed.append(printings(asked, part.days, part.sets))
+            made.append(sketches(part.sets))
+        self._sketches = np.minimum.reduce(made)
+        self._alike = alike(self._sketches, self._days)
+        told_again = np.zeros(len(self._days), dtype=np.bool_)
+        told_again[self._alike] = True
+        self._again, self._others = np.flatnonzero(told_again), ~told_again
+        bounds = [np.add(text_days(month).ordinals, (0, 1)) for month in months]
+        self._months = dict(zip(months, np.searchsorted(self._days, bounds), strict=True))
+
+    def _counted(self, month: datetime.date, numbers: Mapping[int, int]) -> Flags:
+        """Return which articles count around a month; `numbers` of those that are like others."""
+        begin, end = self._months[month]
+        within = self._alike[(self._alike[:, 0] >= begin) & (self._alike[:, 1] < end)]
+        formal = lasting(self._sketches[begin:end], self._days[begin:end])
+        told_once = set((np.flatnonzero(~formal) + begin).tolist())
+        counted = first_told(len(self._days), within, {place: numbers[place] for place in numbers.keys() & told_once})
+        counted[:begin] = counted[end:] = False
+        return counted
+
+    def _sample(self, month: datetime.date) -> IntArray:
+        """Return some articles of a month that are like no other."""
+        begin, end = self._months[month]
+        return _spread(np.flatnonzero(self._others[begin:end]) + begin, _SAMPLED_ARTICLES)
 
     @property
-    def sampled(self) -> set[int]:
-        """The articles whose texts are to be read."""
-        return {article for sample in self._samples.values() for article in sample}
+    def wanted(self) -> set[int]:
+        """The articles whose texts are to be read: those that are like others, and a sample of the rest."""
+        if len(self._days) < LEAST_LEARNT:
+            return set()
+        return set(self._ids[np.concatenate([self._again, *map(self._sample, self._months)])].tolist())
 
     def learnt(self, texts: Mapping[int, str]) -> dict[datetime.date, RecurringText]:
-        """Return what recurs around each month, given the normalised texts of the sampled articles."""
-        found = dict.fromkeys(self._samples, NO_RECURRING_TEXT)
-        for month, sample in self._samples.items():
-            if sample:
-                sampled = (texts[article] for article in sample)
-                words = common_words([text if text.isascii() else " ".join(words_of(text)) for text in sampled])
-                found[month] = RecurringText(self._phrases[month], words, len(self._articles[month]))
+        """Return what recurs around each month, given the normalised texts of the articles that are wanted."""
+        found = dict.fromkeys(self._months, NO_RECURRING_TEXT)
+        numbers = {place: _numbers_in(texts[int(self._ids[place])]) for place in self._again.tolist()} if texts else {}
+        for month in self._months if texts else ():
+            counted = self._counted(month, numbers)
+            articles, again = int(np.count_nonzero(counted)), self._again[counted[self._again]]
+            if articles < LEAST_LEARNT:
+                continue
+            phrases = [recurring_between(printed, self._days, counted) for printed in self._printed]
+            share = round(_SAMPLED_ARTICLES * len(again) / articles)
+            kept = [_spread(again, share), _spread(self._sample(month), _SAMPLED_ARTICLES - share)]
+            sampled = (texts[article] for article in self._ids[np.concatenate(kept)].tolist())
+            words = common_words([text if text.isascii() else " ".join(words_of(text)) for text in sampled])
+            found[month] = RecurringText(np.sort(np.concatenate(phrases)), words, articles)
         return found

@@ -8,6 +8,8 @@ from dedup.detection.passes.base import Pass
 from dedup.detection.passes.containment import ContainmentPass
 from dedup.detection.passes.exact import ExactPass
 from dedup.detection.passes.minhash import MinhashPass
+from dedup.detection.passes.numbers import NumbersPass
+from dedup.detection.passes.post import PostPass
 from dedup.detection.passes.sentence import SentencePass
 from dedup.detection.passes.stopword import StopwordPass
 from dedup.detection.passes.title import TitlePass
@@ -16,8 +18,10 @@ from dedup.detection.passes.url import UrlPass
 
 _ALL: tuple[Pass, ...] = (
     UrlPass(),
+    PostPass(),
     TitlePass(),
     ExactPass(),
+    NumbersPass(),
     TrigramPass(),
     MinhashPass(),
     StopwordPass(),

@@ -19,6 +19,8 @@ from dedup.detection.kernels.masked_shingles import READ_CHARACTERS, has_content
 from dedup.detection.passes.base import Connection, Explanation, Pass, Reach, Spread, too_far
 from dedup.detection.types import Candidate, Tally, Window
 
+_NO_NOTE = "NULL"
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -35,7 +37,7 @@ class Key:
     eligible: str = "TRUE"
     measure: str = "0"
     least: str = ""
-    note: str = "NULL"
+    note: str = _NO_NOTE
     lookup: str = ""
 
     @cache  # noqa: B019 - one for each pass
@@ -45,7 +47,8 @@ class Key:
             "distinct": "DISTINCT" if self.several else "",
             "lookup": self.lookup or f"({self.key}) = %(only)s",
         }
-        shared_sql = (_PLACED_SQL, _MEASURED_SQL if self.least else _SHARED_SQL)
+        asks = self.least or self.note != _NO_NOTE
+        shared_sql = (_PLACED_SQL, _MEASURED_SQL if asks else _SHARED_SQL)
         statements = ("".join(shared_sql), _TWO_SQL, _KEYS_SQL)
         shared, two, keys = (article_sql(Template(statement).substitute(values), "article") for statement in statements)
         return shared, two, keys
@@ -65,7 +68,7 @@ WITH keyed AS (
     SELECT *, count(*) OVER (PARTITION BY place, key) AS articles FROM keyed WHERE key IS NOT NULL
 )"""
 _SHARED_SQL = """
-SELECT place, key, id, date, newspaper_id, $note
+SELECT place, key, id, date, newspaper_id, NULL
 FROM counted
 WHERE articles > 1
 ORDER BY place, key, date, id
@@ -119,6 +122,8 @@ class Words:
     ineligible: str = ""
     elsewhere: str = ""
     far: str = ""
+    # Both have the key, but `told_apart` says that they are no pair.
+    apart: str = ""
     # Too many articles have the key, or one newspaper has it over different texts.
     too_many: str = ""
     generic: str = ""
@@ -160,6 +165,10 @@ class KeyedPass(Pass):
     def parameters(self, config: Any) -> dict[str, Any]:
         """Return the parameters of the expressions of the key."""
         return dataclasses.asdict(config)
+
+    def told_apart(self, _one: KeyedArticle, _other: KeyedArticle) -> bool:
+        """Return whether the notes of two articles of one key tell them apart; asked of a pass that bounds days."""
+        return False
 
     def evidence(self, group: Sequence[KeyedArticle], _config: Any) -> dict[str, Any]:
         """Return the evidence of the pairs of a group."""
@@ -241,7 +250,8 @@ class KeyedPass(Pass):
             details = self.evidence(group[begin:end], config)
             for position, second in today:
                 for first in group[begin:position]:
-                    yield self._candidate(first, second, details)
+                    if not self.told_apart(first, second):
+                        yield self._candidate(first, second, details)
 
     def _candidate(self, first: KeyedArticle, second: KeyedArticle, details: dict[str, Any]) -> Candidate:
         left, right = sorted((first.article, second.article))
@@ -314,6 +324,8 @@ class KeyedPass(Pass):
             if (found.left, found.right) == two:
                 said = self._said(self.words.same, config, key=key)
                 return Explanation(True, said, 1.0, evidence=found.evidence)
+        if self.told_apart(*(article for article in group if article.article in two)):
+            return Explanation(False, self.words.apart, 1.0)
         articles = self._near(group, two, config)
         words = self.words.too_many if articles > config.largest_group else self.words.generic
         return Explanation(False, self._said(words, config, key=key, articles=articles), 1.0)

@@ -1,12 +1,13 @@
-"""The title pass: the same headline, by default in one newspaper on one day."""
+"""The title pass: the same headline, by default in one newspaper within a day."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from articles.normalization.titles import tells_apart
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.passes.keyed import Key, KeyedPass, Words
+from dedup.detection.passes.keyed import Key, KeyedArticle, KeyedPass, Words
 from dedup.detection.types import Mark
 
 # Thai, Lao, Burmese, Khmer, kana and Han have no blanks between words: two characters count as a word.
@@ -18,11 +19,11 @@ class TitleConfig(PassConfig):
     """Settings of the title pass."""
 
     days_apart: int = setting(
-        0,
+        1,
         range=(0, 36_500),
         unit="days, inclusive",
         help="Articles are compared if they were published at most this many days apart; 0 means the same day.",
-        source="Skoli: the same headline on the same day in the same newspaper",
+        source="Skoli: the same headline on the same day; a day more for what is published again after midnight",
         label="Days apart, at most",
         effect=SettingEffect.WITHIN_DAYS,
     )
@@ -68,11 +69,14 @@ class TitleConfig(PassConfig):
 
 
 class TitlePass(KeyedPass):
-    """Pairs with equal normalised headlines, within one newspaper and one day unless the settings say otherwise."""
+    """Pairs with equal normalised headlines, within one newspaper and a day unless the settings say otherwise.
+
+    What the normal form leaves out of two headlines of one newspaper may tell them apart: they make no pair.
+    """
 
     name: ClassVar[str] = "title"
     label: ClassVar[str] = "Same headline"
-    proposes: ClassVar[str] = "the same headline in one newspaper on one day"
+    proposes: ClassVar[str] = "the same headline in one newspaper within a day"
     config_class: ClassVar[type[PassConfig]] = TitleConfig
     mark: ClassVar[Mark] = Mark.HEADLINE
     marked_note: ClassVar[str] = "the same headline"
@@ -82,6 +86,7 @@ class TitlePass(KeyedPass):
     # By the index article_title.
     key: ClassVar[Key] = Key(
         "article.normalized_title",
+        note="article.headline",
         eligible="cardinality(string_to_array(article.normalized_title, ' ')) >= %(minimum_words)s"
         " OR article.normalized_title ~ %(unspaced)s",
         lookup="md5(article.normalized_title) = md5(%(only)s) AND article.normalized_title = %(only)s",
@@ -92,6 +97,7 @@ class TitlePass(KeyedPass):
         ineligible="The headline is too short: it needs at least {minimum_words} words to be compared.",
         elsewhere="They have the same headline but are of two newspapers; this pass compares within one.",
         far="They have the same headline.",
+        apart="Their headlines are the same but for a part in which they differ.",
         too_many="{articles:,} articles have this headline within these days; more than {largest_group:,} make it the "
         "title of a column, which is ignored.",
         generic="The headline is generic: one newspaper has it over at least {generic_contents} clearly different "
@@ -101,6 +107,10 @@ class TitlePass(KeyedPass):
     def one_newspaper(self, config: TitleConfig) -> bool:
         """Return whether both articles of a pair are of one newspaper."""
         return not config.across_newspapers
+
+    def told_apart(self, one: KeyedArticle, other: KeyedArticle) -> bool:
+        """Return whether what is left out of both headlines differs. Two newspapers differ in their names there."""
+        return one.newspaper == other.newspaper and tells_apart(one.note or "", other.note or "")
 
     def parameters(self, config: TitleConfig) -> dict[str, Any]:
         """Return the settings, and how many characters in a row make a headline of a script without blanks."""

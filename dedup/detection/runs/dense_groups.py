@@ -11,10 +11,10 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from articles.storage.fingerprints import fingerprint
-from dedup.detection.clustering.components import lowest_connected
 from dedup.detection.clustering.constraints import constraints_in_force, lock_review
 from dedup.detection.clustering.group_pairs import IdPair, compared_in_groups
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
+from dedup.detection.kernels.disjoint_sets import lowest_connected
 from dedup.detection.runs.evidence import numbers_of, store_candidates, update_best_scores
 from dedup.detection.runs.judging import judged_rows, store_rows
 from dedup.detection.runs.outdated_verdicts import note_input_digests
@@ -149,14 +149,15 @@ def _stored(part: Part, row: DenseGroup | None, articles: Mapping[int, tuple[dat
 _ANALYZE_MEMBERS_SQL = "ANALYZE dedup_groupmember, dedup_pair, dedup_evidence"
 _KNOWN_SQL = """
 SELECT pair.id, pair.left_id, pair.right_id, pair.verdict, pair.probability, pair.duplicate_probability,
-       pair.reasons::text, pair.joins, pair.left_matched, pair.right_matched,
+       pair.reasons::text, pair.joins, pair.left_matched, pair.right_matched, pair.relation,
+       pair.relation_probability, pair.left_own, pair.right_own, pair.new_text, pair.quoted,
        bool_or(evidence.pass_name <> %(checks)s)
 FROM dedup_groupmember AS left_member
 JOIN dedup_pair AS pair ON pair.left_id = left_member.article_id
 JOIN dedup_groupmember AS right_member
     ON right_member.article_id = pair.right_id AND right_member.group_id = left_member.group_id
 JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id AND NOT evidence.stale
-WHERE pair.verdict <> '' AND pair.left_matched IS NOT NULL
+WHERE pair.relation <> ''
 GROUP BY pair.id
 ORDER BY pair.left_id, pair.right_id
 """

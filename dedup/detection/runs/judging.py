@@ -21,7 +21,7 @@ from articles.processes import Pool
 from articles.querysets import TIME_COLUMNS
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.group_pairs import by_month
-from dedup.detection.clustering.rebuild import NOTE_JUDGED_SQL
+from dedup.detection.clustering.rebuild import NOTE_JUDGED_SQL, same_as
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
 from dedup.detection.judging.judge import (
     JudgedArticle,
@@ -56,9 +56,9 @@ def model_in_use() -> VerdictModel:
     return load_model(fitted.content) if fitted else default_model()
 
 
-def terms_in_force(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> Terms:
+def terms_in_force(boilerplate: Mode = Mode.KEEP) -> Terms:
     """Return the terms of a run that starts now."""
-    return Terms(dump_model(model_in_use()), versions_join, boilerplate)
+    return Terms(dump_model(model_in_use()), same_as(), boilerplate)
 
 
 # The articles of so many pairs are in memory at a time.
@@ -69,19 +69,24 @@ PAIRS_PER_WORKER = 2_000
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE judged_pair (
     id bigint, verdict text, probability double precision, duplicate_probability double precision, reasons jsonb,
-    joins boolean, left_matched double precision, right_matched double precision, input_digest bigint
+    joins boolean, left_matched double precision, right_matched double precision, relation text,
+    relation_probability double precision, left_own int, right_own int, new_text text, quoted double precision,
+    input_digest bigint
 ) ON COMMIT DROP
 """
 _COPY_SQL = """
 COPY judged_pair (
-    id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched, input_digest
+    id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched, relation,
+    relation_probability, left_own, right_own, new_text, quoted, input_digest
 ) FROM STDIN
 """
 _STORE_SQL = """
 UPDATE dedup_pair AS pair
 SET verdict = judged.verdict, probability = judged.probability, reasons = judged.reasons, joins = judged.joins,
     duplicate_probability = judged.duplicate_probability,
-    left_matched = judged.left_matched, right_matched = judged.right_matched, input_digest = judged.input_digest
+    left_matched = judged.left_matched, right_matched = judged.right_matched, relation = judged.relation,
+    relation_probability = judged.relation_probability, left_own = judged.left_own, right_own = judged.right_own,
+    new_text = judged.new_text, quoted = judged.quoted, input_digest = judged.input_digest
 FROM judged_pair AS judged
 WHERE judged.id = pair.id
 """
@@ -247,13 +252,13 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     return found
 
 
-def judged_now(left: int, right: int, *, versions_join: bool, boilerplate: Mode, leftover: int = 0) -> JudgedRow:
+def judged_now(left: int, right: int, *, boilerplate: Mode, leftover: int = 0) -> JudgedRow:
     """Return the verdict that a run would give two stored articles now, whether or not a pass proposes them.
 
     `leftover` as in JudgedPair. Nothing is stored, and the articles are not kept in memory.
     """
     later: datetime.date = Article.objects.filter(pk__in=[left, right]).aggregate(day=Max("date"))["day"]
-    terms = terms_in_force(versions_join=versions_join, boilerplate=boilerplate)
+    terms = terms_in_force(boilerplate)
     [row] = judged_rows(month_of(later), [JudgedPair(0, left, right, leftover)], terms, cache=ArticleCache())
     return row
 
@@ -276,7 +281,7 @@ def judge_now(left: int, right: int, *, leftover: int = 0) -> JudgedNow | None:
     if len(days) < 2:
         return None
     pair = JudgedPair(0, left, right, leftover)
-    terms = terms_in_force(versions_join=False, boilerplate=boilerplate_of_last_run())
+    terms = Terms(dump_model(model_in_use()), boilerplate=boilerplate_of_last_run())
     [batch] = _batches(month_of(max(days.values())), [pair], terms.boilerplate, cache=ArticleCache())
     articles = batch.articles_of(pair)
     comparison = compared(*articles, batch.facts)

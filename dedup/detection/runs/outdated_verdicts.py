@@ -15,8 +15,8 @@ from django.db import connection, transaction
 
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import newest_revision
-from dedup.detection.clustering.components import lowest_connected
 from dedup.detection.judging.judge import Terms
+from dedup.detection.kernels.disjoint_sets import lowest_connected
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn, newspaper_months, number_of
 from dedup.detection.runs.text_indexes import watermark_of
@@ -24,7 +24,7 @@ from dedup.detection.types import Phase
 from dedup.models import DenseGroup, Series, Watermark
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
-COMPARISON_VERSION = 6
+COMPARISON_VERSION = 7
 # Their articles take about 80 MB.
 PAIRS_AT_ONCE = 1_000
 _FETCHED_AT_ONCE = 10_000
@@ -190,7 +190,7 @@ def _parameters(terms: Terms, *, every: bool, pairs: Collection[int] | None = No
 
 
 def _number(terms: Terms) -> int:
-    return number_of(COMPARISON_VERSION, terms.dumped_model, terms.versions_join, terms.boilerplate)
+    return number_of(COMPARISON_VERSION, terms.dumped_model, terms.boilerplate)
 
 
 def _mark(cursor: Any, terms: Terms) -> tuple[int, str]:

@@ -19,8 +19,7 @@ from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
 from articles.storage.workers import database_pool
-from dedup.detection.clustering.constraints import update_version_implications
-from dedup.detection.clustering.rebuild import renew_questions, update_clusters
+from dedup.detection.clustering.rebuild import renew_questions, update_clusters, update_joins
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.blocks import find_in_blocks
 from dedup.detection.runs.dense_groups import check_groups, update_groups
@@ -106,7 +105,6 @@ def run_detection(
                 _judge_pairs(run, scope, clock, pool, results)
             pool.prepare(import_string(settings.BEFORE_END_OF_RUN), None)
             with clock.phase(Phase.CLUSTERS):
-                update_version_implications()
                 rebuilt = update_clusters(only_changed=scope.newer_than is not None)
             with clock.phase(Phase.QUESTIONS):
                 renew_questions(rebuilt)
@@ -209,9 +207,9 @@ def _judge_pairs(
         with clock.phase(Phase.VERDICTS):
             results.store_verdicts(run, clock)
     # Where no pass finds anything, there may be no model yet: when one is fitted.
-    joins = run.profile is not None and run.profile.versions_join
+    update_joins()
     proposed = Pair.objects.proposed().exists()
-    terms = terms_in_force(versions_join=joins, boilerplate=scope.boilerplate) if proposed else None
+    terms = terms_in_force(scope.boilerplate) if proposed else None
     outdated = None
     with clock.phase(Phase.RECURRING):
         if terms:

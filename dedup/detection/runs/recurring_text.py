@@ -29,7 +29,7 @@ from dedup.models.base import read_rows
 # They are taken of the headline forms, which have the newspaper, the day and the revision of every article.
 
 # Increase this when what is learnt of the texts of a newspaper changes: all of it is learnt again.
-_TEXTS_VERSION = 1
+_TEXTS_VERSION = 2
 
 # The articles of a newspaper around a month: all halves of months that text_days() and series_days() touch. Those lie
 # within three months. A day of the month above 15 is in its second half.
@@ -213,7 +213,7 @@ def _learnt(
     [(articles,)] = read_rows(_COUNT_SQL, **scope)
     parts = max(1, -(-articles // _ARTICLES_AT_ONCE))
     learning = Learning(months, (_articles(scope, part, parts) for part in range(parts)), asked)
-    texts = read_rows(_TEXTS_SQL, ids=list(learning.sampled), boilerplate=boilerplate.value)
+    texts = read_rows(_TEXTS_SQL, ids=list(learning.wanted), boilerplate=boilerplate.value)
     return learning.learnt(dict(texts))
 
 

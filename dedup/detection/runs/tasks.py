@@ -14,13 +14,14 @@ from articles.models import Job, Newspaper
 from articles.storage.ingest import refresh_statistics
 from articles.storage.newspapers import current_ids
 from articles.storage.reextraction import outdated_texts, reextract
+from dedup.detection.clustering.rebuild import renew_questions, update_clusters
 from dedup.detection.runs.phases import NO_PROGRESS, RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
 from dedup.detection.runs.profiles import ProfileError, configs_of, rules_of
 from dedup.detection.runs.requests import cancel_run, is_due, schedule_night, schedule_nightly
 from dedup.detection.runs.scope import Scope, only_new
 from dedup.detection.runs.starting import RunActiveError, run_lock, start_run, store_refused_run
-from dedup.models import DetectionRun, Profile
+from dedup.models import Cluster, DetectionRun, Profile
 
 # A nightly run that finds another run active retries after this time.
 _RETRY_AFTER = datetime.timedelta(minutes=10)
@@ -85,6 +86,19 @@ def mark_run(job: Job, reason: str) -> None:
     if job.kind == "night" and is_due(profile, job):
         schedule_nightly(profile)
     _refuse(job, profile, reason)
+
+
+def clusters_job(_work: Work) -> int | None:
+    """Rebuild the clusters by what the default profile now counts as the same; return how many there are.
+
+    Raises JobPostponedError while a run goes on.
+    """
+    try:
+        with run_lock():
+            renew_questions(update_clusters(only_changed=True))
+    except RunActiveError as error:
+        raise JobPostponedError(_RETRY_AFTER) from error
+    return Cluster.objects.count()
 
 
 def reextraction_job(work: Work) -> int:

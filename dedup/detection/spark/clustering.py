@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster, lowest_connected
+from dedup.detection.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
 from dedup.detection.clustering.group_pairs import RANKS
+from dedup.detection.kernels.disjoint_sets import lowest_connected
 from dedup.detection.spark.schema import CLUSTERS, VERDICTS, Bundle, ddl, needed, table_of
 from dedup.detection.spark.stages import f, kept, stored, united
 

@@ -16,6 +16,7 @@ from dedup.detection.spark.schema import VERDICTS, Bundle, of_month
 from dedup.detection.spark.schema import month_of as month_name
 from dedup.detection.spark.stages import Counts, Stages, f, files_of, kept, perform_all, stored, united
 from dedup.detection.spark.verdicts import Basis, ToJudge, ToLearn, judge, learn
+from dedup.detection.types import SameAs
 
 # Articles around a month that one task learns from.
 _LEARNT_FROM = 100_000
@@ -42,7 +43,7 @@ class Judging:
         learnt, _ = self.stages.perform("recurring", partial(self._learn, pairs))
         rules = self.bundle.read("series_rules").to_pylist()
         series = frozenset((rule["newspaper"], rule["form"]) for rule in rules)
-        terms = Terms(self.manifest.model, self.manifest.versions_join, self.manifest.mode)
+        terms = Terms(self.manifest.model, SameAs(self.manifest.same_as), self.manifest.mode)
         basis = Basis(terms, series, groups / "ruled")
         _, verdicts = self.stages.perform("verdicts", partial(self._judge, basis, pairs, learnt))
         if not found["members"]:

@@ -99,7 +99,7 @@ class Manifest(_Stored):
     passes: list[str] | None  # those that --passes asked for; None: the profile's own
     rules: list[dict[str, Any]]  # newspaper, other (or null), names, settings, left_out, retired; see bounds.py
     newspaper_ids: list[int] | None  # the newspapers of the scope; None: all
-    versions_join: bool
+    same_as: str  # SameAs
     model: str  # for load_model
     tables: dict[str, str]  # a hash of the rows of each small table
     files: dict[str, int]  # the bytes of each file, by its path in the folder
@@ -183,7 +183,7 @@ def fingerprint(values: Any) -> str:
 
 
 # Increase this when the files of spark/schema.py change.
-FORMAT = 2
+FORMAT = 3
 # The packages and modules that decide pairs, verdicts and clusters.
 _DECISIVE = {
     "articles": ("boilerplate", "normalization"),

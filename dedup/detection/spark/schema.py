@@ -111,7 +111,8 @@ HUBS: Final = needed(article=_NUMBER, near=pa.int32())
 # `reasons` is JSON. Both columns of JSON are spelled by json.dumps(..., ensure_ascii=False).
 VERDICTS: Final = needed(
     left=_NUMBER, right=_NUMBER, verdict=_TEXT, probability=_SHARE, duplicate_probability=_SHARE, reasons=_TEXT,
-    joins=_FLAG, left_matched=_SHARE, right_matched=_SHARE,
+    joins=_FLAG, left_matched=_SHARE, right_matched=_SHARE, relation=_TEXT, relation_probability=_SHARE,
+    left_own=_NUMBER, right_own=_NUMBER, new_text=_TEXT, quoted=_SHARE,
 )  # fmt: skip
 # The articles of clusters; `cluster` is the lowest id in it.
 CLUSTERS: Final = needed(article=_NUMBER, cluster=_NUMBER, lowest_score=_SHARE, confirmed=_FLAG)

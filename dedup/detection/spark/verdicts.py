@@ -96,10 +96,10 @@ def learnt_from(work: Work, month: datetime.date, bucket: tuple[int, int], pairs
         own = rows.filter(pa.array(of_rows == newspaper))
         shingles = ArticleShingles(*Keys.of(own), from_stored(own["shingles"].to_pylist()))
         learning[newspaper] = Learning([month], [shingles], asked)
-    sampled = np.array([article for found in learning.values() for article in found.sampled], dtype=np.int64)
+    wanted_texts = np.array([article for found in learning.values() for article in found.wanted], dtype=np.int64)
     texts: dict[int, str] = {}
     for part in parts:
-        table = read_part(work.parts[part], ["text"], ids=sampled)
+        table = read_part(work.parts[part], ["text"], ids=wanted_texts)
         texts |= dict(zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True))
     recurring = [
         {"newspaper": newspaper, **found.learnt(texts)[month].stored()} for newspaper, found in learning.items()

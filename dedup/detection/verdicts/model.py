@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.verdicts.features import FEATURE_NAMES, FEATURE_PLACES, FEATURES, without_series
+from dedup.detection.verdicts.features import FEATURE_NAMES, FEATURE_PLACES, FEATURES, IDENTITY, without_series
 
 FORMAT: Final = 1
 # A pair is a duplicate from this probability on, unless a model says otherwise.
@@ -31,7 +31,7 @@ _YES = {"duplicate": "D", "template": "T", "version": "V"}
 _NO = {"duplicate": "TENV", "template": "VEN", "version": "EN"}
 # A version is partly a duplicate, so it says less about the boundary than a template does. For the other questions it
 # counts more, because labelled templates and unrelated pairs represent many more pairs each.
-_VERSION_WEIGHTS = {"duplicate": 0.3, "template": 2.0, "version": 2.0}
+_VERSION_WEIGHTS = {"duplicate": 0.2, "template": 2.0, "version": 2.0}
 # Sampling weights span three powers of ten; this root of them keeps a few pairs from deciding the whole model.
 _WEIGHT_POWER = 0.35
 # The ridge penalty on coefficients of standardised features; from 0.3 to 10 it matters little.
@@ -39,13 +39,7 @@ _PENALTY = 1.0
 # Each labelled pair is also learnt from as if nothing were known about its newspapers, because a young or small
 # collection has no series.
 _UNKNOWN_SERIES_WEIGHT = 0.3
-# The total of a pair that is unlike the training pairs has a variance above this. Of labelled pairs whose dates were
-# held out, 99 in 100 have less than 3.
-UNLIKE_VARIANCE: Final = 4.0
-# Editors see a reason for it if the probability differs by more than this.
-_NOTICEABLE = 0.05
-# The rows of a covariance are remembered for so many sets of features.
-_MOST_REMEMBERED = 1_000
+_IDENTITY = FEATURE_PLACES[IDENTITY]
 _SWEEPS = 3_000
 _TOLERANCE = 1e-6
 
@@ -60,59 +54,24 @@ class ModelError(ValueError):
 class Logistic:
     """A logistic regression: probability = 1 / (1 + exp(-(intercept + features · coefficients))).
 
-    `covariance`, if known, says how uncertain the intercept and the coefficients are: the lower triangle of their
-    covariance matrix, one row each. `places` are those of the coefficients that it has.
-
     Sums are exact (math.fsum), so that a probability is the same to the last bit on every processor: a sum by BLAS
     depends on how many numbers it adds at a time, and the built-in sum() on the version of Python.
     """
 
     intercept: float
     coefficients: tuple[float, ...]
-    covariance: tuple[tuple[float, ...], ...] = ()
-    places: tuple[int, ...] = ()
-    _rows: dict[tuple[int, ...], list[list[float]]] = field(default_factory=dict, compare=False, repr=False)
 
-    def probability(self, features: Sequence[float]) -> float:
-        """Return the probability of yes, drawn towards one half the less certain the total is.
-
-        The total of a pair that is unlike all training pairs depends on coefficients that they leave open.
-        Source: MacKay, The evidence framework applied to classification networks, 1992, "moderated" outputs.
-        """
-        return chance_of(self.moderated(features))
-
-    def moderated(self, features: Sequence[float]) -> float:
-        """Return the logit of the probability: the total, drawn towards 0 the less certain it is."""
-        return self._total(features) / math.sqrt(1 + math.pi * self.variance(features) / 8)
-
-    def plain_probability(self, features: Sequence[float]) -> float:
-        """Return the probability of yes as if the coefficients were certain."""
-        return chance_of(self._total(features))
-
-    def _total(self, features: Sequence[float]) -> float:
+    def total(self, features: Sequence[float]) -> float:
+        """Return the logit of the probability of yes."""
         return math.fsum([self.intercept, *map(mul, self.coefficients, features)])
 
-    def variance(self, features: Sequence[float]) -> float:
-        """Return the variance of the total of a pair with these features; 0 if the covariance is not known."""
-        if not self.covariance:
-            return 0.0
-        values = [1.0, *[features[place] for place in self.places]]
-        # Most values are 0, and add nothing.
-        used = tuple([place for place, value in enumerate(values) if value])
-        values = [values[place] for place in used]
-        parts = []
-        for value, row in zip(values, self._rows.get(used) or self._rows_of(used), strict=True):
-            # Every product of two different values counts twice, because the covariance is symmetric.
-            parts.append(value * (2 * math.fsum(map(mul, row, values)) - row[-1] * value))
-        return max(math.fsum(parts), 0.0)
+    def probability(self, features: Sequence[float]) -> float:
+        """Return the probability of yes."""
+        return chance_of(self.total(features))
 
-    def _rows_of(self, used: tuple[int, ...]) -> list[list[float]]:
-        """Return the rows of the covariance for these values, each up to its diagonal; many pairs have the same."""
-        if len(self._rows) >= _MOST_REMEMBERED:
-            self._rows.clear()
-        rows = [[self.covariance[place][other] for other in used[: at + 1]] for at, place in enumerate(used)]
-        self._rows[used] = rows
-        return rows
+    def times(self, slope: float, shift: float = 0.0) -> "Logistic":
+        """Return the regression of shift + slope · total."""
+        return Logistic(shift + slope * self.intercept, tuple(slope * value for value in self.coefficients))
 
 
 def chance_of(total: float) -> float:
@@ -142,9 +101,16 @@ class VerdictModel:
     version: str = ""
     learnt_from: Mapping[str, int] = field(default_factory=dict)
 
+    def total(self, name: str, features: Sequence[float]) -> float:
+        """Return the logit of the answer to a question: of a duplicate, within what identity says."""
+        total, sure = self.questions[name].total(features), features[_IDENTITY]
+        if name != "duplicate" or not sure:
+            return total
+        return max(total, sure) if sure > 0 else min(total, sure)
+
     def probabilities(self, features: Sequence[float]) -> Probabilities:
         """Return the probabilities of a pair with these features, in the order of FEATURES."""
-        duplicate, template, version = (self.questions[name].probability(features) for name in QUESTIONS)
+        duplicate, template, version = (chance_of(self.total(name, features)) for name in QUESTIONS)
         rest = 1 - duplicate
         return Probabilities(
             duplicate=duplicate,
@@ -152,16 +118,6 @@ class VerdictModel:
             version=rest * (1 - template) * version,
             similar=rest * (1 - template) * (1 - version),
         )
-
-    def unlike(self, features: Sequence[float], probability: float) -> bool:
-        """Return whether a pair is unlike those that the model was fitted on, and its probability differs for it.
-
-        `probability` is the one that the model gives for a duplicate.
-        """
-        asked = self.questions["duplicate"]
-        if abs(asked.plain_probability(features) - probability) <= _NOTICEABLE:
-            return False
-        return asked.variance(features) > UNLIKE_VARIANCE
 
 
 def dump_model(model: VerdictModel) -> str:
@@ -176,10 +132,6 @@ def dump_model(model: VerdictModel) -> str:
                 feature.name: round(value, 4) for feature, value in values if feature.sign(name) is not None
             },
         }
-        if asked.covariance:
-            # As texts, so that each row takes one line.
-            rows = [" ".join(f"{value:.6g}" for value in row) for row in asked.covariance]
-            questions[name]["covariance"] = rows
     document = {
         "format": FORMAT,
         "version": model.version,
@@ -211,12 +163,7 @@ def _logistic(name: str, stored: Mapping[str, Any]) -> Logistic:
     if differing := sorted((known - stored["coefficients"].keys()) | (given.keys() - known)):
         listed = ", ".join(differing)
         raise ModelError(f"the model's features for {name!r} differ from this version's ({listed}); fit it again")
-    covariance = tuple(tuple(map(float, row.split())) for row in stored.get("covariance", ()))
-    places = tuple(FEATURE_PLACES[feature] for feature in stored["coefficients"] if feature in known)
-    if covariance and [len(row) for row in covariance] != list(range(1, len(places) + 2)):
-        raise ModelError(f"the covariance for {name!r} does not fit its {len(places)} coefficients; fit it again")
-    coefficients = tuple(given.get(feature, 0.0) for feature in FEATURE_NAMES)
-    return Logistic(float(stored["intercept"]), coefficients, covariance, places if covariance else ())
+    return Logistic(float(stored["intercept"]), tuple(given.get(feature, 0.0) for feature in FEATURE_NAMES))
 
 
 @cache
@@ -290,26 +237,7 @@ def _fit_logistic(
     high = np.array([0.0 if signs[place] == -1 else np.inf for place in used])
     found, intercept = _descend(columns, answers, weights, (low, high), scaled[used] * deviations[used])
     scaled[used] = found / deviations[used]
-    asked = [place for place, sign in enumerate(signs) if sign is not None]
-    chances = 1 / (1 + np.exp(-(intercept + columns @ found)))
-    covariance = _covariance(rows[:, asked], weights * chances * (1 - chances), means[asked], deviations[asked])
-    return Logistic(intercept - float(scaled @ means), tuple(scaled.tolist()), covariance, tuple(asked))
-
-
-def _covariance(rows: Floats, curvatures: Floats, means: Floats, deviations: Floats) -> tuple[tuple[float, ...], ...]:
-    """Return the inverse of the curvature of the penalised loss at its minimum (Laplace), its lower triangle.
-
-    The signs are left out of account: a coefficient that is held at 0 is as uncertain as if it were free.
-    """
-    deviations = np.where(deviations > 0, deviations, 1.0)
-    columns = np.column_stack([np.ones(len(rows)), (rows - means) / deviations])
-    penalties = np.diag([0.0] + [_PENALTY] * rows.shape[1])
-    standard = np.linalg.inv(columns.T @ (columns * curvatures[:, None]) + penalties)
-    # From standardised features back to the features themselves.
-    back = np.diag(np.concatenate([[1.0], 1 / deviations]))
-    back[0, 1:] = -means / deviations
-    found = back @ standard @ back.T
-    return tuple(tuple(row[: place + 1]) for place, row in enumerate(found.tolist()))
+    return Logistic(intercept - float(scaled @ means), tuple(scaled.tolist()))
 
 
 def _descend(

@@ -8,22 +8,27 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from articles.numbers import counted
 from dedup.detection.comparison.alignment import Change, Replacement
 from dedup.detection.comparison.compare import Comparison
 from dedup.detection.comparison.plain_changes import plain_changes
 from dedup.detection.comparison.recurring import SERIES_DAYS
-from dedup.detection.verdicts.features import FEATURE_PLACES
-from dedup.detection.verdicts.model import Logistic, chance_of
+from dedup.detection.types import Relation
+from dedup.detection.verdicts.features import FEATURE_PLACES, IDENTITY, IN_LARGER, LATER_STATE, SAME_TEASER, SAME_TEXT
+from dedup.detection.verdicts.model import VerdictModel, chance_of
 
 # Given when an editor's rule decides, not the model: on a series, or on a dense group.
 RULE_REASON = "An editor ruled that articles of this series are never duplicates of each other."
 GROUP_RULE_REASON = "An editor ruled that articles of this dense group are never duplicates of each other."
 NOTHING_LEFT = "One of the articles has no text apart from boilerplate, so there is nothing to compare."
-# Given when the model has no ground for its probability.
-UNLIKE = "The model has learnt from few pairs like this one, so its probability is drawn towards one half."
+IDENTITIES: Final[Mapping[float, str]] = {
+    SAME_TEXT: "The headline and all or nearly all of the text are the same, and nothing is replaced.",
+    LATER_STATE: "The later article leaves much of the earlier one out, or adds much, under another headline.",
+    IN_LARGER: "The shorter article is a small part of a long one under another headline.",
+    SAME_TEASER: "Both are short, with the same headline, which the newspaper does not repeat.",
+}
 # Given for a duplicate that does not join a cluster.
 DOUBTFUL = "This is too uncertain to put both articles into one cluster; confirm the pair to join them."
 # How many examples of differences a reason names, and how long each may be.
@@ -33,6 +38,8 @@ _EXAMPLE_CHARACTERS = 40
 _RECURRING = 0.25
 # From this share of the shorter article's words on, the longer one has "all" of it.
 _ALL = 0.95
+# From this share of the words that match on, they are a quotation.
+_QUOTED = 0.5
 
 _CHANGES: Final[Mapping[Change, tuple[str, str]]] = {
     Change.NUMBER: ("number", "numbers"),
@@ -50,6 +57,7 @@ CLEAR: Final = (
     "% sentences % shared; the other % only in spellings.",
     "The longer article adds %.",
     "The headlines are the same.",
+    IDENTITIES[SAME_TEXT],
     "Published on the same day by %.",
     "Published % apart by %.",
 )
@@ -82,6 +90,54 @@ def reasons_for(comparison: Comparison) -> list[str]:
         *_on_headlines(comparison),
         _on_time(comparison),
     ]
+
+
+# A copy with less in common is one by its headline.
+_LEAST_OF_A_COPY = 0.3
+
+
+class Standing(NamedTuple):
+    """How one article of a pair stands to the other: the share of its words that match there, and how many do not."""
+
+    matched: float
+    own: int
+
+
+_RELATIONS: Final = {
+    Relation.COPY: "Each has {part} of the other.",
+    Relation.CONTAINS: "The {larger} article has {part} of the {smaller} one{marks} and {more} more.",
+    Relation.UPDATE: "A later state: {earlier} of the earlier article stands in it{marks}; {later} of the later one "
+    "was there before.",
+    Relation.PART: "The {larger} article has {part} of the {smaller} one{marks} and {more} more on other things.",
+    Relation.TEMPLATE: "One form with other facts: {earlier} of the earlier article match, {later} of the later one.",
+    Relation.SIMILAR: "{earlier} of the earlier article match, {later} of the later one.",
+}
+
+
+def relation_sentence(relation: str, earlier: Standing, later: Standing, quoted: float) -> str:
+    """Return what two articles are to each other, in a sentence: which has how much of which, and what else.
+
+    `quoted`: of the words that match, the share that the longer one has in quotation marks. "" for no relation.
+    """
+    if not relation:
+        return ""
+    is_first = earlier.matched >= later.matched
+    smaller, larger = ("earlier", "later") if is_first else ("later", "earlier")
+    shorter, longer = (earlier, later) if is_first else (later, earlier)
+    if relation == Relation.COPY and shorter.matched < _LEAST_OF_A_COPY:
+        return "Two teasers of one article: they have the same headline, and their texts are cut at other places."
+    nearly = relation == Relation.COPY and longer.matched >= _ALL
+    said = Relation.CONTAINS if relation == Relation.COPY and not nearly else Relation(relation)
+    whole = (longer if nearly else shorter).matched
+    return _RELATIONS[said].format(
+        smaller=smaller,
+        larger=larger,
+        part="all" if whole == 1 else "nearly all" if whole >= _ALL else percentage(whole),
+        more=counted(longer.own, "word"),
+        earlier=percentage(earlier.matched),
+        later=percentage(later.matched),
+        marks=", in quotation marks," if quoted >= _QUOTED else "",
+    )
 
 
 def _on_sentences(comparison: Comparison, changes: Sequence[Replacement | None]) -> Iterator[str]:
@@ -208,25 +264,24 @@ def _listed(words: Sequence[str]) -> str:
 # ---- the sum behind an answer ----------------------------------------------------------------------
 
 START = "Start: two articles with nothing in common"
-MODERATION = "The model has learnt from few pairs like this one"
+SURE = "The headline and the text say it"
 _CENTS = 100
 
 # Every feature under what an editor calls it.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Phrases that both have": (
         "fresh phrases contained",
-        "number of fresh phrases shared",
-        "all matched and not recurring",
         "series unknown, phrases contained",
         "phrases contained",
-        "number of phrases shared",
     ),
     "Phrases that the newspaper prints again and again": ("phrases recur", "phrases recur in the same newspaper"),
     "Rare words that both have": ("rare words kept", "series unknown, words kept", "words kept"),
     "Sentences that match": ("matched words", "number of matched words", "number of words not matched"),
     "Beginning of the longer article": ("lead of the longer matched",),
     "Length of the shorter article": ("number of words",),
-    "Numbers, dates and units": ("numbers kept", "numbers replaced in the same newspaper"),
+    "Words of its own under another headline": ("own words under another headline",),
+    "Text that the later article leaves out": ("text lost by the later one",),
+    "Numbers, dates and units": ("numbers kept", "numbers replaced"),
     "Names and rare words exchanged": (
         "subjects replaced",
         "subjects replaced in the same newspaper",
@@ -235,8 +290,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Headlines": ("same headline", "other headline in the same newspaper", "headline recurs"),
     "Days apart": ("days apart",),
-    "One newspaper or two": ("same newspaper", "series unknown, same newspaper"),
+    "One newspaper or two": ("same newspaper",),
     "Little is known of the newspaper": ("series unknown",),
+    SURE: (IDENTITY,),
 }
 
 
@@ -255,19 +311,20 @@ class Step:
         return chance_of(self.after)
 
 
-def steps_of(asked: Logistic, features: Sequence[float]) -> list[Step]:
-    """Return the sum behind an answer: the start, the groups with most points first, and the drawing to one half.
+def steps_of(model: VerdictModel, name: str, features: Sequence[float]) -> list[Step]:
+    """Return the sum behind an answer: the start, and the groups with most points first.
 
     The points add up to the logit of the probability, to two decimals; groups without points are left out.
     """
+    asked = model.questions[name]
     parts = {
         label: math.fsum([asked.coefficients[FEATURE_PLACES[name]] * features[FEATURE_PLACES[name]] for name in names])
         for label, names in GROUPS.items()
     }
+    parts[SURE] = model.total(name, features) - asked.total(features)
     ordered = sorted(parts, key=lambda label: -abs(parts[label]))
-    total = math.fsum([asked.intercept, *parts.values()])
-    labels = [START, *ordered, MODERATION]
-    exact = [asked.intercept, *(parts[label] for label in ordered), asked.moderated(features) - total]
+    labels = [START, *ordered]
+    exact = [asked.intercept, *(parts[label] for label in ordered)]
     steps: list[Step] = []
     before = 0
     for label, cents in zip(labels, _rounded(exact), strict=True):

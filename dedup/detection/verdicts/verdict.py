@@ -2,27 +2,34 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dedup.detection.comparison.compare import Comparison
-from dedup.detection.types import VerdictKind
-from dedup.detection.verdicts.features import features_of
+from dedup.detection.types import Relation, VerdictKind
+from dedup.detection.verdicts.features import features_of, identity_of
 from dedup.detection.verdicts.model import Probabilities, VerdictModel, default_model
-from dedup.detection.verdicts.reasons import UNLIKE, reasons_for
-
-# A duplicate joins a cluster from this probability on. Of the labelled pairs called duplicates with a lower one, half
-# are versions or templates; of the others, one in ten.
-JOINS_FROM = 0.8
+from dedup.detection.verdicts.reasons import DOUBTFUL, IDENTITIES, reasons_for
+from dedup.detection.verdicts.relations import Measured, measured
+from dedup.detection.verdicts.same_as import JOINS_FROM
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on a pair, its probability and that of a duplicate, and the reasons, the most important first."""
+    """The verdict on a pair, its probability and that of a duplicate, and the reasons, the most important first.
+
+    `measured`: what the two articles are to each other.
+    """
 
     kind: VerdictKind
     probability: float
     duplicate_probability: float
     reasons: tuple[str, ...]
+    measured: Measured
+
+    def overruled(self, kind: VerdictKind, reason: str) -> "Judgement":
+        """Return the judgement if a rule, not the model, decides that the pair is of this kind."""
+        found = replace(self.measured, relation=Relation(kind), probability=1.0)
+        return Judgement(kind, 1.0, 0.0, (reason, *(old for old in self.reasons if old != DOUBTFUL)), found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +51,19 @@ class VerdictChanges:
     changed: tuple[ChangedVerdict, ...]
 
 
-def is_certain(judgement: Judgement, comparison: Comparison) -> bool:
-    """Return whether a pair is a duplicate that joins its articles without an editor.
-
-    In a young or small newspaper, where little is known, probabilities are lower for copies too: there every duplicate
-    joins.
-    """
-    doubtful = comparison.series_known and judgement.duplicate_probability < JOINS_FROM
-    return judgement.kind is VerdictKind.DUPLICATE and not doubtful
-
-
 def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> Judgement:
     """Return the judgement on a pair, by the model that ships with the program if none is given."""
     model = model or default_model()
     features = features_of(comparison)
     probabilities = model.probabilities(features)
-    kind, probability = kind_of(probabilities, model.threshold)
     reasons = reasons_for(comparison)
-    if model.unlike(features, probabilities.duplicate):
-        reasons.append(UNLIKE)
-    return Judgement(kind, probability, probabilities.duplicate, tuple(reasons))
+    if said := IDENTITIES.get(identity_of(comparison)):
+        reasons.insert(1, said)
+    kind, probability = kind_of(probabilities, model.threshold)
+    if kind is VerdictKind.DUPLICATE and probability < JOINS_FROM:
+        reasons.append(DOUBTFUL)
+    found = measured(comparison, probabilities, kind)
+    return Judgement(kind, probability, probabilities.duplicate, tuple(reasons), found)
 
 
 def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequence[float]]) -> VerdictChanges:

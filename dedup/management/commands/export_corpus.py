@@ -12,6 +12,7 @@ from articles.management.commands.find_boilerplate import mark_outdated_weeks
 from articles.models import Article
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.runs.scope import Scope
+from dedup.detection.types import SameAs
 from dedup.models import Cluster
 from dedup.reports.methods import methods_of
 from dedup.rows.corpus.other import OtherCorpus, OtherCorpusError, other_corpus
@@ -54,6 +55,11 @@ class Command(LongCommand):
             "(default: %(default)s)",
         )
         parser.add_argument(
+            "--same",
+            choices=[same_as.value for same_as in SameAs],
+            help="what counts as the same in this corpus alone; nothing is stored (default: as in the clusters)",
+        )
+        parser.add_argument(
             "--against",
             metavar="RUN|FILE",
             help="leave out what another corpus has, and copies of it: the articles that were there when this run "
@@ -83,8 +89,9 @@ class Command(LongCommand):
             Mode(options["boilerplate"]),
             confirmed_only=options["clusters"] == "confirmed",
             also_in=f"also in {other.name}" if other else "",
+            same_as=SameAs(options["same"]) if options["same"] else None,
         )
-        if not Cluster.objects.exists():
+        if not options["same"] and not Cluster.objects.exists():
             self.stderr.write("There are no clusters, so no article has copies; find_duplicates finds them.")
         counts = self._write(asked, other, target, options)
         if rows := counts.other.get("rows_without_an_article_here"):

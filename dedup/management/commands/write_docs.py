@@ -17,6 +17,7 @@ from dedup.api.client_types import client_types
 from dedup.declarations import settings_of
 from dedup.detection.clustering.policies import RULES
 from dedup.detection.passes import PASSES
+from dedup.detection.verdicts.same_as import RULES as SAME_RULES
 from dedup.rows.corpus.writing import CORPUS, REMOVED
 from dedup.rows.exporting import WRITTEN
 
@@ -109,5 +110,6 @@ _TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "passes": _passes,
     "pass_settings": _pass_settings,
     "policies": partial(_named, "policy", "rule", RULES),
+    "same": partial(_named, "choice", "two articles are the same", SAME_RULES),
     **{f"{name}_columns": partial(_named, "column", "what it is", found) for name, found in _COLUMNS.items()},
 }

@@ -36,7 +36,8 @@ WITH concerned AS MATERIALIZED (
 )
 UPDATE dedup_pair AS pair
 SET best_score = 0, verdict = '', probability = NULL, duplicate_probability = NULL, reasons = '[]', joins = false,
-    left_matched = NULL, right_matched = NULL, input_digest = NULL
+    left_matched = NULL, right_matched = NULL, relation = '', relation_probability = NULL, left_own = NULL,
+    right_own = NULL, new_text = '', quoted = NULL, input_digest = NULL
 FROM concerned WHERE pair.id = concerned.id
 """
 # What is kept of texts; runs make it again.

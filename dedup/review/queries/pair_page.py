@@ -24,6 +24,7 @@ from dedup.detection.passes.exact import ExactPass
 from dedup.detection.runs.judging import JudgedNow, boilerplate_of_last_run, judge_now, judged_now
 from dedup.detection.runs.profiles import configs_of, rules_of
 from dedup.detection.types import Mark, VerdictKind, Window
+from dedup.detection.verdicts.model import chance_of
 from dedup.detection.verdicts.reasons import shares_of, steps_of
 from dedup.detection.verdicts.verdict import kind_of
 from dedup.models import CrowdedArticle, DenseGroup, Evidence, Pair, Profile, Verdict
@@ -251,8 +252,7 @@ def _differs(pair: Pair, now: JudgedNow) -> bool:
 
 def _waterfall(name: str, now: JudgedNow) -> dict[str, Any]:
     """Return the sum behind the answer to one question: its steps, and where their bars are on a scale of 0..100."""
-    asked = now.model.questions[name]
-    steps = steps_of(asked, now.features)
+    steps = steps_of(now.model, name, now.features)
     reached = [0.0, *(step.after for step in steps)]
     low, high = min(reached) - 0.5, max(reached) + 0.5
 
@@ -265,7 +265,7 @@ def _waterfall(name: str, now: JudgedNow) -> dict[str, Any]:
         "bars": [(step, f"{x:.2f}", f"{end - x:.2f}") for step, (x, end) in zip(steps, ends, strict=True)],
         "half": f"{place(0):.2f}",  # where the chance is one half
         "points": steps[-1].after,
-        "probability": asked.probability(now.features),
+        "probability": chance_of(now.model.total(name, now.features)),
     }
 
 
@@ -356,8 +356,7 @@ def judgement_now(left: Article, right: Article, profile: Profile) -> JudgedRow:
     if exact.enabled:
         found = PASSES[ExactPass.name].explain(left.pk, right.pk, window, exact, connection)
         leftover = found.evidence.get("leftover", 0)
-    joins, mode = profile.versions_join, window.boilerplate
-    return judged_now(left.pk, right.pk, versions_join=joins, boilerplate=mode, leftover=leftover)
+    return judged_now(left.pk, right.pk, boilerplate=window.boilerplate, leftover=leftover)
 
 
 def _window() -> Window:

@@ -77,9 +77,9 @@ class Tab:
         return rows.alias(wanted=wanted).filter(wanted__isnull=False)
 
 
-def _open(user: User, *, ordering: Sequence[str], **having: Any) -> QuerySet[OpenQuestion]:
+def _open(user: User, *, ordering: Sequence[str], having: Q) -> QuerySet[OpenQuestion]:
     """Return the open questions that this user has not put off."""
-    rows = OpenQuestion.objects.filter(**having).order_by(*ordering)
+    rows = OpenQuestion.objects.filter(having).order_by(*ordering)
     for kind in KINDS:
         later = Postponement.objects.filter(user=user, **{kind: OuterRef(kind)})
         rows = rows.filter(~Exists(later))
@@ -101,8 +101,8 @@ SELECT tab, greatest(number - (
     SELECT count(*) FROM put_off
     WHERE CASE tab
         WHEN 'informative' THEN asked
-        WHEN 'certain' THEN asked AND certain
-        WHEN 'clusters' THEN asked AND cluster_id IS NOT NULL
+        WHEN 'certain' THEN certain
+        WHEN 'clusters' THEN (asked OR certain) AND cluster_id IS NOT NULL
         WHEN 'conflicts' THEN conflict
     END
 ), 0)
@@ -122,29 +122,30 @@ def _later(user: User) -> QuerySet[Postponement]:
 
 
 # The tabs whose counts dedup/detection/clustering/questions.py keeps, and which questions each has.
-_STORED: dict[str, dict[str, Any]] = {
-    "informative": {"asked": True},
-    "certain": {"asked": True, "certain": True},
-    "clusters": {"asked": True, "cluster__isnull": False},
-    "conflicts": {"conflict": True},
+_STORED = {
+    "informative": Q(asked=True),
+    "certain": Q(certain=True),
+    "clusters": Q(Q(asked=True) | Q(certain=True), cluster__isnull=False),
+    "conflicts": Q(conflict=True),
 }
 
 
 def _stored(name: str, label: str, explains: str, empty: str, ordering: Sequence[str] = _BY_CHANGE) -> Tab:
-    return Tab(name, label, explains, empty, partial(_open, ordering=ordering, **_STORED[name]))
+    return Tab(name, label, explains, empty, partial(_open, ordering=ordering, having=_STORED[name]))
 
 
 _TABS: tuple[Tab, ...] = (
     _stored(
         "informative",
         "Most informative",
-        "All questions. Those whose answer is expected to change the clusters most come first.",
-        "Every question has been answered. The next run may bring new ones.",
+        "What is doubtful. Those questions whose answer is expected to change the clusters most come first.",
+        "Nothing is doubtful. You may still confirm what is nearly certain; the next run may bring new questions.",
     ),
     _stored(
         "certain",
         "Nearly certain",
-        "Copies with a chance of at least 90% to be the same article, about which nothing is in doubt.",
+        "Copies with a chance of at least 90% to be the same article, about which nothing is in doubt. Nobody has to "
+        "answer; confirm them if you like.",
         "No question is nearly certain.",
     ),
     _stored(

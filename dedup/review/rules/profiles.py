@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
+from django.urls import reverse
 
+from articles.jobs.work import ask
 from dedup.detection.bounds import general_bounds, widened
 from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.rebuild import same_as
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.facts import RuleFacts, rule_facts
@@ -19,13 +22,16 @@ from dedup.models.base import read_rows
 _COPIED = ("newspaper_id", "other_id", "settings", "left_out", "retired")
 
 
-def save_profile(profile: Profile, *, rules_of: Profile | None = None, reschedule: bool = False) -> None:
+def save_profile(
+    profile: Profile, *, rules_of: Profile | None = None, reschedule: bool = False, user: Any = None
+) -> bool:
     """Store a profile. A new default replaces the old one; a copy also gets the rules of the profile that it copies.
 
-    `reschedule`: the time of its nightly run has changed. If the new default asks about other pairs, the queue follows.
+    `reschedule`: the time of its nightly run has changed. If the new default asks about other pairs, the queue follows;
+    if it counts something else as the same, a worker is asked to rebuild the clusters. Return whether one is.
     """
     with transaction.atomic():
-        asked_from = _asked_from()
+        asked_from, before = _asked_from(), same_as()
         if profile.is_default:
             Profile.objects.exclude(pk=profile.pk).filter(is_default=True).update(is_default=False)
         profile.save()
@@ -36,6 +42,10 @@ def save_profile(profile: Profile, *, rules_of: Profile | None = None, reschedul
             schedule_nightly(profile)
         if _asked_from() != asked_from:
             update_questions(None)
+        if is_asked := same_as() is not before:
+            title, page = f"Clusters by what profile {profile.name} counts as the same", reverse("clusters")
+            ask("clusters", {}, title=title, user=user, page=page, even_if_running=True)
+    return is_asked
 
 
 def _asked_from() -> float | None:

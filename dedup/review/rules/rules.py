@@ -28,6 +28,7 @@ WITH concerned AS MATERIALIZED (
 )
 UPDATE dedup_pair AS pair
 SET verdict = 'template', probability = 1, duplicate_probability = 0, joins = false, input_digest = NULL,
+    relation = 'template', relation_probability = 1,
     reasons = jsonb_build_array(%(reason)s::text) || pair.reasons
 FROM concerned
 WHERE concerned.id = pair.id

@@ -15,18 +15,21 @@ from django.db import connection, transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 
 from articles.boilerplate.mode import Mode
-from articles.models import Newspaper
+from articles.models import Article, Newspaper
 from articles.normalization.times import Precision, PublicationTime
 from articles.querysets import given
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.policies import Member, Policy, in_order, removals
+from dedup.detection.clustering.rebuild import expected_clusters
 from dedup.detection.runs.scope import Scope
+from dedup.detection.types import SameAs
 from dedup.models import Cluster, Membership
 
 NOTHING_LEFT = "nothing but boilerplate"
 
 # Articles of clusters that are read, or whose places are stored, at a time.
 _AT_ONCE = 5_000
+_CLUSTERS_AT_ONCE = 1_000
 
 _TABLES_SQL = """
 CREATE TEMPORARY TABLE corpus_other (article_id bigint PRIMARY KEY) ON COMMIT DROP;
@@ -95,18 +98,45 @@ class WholeCluster:
     times: dict[int, str]
 
 
-def whole_clusters(*, confirmed_only: bool, boilerplate: Mode = Mode.KEEP) -> Iterator[WholeCluster]:
-    """Yield the proposed and confirmed clusters by id, or the confirmed ones alone. Memory: one cluster."""
+def whole_clusters(
+    *, confirmed_only: bool, boilerplate: Mode = Mode.KEEP, same_as: SameAs | None = None
+) -> Iterator[WholeCluster]:
+    """Yield the proposed and confirmed clusters by id, or the confirmed ones alone. Memory: one cluster.
+
+    With `same_as`, those that would be stored if the default profile counted this as the same; the id of one is the
+    lowest id of its articles. Memory: all pairs that are compared.
+    """
+    if same_as is not None:
+        yield from _clusters_under(same_as, confirmed_only=confirmed_only, boilerplate=boilerplate)
+        return
     found = Membership.objects.filter(given(cluster__state=Cluster.State.CONFIRMED if confirmed_only else None))
     empty = _NOTHING_LEFT.get(boilerplate, Value(value=False))
     rows = found.annotate(empty=ExpressionWrapper(empty, output_field=BooleanField()))
     ordered = rows.order_by("cluster_id", "article_id").values_list(*_COLUMNS, "empty")
     with transaction.atomic():  # so that the rows are streamed
         for (pk, state, kept), of_cluster in groupby(ordered.iterator(_AT_ONCE), key=itemgetter(0, 1, 2)):
-            members = list(of_cluster)
-            emptied = frozenset(row[3] for row in members if row[9])
-            times = {row[3]: _written(*row[5:9]) for row in members}
-            yield WholeCluster(pk, state, kept, [Member(*row[3:7]) for row in members], emptied, times)
+            yield _whole(pk, state, kept, [row[3:] for row in of_cluster])
+
+
+def _clusters_under(same_as: SameAs, *, confirmed_only: bool, boilerplate: Mode) -> Iterator[WholeCluster]:
+    empty = ExpressionWrapper(_NOTHING_LEFT.get(boilerplate, Value(value=False)), output_field=BooleanField())
+    columns = [name.removeprefix("article__") for name in _COLUMNS[4:]]
+    found = sorted(expected_clusters(same_as).items(), key=itemgetter(0))
+    wanted = [both for both in found if not confirmed_only or both[1].state == Cluster.State.CONFIRMED]
+    for start in range(0, len(wanted), _CLUSTERS_AT_ONCE):
+        batch = wanted[start : start + _CLUSTERS_AT_ONCE]
+        articles = Article.objects.filter(pk__in=[article for members, _ in batch for article in members])
+        read = articles.annotate(empty=empty).order_by().values_list("pk", *columns, "empty")
+        rows = {row[0]: row for row in read}
+        for members, row in batch:
+            yield _whole(members[0], row.state, row.kept_id, [rows[article] for article in members])
+
+
+def _whole(pk: int, state: str, kept: int, rows: Sequence[Any]) -> WholeCluster:
+    """Return a cluster, given the columns of each article in the order of _COLUMNS, and whether it is empty."""
+    emptied = frozenset(row[0] for row in rows if row[6])
+    times = {row[0]: _written(*row[2:6]) for row in rows}
+    return WholeCluster(pk, state, kept, [Member(*row[:4]) for row in rows], emptied, times)
 
 
 def _written(date: datetime.date, at: datetime.datetime | None, offset: int | None, precision: str) -> str:
@@ -118,7 +148,8 @@ def _written(date: datetime.date, at: datetime.datetime | None, offset: int | No
 class Asked:
     """What a corpus is made of. Of the scope `part`, only the days and the newspapers matter.
 
-    `also_in` is the reason given for what is in the other corpus; empty: there is none.
+    `also_in` is the reason given for what is in the other corpus; empty: there is none. `same_as`: what counts as the
+    same; None: what the stored clusters rest on.
     """
 
     policy: Policy
@@ -126,6 +157,7 @@ class Asked:
     boilerplate: Mode
     confirmed_only: bool
     also_in: str = ""
+    same_as: SameAs | None = None
 
 
 @contextmanager
@@ -145,7 +177,8 @@ def decide_places(asked: Asked) -> None:
     corpus_other must have the articles of the other corpus.
     """
     names = dict(Newspaper.objects.values_list("pk", "name"))
-    for batch in _batches(whole_clusters(confirmed_only=asked.confirmed_only, boilerplate=asked.boilerplate)):
+    clusters = whole_clusters(confirmed_only=asked.confirmed_only, boilerplate=asked.boilerplate, same_as=asked.same_as)
+    for batch in _batches(clusters):
         _store(batch, asked, names)
     bounds = asked.part.bounds()
     with connection.cursor() as cursor:

@@ -25,7 +25,9 @@ from articles.models import Article, Newspaper
 from articles.versions import versions
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.policies import RULES
+from dedup.detection.clustering.rebuild import same_as
 from dedup.detection.runs.facts import run_summary
+from dedup.detection.verdicts.same_as import RULES as SAME_RULES
 from dedup.models import Cluster, Decision, DetectionRun, Profile
 from dedup.rows.columns import Column, ColumnType
 from dedup.rows.corpus.other import OtherCorpus
@@ -250,7 +252,7 @@ def description(asked: Asked, other: str, counts: Counts, files: list[dict[str, 
             "removed_by_reason": dict(sorted(counts.removed.items())),
             "other_corpus": dict(counts.other),
         },
-        "clusters": _clusters(),
+        "clusters": _clusters(asked),
         "run": _run(),
         "versions": versions(),
         "files": files,
@@ -269,14 +271,20 @@ def _options(asked: Asked, other: str) -> dict[str, Any]:
         "until": part.until and part.until.isoformat(),
         "newspapers": None if part.newspaper_ids is None else sorted(newspapers),
         "clusters": "confirmed" if asked.confirmed_only else "proposed and confirmed",
+        "same_as": asked.same_as and asked.same_as.value,
         "boilerplate": asked.boilerplate.value,
         "against": other or None,
     }
 
 
-def _clusters() -> dict[str, Any]:
-    """Return the state of the clusters: how many, by which rule they keep an article, and the last decision."""
+def _clusters(asked: Asked) -> dict[str, Any]:
+    """Return the state of the clusters: what counts as the same, how many, by which rule they keep an article, and the
+    last decision.
+    """
+    same = asked.same_as or same_as()
     return {
+        "same_as": same.value,
+        "same_as_rule": SAME_RULES[same],
         "proposed": Cluster.objects.filter(state=Cluster.State.PROPOSED).count(),
         "confirmed": Cluster.objects.filter(state=Cluster.State.CONFIRMED).count(),
         "keep_rule": Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first(),

@@ -85,6 +85,13 @@ def test_few_headlines_teach_nothing_and_those_that_differ_only_in_numbers_count
     assert learn_affixes(headlines(1, "{} | Example Times") * 500) == []
 
 
+def test_five_headlines_teach_a_name_so_long_that_it_would_replace_them() -> None:
+    name = "Foreign Service of the Harbour Towns"
+    assert learn_affixes(headlines(5, f"{{}} | {name}")) == [name]
+    assert learn_affixes([*headlines(5, f"{{}} | {name}"), *headlines(11)[5:]]) == []
+    assert learn_affixes(headlines(4, f"{{}} | {name}")) == []
+
+
 def test_words_at_the_end_without_a_separator_need_nine_in_ten_headlines() -> None:
     ending = [*headlines(90, "{} Read more »"), *headlines(100)[90:]]
     assert learn_affixes(ending) == ["… Read more »"]
@@ -101,8 +108,7 @@ def test_names_and_refused_affixes_are_not_learnt() -> None:
     assert learn_affixes(titles, names=["exampletimes.com"]) == []
     assert learn_affixes(titles, refused=["EXAMPLE-TIMES"]) == []
     assert learn_affixes(titles, ["Example Times"], refused=["Example Times"]) == []
-    endings = headlines(40, "{} read more")
-    assert learn_affixes(endings, ["… read more"], refused=["… read more"]) == []
+    assert learn_affixes(headlines(40, "{} read more"), ["… read more"], refused=["… read more"]) == []
 
 
 def test_a_learnt_affix_stays_while_a_headline_has_it() -> None:

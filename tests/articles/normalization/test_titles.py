@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
-from articles.normalization.titles import normalize_title, plain_title
+from articles.normalization.titles import normalize_title, plain_title, tells_apart
 
 PAPER = ["Example Times"]
 LONG_PART = "mayor opens the long awaited bridge"  # 35 characters
@@ -39,6 +39,22 @@ LONG_PART = "mayor opens the long awaited bridge"  # 35 characters
         ("Watch the ferry sail", "watch the ferry sail"),
         ("Today's letters: Ferry sails", "todays letters ferry sails"),
         ("Ferry: watch sold", "ferry watch sold"),
+        # So do marks of what is published again, and tickers.
+        ("UPDATE 1-Ferry sails", "ferry sails"),
+        ("CORRECTED-UPDATE 2-Ferry sails", "ferry sails"),
+        ("Breaking: REFILE-Ferry sails", "ferry sails"),
+        ("Rectificatif : Ferry sails", "ferry sails"),
+        ("[Korrektur] Ferry sails", "ferry sails"),
+        ("Ferry sails (Updated 3)", "ferry sails"),
+        ("Ferry sails – CORRECTED", "ferry sails"),
+        ("Ferry sails (TSX-V: ABC.A)", "ferry sails"),
+        ("<ABC.N> Ferry sails", "ferry sails"),
+        ("FERRY.L - Ferry sails", "ferry sails"),
+        ("Update-proof phones", "update proof phones"),
+        ("Correction officers on strike", "correction officers on strike"),
+        ("U.S - China ferry", "us china ferry"),
+        ("Update - 3", "update 3"),
+        ("CORRECTED", "corrected"),
     ],
 )
 def test_markup_case_punctuation_and_kickers_are_removed(title: str, normalized: str) -> None:
@@ -115,8 +131,8 @@ def test_other_punctuation_does_not_split(joint: str) -> None:
 
 
 def test_the_part_needs_32_characters_and_is_not_the_newspapers_name() -> None:
-    assert normalize_title(f"Update: {'b' * 32}") == "b" * 32
-    assert normalize_title(f"Update: {'b' * 31}") == f"update {'b' * 31}"
+    assert normalize_title(f"Sport: {'b' * 32}") == "b" * 32
+    assert normalize_title(f"Sport: {'b' * 31}") == f"sport {'b' * 31}"
     name = "Example Times of the Lower River and the Coast"
     title = f"Council votes - {name} - Sport"
     assert normalize_title(title, [name]) == "council votes example times of the lower river and the coast sport"
@@ -166,8 +182,25 @@ def test_headlines_of_one_story(first: str, second: str) -> None:
     assert normalize_title(first) == normalize_title(second)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ("Snap counts: at UCLA", "Snap counts: vs. Charlotte", True),
+        ("Recap of Week 1: the games", "Recap of Week 2: the games", True),
+        ("Benefits in 2024: when they are paid", "Benefits in 2025: when they are paid", True),
+        ("Snap counts: at UCLA", "Snap counts", False),
+        ("Watch: ferry stays - Example Times", "Ferry stays | Sport", False),
+        ("CORRECTED-Ferry stays", "Ferry stays (update 2)", False),
+        ("Ferry stays: health authorities", "Ferry stays: health suthorities", False),
+        ("", "", False),
+    ],
+)
+def test_two_headlines_are_told_apart_by_words_that_only_one_has(one: str, other: str, *, apart: bool) -> None:
+    assert tells_apart(one, other) is tells_apart(other, one) is apart
+
+
 _MARKS = " - :Part: ii :+3%: -3%: | :—: « :watch:':.:!:(:):\u200f:<b>:</b>:&amp;:&lt;:&#8211;:no title:the "
-_PIECES = [*_MARKS.split(":"), LONG_PART, ": ", "::", "Example Times", "exampletimes.com"]
+_PIECES = [*_MARKS.split(":"), "UPDATE 1-", "(corrected)", LONG_PART, ": ", "::", "Example Times", "exampletimes.com"]
 
 
 @given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=4)).map("".join))

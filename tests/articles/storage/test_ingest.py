@@ -204,7 +204,7 @@ def test_an_empty_batch_and_one_of_bad_articles_store_nothing() -> None:
         ("Паром СНОВА ходит — ура!", "паром снова ходит ура"),
         ("කුඩා දූපතට තොටුපළ", "කුඩා දූපතට තොටුපළ"),
         ("சிறிய தீவு, படகு", "சிறிய தீவு படகு"),
-        ("العبّارة تبحر «مجدداً»", "العبّارة تبحر مجدداً"),
+        ("العبّارة تبحر «مجدداً»", "العباره تبحر مجددا"),
         ("渡轮,再次起航。", "渡轮 再次起航"),
         ("Fährverkehr ﬂau", "fährverkehr flau"),
         ("🚢🚢 …", ""),
@@ -233,9 +233,8 @@ def test_the_greatest_lengths_are_stored() -> None:
 
 
 def test_a_bad_other_url_is_left_out_and_the_article_kept() -> None:
-    stored = store_article(
-        incoming(other_urls=[SeenURL("javascript:void(0)", Kind.CANONICAL), SeenURL("https://a.example/\0", Kind.FEED)])
-    )
+    bad = [SeenURL("javascript:void(0)", Kind.CANONICAL), SeenURL("https://a.example/\0", Kind.FEED)]
+    stored = store_article(incoming(other_urls=bad))
     assert urls_of(stored.article_id) == [(FERRY, "page")]
 
 
@@ -268,8 +267,7 @@ def test_an_article_found_by_a_google_redirect_gets_the_url_of_its_target() -> N
     assert (article.url, article.newspaper.name) == (FERRY, "harbourpost.example")
     assert urls_of(article.pk) == [(FERRY, "redirect"), (wrapper, "import"), (other, "import")]
     assert set(ArticleURL.objects.values_list("normalized_url", flat=True)) == {"http://harbourpost.example/2026/ferry"}
-    elsewhere = wrapper.replace("ferry", "quay")
-    assert known_urls([wrapper, f"{wrapper}&x=1", elsewhere]) == {wrapper, f"{wrapper}&x=1"}
+    assert known_urls([wrapper, f"{wrapper}&x=1", wrapper.replace("ferry", "quay")]) == {wrapper, f"{wrapper}&x=1"}
     assert attach_urls([SeenURL("https://t.example/1", Kind.FEED)], known_as=f"{wrapper}&x=1")
 
 
@@ -297,9 +295,8 @@ def test_a_dozen_urls_of_one_story_belong_to_one_article() -> None:
     ]
     first = store_article(incoming(f"{story}?feedType=RSS", kind=Kind.FEED, other_urls=seen))
     assert attach_urls([SeenURL(f"https://www.google.com/url?url={story}", Kind.PAGE)], known_as=story + "?il=0")
-    again = store_article(
-        incoming(story, content="Read again.", other_urls=[SeenURL("https://hp.example/2kXyZ", Kind.REDIRECT)])
-    )
+    redirect = SeenURL("https://hp.example/2kXyZ", Kind.REDIRECT)
+    again = store_article(incoming(story, content="Read again.", other_urls=[redirect]))
 
     assert again == Stored("known", first.article_id)
     assert ArticleURL.objects.filter(article=first.article_id).count() == ArticleURL.objects.count() == 11
@@ -308,8 +305,7 @@ def test_a_dozen_urls_of_one_story_belong_to_one_article() -> None:
     assert declared.url == "https://uk.harbourpost.example/article/uk-ferry-skerry/ferry-sails-idHP5K12"
     for url in ArticleURL.objects.values_list("url", flat=True):
         assert store_article(incoming(url, headline="Anything", content="Anything.")).article_id == first.article_id
-    kinds = {kind for _, kind in urls_of(first.article_id)}
-    assert kinds == {Kind.PAGE, Kind.FEED, Kind.REDIRECT, Kind.AMP}
+    assert {kind for _, kind in urls_of(first.article_id)} == {Kind.PAGE, Kind.FEED, Kind.REDIRECT, Kind.AMP}
 
 
 @pytest.mark.parametrize(
@@ -354,10 +350,7 @@ def test_concurrent_writers_of_the_same_urls_end_with_one_article_each() -> None
         finally:
             connection.close()
 
-    threads = [
-        threading.Thread(target=write, args=[batch(0), 1]),
-        threading.Thread(target=write, args=[batch(1)[::-1], -1]),
-    ]
+    threads = [threading.Thread(target=write, args=args) for args in ([batch(0), 1], [batch(1)[::-1], -1])]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -227,17 +227,15 @@ def test_a_url_that_came_under_another_newspaper_keeps_what_its_own_one_has_lear
     elsewhere = story("", HARVEST, url="https://coasttelegraph.example/barley", newspaper="Coast Telegraph")
     store_articles([story("sid=101", FERRY), story("sid=102", SCHOOL), elsewhere])
     seen = SeenURL("https://harbourpost.example/m/little-skerry-council?sid=101", ArticleURL.Kind.REDIRECT)
-    again = store_article(story("sid=101", FERRY, newspaper="Coast Telegraph", other_urls=[seen]))
-    assert again.outcome == "known"
-    form = "http://harbourpost.example/m/little-skerry-council?sid=101"
+    assert store_article(story("sid=101", FERRY, newspaper="Coast Telegraph", other_urls=[seen])).outcome == "known"
+    form = "http://harbourpost.example/little-skerry-council?sid=101"
     assert ArticleURL.objects.get(url=seen.url).normalized_url == form
 
 
 def test_learning_costs_one_query_and_none_without_dropped_parameters(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     store_articles([story("sid=101", FERRY)])
-    plain = [story(f"page={number}", FERRY) for number in range(50)]
     with django_assert_num_queries(12):
-        store_articles(plain)
+        store_articles([story(f"page={number}", FERRY) for number in range(50)])
     decorated = [story("", FERRY, url=f"https://harbourpost.example/{number}/story?utm_id=1") for number in range(50)]
     with django_assert_num_queries(13):
         store_articles(decorated)

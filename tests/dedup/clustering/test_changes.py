@@ -47,7 +47,7 @@ def test_nothing_is_rebuilt_while_nothing_changes(articles: list[Article]) -> No
     # All clusters, if all are asked for.
     assert update_clusters(only_changed=False).articles is None
     marks = dict(Watermark.objects.values_list("name", "revision"))
-    assert marks == {"clusters": newest_revision()}  # the questions are to be renewed
+    assert marks == {"clusters": newest_revision(), "joins": 0}  # the questions are to be renewed
 
 
 def test_before_clusters_were_built_all_are(store: StoreArticle) -> None:
@@ -93,7 +93,7 @@ def test_with_very_many_changed_articles_all_clusters_are_rebuilt(
 
 def test_what_all_clusters_rest_on_has_all_of_them_rebuilt(articles: list[Article]) -> None:
     profile = Profile.objects.filter(is_default=True)
-    for values in ({"keep_rule": "agency"}, {"versions_join": True}, {"asked_from": 0.3}):
+    for values in ({"keep_rule": "agency"}, {"same_as": "updates"}, {"asked_from": 0.3}):
         profile.update(**values)
         assert changed_since_rebuilt() is None
         assert update_clusters(only_changed=True).articles is None
@@ -212,5 +212,5 @@ def test_constraints_that_are_read_once_are_those_that_are_in_force(articles: li
         assert known.on(some) == constraints_in_force(some)
     assert constraints_in_force([b.pk]).must == [(a.pk, b.pk)]
     assert constraints_in_force([d.pk]).cannot == parted[1:]
-    Profile.objects.filter(is_default=True).update(versions_join=True)
+    Profile.objects.filter(is_default=True).update(same_as="updates")
     assert constraints_in_force([d.pk]) == Constraints([], [(a.pk, d.pk), (c.pk, d.pk)], stay=[(b.pk, d.pk)])

@@ -29,6 +29,7 @@ from django.utils import timezone
 from articles.files.cells import unguarded
 from articles.files.whole_files import whole_file
 from articles.models import Article, Newspaper
+from dedup.detection.verdicts.same_as import RULES
 from dedup.forms.base import ReportForm
 from dedup.models import Cluster
 from dedup.reports import REPORTS
@@ -167,7 +168,10 @@ def test_the_description_and_the_same_bytes(archive: dict[str, Article], tmp_pat
     assert [column["name"] for column in described["columns"]["corpus"]] == list(CORPUS_NAMES)
     assert [column["name"] for column in described["columns"]["removed"]] == list(REMOVED_NAMES)
     assert described["run"]["config"]["trigram"]["threshold"] == 0.6
-    assert described["clusters"] == {"proposed": 2, "confirmed": 0, "keep_rule": "earliest", "last_decision": None}
+    assert described["clusters"] == {
+        "same_as": "cropped", "same_as_rule": RULES["cropped"],
+        "proposed": 2, "confirmed": 0, "keep_rule": "earliest", "last_decision": None,
+    }  # fmt: skip
     versions = "".join(f"{name} {version}\n" for name, version in described["versions"].items())
     assert called("version")[0] == versions
 

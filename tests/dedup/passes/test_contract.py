@@ -235,7 +235,7 @@ def test_a_score_that_is_not_a_number_and_a_candidate_out_of_order_or_range_are_
 BOILERPLATE = (
     "The Harbour Post is printed on the quay by people who love paper and read in every house of the coast. You may "
     "have it brought to your door before the first ferry sails, for less than a loaf of bread a week. Ask the boy "
-    "with the red cap at the market hall, or write to the house with the blue door in Mill Lane."
+    "with the red cap at the market hall, or write to the house with the blue door in Mill Lane, 55501 or 55502."
 )
 STORIES = tuple(
     " ".join(parts)

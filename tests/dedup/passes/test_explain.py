@@ -25,7 +25,7 @@ DAYS = Window(datetime.date(2026, 3, 1), datetime.date(2026, 4, 30))
 SENTENCES = (
     "The pilot boat left the harbour before the fog came in from the north.",
     "Nobody on the quay had heard of the new timetable until Monday.",
-    "The county pays for the second crane, and the town for its paint.",
+    "The county pays 289,649 crowns for the second crane, and the town 5,944,286 for its paint.",
     "Divers will look at the anchor chains when the storms are over.",
     "A ticket to the island is to cost two crowns more from the summer on.",
     "The lamp of the southern pier has been dark since the end of January.",
@@ -54,7 +54,7 @@ def mixed(of_pass, store, monkeypatch):
             told = list(SENTENCES[:3])
         others = {"content", "headline", "url"}
         details = {key: value for key, value in of_pass.alike(number % 3, number).items() if key not in others}
-        page = chance.choice([f"story-{number}", "breakwater", "ferry"])
+        page = chance.choice([f"story-{number}", "breakwater-123456", "ferry-123457"])
         store(
             " ".join([*told, *([NOTICE] if number % 2 else [])]),
             newspaper=chance.choice(("Harbour Post", "Inland Courier")),

@@ -67,5 +67,5 @@ def test_a_registered_pass_is_marked_and_cited(store: StoreArticle) -> None:
 def test_a_cluster_refuses_a_pass_that_is_not_registered_there(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = {name: dataclasses.asdict(detection_pass.config_class()) for name, detection_pass in PASSES.items()}
     monkeypatch.delitem(PASSES, "image")
-    with pytest.raises(BundleError, match="there is no pass 'image' here; the passes are url, title, exact"):
+    with pytest.raises(BundleError, match="there is no pass 'image' here; the passes are url, post, title, exact"):
         configs_of(stored)

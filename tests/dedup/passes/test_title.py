@@ -36,11 +36,25 @@ def test_title_ignores_case_punctuation_and_the_name_of_the_newspaper(store) -> 
     assert found.evidence == {"shared": "breakwater to close for six weeks", "articles": 2}
 
 
-def test_title_requires_the_same_day_and_the_same_newspaper(store) -> None:
-    store(headline="Breakwater to close for six weeks", date="2026-03-02")
-    store(headline="Breakwater to close for six weeks", date="2026-03-03")
+def test_title_requires_one_newspaper_within_a_day(store) -> None:
+    one = store(headline="Breakwater to close for six weeks", date="2026-03-02")
+    other = store(headline="UPDATE 1-Breakwater to close for six weeks", date="2026-03-03")
+    store(headline="Breakwater to close for six weeks", date="2026-03-05")
     store(headline="Breakwater to close for six weeks", newspaper="Inland Courier")
-    assert pairs() == set()
+    assert pairs() == {(one.pk, other.pk)}
+
+
+def test_title_makes_no_pair_of_headlines_that_differ_in_what_is_left_out(store) -> None:
+    long = "offence and defence of the harbour team in numbers"
+    one, other, plain = (
+        store(headline=f"{game}{long}") for game in ("The game at Carrack: ", "The game against Inverlea: ", "")
+    )
+    assert pairs() == {(one.pk, plain.pk), (other.pk, plain.pk)}
+    said = TitlePass().explain(one.pk, other.pk, finding.ALL_DAYS, TitleConfig(), connection)
+    assert said.why == "Their headlines are the same but for a part in which they differ."
+    # Two newspapers have their names there.
+    abroad = store(headline=f"{long} – Courier of the inland towns", newspaper="Inland Courier")
+    assert (one.pk, abroad.pk) in pairs(across_newspapers=True)
 
 
 def test_title_needs_some_words(store) -> None:
@@ -74,7 +88,7 @@ def test_title_ignores_a_headline_over_many_contents_on_any_days(store, headline
     twice = store(PIECES[3], headline=headline, date="2026-03-01")
     assert pairs() == set()
     first = twice.pk - 3
-    assert pairs(generic_contents=5) == {(first, twice.pk)}
+    assert pairs(generic_contents=5, days_apart=0) == {(first, twice.pk)}
 
 
 def test_title_counts_the_candidates_of_generic_headlines(store) -> None:
@@ -84,7 +98,7 @@ def test_title_counts_the_candidates_of_generic_headlines(store) -> None:
         store(PIECES[0], headline="Ferry sails at noon")
     tally = Tally()
     title_pass = TitlePass()
-    assert len(list(title_pass.find(finding.ALL_DAYS, TitleConfig(), connection, tally))) == 1
+    assert len(list(title_pass.find(finding.ALL_DAYS, TitleConfig(days_apart=0), connection, tally))) == 1
     assert (tally.candidates, tally.verified) == (2, 1)
 
 
@@ -110,9 +124,9 @@ def test_title_is_judged_by_articles_up_to_the_last_day(store) -> None:
         store(PIECES[day], headline="Notes from the coast", date=f"2026-03-0{day}")
     title_pass = TitlePass()
     first_days = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 2))
-    assert len(list(title_pass.find(first_days, TitleConfig(), connection))) == 1
+    assert len(list(title_pass.find(first_days, TitleConfig(days_apart=0), connection))) == 1
     last_day = Window(datetime.date(2026, 3, 3), datetime.date(2026, 3, 3))
-    assert list(title_pass.find(last_day, TitleConfig(), connection)) == []
+    assert list(title_pass.find(last_day, TitleConfig(days_apart=0), connection)) == []
     assert pairs() == set()
 
 

@@ -192,7 +192,7 @@ def test_the_pass_is_run_afresh_if_the_last_run_did_not_find_all(store: StoreArt
 
 
 def test_refusals_name_the_value_and_the_remedy(store: StoreArticle, editor_client: Client) -> None:
-    refused = r"The pass trigram compares .* window .* Choose a pass .*: url, title, exact, minhash, sentence"
+    refused = r"The pass trigram compares .* window .* Choose .*: url, post, title, exact, numbers, minhash, sentence"
     with pytest.raises(ReportError, match=r"lowest is 0\.1; .* below 0\.3: choose 0\.3 to 0\.95, or 0"):
         thresholds(lowest=0.1)
     with pytest.raises(CommandError, match=refused):

@@ -184,7 +184,7 @@ def test_the_text_says_what_was_learnt_and_what_to_do(decided) -> None:
 
 def test_one_model_at_a_time_is_in_use_and_the_next_run_judges_by_it(decided) -> None:
     def outdated() -> int:
-        return outdated_verdicts(terms_in_force(versions_join=False)).pairs
+        return outdated_verdicts(terms_in_force()).pairs
 
     assert outdated() == 0
     first, second = learnt("--switch-on"), learnt()

@@ -13,6 +13,7 @@ from django.urls import reverse
 from client import newsdedup_client
 from dedup.answers import BUTTONS, Answer, Effect
 from dedup.detection.clustering.constraints import constraints_in_force
+from dedup.detection.types import SameAs
 from dedup.models import Decision, Link, Pair, Profile
 from dedup.research.decided import decided_pairs
 from dedup.review.answers.decisions import decide_pair
@@ -59,12 +60,15 @@ def test_it_makes_of_pair_link_clusters_and_lesson_what_its_row_says(pair: Pair,
     link = Link.objects.get(decision=decided)
     assert (link.kind, link.get_kind_display()) == (answer.link, answer.facts.link_label)
     assert decided.get_kind_display() == answer.facts.did
-    for versions_join in (False, True):
-        Profile.objects.filter(is_default=True).update(versions_join=versions_join)
-        by_profile = "stay" if versions_join else "cannot"
+    for same_as in SameAs:
+        Profile.objects.filter(is_default=True).update(same_as=same_as)
+        by_profile = "stay" if same_as is SameAs.UPDATES else "cannot"
         effect = by_profile if answer.facts.effect is Effect.BY_PROFILE else answer.facts.effect
         found = {name: pairs for name, pairs in constraints_in_force()._asdict().items() if pairs}
         assert found == ({effect: [ends]} if effect else {})
+        Profile.objects.filter(is_default=True).update(same_as="updates")
+        asked = constraints_in_force(same_as=same_as)._asdict()
+        assert {name: pairs for name, pairs in asked.items() if pairs} == found
     assert decided_pairs().labels == ({ends: answer.facts.teaches} if answer.facts.teaches else {})
     assert [found.faults for found in (invariant.look(Sample(0, 0)) for invariant in INVARIANTS)] == [0] * len(
         INVARIANTS

@@ -77,7 +77,7 @@ def test_a_rejected_pair_leaves_the_cluster_and_stays_apart_in_later_runs(store,
 
 
 def test_a_confirmed_pair_stays_together_when_no_run_finds_it_any_more(store, editor) -> None:
-    one, other = store(WIRE).pk, store(f"{WIRE[:110]} {OTHER}", newspaper="Inland Courier").pk
+    one, other = store(WIRE).pk, store(f"{WIRE[:95]} {OTHER}", newspaper="Inland Courier").pk
     call_command("find_duplicates", "--threshold", "trigram=0.3", "--no-progress", stdout=io.StringIO())
     assert clusters() == []
     decide(one, other, "confirm", editor)

@@ -73,7 +73,7 @@ def links_in_force(only: set[int] | None = None) -> dict[IdPair, str]:
 
 
 def expected_states(links: dict[IdPair, str], ends: list[IdPair]) -> dict[IdPair, tuple[str, bool]]:
-    versions = "" if Profile.objects.get(is_default=True).versions_join else "cannot"
+    versions = "" if Profile.objects.get(is_default=True).same_as == "updates" else "cannot"
     effects = {pair: {**EFFECTS, "version": versions}.get(kind, "") for pair, kind in links.items()}
     tied: dict[int, set[int]] = {}
     for pair, effect in effects.items():
@@ -137,7 +137,7 @@ def act(numbers: random.Random, articles: list[int], editor: User) -> None:
         ])()  # fmt: skip
     elif what == "profile" and numbers.random() < 0.3:
         profile = Profile.objects.get(is_default=True)
-        profile.versions_join = not profile.versions_join
+        profile.same_as = "states" if profile.same_as == "updates" else "updates"
         profile.save()
         update_version_implications()
         rebuild_clusters()
@@ -220,7 +220,7 @@ def test_templates_separate_and_versions_do_as_the_default_profile_says(store, e
     assert (states()[one, two], states()[one, three]) == (("version", False), ("undecided", False))
     decide(two, three, "confirm", editor)
     assert states()[one, three] == ("rejected", True)
-    Profile.objects.filter(is_default=True).update(versions_join=True)
+    Profile.objects.filter(is_default=True).update(same_as="updates")
     update_version_implications()
     rebuild_clusters()
     assert states()[one, three] == ("undecided", False)

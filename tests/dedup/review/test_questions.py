@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 
 from dedup.detection.clustering.questions import COUNTED, update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
+from dedup.detection.verdicts.same_as import JOINS_FROM
 from dedup.models import Cluster, Decision, Membership, OpenQuestion, Pair, Profile, QuestionCount
 from dedup.review.answers import decisions
 from dedup.review.questions.tabs import tab_counts
@@ -38,9 +39,12 @@ def check_covered(seed: int) -> None:
     bound = Profile.objects.get(is_default=True).asked_from
     needed = set()
     for pair in waiting:
-        if pair.verdict != "duplicate" and pair.duplicate_probability < bound:
-            continue
         parts = {part_of(pair.left_id, clusters), part_of(pair.right_id, clusters)}
+        chance = pair.probability if pair.joins else pair.duplicate_probability
+        left_apart = pair.verdict == "duplicate" and not pair.joins and chance >= JOINS_FROM
+        doubtful = bound <= chance <= 1 - bound and not left_apart
+        if not doubtful and not (pair.joins and len(parts) == 2):
+            continue
         inside = clusters.get(pair.left_id) if len(parts) == 1 else None
         if inside is not None and sizes[inside] > 2:
             needed.add(("cluster", inside))
@@ -54,8 +58,8 @@ def check_covered(seed: int) -> None:
     every = OpenQuestion.objects
     by_hand = (
         len(rows),
-        every.filter(asked=True, certain=True).count(),
-        len(cards),
+        every.filter(certain=True).count(),
+        len(cards) + every.filter(certain=True, cluster__isnull=False).count(),
         every.filter(conflict=True).count(),
     )
     assert tuple(stored.get(tab, 0) for tab in COUNTED) == by_hand, seed
@@ -123,10 +127,10 @@ def test_what_is_asked_first_and_what_is_nearly_certain(editor: User, store: Sto
         (many, 0.8, False),
         (weak, 0.4, False),
         (doubtful, 0.3, False),
-        (copies, 0.15, True),
     ]
+    assert [row.cluster for row in OpenQuestion.objects.filter(certain=True)] == [copies]
     assert tab_counts(editor) | {"later": 0} == tab_counts(editor)
-    assert [tab_counts(editor)[name] for name in COUNTED] == [4, 1, 2, 0]
+    assert [tab_counts(editor)[name] for name in COUNTED] == [3, 1, 2, 0]
     # A pair inside that was judged a template: not a clear case any more.
     _, second, third, _ = (membership.article for membership in copies.memberships.order_by("article"))
     make_pair(second, third, verdict="template", probability=0.6, duplicate_probability=0.3, trigram=0.7)

@@ -14,7 +14,7 @@ from dedup.detection.spark.schema import CLUSTERS, EVIDENCE, HUBS, VERDICTS, Bun
 from dedup.detection.types import DENSE_GROUPS
 from dedup.models import Cluster, CrowdedArticle, DetectionRun, Evidence, Membership, Pair
 
-_JUDGED = ("verdict", "probability", "duplicate_probability", "joins", "left_matched", "right_matched")
+_JUDGED = [name for name in VERDICTS.names if name not in ("left", "right", "reasons")]
 
 
 def write_results(root: Path) -> Result:

@@ -165,11 +165,11 @@ def _article(writer: _Writer, day: int, headline: str, sentences: list[str], *, 
 
 
 def forms_with_copies(seed: int, count: int) -> list[str]:
-    """Return texts of one form with other words in eight places, each published one to six times with small changes."""
+    """Return texts of one form with other words in 12 places, each published one to six times with small changes."""
     dice = Random(seed)
     form, texts = dice.choices(WORDS, k=100), []
     while len(texts) < count:
-        own = dict.fromkeys(dice.sample(range(100), 8))
+        own = dict.fromkeys(dice.sample(range(100), 12))
         own |= {place: dice.choice(WORDS) for place in own}
         for _ in range(dice.choice([1, 1, 1, 2, 3, 6])):
             text = [own.get(place) or word for place, word in enumerate(form)]

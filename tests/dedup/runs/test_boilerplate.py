@@ -47,8 +47,8 @@ def test_boilerplate_is_kept_and_without_it_what_only_that_joined_is_found_no_mo
     assert found["scope"]["boilerplate"] == "topic"
     assert outdated_weeks() == {}
     # Nothing is left to do, and the comparison is the same.
-    assert outdated_verdicts(terms_in_force(versions_join=False, boilerplate=Mode.TOPIC)).pairs == 0
-    assert outdated_verdicts(terms_in_force(versions_join=False)).pairs == 1
+    assert outdated_verdicts(terms_in_force(Mode.TOPIC)).pairs == 0
+    assert outdated_verdicts(terms_in_force()).pairs == 1
 
 
 def test_an_option_stands_over_the_profile(furnished: list[Article]) -> None:

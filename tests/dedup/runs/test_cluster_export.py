@@ -96,10 +96,12 @@ def test_an_export_has_everything_that_is_compared(store: StoreArticle, tmp_path
             article.urls.exclude(url="x").values_list("normalized_url", flat=True).get(),
             None,
         ),
-        "title": lambda article: (article.newspaper_id, article.normalized_title, None),
+        "title": lambda article: (article.newspaper_id, article.normalized_title, article.headline),
         "exact": lambda article: (0, str(article.text_digest), article.normalized_title),
     }
-    assert {folder.name for folder in bundle.keys.iterdir()} == {f"pass_name={name}" for name in expected}
+    assert {folder.name for folder in bundle.keys.iterdir()} == {
+        f"pass_name={name}" for name in (*expected, "numbers", "post")
+    }
     for name, key_of in expected.items():
         keys = {row["article"]: row for row in rows_of(of_pass(bundle.keys, name), "article")}
         assert second.pk in keys

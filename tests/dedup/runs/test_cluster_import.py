@@ -216,10 +216,6 @@ def test_what_does_not_fit_is_refused_by_name(news: None, tmp_path: Path) -> Non
     manifest.write(tmp_path / "manifest.json")
     result.write(path)
 
-    with undone():
-        Profile.objects.filter(is_default=True).update(versions_join=True)
-        said = command("import_detection", str(tmp_path), "--dry-run")
-        assert "Changed since the export: whether versions join." in said
     with pytest.raises(CommandError, match="--audit checks what the trigram pass has stored"):
         command("import_detection", str(tmp_path), "--audit=1")
     article = Article.objects.earliest("pk")

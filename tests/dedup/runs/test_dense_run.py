@@ -189,7 +189,7 @@ def test_the_same_pairs_are_compared_whatever_earlier_runs_compared() -> None:
     compared = Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False).count()
     assert compared
     before = pairs_and_chances()
-    assert outdated_verdicts(terms_in_force(versions_join=False)).pairs == 0
+    assert outdated_verdicts(terms_in_force()).pairs == 0
     assert clustered(BOUNDED) == first
     assert pairs_and_chances() == before
     clustered(EVERY_PAIR)

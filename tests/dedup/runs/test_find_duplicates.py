@@ -194,7 +194,7 @@ def test_options_may_name_the_pass_whose_setting_they_change_and_win_over_the_pr
         (["--threshold=url=0.7"], r"'url' .*threshold; .*trigram, minhash, stopword, sentence"),
         (["--passes=exact", "--day-window=5"], r"\bday_window; .*exact"),
         (["--passes=exact", "--threshold=trigram=0.5"], r"'trigram' .*exact"),
-        (["--day-window", "-1"], r"trigram: day_window is -1; .*\b0 .*365"),
+        (["--day-window", "-1"], r"numbers: day_window is -1; .*\b0 .*365"),
         (["--prefix", "0"], r"trigram: prefix is 0; .*\b50 .*100000"),
         (["--profile", "none such"], r"'none such'; .*default"),
         (["--newspaper", "Nobody's News"], r"\"Nobody's News\"; .*none"),

@@ -34,10 +34,11 @@ from dedup.corpora import request_corpus
 from dedup.detection.runs.requests import Wanted, is_worker_alive, request_reextraction, request_run, schedule_night
 from dedup.detection.runs.scope import Scope
 from dedup.forms.exports import CorpusForm
-from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport, Worker
+from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport, Watermark, Worker
 from dedup.reports import REPORTS
 from dedup.reports.computing import request_report
 from dedup.research.lessons import ask_for_lesson
+from dedup.review.rules.profiles import save_profile
 from newsdedup_site.privacy.removal import begin_articles, request_removal
 from tests.conftest import StoreArticle
 from tests.crash.installation import ReadyCommands
@@ -61,6 +62,12 @@ def ask_for_a_corpus(user: User) -> None:
     form = CorpusForm(QueryDict("format=jsonl.gz"))
     assert form.is_valid()
     request_corpus(form.stored, user)
+
+
+def ask_for_clusters(user: User) -> None:
+    profile = Profile.objects.get()
+    profile.same_as = "states" if profile.same_as == "copies" else "copies"
+    save_profile(profile, user=user)
 
 
 def ask_for_a_night(_user: User) -> None:
@@ -109,6 +116,11 @@ CASES = {
         "dedup_evidence",
         lambda: Profile.objects.get().nightly_due > timezone.now(),  # the night is lost, the next one is scheduled
         State.FAILED,
+    ),
+    "clusters": Case(
+        ask_for_clusters,
+        "dedup_profile",
+        lambda: Watermark.objects.get(name="joins").input_digest == "copies",
     ),
     "corpus": Case(ask_for_a_corpus, "dedup_corpuspart", lambda: CorpusPart.objects.count() == 3),
     "import": Case(ask_for_an_import, "articles_article", lambda: Article.objects.count() == 2),

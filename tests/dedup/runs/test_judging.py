@@ -23,6 +23,7 @@ from dedup.detection.runs.judging import (
     terms_in_force,
 )
 from dedup.detection.runs.outdated_verdicts import outdated_verdicts
+from dedup.detection.types import SameAs
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON, leftover
 from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, NewspaperMonth, Pair, Profile, Series
@@ -127,10 +128,10 @@ def test_nothing_is_judged_again_while_nothing_changes_nearby(corpus, store) -> 
         find_duplicates()
         assert set(map(tuple, Pair.objects.values_list("reasons", flat=True))) == {("kept",)}
         store("Something else entirely, about bees and their keepers on the hill.", date="2026-07-20")
-    assert outdated_verdicts(terms_in_force(versions_join=False)).pairs == 0
+    assert outdated_verdicts(terms_in_force()).pairs == 0
 
 
-@pytest.mark.parametrize("change", ["article near", "model", "versions", "rule", "pairs"])
+@pytest.mark.parametrize("change", ["article near", "model", "rule", "pairs"])
 def test_what_a_verdict_rests_on_has_it_given_anew(corpus, store, change) -> None:
     find_duplicates()
     Pair.objects.update(reasons=["kept"])
@@ -142,8 +143,6 @@ def test_what_a_verdict_rests_on_has_it_given_anew(corpus, store, change) -> Non
             decisions=9,
             in_use=True,
         )
-    elif change == "versions":
-        Profile.objects.update(versions_join=True)
     elif change == "rule":
         note_rule(Series.objects.get())
     else:
@@ -166,7 +165,7 @@ def test_a_run_without_verdicts_leaves_them_to_the_next(corpus) -> None:
     assert Cluster.objects.get().size == 3
 
 
-def test_versions_join_where_the_profile_says_so(store) -> None:
+def test_updates_join_where_the_profile_says_so(store) -> None:
     store(STORY, headline="Night ferry cancelled")
     added = (
         " On Saturday the company said that the pump had come by air. Engineers worked through the night in the rain. "
@@ -180,12 +179,12 @@ def test_versions_join_where_the_profile_says_so(store) -> None:
     )
     find_duplicates()
     pair = Pair.objects.get()
-    Pair.objects.update(verdict="version", probability=0.8)
-    for joins in (True, False):
-        Profile.objects.update(versions_join=joins)
+    Pair.objects.update(verdict="version", relation="update", probability=0.8, duplicate_probability=0.1)
+    for same_as in SameAs:
+        Profile.objects.update(same_as=same_as)
         find_duplicates()
         pair.refresh_from_db()
-        assert pair.joins is (pair.verdict == "duplicate" or (joins and pair.verdict == "version"))
+        assert pair.joins is (same_as is SameAs.UPDATES)  # the pair is not judged again
 
 
 def test_headlines_of_one_form_on_five_days_are_a_series(corpus, store) -> None:
@@ -307,11 +306,9 @@ def test_a_pair_that_is_judged_alone_gets_the_verdict_that_a_run_gives_it(corpus
     assert len(pairs) > 10
     for pair in (pairs[0], pairs[-1], Pair.objects.get(left=corpus["story"][0], right=corpus["story"][2])):
         ends = (pair.left_id, pair.right_id)
-        row = judged_now(*ends, versions_join=False, boilerplate=Mode.KEEP)
-        assert row._replace(reasons=json.loads(row.reasons)) == (
-            0, pair.verdict, pair.probability, pair.duplicate_probability, pair.reasons, pair.joins,
-            pair.left_matched, pair.right_matched,
-        )  # fmt: skip
+        row = judged_now(*ends, boilerplate=Mode.KEEP)
+        stored = {name: getattr(pair, name) for name in JudgedRow._fields} | {"id": 0}
+        assert row._asdict() | {"reasons": json.loads(row.reasons)} == stored
         now = judge_now(*ends)
         kind, probability, duplicate_probability, reasons = dataclasses.astuple(now.judgement)[:4]
         assert (kind, probability, duplicate_probability, list(reasons)) == (*row[1:4], pair.reasons)
@@ -325,11 +322,9 @@ def test_a_pair_that_is_judged_alone_gets_the_verdict_that_a_run_gives_it(corpus
     new = store(STORY, newspaper="Fourth Paper")
     ends = (corpus["story"][0], new.pk)
     assert (judge_now(*ends), features_of_pairs([ends])) == (None, {})
-    row = judged_now(*ends, versions_join=False, boilerplate=Mode.KEEP)
+    row = judged_now(*ends, boilerplate=Mode.KEEP)
     assert (row.verdict, row.joins, row.left_matched) == ("duplicate", True, 1.0)
-    assert leftover(40) in json.loads(
-        judged_now(*ends, versions_join=False, boilerplate=Mode.KEEP, leftover=40).reasons
-    )
+    assert leftover(40) in json.loads(judged_now(*ends, boilerplate=Mode.KEEP, leftover=40).reasons)
     assert leftover(40) in judge_now(*every[0], leftover=40).judgement.reasons
     assert not Pair.objects.filter(right=new).exists()
 

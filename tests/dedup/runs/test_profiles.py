@@ -96,12 +96,12 @@ def test_saving_stores_only_what_differs_from_the_defaults_and_refuses_the_rest(
     profile.refresh_from_db()
     assert profile.settings == PROPOSING
 
-    changed = form | {"trigram__threshold": "0.7", "trigram__day_window": "5", "versions_join": "on"}
+    changed = form | {"trigram__threshold": "0.7", "trigram__day_window": "5", "same_as": "copies"}
     del changed["exact__enabled"]
     assert admin.post(address, changed).status_code == 302
     profile.refresh_from_db()
     wanted = PROPOSING | {"exact": {"enabled": False}, "trigram": {"threshold": 0.7, "day_window": 5}}
-    assert (profile.versions_join, profile.settings) == (True, wanted)
+    assert (profile.same_as, profile.settings) == ("copies", wanted)
     admin.post(address, form_of(admin, profile))
     profile.refresh_from_db()
     assert profile.settings == wanted

@@ -40,7 +40,7 @@ def manifest_of(days: dict[str, int], **changes: Any) -> Manifest:
         "passes": None,
         "rules": [],
         "newspaper_ids": None,
-        "versions_join": False,
+        "same_as": "cropped",
         "model": "{}",
         "tables": {},
         "files": {},

@@ -1,4 +1,4 @@
-"""The model behind the verdicts: how it is stored, fitted and refused, and how sure it is."""
+"""The model behind the verdicts: how it is stored, fitted and refused."""
 
 import json
 import random
@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from dedup.detection.verdicts.features import FEATURE_NAMES, FEATURES
+from dedup.detection.verdicts.features import FEATURE_NAMES, FEATURES, IDENTITY
 from dedup.detection.verdicts.model import (
     QUESTIONS,
     Logistic,
@@ -24,15 +24,12 @@ STORED = dump_model(default_model())
 def random_rows(count: int) -> tuple[list[tuple[float, ...]], list[str]]:
     """Return rows of features in which contained articles are duplicates and replaced numbers make templates."""
     dice = random.Random(4)
-    contained, replaced = (
-        FEATURE_NAMES.index("fresh phrases contained"),
-        FEATURE_NAMES.index("numbers replaced in the same newspaper"),
-    )
+    contained, replaced = FEATURE_NAMES.index("fresh phrases contained"), FEATURE_NAMES.index("numbers replaced")
     rows, labels = [], []
     for _ in range(count):
         row = [dice.random() for _ in FEATURE_NAMES]
         row[FEATURE_NAMES.index("phrases contained")] = row[contained]
-        row[FEATURE_NAMES.index("series unknown")] = 0.0
+        row[FEATURE_NAMES.index("series unknown")] = row[FEATURE_NAMES.index(IDENTITY)] = 0.0
         rows.append(tuple(row))
         labels.append(
             "T" if row[replaced] > 0.7 else "D" if row[contained] > 0.5 else "V" if row[contained] > 0.3 else "E"
@@ -52,47 +49,14 @@ def test_the_shipped_model_is_readable_and_complete() -> None:
 
 
 @pytest.mark.parametrize(
-    ("coefficient", "feature", "variance", "plain", "moderated", "unlike"),
-    [
-        (1.0, 1.0, 3.0, 0.8808, 0.7950, False),
-        (1.0, 2.0, 9.0, 0.9526, 0.8036, True),
-        (10.0, 2.0, 9.0, 1.0, 0.9999, False),  # there is nothing to say of a probability that stays next to 1
-    ],
+    ("chance", "identity", "duplicate"), [(-9.0, 2.0, 0.8808), (3.0, 2.0, 0.9526), (-9.0, 0.0, 0.0001)]
 )
-def test_the_probability_of_an_unlike_pair_is_drawn_towards_one_half(
-    coefficient, feature, variance, plain, moderated, unlike
-) -> None:
-    rest = (0.0,) * (len(FEATURES) - 1)
-    asked = Logistic(1.0, (coefficient, *rest), covariance=((1.0,), (0.0, 2.0)), places=(0,))
-    model = VerdictModel({**default_model().questions, "duplicate": asked})
-    row = (feature, *rest)
-    assert asked.variance(row) == variance
-    assert asked.plain_probability(row) == pytest.approx(plain, abs=0.0001)
-    probability = model.probabilities(row).duplicate
-    assert probability == pytest.approx(moderated, abs=0.0001)
-    assert model.unlike(row, probability) == unlike
-
-
-def test_a_fitted_covariance_is_stored_with_the_model() -> None:
-    rows, labels = random_rows(300)
-    model = fit(rows, labels, [1.0] * 300)
-    again = load_model(dump_model(model)).questions["duplicate"]
-    assert again.variance(rows[0]) == pytest.approx(model.questions["duplicate"].variance(rows[0]), rel=0.01)
-
-
-def test_the_covariance_is_that_of_fitted_models_over_resamples() -> None:
-    """The spread of the totals that 12 resamples give is about the one that the covariance of a single fit promises."""
-    rows, labels = random_rows(400)
-    dice = random.Random(11)
-    totals = []
-    for _ in range(12):
-        drawn = [dice.randrange(400) for _ in range(400)]
-        asked = fit([rows[place] for place in drawn], [labels[place] for place in drawn], [1.0] * 400).questions[
-            "duplicate"
-        ]
-        totals.append([asked.intercept + np.dot(asked.coefficients, row) for row in rows[:40]])
-    promised = np.mean([fit(rows, labels, [1.0] * 400).questions["duplicate"].variance(row) for row in rows[:40]])
-    assert 0.3 < np.mean(np.var(totals, axis=0)) / promised < 3
+def test_identity_makes_a_duplicate_and_lowers_no_probability(chance: float, identity: float, duplicate: float) -> None:
+    never = Logistic(chance, (0.0,) * len(FEATURES))
+    model = VerdictModel(dict.fromkeys(QUESTIONS, never))
+    found = model.probabilities([identity * (name == IDENTITY) for name in FEATURE_NAMES])
+    assert found.duplicate == pytest.approx(duplicate, abs=0.0001)
+    assert found.template == pytest.approx((1 - found.duplicate) * never.probability(()), abs=0.0001)
 
 
 @pytest.mark.parametrize(
@@ -102,12 +66,8 @@ def test_the_covariance_is_that_of_fitted_models_over_resamples() -> None:
         ("[", "not a verdict model"),
         ('{"format": 7}', r"format 7, not 1; fit"),
         (STORED.replace("days apart", "nights apart"), r"\(days apart, nights apart\); fit"),
-        (
-            STORED.replace('"covariance": [', '"covariance": ["1 2",', 1),
-            r"'duplicate' does not fit its \d+ coefficients",
-        ),
     ],
-    ids=["empty", "no JSON", "format", "features", "covariance"],
+    ids=["empty", "no JSON", "format", "features"],
 )
 def test_a_model_that_cannot_be_used_is_refused(text: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
@@ -132,7 +92,7 @@ def test_fitting_finds_the_features_behind_the_labels_and_keeps_the_signs() -> N
     assert model.learnt_from == {label: labels.count(label) for label in "DVTEN"}
     duplicate = dict(zip(FEATURE_NAMES, model.questions["duplicate"].coefficients, strict=True))
     assert duplicate["fresh phrases contained"] > 5
-    assert duplicate["numbers replaced in the same newspaper"] < -5
+    assert duplicate["numbers replaced"] < -5
     assert all(
         value * (feature.duplicate or 0) >= 0 for value, feature in zip(duplicate.values(), FEATURES, strict=True)
     )

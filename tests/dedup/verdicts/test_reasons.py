@@ -13,7 +13,11 @@ from articles.normalization.times import written_time
 from dedup.detection.comparison.compare import compare
 from dedup.detection.comparison.plain_changes import comparable, same_name, same_number
 from dedup.detection.comparison.prepared import ArticleText, Preparer
-from dedup.detection.verdicts.reasons import CLEAR, reasons_for
+from dedup.detection.types import VerdictKind
+from dedup.detection.verdicts.features import features_of
+from dedup.detection.verdicts.model import default_model
+from dedup.detection.verdicts.reasons import CLEAR, Standing, reasons_for, relation_sentence
+from dedup.detection.verdicts.relations import measured
 from dedup.detection.verdicts.verdict import judgement_of
 from dedup.templatetags.review import GLOSSES
 from tests.claims import contradictions
@@ -114,7 +118,7 @@ def test_every_reason_that_gives_no_cause_for_doubt_is_really_said() -> None:
     one, other = (
         preparer.prepare(ArticleText(1, day, "Ferry sold", rust)) for day in (DAY, DAY + datetime.timedelta(3))
     )
-    sentences += reasons_for(compare(one, other))
+    sentences += judgement_of(compare(one, other)).reasons
     patterns = {pattern: re.compile(".*".join(map(re.escape, pattern.split("%")))) for pattern in CLEAR}
     unsaid = [pattern for pattern, form in patterns.items() if not any(map(form.fullmatch, sentences))]
     assert unsaid == [], sentences
@@ -168,9 +172,11 @@ def test_what_is_said_of_one_pair_is_without_contradictions(
 ) -> None:
     preparer = Preparer()
     for other in (right, replace(right, content=left.content.replace(old, new))):
-        comparison = compare(preparer.prepare(left), preparer.prepare(other))
-        there, back = reasons_for(comparison), reasons_for(compare(preparer.prepare(other), preparer.prepare(left)))
-        judgement = judgement_of(comparison)
+        comparison, turned = (compare(*map(preparer.prepare, pair)) for pair in ((left, other), (other, left)))
+        there, back, judgement = reasons_for(comparison), reasons_for(turned), judgement_of(comparison)
+        chances = default_model().probabilities(features_of(comparison))
+        for kind in VerdictKind:
+            assert measured(comparison, chances, kind) == measured(turned, chances, kind)
         assert contradictions([GLOSSES[judgement.kind], *judgement.reasons]) == []  # type: ignore[index]
         for gloss in GLOSSES.values():
             assert contradictions([gloss, *there]) == []
@@ -190,3 +196,42 @@ def test_the_check_finds_contradictions() -> None:
     assert same_number("09", "9")
     assert not comparable("2", "2024")
     assert same_name(["Ltd"], ["Limited"])
+
+
+@pytest.mark.parametrize(
+    ("relation", "earlier", "later", "quoted", "sentence"),
+    [
+        ("copy", (1.0, 0), (1.0, 0), 0.0, "Each has all of the other."),
+        ("copy", (0.99, 2), (0.96, 9), 0.0, "Each has nearly all of the other."),
+        ("copy", (1.0, 0), (0.85, 40), 0.0, "The later article has all of the earlier one and 40 words more."),
+        ("contains", (1.0, 0), (0.4, 410), 0.0, "The later article has all of the earlier one and 410 words more."),
+        ("contains", (0.5, 1), (0.9, 9), 0.0, "The earlier article has 90% of the later one and 1 word more."),
+        (
+            "part",
+            (0.9, 3),
+            (0.1, 9),
+            0.5,
+            "The later article has 90% of the earlier one, in quotation marks, and 9 words more on other things.",
+        ),
+        (
+            "update",
+            (0.06, 50),
+            (0.03, 200),
+            0.2,
+            ("A later state: 6% of the earlier article stands in it; 3% of the later one was there before."),
+        ),
+        (
+            "template",
+            (0.8, 9),
+            (0.82, 8),
+            0.0,
+            "One form with other facts: 80% of the earlier article match, 82% of the later one.",
+        ),
+        ("similar", (0.0, 90), (0.0, 80), 0.0, "0% of the earlier article match, 0% of the later one."),
+        ("", (0.0, 0), (0.0, 0), 0.0, ""),
+    ],
+)
+def test_what_two_articles_are_to_each_other_in_a_sentence(
+    relation: str, earlier: tuple[float, int], later: tuple[float, int], quoted: float, sentence: str
+) -> None:
+    assert relation_sentence(relation, Standing(*earlier), Standing(*later), quoted) == sentence

@@ -10,11 +10,20 @@ from articles.normalization.times import written_time
 from dedup.detection.comparison.compare import Comparison, compare
 from dedup.detection.comparison.prepared import ArticleText, Preparer
 from dedup.detection.comparison.recurring import HeadlineSeries
-from dedup.detection.types import VerdictKind
-from dedup.detection.verdicts.features import FEATURES, features_of, without_series
+from dedup.detection.types import Relation, SameAs, VerdictKind
+from dedup.detection.verdicts.features import (
+    FEATURES,
+    SAME_TEASER,
+    SAME_TEXT,
+    features_of,
+    identity_of,
+    without_series,
+)
 from dedup.detection.verdicts.model import Logistic, VerdictModel, default_model
-from dedup.detection.verdicts.reasons import reasons_for
-from dedup.detection.verdicts.verdict import Judgement, is_certain, judgement_of, verdict_changes
+from dedup.detection.verdicts.reasons import IDENTITIES, reasons_for
+from dedup.detection.verdicts.relations import measured
+from dedup.detection.verdicts.same_as import JOINS_FROM, MOST_OWN, is_same
+from dedup.detection.verdicts.verdict import judgement_of, verdict_changes
 from tests.dedup.recurring_texts import recurring_texts
 
 MONDAY = datetime.date(2026, 3, 2)
@@ -107,6 +116,91 @@ def test_a_version_with_added_paragraphs_is_a_duplicate_of_what_it_extends() -> 
     verdict = judgement_of(compared(ORIGINAL, longer))
     assert verdict.kind == VerdictKind.DUPLICATE
     assert re.search("All 10 .*word for word", verdict.reasons[0])
+
+
+TIDES = "Tides in the harbour of Split will be high at {} and at {} on {}, and boats must keep clear of the old quay."
+TIDE = article(TIDES.format("4.10", "16.30", "Monday"), "Tides in Split")
+NEXT_TIDE = article(TIDES.format("5.20", "17.40", "Tuesday"), TIDE.headline, 1)
+VIDEO = article("Passengers on the quay at dawn, and what they say.", HEADLINE)
+TEASER = article("Some 120 people wait for a ship. Read on to learn what the company has promised …", HEADLINE)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "others", "identity"),
+    [
+        # The text says it, also weeks later, where all of its phrases recur, and with a few words more.
+        (ORIGINAL, replace(ORIGINAL, date=MONDAY + datetime.timedelta(30)), [article(STORY, "", 11)], SAME_TEXT),
+        (ORIGINAL, replace(ORIGINAL, content=f"{STORY} More soon."), [], SAME_TEXT),
+        (ORIGINAL, replace(ORIGINAL, content=STORY.replace("120", "95")), [], 0),
+        (ORIGINAL, replace(ORIGINAL, headline="Sailors ask for an inquiry"), [], 0),
+        # A headline says it of two teasers, soon after each other.
+        (VIDEO, TEASER, [], SAME_TEASER),
+        (VIDEO, replace(TEASER, date=MONDAY + datetime.timedelta(1)), [], SAME_TEASER),
+        (VIDEO, replace(TEASER, date=MONDAY + datetime.timedelta(2)), [], 0),
+        (VIDEO, replace(TEASER, date=MONDAY + datetime.timedelta(3), newspaper=2), [], SAME_TEASER),
+        (VIDEO, ORIGINAL, [], 0),
+        # But not of a series: nor of its first two days, by their numbers.
+        (VIDEO, TEASER, [replace(VIDEO, date=MONDAY + datetime.timedelta(7))], 0),
+        (TIDE, NEXT_TIDE, [], 0),
+        (TIDE, NEXT_TIDE, [replace(TIDE, date=MONDAY + datetime.timedelta(2))], 0),
+    ],
+)
+def test_what_the_headline_and_the_text_say_decides(
+    left: ArticleText, right: ArticleText, others: list[ArticleText], identity: float
+) -> None:
+    comparison = compared(left, right, *others)
+    judgement = judgement_of(comparison)
+    assert identity_of(comparison) == identity_of(compared(right, left, *others)) == identity
+    assert IDENTITIES.keys() & {identity} == {key for key, said in IDENTITIES.items() if said in judgement.reasons}
+    if identity:
+        assert is_same(SameAs.CROPPED, judgement.measured.relation, judgement.duplicate_probability, (1.0, 1.0))
+    elif left is TIDE:
+        assert judgement.kind != VerdictKind.DUPLICATE
+
+
+ITEM = "Ana Kovač opens the sixth summer fair of the islands in the town hall of Lastovo. It runs until noon on Sunday."
+ROUNDUP = f"{' '.join(SENTENCES[5:9])}. {ITEM} {REWRITTEN}"
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict", "relation", "own", "new_text"),
+    [
+        (article(f"{STORY} Nobody was hurt.", HEADLINE, 1), "duplicate", Relation.COPY, (0, 3), "tail"),
+        (article(". ".join(SENTENCES[:4]) + ".", HEADLINE, 1), "duplicate", Relation.CONTAINS, (0, 103), "tail"),
+        (article(f"{'. '.join(SENTENCES[:7])}. {REWRITTEN}", HEADLINE, 2), "version", Relation.UPDATE, None, "tail"),
+        (article(DEVELOPED, HEADLINE, 2), "version", Relation.SIMILAR, None, "tail"),
+        (article(DEVELOPED, HEADLINE, 2, 2), "version", Relation.SIMILAR, None, "tail"),
+        (article(ITEM, HEADLINE, 1), "template", Relation.TEMPLATE, None, "head"),
+        (article(ITEM, HEADLINE, 1), "similar", Relation.SIMILAR, None, "head"),
+    ],
+)
+def test_relations(other, verdict, relation, own, new_text) -> None:
+    comparison = compared(ORIGINAL, other)
+    probabilities = default_model().probabilities(features_of(comparison))
+    found = measured(comparison, probabilities, verdict)
+    assert (found.relation, found.new_text) == (relation, new_text)
+    assert found.probability == getattr(probabilities, verdict)
+    assert own is None or (found.shorter_own, found.longer_own) == own
+    assert measured(compared(other, ORIGINAL), probabilities, verdict) == found
+
+
+@pytest.mark.parametrize(
+    ("other", "relation", "own"),
+    [
+        (article(ROUNDUP, "The day in brief", 1), Relation.PART, 0),
+        (article(ROUNDUP, "The day in brief", 0, 2), Relation.PART, 0),
+        # The item is the later one; it is much of the other article; that is less than twice as long.
+        (article(ROUNDUP, "The day in brief", -1), Relation.UPDATE, 0),
+        (article(f"{'. '.join(SENTENCES[1:4])}. {ITEM}", "The day in brief", 1), Relation.UPDATE, 0),
+        (article(f"{SENTENCES[1]}. It runs until noon on Sunday.", "Fair opens", 1), Relation.UPDATE, 16),
+    ],
+)
+def test_a_version_that_is_one_item_of_a_longer_article_is_a_part_of_it(
+    other: ArticleText, relation: Relation, own: int
+) -> None:
+    comparison = compared(article(ITEM, "Fair opens"), other)
+    found = measured(comparison, default_model().probabilities(features_of(comparison)), "version")
+    assert (found.relation, found.shorter_own, found.quoted) == (relation, own, 0.0)
 
 
 def test_exchange_rates_are_a_template() -> None:
@@ -249,17 +343,21 @@ def test_reasons_say_what_the_longer_one_adds() -> None:
 # ---- the verdict and the model ---------------------------------------------------------------------
 
 
-def test_a_doubtful_duplicate_joins_no_cluster_where_the_newspapers_are_known() -> None:
-    copy = compared(ORIGINAL, replace(ORIGINAL, newspaper=2))
-    unknown, known = replace(copy, series_known=False), replace(copy, series_known=True)
-
-    def certain(kind: VerdictKind, probability: float, comparison: Comparison) -> bool:
-        return is_certain(Judgement(kind, probability, probability, ()), comparison)
-
-    found = [certain(VerdictKind.DUPLICATE, chance, known) for chance in (0.5, 0.79, 0.8, 1.0)]
-    assert found == [False, False, True, True]
-    assert certain(VerdictKind.DUPLICATE, 0.5, unknown)
-    assert not certain(VerdictKind.VERSION, 0.9, unknown)
+@pytest.mark.parametrize(
+    ("relation", "probability", "matched", "under"),
+    [
+        ("copy", JOINS_FROM, (1.0, 0.9), "copies cropped states updates"),
+        ("copy", JOINS_FROM - 0.01, (1.0, 0.9), ""),
+        ("contains", 0.9, (1 - MOST_OWN, 1.0), "cropped states updates"),
+        ("contains", 0.9, (1.0, 0.99 - MOST_OWN), "states updates"),
+        ("update", 0.1, (0.6, 0.3), "updates"),
+        ("part", 0.9, (0.9, 0.3), ""),
+        ("template", 0.9, (1.0, 1.0), ""),
+        ("similar", 0.9, (1.0, 1.0), ""),
+    ],
+)
+def test_what_counts_as_the_same(relation: str, probability: float, matched: tuple[float, float], under: str) -> None:
+    assert [same_as for same_as in SameAs if is_same(same_as, relation, probability, matched)] == under.split()
 
 
 @pytest.mark.parametrize(
@@ -300,7 +398,8 @@ def test_what_another_model_would_change() -> None:
     old = default_model()
     never = Logistic(-9.0, (0.0,) * len(FEATURES))
     new = VerdictModel({**old.questions, "duplicate": never})
-    rows = [features_of(compared(ORIGINAL, replace(ORIGINAL, newspaper=2))), features_of(compared(*RATES))]
+    copy = replace(ORIGINAL, newspaper=2, headline="Islanders stranded")
+    rows = [features_of(compared(ORIGINAL, copy)), features_of(compared(*RATES))]
     changes = verdict_changes(old, new, rows)
     assert changes.counts == {
         (VerdictKind.DUPLICATE, changes.changed[0].new): 1,

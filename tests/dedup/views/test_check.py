@@ -89,7 +89,7 @@ def test_a_part_of_a_long_article_and_an_article_of_today_are_found(
     # With too many new articles, those with the same text or headline are still found.
     store("A text that is like no other at all.")
     monkeypatch.setattr(checks, "_NEWEST", 1)
-    checked = check(Pasted("Another text of any kind.", headline="Open at night"))
+    checked = check(Pasted("A boat came by at noon and went away again at dusk. " * 6, headline="Open at night"))
     assert (checked.unread, [hit.article for hit in checked.copies]) == (1, [today])
     assert not checked.likely
 

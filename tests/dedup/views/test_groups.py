@@ -186,7 +186,7 @@ def test_what_editors_decided_stays(
 
 def test_the_rule_is_ended_and_the_next_run_judges_again(editor_client: Client, group: DenseGroup) -> None:
     def judged() -> int:
-        terms = terms_in_force(versions_join=False)
+        terms = terms_in_force()
         outdated = outdated_verdicts(terms)
         note_input_digests(Pair.objects.values_list("pk", flat=True), terms)
         note_judged(outdated)

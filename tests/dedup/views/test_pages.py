@@ -60,7 +60,7 @@ def test_pages_keep_a_strict_policy_and_are_clean(visitor: Client, name: str) ->
 
 
 def test_the_dashboard_counts(editor_client: Client, store: StoreArticle) -> None:
-    make_cluster(store(), store(), store())
+    make_cluster(store(), store(), store(), score=0.8)
     store()
     make_pair(store(), store(), trigram=0.95)
     page = text_of(editor_client, "/")
@@ -115,7 +115,7 @@ def test_the_dashboard_costs_a_fixed_number_of_queries(
     editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     for _ in range(3):
-        make_cluster(store(), store())
+        make_cluster(store(), store(), score=0.8)
         make_run()
     # session, user with permissions, keys, articles, clusters, newspapers, waiting pairs by verdict (5), series, runs;
     # questions less those put off; progress (2), agreement, disagreements

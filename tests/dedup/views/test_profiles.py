@@ -34,7 +34,7 @@ def text_of(answer) -> str:
 def test_a_new_profile_is_a_copy_on_the_desk_and_in_the_admin(admin_client: Client, store: StoreArticle) -> None:
     default = default_profile()
     default.settings = {"sentence": {"enabled": True, "threshold": 0.1}, "trigram": {"retired": True}}
-    default.boilerplate, default.versions_join = "topic", True
+    default.boilerplate, default.same_as = "topic", "states"
     default.save()
     ProfileRule.objects.create(profile=default, newspaper=store().newspaper, left_out=True)
     for address in (reverse("profile_new"), reverse("admin:dedup_profile_add")):
@@ -44,7 +44,7 @@ def test_a_new_profile_is_a_copy_on_the_desk_and_in_the_admin(admin_client: Clie
         assert admin_client.post(address, posted).status_code == 302
         made = Profile.objects.get(name=f"loose{address}")
         assert made.settings == {**default.settings, "trigram": {"threshold": 0.35, "retired": True}}
-        assert (made.boilerplate, made.versions_join, made.is_default) == ("topic", True, False)
+        assert (made.boilerplate, made.same_as, made.is_default) == ("topic", "states", False)
         assert list(made.rules.values_list("newspaper__name", "left_out")) == [("Harbour Post", True)]
     strict = Profile.objects.create(name="strict", settings={"trigram": {"threshold": 0.9}})
     form = admin_client.get(reverse("profile_new"), {"copy": strict.pk}).context["form"]

@@ -147,7 +147,7 @@ def test_the_rule_is_ended_and_the_next_run_judges_anew(
 ) -> None:
     make_pair(articles[0], articles[1], trigram=0.9)
     editor_client.post(reverse("series_rule", args=[series.pk]))
-    terms = terms_in_force(versions_join=False)
+    terms = terms_in_force()
     assert outdated_verdicts(terms).pairs == 1
     note_input_digests(Pair.objects.values_list("pk", flat=True), terms)
     assert outdated_verdicts(terms).pairs == 0

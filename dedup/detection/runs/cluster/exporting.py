@@ -22,6 +22,7 @@ from articles.models import Newspaper
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.constraints import constraints_in_force
+from dedup.detection.clustering.rebuild import same_as
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.keyed import KeyedPass
 from dedup.detection.passes.trigram import whole_alphabet
@@ -237,7 +238,7 @@ def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -
             for rule in scope.rules
         ],
         newspaper_ids=scope.bounds()["newspaper_ids"],
-        versions_join=asked.profile.versions_join,
+        same_as=same_as(),
         model=dump_model(model_in_use()),
         tables=tables,
         files=_sizes(bundle),

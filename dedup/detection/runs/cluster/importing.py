@@ -12,6 +12,7 @@ import pyarrow.dataset
 from django.db import transaction
 
 from articles.models import Article
+from dedup.detection.clustering.rebuild import same_as
 from dedup.detection.judging.judge import JudgedRow, Terms
 from dedup.detection.judging.months import days_of
 from dedup.detection.runs.cluster.exporting import changed, changed_tables, last_day_read, months_of
@@ -36,6 +37,7 @@ from dedup.detection.spark.manifest import (
 from dedup.detection.spark.schema import Bundle, month_of, months_in, of_month, of_pass
 from dedup.detection.types import Candidate, Phase, Tally, Window
 from dedup.detection.verdicts.model import dump_model
+from dedup.detection.verdicts.same_as import is_same
 from dedup.models import DetectionRun, Evidence, Membership, Profile
 
 # Changed articles that an error names.
@@ -122,9 +124,6 @@ def terms_have_changed(finished: Finished) -> list[str]:
     different = [_TERMS[name] for name in changed_tables(manifest.tables) if name in _TERMS]
     if dump_model(model_in_use()) != manifest.model:
         different.append("the model")
-    profile = _profile(manifest)
-    if (profile is not None and profile.versions_join) != manifest.versions_join:
-        different.append("whether versions join")
     return different
 
 
@@ -163,8 +162,9 @@ class StoredResults:
         self._bundle, self._result = finished.bundle, finished.result
         self._manifest = finished.manifest
         self._judged_here = bool(terms_have_changed(finished))
-        # Which pairs of dense groups clusters need depends on what editors have decided.
-        needed = not self._judged_here and "links" not in changed_tables(finished.manifest.tables)
+        # Which pairs of dense groups clusters need depends on decisions, and on what counts as the same.
+        decided = "links" in changed_tables(finished.manifest.tables)
+        needed = not (self._judged_here or decided) and same_as() == self._manifest.same_as
         self._folders = [self._bundle.verdicts, *([self._bundle.group_checks] if needed else [])]
         self._configs = enabled(finished.configs)
 
@@ -213,7 +213,7 @@ class StoredResults:
         # Articles stored since the export have a say in verdicts around their days.
         since = Article.objects.filter(revision__gt=self._manifest.newest).order_by("date")
         fresh = list(since.values_list("date", flat=True).distinct())
-        terms = Terms(self._manifest.model, self._manifest.versions_join, self._manifest.mode)
+        terms = Terms(self._manifest.model, boilerplate=self._manifest.mode)
         unchanged = [month for month in months if not _are_near(fresh, month)]
         note_input_digests([pair for month in unchanged for pair in stored[month]], terms)
 
@@ -258,12 +258,14 @@ def clusters_differ(finished: Finished) -> str:
 
 def _verdicts(folder: Path) -> Iterator[JudgedRow]:
     """Yield the rows of a folder of VERDICTS whose pairs are stored, with the numbers of these pairs."""
-    rows = _rows(folder)
+    rows, wanted = _rows(folder), same_as()
     while batch := list(islice(rows, _LOOKED_UP_AT_ONCE)):
         numbers = numbers_of([(row["left"], row["right"]) for row in batch])
         for row in batch:
             ends = row.pop("left"), row.pop("right")
             if ends in numbers:
+                matched = row["left_matched"], row["right_matched"]
+                row["joins"] = is_same(wanted, row["relation"], row["duplicate_probability"], matched)
                 yield JudgedRow(numbers[ends], **row)
 
 
