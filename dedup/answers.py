@@ -127,8 +127,8 @@ class Answer(_WithFacts):
         letter="q",
         colour="accent",
         word="part of something larger",
-        when="one stands in the other, or is quoted in it, and the other is on more than that: a note in a round-up, a "
-        "statement in an essay. What is only cropped is a duplicate",
+        when="the other article repeats or quotes this one among other things: a note in a round-up, a statement in an "
+        "essay. A cropped copy is a duplicate",
         did="said that one of the pair contains or quotes the other",
         stored="Answered: one contains or quotes the other.",
         state_label="contained or quoted",

@@ -53,10 +53,10 @@ class VerdictKind(StrEnum):
 
 
 class Relation(StrEnum):
-    """What two articles are to each other, by how much of each stands in the other and by the verdict."""
+    """What two articles are to each other: it follows from the verdict and from how much of each the other repeats."""
 
     COPY = "copy"  # each has nearly all of the other
-    CONTAINS = "contains"  # the shorter stands in the longer, which has more on the same news
+    CONTAINS = "contains"  # the longer repeats the shorter, and has more on the same news
     UPDATE = "update"  # the later one is a later state of the story
     PART = "part"  # the shorter is one item of something larger
     TEMPLATE = "template"

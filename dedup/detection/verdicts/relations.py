@@ -1,4 +1,4 @@
-"""What two articles are to each other: measured by how much of each stands in the other, within the verdict. Pure."""
+"""What two articles are to each other: how much of each the other repeats tells it, given the verdict. Pure."""
 
 from dataclasses import dataclass
 from typing import Literal
