@@ -140,10 +140,7 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
 ) -> None:
     news(every_pass)
     result = run_on_spark(spark, tmp_path, every_pass)
-    assert set(Evidence.objects.values_list("pass_name", flat=True)) == {*PASSES, DENSE_GROUPS} - {
-        UnsharedPass.name,
-        "numbers",
-    }
+    assert set(Evidence.objects.values_list("pass_name", flat=True)) == {*PASSES, DENSE_GROUPS} - {UnsharedPass.name}
     assert (result.counts["clusters"], result.counts["group_checks"]) == (
         Cluster.objects.count(),
         Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False).count(),
