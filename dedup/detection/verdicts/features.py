@@ -33,7 +33,7 @@ _ADDS = 1 / 3
 _BESIDES = 1_000
 _SMALL_PART = 0.25
 _OTHER_HEADLINE = 0.6
-_TEASER_WORDS = 60
+TEASER_WORDS = 60
 _TEASER_DAYS = 3
 _OTHER_NUMBERS = 0.5
 
@@ -70,7 +70,7 @@ def identity_of(comparison: Comparison) -> float:
     if comparison.shorter_words and min(shares) >= _SAME and not comparison.replacements:
         return SAME_TEXT
     soon = comparison.days <= (1 if comparison.same_newspaper else _TEASER_DAYS)
-    short = comparison.longer_words <= _TEASER_WORDS
+    short = comparison.longer_words <= TEASER_WORDS
     recurs = comparison.same_newspaper and comparison.days and comparison.numbers_kept <= _OTHER_NUMBERS
     return SAME_TEASER if short and soon and not recurs and not _headline_recurs(comparison) else 0.0
 
@@ -80,7 +80,7 @@ def _other_than(comparison: Comparison) -> float:
     if sum(comparison.own_parts) >= _BESIDES and comparison.matched_longer < _SMALL_PART:
         return IN_LARGER
     changed = 1 - comparison.earlier_kept >= _LEAVES_OUT or comparison.later_new >= _ADDS
-    known = comparison.earlier and comparison.longer_words > _TEASER_WORDS
+    known = comparison.earlier and comparison.longer_words > TEASER_WORDS
     return LATER_STATE if comparison.same_newspaper and changed and known else 0.0
 
 

@@ -106,8 +106,7 @@ class Standing(NamedTuple):
 _RELATIONS: Final = {
     Relation.COPY: "Each has {part} of the other.",
     Relation.CONTAINS: "The {larger} article has {part} of the {smaller} one{marks} and {more} more.",
-    Relation.UPDATE: "A later state: {earlier} of the earlier article stands in it{marks}; {later} of the later one "
-    "was there before.",
+    Relation.UPDATE: "A later state of the story: it keeps {earlier} of the earlier one{marks}; {new} of it is new.",
     Relation.PART: "The {larger} article has {part} of the {smaller} one{marks} and {more} more on other things.",
     Relation.TEMPLATE: "One form with other facts: {earlier} of the earlier article match, {later} of the later one.",
     Relation.SIMILAR: "{earlier} of the earlier article match, {later} of the later one.",
@@ -136,6 +135,7 @@ def relation_sentence(relation: str, earlier: Standing, later: Standing, quoted:
         more=counted(longer.own, "word"),
         earlier=percentage(earlier.matched),
         later=percentage(later.matched),
+        new=percentage(1 - later.matched),
         marks=", in quotation marks," if quoted >= _QUOTED else "",
     )
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from dedup.detection.comparison.compare import Comparison
 from dedup.detection.types import Relation
-from dedup.detection.verdicts.features import IN_LARGER, identity_of
+from dedup.detection.verdicts.features import IN_LARGER, TEASER_WORDS, identity_of
 from dedup.detection.verdicts.model import Probabilities
 
 # A duplicate is a copy if the shorter article has at least this share of the longer one; else it stands in it. Of 170
@@ -13,11 +13,13 @@ from dedup.detection.verdicts.model import Probabilities
 COPY_FROM = 0.67
 # A version is one item of a longer article if half of it stands there, if that is twice as long, has this share of new
 # words in its lead, and no more than this share in common with it. Else it is an update if one newspaper tells it with
-# this share of the rare words; with fewer, both only have a page's teasers in common, or a topic.
+# this share of the rare words. With fewer of these, or of any words, both only have a page's teasers in common, or a
+# topic, and so have two teasers. Of 132 versions of six collections, which chose this, 83 are read so; 103 can be.
 PART_FROM = 0.5
 PART_NEW_LEAD = 0.15
 PART_MATCHED = 0.2
 UPDATE_RARE_WORDS = 0.65
+LEAST_MATCHED_WORDS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,16 @@ def _relation(comparison: Comparison, verdict: str) -> Relation:
     identity = identity_of(comparison)
     if verdict == "duplicate":
         return Relation.COPY if identity > 0 or comparison.matched_longer >= COPY_FROM else Relation.CONTAINS
-    if verdict == "version":
-        longer = comparison.longer_words > 2 * comparison.shorter_words and comparison.new_lead >= PART_NEW_LEAD
-        stands = comparison.matched_longer < PART_MATCHED and comparison.matched_share >= PART_FROM
-        if identity == IN_LARGER or (longer and stands):
-            return Relation.PART
-        told = comparison.same_newspaper and comparison.rare_words_kept >= UPDATE_RARE_WORDS
-        return Relation.UPDATE if told else Relation.SIMILAR
-    return Relation(verdict)
+    return _of_versions(comparison, identity) if verdict == "version" else Relation(verdict)
+
+
+def _of_versions(comparison: Comparison, identity: float) -> Relation:
+    matched = comparison.matched_share * comparison.shorter_words
+    if comparison.longer_words <= TEASER_WORDS or matched < LEAST_MATCHED_WORDS:
+        return Relation.SIMILAR
+    stands = comparison.matched_share >= PART_FROM
+    longer = comparison.longer_words > 2 * comparison.shorter_words and comparison.new_lead >= PART_NEW_LEAD
+    if identity == IN_LARGER or (longer and stands and comparison.matched_longer < PART_MATCHED):
+        return Relation.PART if stands else Relation.SIMILAR
+    told = comparison.same_newspaper and comparison.rare_words_kept >= UPDATE_RARE_WORDS
+    return Relation.UPDATE if told else Relation.SIMILAR

@@ -218,7 +218,7 @@ def test_the_check_finds_contradictions() -> None:
             (0.06, 50),
             (0.03, 200),
             0.2,
-            ("A later state: 6% of the earlier article stands in it; 3% of the later one was there before."),
+            ("A later state of the story: it keeps 6% of the earlier one; 97% of it is new."),
         ),
         (
             "template",
