@@ -153,9 +153,9 @@ print(json.dumps(sorted({name.partition(".")[0] for name, file in new.items() if
         ("dedup.detection.kernels.masked_shingles", ["numpy", "regex"]),
         ("dedup.detection.kernels.sentences", ["numpy", "sentencex"]),
         ("dedup.detection.kernels.stopwords", ["numpy", "stopwordsiso"]),
-        ("dedup.detection.comparison.differences", ["babel", "numpy", "rapidfuzz", "regex", "sentencex"]),
-        ("dedup.detection.comparison.compare", ["babel", "numpy", "rapidfuzz", "regex", "sentencex"]),
-        ("dedup.detection.verdicts.verdict", ["babel", "numpy", "rapidfuzz", "regex", "sentencex"]),
+        ("dedup.detection.comparison.differences", ["numpy", "rapidfuzz", "regex", "sentencex"]),
+        ("dedup.detection.comparison.compare", ["numpy", "rapidfuzz", "regex", "sentencex"]),
+        ("dedup.detection.verdicts.verdict", ["numpy", "rapidfuzz", "regex", "sentencex"]),
     ],
 )
 def test_a_pure_module_loads_only_the_libraries_it_names(module: str, libraries: list[str]) -> None:

@@ -8,19 +8,16 @@ as a count and a year, nothing was replaced either: see `comparable`.
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
-from functools import cache, lru_cache
-from itertools import chain, product
+from functools import lru_cache
+from itertools import product
 from typing import Final
 
-from babel import Locale
-from babel.numbers import get_currency_name
-
 from dedup.detection.comparison.alignment import Change, Replacement
-from dedup.detection.comparison.prepared import DATE, MONTH, NAME, NUMBER, date_words, known_locales, word_kind
+from dedup.detection.comparison.language_words import CURRENCIES, SCALES, UNITS, WEEKDAYS
+from dedup.detection.comparison.prepared import DATE, MONTH, NAME, NUMBER, word_kind
 
 # Up to this many other words may be replaced with a number or a date, and with a name.
 _OTHERS_BY_A_NUMBER = 2
@@ -121,8 +118,7 @@ def _first_amount(words: Sequence[str]) -> tuple[str, str]:
 
 def _date(replacement: Replacement) -> Replacement | None:
     left, right = replacement.left, replacement.right
-    weekdays, _ = date_words()
-    if (left.casefold() in weekdays) != (right.casefold() in weekdays):
+    if (left.casefold() in WEEKDAYS) != (right.casefold() in WEEKDAYS):
         return None
     return replacement._replace(change=Change.SPELLING) if same_word(left, right) else replacement
 
@@ -329,13 +325,13 @@ def same_name(left: Sequence[str], right: Sequence[str]) -> bool:
 def is_unit(word: str) -> bool:
     """Return whether a word says what is counted, as far as CLDR knows: a measure, a currency, or a million."""
     bare = _bare(word)
-    known = bare in _units() or bare[:-1] in _units()
+    known = bare in UNITS or bare[:-1] in UNITS
     return scale_of(bare) is not None or (known and len(bare) >= _SHORTEST_UNIT)
 
 
 def scale_of(word: str) -> int | None:
     """Return the value of a word such as million; None for any other word."""
-    return _scales().get(word.casefold())
+    return SCALES.get(word.casefold())
 
 
 def _bare(word: str) -> str:
@@ -358,32 +354,4 @@ def _in_order(letters: str, word: str) -> bool:
 
 def _is_currency(code: str, name: str) -> bool:
     """Return whether a name may be that of the currency with this code: LKR is rupees, and Rs."""
-    if code not in Locale("en").currencies:
-        return False
-    return any(same_word(word, name) for word in get_currency_name(code, 2, "en").split() if word.islower())
-
-
-@cache
-def _units() -> Collection[str]:
-    """Return the words for units and currencies in all known languages."""
-    found: set[str] = set()
-    for locale in known_locales():
-        names = [name for forms in locale.unit_display_names.values() for name in forms.values()]
-        words = Counter(word for name in locale.currencies.values() for word in name.split())
-        # A word in the names of several currencies, or a name of one word, is a currency: dollar, rupee, euro.
-        found.update(word.casefold() for word, count in words.items() if count > 1 and word.isalpha())
-        found.update(name.casefold() for name in [*names, *locale.currencies.values()] if name.isalpha())
-    return found
-
-
-@cache
-def _scales() -> dict[str, int]:
-    """Return what a million, a billion and so on are called in all known languages, with their values."""
-    # What newspapers write for them, and CLDR does not.
-    found = {"mn": 10**6, "bn": 10**9, "tn": 10**12}
-    every_form = (locale.compact_decimal_formats.get("long", {}).values() for locale in known_locales())
-    for size, pattern in (item for forms in chain.from_iterable(every_form) for item in forms.items()):
-        zeros, _, word = str(pattern.pattern).partition(" ")
-        if word.isalpha() and set(zeros) == {"0"}:
-            found.setdefault(word.casefold(), int(size) // 10 ** (len(zeros) - 1))
-    return found
+    return any(same_word(word, name) for word in CURRENCIES.get(code, ()))

@@ -9,18 +9,17 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import compress, pairwise
 from typing import Any, Final
 
 import regex
-from babel import Locale, UnknownLocaleError
 
 from articles.normalization.sentences import sentences_of
 from articles.normalization.text import normalize_text
 from articles.normalization.times import PublicationTime
+from dedup.detection.comparison.language_words import MONTHS, WEEKDAYS
 from dedup.detection.comparison.recurring import is_rare
 from dedup.detection.kernels.masked_shingles import Hashes, masked_shingle_sets
 
@@ -64,11 +63,6 @@ _VANISHING = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
 _CLOSING = {"“": '”"', '"': '"', "„": '“”"', "«": "»", "»": "«", "「": "」"}
 _QUOTATION_MARKS = re.compile('[“”„"«»「」]')
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-# Languages whose months and weekdays are known; a text may be in any of them.
-_LANGUAGES = tuple(
-    "en fr de es it pt nl sv da nb fi pl cs sk hu ro bg hr sr sl uk ru tr el ar fa he hi bn ta te ml si ur id ms vi "  # noqa: SIM905 - a list of 60 lines would hide the rest
-    "ko sw ca eu gl lt lv et is ga ka hy az kk uz mn ne mr gu kn pa am so zu af".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,13 +250,12 @@ def _quoted(sentences: Sequence[str]) -> bytearray:
 
 def word_kind(word: str) -> int:
     """Return the kind of a word as far as the word alone shows it."""
-    weekdays, months = date_words()
     if word[0].isnumeric():
         return NUMBER
-    if (key := word.casefold()) in weekdays:
+    if (key := word.casefold()) in WEEKDAYS:
         return DATE
     capital = word[0].isupper()
-    if key in months:
+    if key in MONTHS:
         return DATE if capital else MONTH
     return NAME if capital else OTHER
 
@@ -302,28 +295,3 @@ def _marked_word() -> re.Pattern[str]:
     marks = "".join(_MARK.findall("".join(map(chr, range(0x300, 0xFFFF)))))
     letter = rf"[\w{marks}]"
     return re.compile(rf"{_NUMBER}|{letter}+(?:'{letter}+)*")
-
-
-def known_locales() -> Iterator[Locale]:
-    """Yield what is known of each language, as CLDR has it."""
-    for language in _LANGUAGES:
-        with suppress(UnknownLocaleError):  # a babel built without this locale
-            yield Locale(language)
-
-
-@cache
-def date_words() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names of weekdays and of months in all known languages, as they are compared."""
-    weekdays: set[str] = set()
-    months: set[str] = set()
-    for locale in known_locales():
-        for context in ("format", "stand-alone"):
-            weekdays.update(locale.days[context]["wide"].values())
-            months.update(locale.months[context]["wide"].values())
-            months.update(locale.months[context]["abbreviated"].values())
-    return _single_words(weekdays), _single_words(months)
-
-
-def _single_words(names: set[str]) -> frozenset[str]:
-    found = [_ANY_WORD.findall(typography(name)) for name in names]
-    return frozenset(words[0].casefold() for words in found if len(words) == 1 and len(words[0]) > 1)
