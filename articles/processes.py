@@ -158,15 +158,6 @@ class Pool:
         finally:
             threads.shutdown(cancel_futures=True)
 
-    def prepare(self, perform: Perform[Task, Any], task: Task) -> None:
-        """Have the first process, if any runs, load what its next task needs, while this process goes on.
-
-        A job of one task is performed by this process of the pool. What comes of the preparation is passed over: the
-        next task shows what is wrong.
-        """
-        for pipe in list(self._processes)[:1]:
-            _send(pipe, perform, task, answered=False)
-
     def _pipes(self, tasks: int, at_most: int | None) -> list[Connection]:
         """Return the pipes to the processes for so many tasks; none if this process is to do the work."""
         wanted = min(self.count, tasks, max(len(self._processes), self.count if at_most is None else at_most))

@@ -222,8 +222,6 @@ ALARM_WATCH = "newsdedup_site.alarms.recording.watch"
 RETENTION_WATCH = "newsdedup_site.privacy.retention.watch"
 # What a run does at its end: runs know no reports, which read what runs have found.
 AFTER_RUN = "dedup.reports.computing.compute_after_run"
-# What one of its processes loads for that while another builds the clusters.
-BEFORE_END_OF_RUN = "dedup.reports.computing.prepare_drawing"
 
 LOG_LEVEL = environment.log_level("LOG_LEVEL", default="WARNING")
 # No log has a password that is part of a URL, whoever writes it.

@@ -16,21 +16,17 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Count, Max, QuerySet
-from django.urls import get_resolver
 from django.utils import timezone
 
 from articles.jobs.work import JobError, Work, ask
-from articles.loading import when_used
 from articles.models import Article, Job, Newspaper
-from articles.processes import THIS_PROCESS, Pool, WorkerDiedError
 from articles.storage.fingerprints import fingerprint
 from dedup.declarations import Settings, make_config
 from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, DetectionRun, FittedModel, Pair, SampledPair, SampleLabel, StoredReport, Watermark
 from dedup.reports import REPORTS
-from dedup.reports.base import Chart, Report, ReportError
-from dedup.reports.drawing import alt, svg
-from dedup.reports.formats import as_json, is_current, presented, shown_by, to_json
+from dedup.reports.base import Report, ReportError
+from dedup.reports.formats import Shown, as_json, from_json, is_current, of_json, presented, shown_by, to_json
 
 # A result that took less than this is computed again for each reader.
 QUICK_SECONDS = 0.2
@@ -84,14 +80,11 @@ def _result(report: Report, scope: Scope, options: Settings) -> _Result:
 
 
 def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> StoredReport:
-    """Draw a result, and keep it."""
+    """Keep a result. The next one who asks draws it, which takes longer than most queries."""
     state, result, seconds = found
     text = as_json(result)
     asked = asked_for(scope, options)
     before = _stored(report, asked).first()
-    # Drawing takes longer than most queries.
-    drawn = before.shown if before is not None and before.result == text else None
-    shown = drawn if drawn and is_current(drawn) else to_json(presented(report, result))
     kept, _ = StoredReport.objects.update_or_create(
         report=report.name,
         key=key_of(asked),
@@ -103,11 +96,28 @@ def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> St
             "seconds": seconds,
             **state,
             "result": text,
-            "shown": shown,
+            "shown": before.shown if before is not None and before.result == text else None,
         },
     )
     _forget_oldest(report)
     return kept
+
+
+def drawn(kept: StoredReport) -> Shown:
+    """Return what shows a kept result: drawn now, if it is not yet, or was drawn by an earlier version of the reports.
+
+    What this version cannot read is shown as it was drawn. Raises ReportError if it never was.
+    """
+    if kept.shown is None or not is_current(kept.shown):
+        report = REPORTS[kept.report]
+        try:
+            kept.shown = to_json(presented(report, of_json(report, kept.result)))
+        except ReportError:
+            if kept.shown is None:
+                raise
+        else:
+            StoredReport.objects.filter(pk=kept.pk, computed_at=kept.computed_at).update(shown=kept.shown)
+    return from_json(kept.shown)
 
 
 def current_state() -> dict[str, Any]:
@@ -166,8 +176,8 @@ def compute_report(work: Work) -> None:
 
 
 def compute_after_run(
+    at_a_time: int,
     *,
-    pool: Pool = THIS_PROCESS,
     only_new: bool = False,
     unchanged: bool = False,
     on_start: Callable[[int], None] = lambda _reports: None,
@@ -175,10 +185,10 @@ def compute_after_run(
 ) -> int:
     """Compute the reports that a large archive has ready after each run; return how many were due.
 
-    After a run that left all pairs and clusters `unchanged`, results are kept if nothing else that they read has
-    changed. After one of new articles, `only_new`, those that take long are kept while few articles are new since:
-    their pages say how many. A process of the run computes and draws them, if there is one. A report that fails is
-    logged, and its page says why: the run itself is done.
+    The database works on so many `at_a_time`. After a run that left all pairs and clusters `unchanged`, results are
+    kept if nothing else that they read has changed. After one of new articles, `only_new`, those that take long are
+    kept while few articles are new since: their pages say how many. A report that fails is logged, and its page says
+    why: the run itself is done.
     """
     if not _is_large():
         return 0
@@ -191,47 +201,27 @@ def compute_after_run(
     due = tuple(name for name in ready if name not in kept | waiting)
     on_start(len(due))
     Watermark.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
-    try:
-        if due:
-            task = (due, input_digest, pool.count)
-            list(pool.results([task], compute_due, at_most=1, on_progress=lambda _, reports: on_done(reports)))
-    except WorkerDiedError:
-        log.exception("Not all reports were computed after the run")
+    for report, result in _results([ready[name] for name in due], at_a_time):
+        _keep(report, result, input_digest)
+        on_done(1)
     for name in kept:
         _stored(ready[name], _default(ready[name])).update(run=current_state()["run_id"])
     return len(due)
 
 
-def prepare_drawing(_task: object, _on_progress: object) -> None:
-    """Load what draws charts, if the archive is large enough for reports after a run: it takes as long as all charts.
-
-    To be done in a process of the run while others are at work.
-    """
-    if _is_large():
-        svg(Chart("prepared", "Articles", "Articles by day", alt.Chart().mark_bar()))
-        when_used("networkx").Graph()
-        get_resolver().url_patterns  # noqa: B018 - results link to pages
-
-
-def compute_due(due: tuple[Sequence[str], str, int], on_done: Callable[[int], None]) -> None:
-    """Compute reports for all articles, and keep each result, or why there is none.
-
-    `due`: their names, the digest of what they read, and on how many the database works at a time.
-    """
-    names, input_digest, at_a_time = due
-    for report, result in _results([REPORTS[name] for name in names], at_a_time):
-        try:
-            _kept(report, Scope(), report.options_class(), result())
-        except Exception as error:
-            log.exception("The report %s could not be computed after the run", report.name)
-            StoredReport.objects.update_or_create(
-                report=report.name,
-                key=key_of(_default(report)),
-                defaults={"asked": _default(report), "error": str(error)},
-            )
-        else:
-            Watermark.objects.create(name=_mark(report.name), revision=0, input_digest=input_digest)
-        on_done(1)
+def _keep(report: Report, result: Callable[[], _Result], input_digest: str) -> None:
+    """Keep the result for all articles, or why there is none; `input_digest`: that of what the reports read."""
+    try:
+        _kept(report, Scope(), report.options_class(), result())
+    except Exception as error:
+        log.exception("The report %s could not be computed after the run", report.name)
+        StoredReport.objects.update_or_create(
+            report=report.name,
+            key=key_of(_default(report)),
+            defaults={"asked": _default(report), "error": str(error)},
+        )
+    else:
+        Watermark.objects.create(name=_mark(report.name), revision=0, input_digest=input_digest)
 
 
 def _mark(name: str) -> str:
@@ -246,7 +236,7 @@ def _default(report: Report) -> dict[str, Any]:
 def _may_wait(report: Report) -> bool:
     """Return whether the kept result of a report is recent enough to stay: it took long, and few articles are new."""
     stored = _stored(report, _default(report)).filter(error="").first()
-    if stored is None or not stored.shown or stored.seconds < SLOW_SECONDS or not is_current(stored.shown):
+    if stored is None or not stored.result or stored.seconds < SLOW_SECONDS:
         return False
     few = round(FEW_ARTICLES * Article.objects.count())
     newer = Article.objects.filter(revision__gt=stored.newest_revision).order_by()
@@ -256,7 +246,7 @@ def _may_wait(report: Report) -> bool:
 def _results(reports: Sequence[Report], at_a_time: int) -> Iterator[tuple[Report, Callable[[], _Result]]]:
     """Yield each report with a function that returns or raises what it found, in the order in which they finish.
 
-    The database works on several at a time, while this thread draws. In a transaction there is only its own connection.
+    The database works on several at a time. In a transaction there is only its own connection.
     """
     if at_a_time < 2 or connection.in_atomic_block:
         for report in reports:

@@ -12,17 +12,20 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, get_type_hints
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as TextTable
 
 from articles.files.cells import FORMULA_BEGINNINGS, csv_text
-from dedup.reports.base import File, Report
+from articles.loading import when_used
+from dedup.reports.base import File, Report, ReportError
 from dedup.reports.columns import Cell, Linked, Table
 from dedup.reports.drawing import svg
 from dedup.rows.columns import Column, ColumnType
+
+pydantic = when_used("pydantic")
 
 # The width of tables for files and other programs; a terminal has its own width.
 _WIDTH = 120
@@ -31,6 +34,15 @@ _WIDTH = 120
 def as_json(result: Any) -> str:
     """Return a result as JSON; days are YYYY-MM-DD."""
     return json.dumps(result, indent=2, default=_plain)
+
+
+def of_json(report: Report, text: str) -> Any:
+    """Return the result of which as_json wrote this text. Raises ReportError if it is of another version."""
+    kind = get_type_hints(type(report).result, include_extras=True)["return"]
+    try:
+        return pydantic.TypeAdapter(kind).validate_json(text)
+    except pydantic.ValidationError as error:
+        raise ReportError("this version computes another result; compute it again") from error
 
 
 def as_csv(tables: Iterable[Table]) -> str:

@@ -13,8 +13,8 @@ from dedup.forms.base import ReportForm
 from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import ReportError
-from dedup.reports.computing import QUICK_SECONDS, changes_since, compute, request_report, stored_report
-from dedup.reports.formats import as_csv, from_json
+from dedup.reports.computing import QUICK_SECONDS, changes_since, compute, drawn, request_report, stored_report
+from dedup.reports.formats import as_csv
 from dedup.views.requests import EditorRequest, address_of, bad_request, query_of, reasons_of
 
 
@@ -41,7 +41,7 @@ class _Asked:
         """The result: the one that is kept if computing takes long. Raises ReportError."""
         self.report.check(self.form.options)
         kept = self.stored
-        if kept and kept.shown and (self.report.heavy or kept.seconds >= QUICK_SECONDS):
+        if kept and kept.result and (self.report.heavy or kept.seconds >= QUICK_SECONDS):
             return kept
         return None if self.report.heavy else compute(self.report, self.form.scope, self.form.options)
 
@@ -59,11 +59,11 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "reports/report.html", context, status=400)
     try:
         result = asked.result
+        shown = result and drawn(result)
     except ReportError as error:
         return render(request, "reports/report.html", context | {"refused": str(error)}, status=400)
     context |= {"stored": asked.stored, "computed": result, "changes": asked.changes}
-    if result:
-        shown = from_json(result.shown)
+    if shown:
         context |= {"summary": shown.summary, "tables": shown.tables, "pictures": shown.pictures, "files": shown.files}
     return render(request, "reports/report.html", context)
 
@@ -96,11 +96,11 @@ def _of_result(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
             return bad_request(*reasons_of(asked.form))
         try:
             found = asked.result
+            if found is None:
+                return bad_request(f"The report {name} was not computed yet. Compute it on its page.")
+            return view(request, name, found, **values)
         except ReportError as error:
             return bad_request(str(error))
-        if found is None:
-            return bad_request(f"The report {name} was not computed yet. Compute it on its page.")
-        return view(request, name, found, **values)
 
     return answer
 
@@ -108,7 +108,7 @@ def _of_result(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 @_of_result
 def report_csv(_request: HttpRequest, name: str, found: StoredReport) -> HttpResponse:
     """Send the tables of a report with the options of the URL as CSV."""
-    return _file(as_csv(from_json(found.shown).tables), "text/csv", f"{name}.csv")
+    return _file(as_csv(drawn(found).tables), "text/csv", f"{name}.csv")
 
 
 @_of_result
@@ -120,7 +120,7 @@ def report_json(_request: HttpRequest, _name: str, found: StoredReport) -> HttpR
 @_of_result
 def report_svg(request: HttpRequest, name: str, found: StoredReport) -> HttpResponse:
     """Send a chart of a report, the one that ?chart= names or else the first."""
-    pictures = {picture.name: picture for picture in from_json(found.shown).pictures}
+    pictures = {picture.name: picture for picture in drawn(found).pictures}
     chart = request.GET.get("chart") or next(iter(pictures), "")
     if chart not in pictures:
         raise Http404(f"The report has no chart {chart!r}; it has {', '.join(pictures) or 'none'}")
@@ -130,7 +130,7 @@ def report_svg(request: HttpRequest, name: str, found: StoredReport) -> HttpResp
 @_of_result
 def report_file(_request: HttpRequest, _name: str, found: StoredReport, file: str) -> HttpResponse:
     """Send one more file of a report."""
-    files = {shown_file.name: shown_file for shown_file in from_json(found.shown).files}
+    files = {shown_file.name: shown_file for shown_file in drawn(found).files}
     if file not in files:
         raise Http404(f"The report has no file {file!r}; it has {', '.join(files) or 'none'}")
     return _file(files[file].text, files[file].content_type, file)

@@ -77,19 +77,6 @@ def test_tasks_are_handed_over_without_waiting_and_a_killed_process_is_replaced(
         assert workers.submit(4).result() == (12, os.getpid())
 
 
-def test_a_process_prepares_what_its_next_task_needs_and_says_nothing_of_it() -> None:
-    with Pool(2) as pool:
-        pool.prepare(double, -1)  # no process runs
-        first = {process for _, (_, process) in pool.results([1, 2], triple)}
-        pool.prepare(double, -1)
-        pool.prepare(triple, 1)
-        [(_, (result, process))] = pool.results([3], triple)
-        assert result == 9
-        assert process in first
-        assert len(multiprocessing.active_children()) == 2
-    assert multiprocessing.active_children() == []
-
-
 def test_results_that_are_left_early_leave_no_process_at_work() -> None:
     with Pool(2) as pool:
         for _, result in pool.results([1, 2, 3], double):

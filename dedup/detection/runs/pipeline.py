@@ -88,22 +88,22 @@ def run_detection(
     if somebody cancelled it.
     """
     clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts, stored=results is not None))
-    with database_pool(workers) as pool, closing(clock):
+    with closing(clock):
         with _early_end_stored(run):
             before = DetectionRun.objects.filter(pk__lt=run.pk).order_by("-pk").first()
             # If a run was stopped, this one or the one before, the scores of any pair may be wrong.
             none_stopped = "fingerprint" not in run.counts and before and before.state == DetectionRun.State.DONE
             only_found = scope.newer_than is not None and bool(none_stopped)
-            if results is None:
-                _prepare(run, scope, clock, pool)
-                _find_pairs(run, configs, scope, clock, pool)
-            else:
-                with clock.phase(*enabled(configs), Phase.STORING, shared=True):
-                    results.store_pairs(run, clock)
-            _update_pairs(run, configs, scope, clock, only_found=only_found)
-            if verdicts:
-                _judge_pairs(run, scope, clock, pool, results)
-            pool.prepare(import_string(settings.BEFORE_END_OF_RUN), None)
+            with database_pool(workers) as pool:
+                if results is None:
+                    _prepare(run, scope, clock, pool)
+                    _find_pairs(run, configs, scope, clock, pool)
+                else:
+                    with clock.phase(*enabled(configs), Phase.STORING, shared=True):
+                        results.store_pairs(run, clock)
+                _update_pairs(run, configs, scope, clock, only_found=only_found)
+                if verdicts:
+                    _judge_pairs(run, scope, clock, pool, results)
             with clock.phase(Phase.CLUSTERS):
                 rebuilt = update_clusters(only_changed=scope.newer_than is not None)
             with clock.phase(Phase.QUESTIONS):
@@ -115,7 +115,7 @@ def run_detection(
         with suppress(RunCancelledError):
             wrote = run.counts["pairs"] or run.counts.get("stale")
             unchanged = rebuilt.articles == set() and not wrote
-            _count_reports(run, clock, pool, only_new=scope.newer_than is not None, unchanged=unchanged)
+            _count_reports(run, clock, workers, only_new=scope.newer_than is not None, unchanged=unchanged)
 
 
 @contextmanager
@@ -138,11 +138,11 @@ def _early_end_stored(run: DetectionRun) -> Iterator[None]:
         raise
 
 
-def _count_reports(run: DetectionRun, clock: RunClock, pool: Pool, **changed: bool) -> None:
+def _count_reports(run: DetectionRun, clock: RunClock, at_a_time: int, **changed: bool) -> None:
     """Bring up to date the reports that are counted after each run, which is done already: they read it as the last."""
     with clock.phase(Phase.REPORTS):
         import_string(settings.AFTER_RUN)(
-            pool=pool,
+            at_a_time,
             **changed,
             on_start=partial(clock.start, Phase.REPORTS),
             on_done=lambda reports: clock.advance(Phase.REPORTS, reports, 0),

@@ -14,8 +14,8 @@ from dedup.declarations import ConfigError, Setting, Settings, make_config, opti
 from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.reports import REPORTS
 from dedup.reports.base import FileReport, Report, ReportError
-from dedup.reports.computing import compute
-from dedup.reports.formats import as_csv, as_json, from_json, presented, print_text
+from dedup.reports.computing import compute, drawn
+from dedup.reports.formats import as_csv, as_json, presented, print_text
 
 
 class Command(ProjectCommand):
@@ -50,7 +50,7 @@ class Command(ProjectCommand):
         else:
             scope = Scope(options["since"], options["until"], chosen_newspaper_ids(options))
             kept = compute(report, scope, own)
-            text, shown = kept.result, from_json(kept.shown)
+            text, shown = kept.result, drawn(kept)
         if options["extra_file"]:
             files = {file.name: file.text for file in shown.files}
             self.stdout.write(_chosen(files, options["extra_file"], "file", report), ending="")
