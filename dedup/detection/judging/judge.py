@@ -26,7 +26,7 @@ from dedup.detection.verdicts.same_as import is_same
 from dedup.detection.verdicts.verdict import Judgement, judgement_of
 
 # An article takes about 40 kB.
-_KEPT_ARTICLES = 4_000
+_KEPT_ARTICLES = 1_000
 
 
 class StoredArticle(NamedTuple):
