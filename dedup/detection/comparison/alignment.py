@@ -106,6 +106,8 @@ def _close_sentences(
     """Yield the positions of sentences that are edits of one another, the closest matches first."""
     scored: list[tuple[float, int, int]] = []
     for place, other, shared in _sharing(left, right, left_rest, right_rest):
+        if shared < CLOSE * (_LEAST_CLOSE_WORDS - 1):  # as most do
+            continue
         size, other_size = len(left.word_pairs(place)), len(right.word_pairs(other))
         shorter = min(size, other_size)
         if shared >= CLOSE * shorter and shorter >= _LEAST_CLOSE_WORDS - 1:
@@ -124,13 +126,13 @@ def _sharing(
     left: PreparedArticle, right: PreparedArticle, left_rest: Sequence[int], right_rest: Sequence[int]
 ) -> Iterator[tuple[int, int, int]]:
     """Yield the positions of sentences that share word pairs, and how many they share."""
-    if len(left_rest) * len(right_rest) <= _FEW_SENTENCES:
-        for place in left_rest:
-            word_pairs = left.word_pairs(place)
-            for other in right_rest:
-                yield place, other, len(word_pairs & right.word_pairs(other))
-        return
     asked = {place: left.word_pairs(place) for place in left_rest}
+    if len(left_rest) * len(right_rest) <= _FEW_SENTENCES:
+        others = [(other, right.word_pairs(other)) for other in right_rest]
+        for place, word_pairs in asked.items():
+            for other, of_other in others:
+                yield place, other, len(word_pairs & of_other)
+        return
     wanted = set[int]().union(*asked.values())
     index: dict[int, list[int]] = {}
     for other in right_rest:

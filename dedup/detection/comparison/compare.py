@@ -245,12 +245,12 @@ def _headline_similarity(left: PreparedArticle, right: PreparedArticle) -> float
 
 def _has(article: PreparedArticle, word: str) -> bool:
     """Return whether an article has a word or a near-equal one. Numbers must be equal."""
-    if word in article.vocabulary or word in article.headline:
-        return True
-    if len(word) < _SHORTEST_NEAR or word[0].isnumeric():
-        return False
     known = article.near_equal.get(word)
     if known is None:
+        if word in article.vocabulary or word in article.headline:
+            return True
+        if len(word) < _SHORTEST_NEAR or word[0].isnumeric():
+            return False
         others = article.words_like(word[0])
         known = extractOne(word, others, scorer=OSA.normalized_similarity, score_cutoff=NEAR_EQUAL) is not None
         if len(article.near_equal) < _MOST_REMEMBERED:

@@ -212,9 +212,20 @@ def printings(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Pri
         low, high = (_HASHES * bound // parts for bound in (part, part + 1))
         own: slice | Flags = slice(None) if parts == 1 else (hashes >= low) & (hashes <= high - 1)
         ordered = np.sort(hashes[own].astype(np.uint64) << np.uint64(_PLACE_BITS) | places[own].astype(np.uint64))
+        ordered = ordered.compress(_often(ordered))
         begins, recurs = _recurring(ordered, days)
         found.append(ordered.compress(np.repeat(recurs, np.diff(np.append(begins, len(ordered))))))
     return np.concatenate(found)
+
+
+def _often(printed: Printings) -> Flags:
+    """Return which are of a phrase that is printed RECURRING_DAYS times at least: few are, and only those can recur."""
+    hashes, others = printed >> np.uint64(_PLACE_BITS), RECURRING_DAYS - 1
+    same = hashes[others:] == hashes[: max(len(hashes) - others, 0)]
+    often = np.zeros(len(hashes), dtype=np.bool_)
+    for step in range(RECURRING_DAYS if len(same) else 0):
+        often[step : step + len(same)] |= same
+    return often
 
 
 def recurring_between(printed: Printings, days: IntArray, counted: Flags) -> Hashes:
