@@ -13,8 +13,10 @@ class HeadlineForm(Row):
     """An article's headline with numbers, months and weekdays masked. The headlines of a series share one form."""
 
     written = "{0.form}"
-    article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="headline_form")
-    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+")
+    article = models.OneToOneField(
+        Article, primary_key=True, on_delete=models.CASCADE, db_constraint=False, related_name="headline_form"
+    )
+    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, db_constraint=False, related_name="+")
     date = models.DateField()
     form = models.TextField()
     revision = models.BigIntegerField(help_text="The revision of the article when its form was computed.")
@@ -109,8 +111,12 @@ class ArticleShingles(Row):
     """The word shingles of an article's whole text, as detection/kernels/masked_shingles.py makes them. A cache."""
 
     written = "Shingles of article {0.article_id}"
-    article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="shingles")
-    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+", db_index=False)
+    article = models.OneToOneField(
+        Article, primary_key=True, on_delete=models.CASCADE, db_constraint=False, related_name="shingles"
+    )
+    newspaper = models.ForeignKey(
+        "articles.Newspaper", on_delete=models.CASCADE, db_constraint=False, related_name="+", db_index=False
+    )
     date = models.DateField()
     shingles = models.BinaryField(help_text="Their hashes: 32 bits each, little-endian, ascending and distinct.")
     revision = models.BigIntegerField(help_text="The revision of the article when its shingles were computed.")
@@ -137,7 +143,9 @@ class ArticleSentences(Row):
     """The sentences of an article's whole content, as dedup/detection/kernels/sentences.py marks them. A cache."""
 
     written = "Sentences of article {0.article_id}"
-    article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="sentences")
+    article = models.OneToOneField(
+        Article, primary_key=True, on_delete=models.CASCADE, db_constraint=False, related_name="sentences"
+    )
     revision = models.BigIntegerField(help_text="The revision of the article when its sentences were marked.")
     hashes = models.BinaryField(help_text="Their hashes: 64 bits each, little-endian, ascending and distinct.")
     marks = models.BinaryField(help_text="Their lengths and whether they have a name: 16 bits each, little-endian.")
