@@ -43,7 +43,6 @@ class SameReport(Report):
     name: ClassVar[str] = "same"
     label: ClassVar[str] = "What counts as the same"
     heavy: ClassVar[bool] = True
-    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, _options: Settings) -> SameResult:
         """Cluster the stored pairs under each choice; nothing is stored."""
