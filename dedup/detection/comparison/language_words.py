@@ -1,6 +1,6 @@
 """What weekdays, months, units, currencies and large numbers are called in some sixty languages. Pure.
 
-script/language_words.py takes the words from CLDR, which babel carries: reading it takes half a second and 60 MB.
+script/language-words takes the words from CLDR, which babel carries: reading it takes half a second and 60 MB.
 """
 
 import json

@@ -1,7 +1,5 @@
-import runpy
-from pathlib import Path
+from tests.language_words import FILE, written
 
 
 def test_the_words_are_those_of_cldr() -> None:
-    made = runpy.run_path(str(Path(__file__).parents[3] / "script" / "language_words.py"))
-    assert made["FILE"].read_text(encoding="utf-8") == made["written"]()
+    assert FILE.read_text(encoding="utf-8") == written()
