@@ -21,18 +21,20 @@ _MANY_SERIES_DAYS = 5
 # anywhere, or of a video. But if the same newspaper has other numbers under it on another day, it may be the first two
 # days of a series. A newspaper that leaves out so much of its earlier text, or adds so much, under a headline that has
 # so little of the earlier one, tells a later state. What is no more than a small part of an article under another
-# headline, with so many words besides, is an item of it.
+# headline, with so many words besides, is an item of it. Two stubs of a few words under two headlines say nothing.
 IDENTITY = "identity"
 SAME_TEXT = 3.9  # 0.98; of 54 labelled pairs, 52 were duplicates, and the others had no text of their own
 SAME_TEASER = 2.6  # 0.93; of 47 labelled pairs, 44 were duplicates
 LATER_STATE = -0.6  # 0.35; of 14 labelled pairs that would be duplicates, 5 were
 IN_LARGER = -1.0  # 0.27; of 11 labelled pairs that would be duplicates, 3 were
+STUBS = -1.2  # 0.23
 _SAME = 0.95
 _LEAVES_OUT = 0.15
 _ADDS = 1 / 3
 _BESIDES = 1_000
 _SMALL_PART = 0.25
-_OTHER_HEADLINE = 0.6
+OTHER_HEADLINE = 0.6
+_STUB_WORDS = 8
 TEASER_WORDS = 60
 _TEASER_DAYS = 3
 _OTHER_NUMBERS = 0.5
@@ -65,7 +67,7 @@ def _subjects_replaced(comparison: Comparison) -> float:
 def identity_of(comparison: Comparison) -> float:
     """Return what headline and text say of two articles, as a logit; 0 where they do not say it."""
     if not comparison.same_headline:
-        return _other_than(comparison) if comparison.headline_similarity < _OTHER_HEADLINE else 0.0
+        return _other_than(comparison) if comparison.headline_similarity < OTHER_HEADLINE else 0.0
     shares = comparison.matched_share, comparison.matched_longer
     if comparison.shorter_words and min(shares) >= _SAME and not comparison.replacements:
         return SAME_TEXT
@@ -76,7 +78,9 @@ def identity_of(comparison: Comparison) -> float:
 
 
 def _other_than(comparison: Comparison) -> float:
-    """Return LATER_STATE or IN_LARGER of two articles under two headlines, if they are that; else 0."""
+    """Return STUBS, LATER_STATE or IN_LARGER of two articles under two headlines, if they are that; else 0."""
+    if comparison.longer_words < _STUB_WORDS:
+        return STUBS
     if sum(comparison.own_parts) >= _BESIDES and comparison.matched_longer < _SMALL_PART:
         return IN_LARGER
     changed = 1 - comparison.earlier_kept >= _LEAVES_OUT or comparison.later_new >= _ADDS

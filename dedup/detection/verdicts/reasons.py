@@ -16,7 +16,15 @@ from dedup.detection.comparison.compare import Comparison
 from dedup.detection.comparison.plain_changes import plain_changes
 from dedup.detection.comparison.recurring import SERIES_DAYS
 from dedup.detection.types import Relation
-from dedup.detection.verdicts.features import FEATURE_PLACES, IDENTITY, IN_LARGER, LATER_STATE, SAME_TEASER, SAME_TEXT
+from dedup.detection.verdicts.features import (
+    FEATURE_PLACES,
+    IDENTITY,
+    IN_LARGER,
+    LATER_STATE,
+    SAME_TEASER,
+    SAME_TEXT,
+    STUBS,
+)
 from dedup.detection.verdicts.model import VerdictModel, chance_of
 
 # Given when an editor's rule decides, not the model: on a series, or on a dense group.
@@ -27,6 +35,7 @@ IDENTITIES: Final[Mapping[float, str]] = {
     SAME_TEXT: "The headline and all or nearly all of the text are the same, and nothing is replaced.",
     LATER_STATE: "The later article leaves much of the earlier one out, or adds much, under another headline.",
     IN_LARGER: "The shorter article is a small part of a long one under another headline.",
+    STUBS: "Both texts are a few words, under two headlines.",
     SAME_TEASER: "Both are short, with the same headline, which the newspaper does not repeat.",
 }
 # Given for a duplicate that does not join a cluster.
@@ -124,7 +133,7 @@ def relation_sentence(relation: str, earlier: Standing, later: Standing, quoted:
     smaller, larger = ("earlier", "later") if is_first else ("later", "earlier")
     shorter, longer = (earlier, later) if is_first else (later, earlier)
     if relation == Relation.COPY and shorter.matched < _LEAST_OF_A_COPY:
-        return "Two teasers of one article: they have the same headline, and their texts are cut at other places."
+        return "Two teasers of one article, whose texts are cut at other places."
     nearly = relation == Relation.COPY and longer.matched >= _ALL
     said = Relation.CONTAINS if relation == Relation.COPY and not nearly else Relation(relation)
     whole = (longer if nearly else shorter).matched

@@ -5,7 +5,7 @@ from typing import Literal
 
 from dedup.detection.comparison.compare import Comparison
 from dedup.detection.types import Relation
-from dedup.detection.verdicts.features import IN_LARGER, TEASER_WORDS, identity_of
+from dedup.detection.verdicts.features import IN_LARGER, OTHER_HEADLINE, TEASER_WORDS, identity_of
 from dedup.detection.verdicts.model import Probabilities
 
 # A duplicate is a copy if the shorter article has at least this share of the longer one; else it stands in it. Of 170
@@ -58,7 +58,10 @@ def measured(comparison: Comparison, probabilities: Probabilities, verdict: str)
 def _relation(comparison: Comparison, verdict: str) -> Relation:
     identity = identity_of(comparison)
     if verdict == "duplicate":
-        return Relation.COPY if identity > 0 or comparison.matched_longer >= COPY_FROM else Relation.CONTAINS
+        # Two teasers are cut anywhere.
+        teasers = comparison.longer_words <= TEASER_WORDS and comparison.headline_similarity >= OTHER_HEADLINE
+        copy = identity > 0 or teasers or comparison.matched_longer >= COPY_FROM
+        return Relation.COPY if copy else Relation.CONTAINS
     return _of_versions(comparison, identity) if verdict == "version" else Relation(verdict)
 
 

@@ -15,6 +15,7 @@ from dedup.detection.verdicts.features import (
     FEATURES,
     SAME_TEASER,
     SAME_TEXT,
+    STUBS,
     features_of,
     identity_of,
     without_series,
@@ -143,6 +144,9 @@ TEASER = article("Some 120 people wait for a ship. Read on to learn what the com
         (VIDEO, TEASER, [replace(VIDEO, date=MONDAY + datetime.timedelta(7))], 0),
         (TIDE, NEXT_TIDE, [], 0),
         (TIDE, NEXT_TIDE, [replace(TIDE, date=MONDAY + datetime.timedelta(2))], 0),
+        # Of stubs it says nothing.
+        (article("Loading …", HEADLINE), article("Loading …", "Menu"), [], STUBS),
+        (article("Loading …", HEADLINE), article("Loading …", HEADLINE), [], SAME_TEXT),
     ],
 )
 def test_what_the_headline_and_the_text_say_decides(
@@ -152,9 +156,9 @@ def test_what_the_headline_and_the_text_say_decides(
     judgement = judgement_of(comparison)
     assert identity_of(comparison) == identity_of(compared(right, left, *others)) == identity
     assert IDENTITIES.keys() & {identity} == {key for key, said in IDENTITIES.items() if said in judgement.reasons}
-    if identity:
+    if identity > 0:
         assert is_same(SameAs.CROPPED, judgement.measured.relation, judgement.duplicate_probability, (1.0, 1.0))
-    elif left is TIDE:
+    elif identity or left is TIDE:
         assert judgement.kind != VerdictKind.DUPLICATE
 
 
@@ -201,6 +205,13 @@ def test_a_version_that_is_one_item_of_a_longer_article_is_a_part_of_it(
     comparison = compared(article(ITEM, "Fair opens"), other)
     found = measured(comparison, default_model().probabilities(features_of(comparison)), "version")
     assert (found.relation, found.shorter_own, found.quoted) == (relation, own, 0.0)
+
+
+@pytest.mark.parametrize(("headline", "relation"), [("Fair opens today", Relation.COPY), ("News", Relation.CONTAINS)])
+def test_teasers_under_headlines_that_are_alike_are_copies(headline: str, relation: Relation) -> None:
+    comparison = compared(article(ITEM, "Fair opens"), article(ITEM[: len(ITEM) // 2], headline, 0, 2))
+    probabilities = default_model().probabilities(features_of(comparison))
+    assert measured(comparison, probabilities, "duplicate").relation is relation
 
 
 def test_exchange_rates_are_a_template() -> None:
