@@ -67,14 +67,11 @@ def text_days(month: datetime.date) -> Days:
     return days_of(month).around(RECURRING_TEXT_DAYS)
 
 
-# Common words are learnt from at most this many articles of a newspaper, spread evenly over the days.
+# Common words are learnt from at most this many articles of a newspaper: those of the lowest hashes, so that a few more
+# articles change few of them.
 _SAMPLED_ARTICLES = 300
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
 _NUMBER = re.compile(r"\d+")
-
-
-def _spread(places: IntArray, most: int) -> IntArray:
-    """Return at most so many of these places, evenly spread."""
-    return places[np.linspace(0, len(places) - 1, min(len(places), most)).astype(np.int64)]
 
 
 def _numbers_in(text: str) -> int:
@@ -120,7 +117,12 @@ class Learning:
     def _sample(self, month: datetime.date) -> IntArray:
         """Return some articles of a month that are like no other."""
         begin, end = self._months[month]
-        return _spread(np.flatnonzero(self._others[begin:end]) + begin, _SAMPLED_ARTICLES)
+        return self._drawn(np.flatnonzero(self._others[begin:end]) + begin, _SAMPLED_ARTICLES)
+
+    def _drawn(self, places: IntArray, most: int) -> IntArray:
+        """Return at most so many of these places, which other places do not decide."""
+        hashes = self._ids[places].astype(np.uint64) * _MIXER
+        return places[np.sort(np.argsort(hashes, kind="stable")[:most])]
 
     @property
     def wanted(self) -> set[int]:
@@ -140,7 +142,7 @@ class Learning:
                 continue
             phrases = [recurring_between(printed, self._days, counted) for printed in self._printed]
             share = round(_SAMPLED_ARTICLES * len(again) / articles)
-            kept = [_spread(again, share), _spread(self._sample(month), _SAMPLED_ARTICLES - share)]
+            kept = [self._drawn(again, share), self._drawn(self._sample(month), _SAMPLED_ARTICLES - share)]
             sampled = (texts[article] for article in self._ids[np.concatenate(kept)].tolist())
             words = common_words([text if text.isascii() else " ".join(words_of(text)) for text in sampled])
             found[month] = RecurringText(np.sort(np.concatenate(phrases)), words, articles)

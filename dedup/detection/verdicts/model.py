@@ -31,7 +31,7 @@ _YES = {"duplicate": "D", "template": "T", "version": "V"}
 _NO = {"duplicate": "TENV", "template": "VEN", "version": "EN"}
 # A version is partly a duplicate, so it says less about the boundary than a template does. For the other questions it
 # counts more, because labelled templates and unrelated pairs represent many more pairs each.
-_VERSION_WEIGHTS = {"duplicate": 0.2, "template": 2.0, "version": 2.0}
+_VERSION_WEIGHTS = {"duplicate": 0.3, "template": 2.0, "version": 2.0}
 # Sampling weights span three powers of ten; this root of them keeps a few pairs from deciding the whole model.
 _WEIGHT_POWER = 0.35
 # The ridge penalty on coefficients of standardised features; from 0.3 to 10 it matters little.

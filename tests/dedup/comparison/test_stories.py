@@ -91,3 +91,13 @@ def test_alike_are_articles_with_most_phrases_in_common() -> None:
     texts = [edited(dice), "", " ".join(STORY[:100]), edited(dice), " ".join(STORY[:95]), ""]
     assert alike(sketches(masked_shingle_sets(texts)), np.full(6, 700_000)).tolist() == [[0, 3], [2, 4]]
     assert alike(sketches(Ragged.of([], np.uint32)), np.empty(0, dtype=np.int64)).tolist() == []
+
+
+def test_more_articles_leave_most_of_the_sample() -> None:
+    places, texts = np.arange(660), others(660)
+
+    def wanted(ids: np.ndarray) -> set[int]:
+        days, sets = np.full(len(ids), MARCH.toordinal()), masked_shingle_sets([texts[place] for place in ids])
+        return Learning([MARCH], [ArticleShingles(ids, ids, days, sets)]).wanted
+
+    assert len(wanted(places) & wanted(places[places % 11 > 0])) > 260
