@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
+from articles.storage.fingerprints import md5
 
 SEED = 20_260_301
 FIRST_DAY = datetime.date(2000, 1, 1)
@@ -235,10 +236,14 @@ def articles(sources: Sequence[Source], size: int, per_day: int) -> Iterator[Fie
             "date": date.isoformat(),
             "newspaper": source.newspaper,
             "headline": spelling.of(source.headline) if number else source.headline,
-            # Part of the path, because an import removes fragments and some parameters.
-            "url": f"{source.url.rstrip('/')}/copy-{number}" if number else source.url,
+            "url": _copied(source.url, number) if number else source.url,
             "content": spelling.of(source.content) if number else source.content,
         }
+
+
+def _copied(url: str, number: int) -> str:
+    """Return a URL of the same site, but of no page of the source: the number of a post would make both a pair."""
+    return f"{'/'.join(url.split('/')[:3])}/copy-{number}/{md5(f'{url} {number}')}"
 
 
 def write_files(rows: Iterable[Fields], files: Sequence[tuple[Path, int]]) -> None:
