@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 
 from articles.models import Article
 from dedup.declarations import Settings
+from dedup.detection.clustering.joins import joining_under
 from dedup.detection.clustering.policies import Policy, removals
-from dedup.detection.clustering.rebuild import joining_under
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import SameAs
 from dedup.reports.base import Report, of_both

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from psycopg.sql import SQL, Identifier, Literal
 
 from articles.models import Article
-from dedup.detection.clustering.rebuild import joins_follow
+from dedup.detection.clustering.joins import joins_follow
 from dedup.detection.comparison.differences import compare_texts
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
 from dedup.detection.runs.judging import ArticleCache, judged_rows, terms_in_force

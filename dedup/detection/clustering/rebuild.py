@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, LiteralString, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.db.models.functions import Length
 
 from articles.models import Article
@@ -26,10 +26,11 @@ from dedup.detection.clustering.constraints import (
     update_version_implications,
 )
 from dedup.detection.clustering.group_pairs import RANKS
+from dedup.detection.clustering.joins import update_joins
 from dedup.detection.clustering.policies import Member, kept_by
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.types import Phase, SameAs
-from dedup.detection.verdicts.same_as import JOINING, is_same
+from dedup.detection.verdicts.same_as import is_same
 from dedup.integrations.webhooks import announce
 from dedup.models import ChangedArticle, Cluster, Decision, Keep, Membership, Pair, Profile, Watermark, Webhook
 
@@ -275,12 +276,6 @@ def keep_rule() -> str:
     return Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first() or Keep.EARLIEST
 
 
-def same_as() -> SameAs:
-    """Return what counts as the same, by the default profile."""
-    chosen = Profile.objects.filter(is_default=True).values_list("same_as", flat=True).first()
-    return SameAs(chosen) if chosen else SameAs.CROPPED
-
-
 def members_of(articles: Collection[int], rule: str) -> dict[int, Member]:
     """Return what a rule asks about these articles, by id."""
     columns: list[Any] = ["withheld", "pk", "newspaper", "date", "published_at"]
@@ -380,46 +375,6 @@ def renew_questions(rebuilt: Rebuilt) -> None:
     with transaction.atomic():
         update_questions(rebuilt.articles)
         Watermark.objects.update_or_create(name=Phase.QUESTIONS, defaults={"revision": newest_revision()})
-
-
-_JOINS = "joins"
-
-
-def joining_under(wanted: SameAs) -> QuerySet[Pair]:
-    """Return the proposed pairs that would join if the default profile counted this as the same.
-
-    Pairs that have no relation yet stay as they are.
-    """
-    return Pair.objects.proposed().filter(_is_same(wanted) | Q(relation="", joins=True))
-
-
-def _is_same(wanted: SameAs) -> Q:
-    """Return is_same() for stored pairs."""
-    return Q(
-        *(
-            Q(relation=relation, duplicate_probability__gte=least, left_matched__gte=share, right_matched__gte=share)
-            for relation, (least, share) in JOINING[wanted].items()
-        ),
-        _connector=Q.OR,
-    )
-
-
-def update_joins() -> None:
-    """Let the stored pairs join by what the default profile counts as the same, unless they do. Compares nothing."""
-    with transaction.atomic():
-        lock_review()
-        wanted = same_as()
-        if joins_follow(wanted):
-            return
-        judged = Pair.objects.exclude(relation="")
-        judged.filter(joins=True).exclude(_is_same(wanted)).update(joins=False)
-        judged.filter(_is_same(wanted), joins=False).update(joins=True)
-        Watermark.objects.update_or_create(name=_JOINS, defaults={"revision": 0, "input_digest": wanted.value})
-
-
-def joins_follow(wanted: SameAs) -> bool:
-    """Return whether the stored pairs join by this."""
-    return Watermark.objects.filter(name=_JOINS, input_digest=wanted.value).exists()
 
 
 def changed_since_rebuilt() -> set[int] | None:

@@ -21,7 +21,8 @@ from articles.processes import Pool
 from articles.querysets import TIME_COLUMNS
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.group_pairs import by_month
-from dedup.detection.clustering.rebuild import NOTE_JUDGED_SQL, same_as
+from dedup.detection.clustering.joins import same_as
+from dedup.detection.clustering.rebuild import NOTE_JUDGED_SQL
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
 from dedup.detection.judging.judge import (
     JudgedArticle,

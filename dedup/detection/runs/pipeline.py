@@ -19,7 +19,8 @@ from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
 from articles.storage.workers import database_pool
-from dedup.detection.clustering.rebuild import renew_questions, update_clusters, update_joins
+from dedup.detection.clustering.joins import update_joins
+from dedup.detection.clustering.rebuild import renew_questions, update_clusters
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.blocks import find_in_blocks
 from dedup.detection.runs.dense_groups import check_groups, update_groups

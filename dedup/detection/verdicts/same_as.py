@@ -1,6 +1,6 @@
 """What counts as the same: which relations put two articles into one cluster. Pure.
 
-JOINING says it, for a pair that is being judged, and for the query on pairs that are stored (clustering/rebuild.py).
+JOINING says it, for a pair that is being judged, and for the query on pairs that are stored (clustering/joins.py).
 """
 
 from collections.abc import Iterable, Mapping

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from articles.jobs.work import ask
 from dedup.detection.bounds import general_bounds, widened
+from dedup.detection.clustering.joins import same_as
 from dedup.detection.clustering.questions import update_questions
-from dedup.detection.clustering.rebuild import same_as
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.runs.facts import RuleFacts, rule_facts

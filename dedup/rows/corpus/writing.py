@@ -24,8 +24,8 @@ from articles.files.whole_files import text_into, whole_bytes, writing
 from articles.models import Article, Newspaper
 from articles.versions import versions
 from dedup.detection.article_sql import article_sql
+from dedup.detection.clustering.joins import same_as
 from dedup.detection.clustering.policies import RULES
-from dedup.detection.clustering.rebuild import same_as
 from dedup.detection.runs.facts import run_summary
 from dedup.detection.verdicts.same_as import RULES as SAME_RULES
 from dedup.models import Cluster, Decision, DetectionRun, Profile

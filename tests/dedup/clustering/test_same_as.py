@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from dedup.detection.clustering.rebuild import expected_clusters, joining_under
+from dedup.detection.clustering.joins import joining_under
+from dedup.detection.clustering.rebuild import expected_clusters
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.tasks import clusters_job
 from dedup.detection.types import Relation, SameAs

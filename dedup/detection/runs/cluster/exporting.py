@@ -22,7 +22,7 @@ from articles.models import Newspaper
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.constraints import constraints_in_force
-from dedup.detection.clustering.rebuild import same_as
+from dedup.detection.clustering.joins import same_as
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.keyed import KeyedPass
 from dedup.detection.passes.trigram import whole_alphabet

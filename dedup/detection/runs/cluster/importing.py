@@ -12,7 +12,7 @@ import pyarrow.dataset
 from django.db import transaction
 
 from articles.models import Article
-from dedup.detection.clustering.rebuild import same_as
+from dedup.detection.clustering.joins import same_as
 from dedup.detection.judging.judge import JudgedRow, Terms
 from dedup.detection.judging.months import days_of
 from dedup.detection.runs.cluster.exporting import changed, changed_tables, last_day_read, months_of
