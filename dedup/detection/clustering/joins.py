@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from articles.storage.fingerprints import fingerprint
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.types import SameAs
 from dedup.detection.verdicts.same_as import JOINING
@@ -46,9 +47,14 @@ def update_joins() -> None:
         judged = Pair.objects.exclude(relation="")
         judged.filter(joins=True).exclude(_is_same(wanted)).update(joins=False)
         judged.filter(_is_same(wanted), joins=False).update(joins=True)
-        Watermark.objects.update_or_create(name=_JOINS, defaults={"revision": 0, "input_digest": wanted.value})
+        Watermark.objects.update_or_create(name=_JOINS, defaults={"revision": 0, "input_digest": _digest(wanted)})
 
 
 def joins_follow(wanted: SameAs) -> bool:
     """Return whether the stored pairs join by this."""
-    return Watermark.objects.filter(name=_JOINS, input_digest=wanted.value).exists()
+    return Watermark.objects.filter(name=_JOINS, input_digest=_digest(wanted)).exists()
+
+
+def _digest(wanted: SameAs) -> str:
+    """Return a digest of the choice and of its bounds, which a later version may set otherwise."""
+    return fingerprint(wanted, JOINING[wanted])
