@@ -1,6 +1,7 @@
 """The list of reports, the page of a report, and its files."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, wraps
 from typing import Any
 
@@ -42,7 +43,9 @@ class _Asked:
         self.report.check(self.form.options)
         kept = self.stored
         if kept and kept.result and (self.report.heavy or kept.seconds >= QUICK_SECONDS):
-            return kept
+            with suppress(ReportError):  # kept by a version whose results this one cannot read
+                drawn(kept)
+                return kept
         return None if self.report.heavy else compute(self.report, self.form.scope, self.form.options)
 
     @property

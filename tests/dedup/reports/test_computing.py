@@ -118,6 +118,12 @@ def test_an_upgrade_words_and_draws_the_same_numbers_again(slow: SlowReport, mon
     assert "One article." in printed()
 
 
+def test_what_this_version_cannot_read_is_computed_again(slow: SlowReport, editor_client: Client) -> None:
+    assert "1 articles." in printed()
+    StoredReport.objects.update(result='["of an earlier version"]', shown=None)
+    assert "has not been computed yet" in editor_client.get("/reports/slow/").content.decode()
+
+
 def test_what_cannot_be_counted_says_why(
     slow: SlowReport, editor_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
