@@ -31,10 +31,12 @@ from crawlers.models import Trial
 from crawlers.requested.queue import request_crawl
 from crawlers.requested.trials import look_for_sources, try_stored
 from dedup.corpora import request_corpus
+from dedup.detection.clustering.joins import joins_follow
 from dedup.detection.runs.requests import Wanted, is_worker_alive, request_reextraction, request_run, schedule_night
 from dedup.detection.runs.scope import Scope
+from dedup.detection.types import SameAs
 from dedup.forms.exports import CorpusForm
-from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport, Watermark, Worker
+from dedup.models import CorpusPart, DetectionRun, Profile, StoredReport, Worker
 from dedup.reports import REPORTS
 from dedup.reports.computing import request_report
 from dedup.research.lessons import ask_for_lesson
@@ -117,11 +119,7 @@ CASES = {
         lambda: Profile.objects.get().nightly_due > timezone.now(),  # the night is lost, the next one is scheduled
         State.FAILED,
     ),
-    "clusters": Case(
-        ask_for_clusters,
-        "dedup_profile",
-        lambda: Watermark.objects.get(name="joins").input_digest == "copies",
-    ),
+    "clusters": Case(ask_for_clusters, "dedup_profile", lambda: joins_follow(SameAs.COPIES)),
     "corpus": Case(ask_for_a_corpus, "dedup_corpuspart", lambda: CorpusPart.objects.count() == 3),
     "import": Case(ask_for_an_import, "articles_article", lambda: Article.objects.count() == 2),
     "reextraction": Case(
