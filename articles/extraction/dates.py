@@ -17,7 +17,7 @@ from articles.extraction.html import Element, joined_to_fit, main_headings, sque
 from articles.extraction.metadata import Declared
 from articles.extraction.written_dates import Place, WrittenDay, place_of, proven_order, written_days
 from articles.fields import FIRST_PRINTED, LIMITS, MAX_DAYS_AHEAD
-from articles.loading import when_used
+from articles.loading import when_used, words_for
 from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime, possible_time
 
@@ -46,28 +46,9 @@ _CHANGED = re.compile(
     r"|aggiornat|bijgewerkt|zaktualiz|обновл|оновл",
     re.IGNORECASE,
 )
-_META_DATES = (
-    "article:published_time",
-    "og:published_time",
-    "article:published",
-    "article.published",
-    "datepublished",
-    "publication_date",
-    "publish_date",
-    "publishdate",
-    "publish-date",
-    "pubdate",
-    "sailthru.date",
-    "parsely-pub-date",
-    "cxenseparse:recs:publishtime",
-    "dcterms.issued",
-    "dcterms.created",
-    "dc.date.issued",
-    "dc.date.created",
-    "dc.date",
-    "date",
-)
-_META_CHANGES = ("article:modified_time", "og:updated_time", "datemodified", "last-modified", "dcterms.modified")
+_WORDS = words_for(__file__)
+_META_DATES = tuple(_WORDS["metas"])
+_META_CHANGES = tuple(_WORDS["meta_changes"])
 _ISO_DAY = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)|(\d{4})(\d{2})(\d{2})(?:T|\s|$)")
 _URL_DAY = re.compile(
     r"(?<!\d)((?:19|20)\d\d)(?:/(\d{1,2})/(\d{1,2})(?=/|$|[-_])|-(\d{2})-(\d{2})(?!\d)|(\d{2})(\d{2})(?!\d)"

@@ -18,6 +18,7 @@ from articles.extraction.notices import is_offer
 from articles.extraction.relevance import coverage, relevance, terms
 from articles.extraction.rules import NO_RULE, ExtractionRule, drop_selected, read_by_rule
 from articles.fields import FoundDetails
+from articles.loading import words_for
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime
@@ -39,17 +40,8 @@ _PAYWALL_NAMES = (
     "//*[contains(concat(' ', @class, ' '), ' paywall ') or contains(concat(' ', @class, ' '), ' subscriber-only ')"
     " or contains(concat(' ', @class, ' '), ' premium-content ') or @id='paywall']"
 )
-_ASKS_TO_PAY = re.compile(
-    r"""(?:subscribe|sign\ in|log\ in|register|become\ a\ (?:member|subscriber))\b.{0,40}
-        \b(?:to|and)\ (?:continue|keep|finish|read)\b.{0,40}
-        \b(?:reading|the\ (?:full|whole|rest|entire)|this\ (?:story|article))
-    | to\ (?:continue|keep)\ reading | already\ a\ subscriber
-    | this\ (?:article|story|content)\ is\ (?:only\ )?(?:for|available\ to)\ subscribers
-    | (?:mit|als)\ .{0,30}\babo.{0,30}\ weiterlesen | jetzt\ abonnieren | réservée?s?\ (?:aux|à\ nos)\ abonnés
-    | exclusivo\ para\ suscriptores | suscríbete\ para\ (?:seguir|continuar)\ leyendo | exclusivo\ para\ assinantes
-    | riservato\ agli\ abbonati | abbonati\ per\ continuare""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_WORDS = words_for(__file__)
+_ASKS_TO_PAY = re.compile(_WORDS["asks_to_pay"], re.IGNORECASE | re.VERBOSE)
 
 
 @dataclass(frozen=True, slots=True)

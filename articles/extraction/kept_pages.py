@@ -16,6 +16,7 @@ from articles.extraction.html import ExtractionError, join_paragraphs, paragraph
 from articles.extraction.page_chrome import without_page_chrome
 from articles.extraction.page_series import join_pages
 from articles.extraction.rules import NO_RULE, ExtractionRule
+from articles.loading import words_for
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters, normalize_text
 
@@ -32,23 +33,9 @@ MIN_COMMON_SHARE = 0.3
 _PIECE = 12  # characters
 # Why a page has no article if it could not be fetched.
 NOT_READ = "could not be read"
-# A feed's text that breaks off, and one that ends with a link to the rest.
-_BREAKS_OFF = re.compile(
-    r"""(?:…|\.\.\.|\[\s*(?:…|\.\.\.|&hellip;)\s*\])\s*
-        (?:(?:continue|read|keep|view|see|mehr|weiter|lire|leer|seguir|leggi|lees|leia|continu|les|läs|læs|czytaj|читать
-           |číst|devam)[^.!?…]{0,80})?[\s»›→>.]*$""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_LEADS_ON = re.compile(
-    r"""\W*(?:
-      (?:continue|keep|read|see|view)\b.{0,20}\b(?:reading|more|on|full|rest|whole|entire|article|story|post)\b
-    | (?:weiter|mehr)\ ?lesen | lire\ la\ suite | (?:leer|ver)\ más | (?:seguir|continuar)\ leyendo
-    | leggi\ (?:tutto|di\ più)
-    | lees\ (?:meer|verder) | (?:leia|ler)\ mais | continu(?:e|ar)\ (?:lendo|a\ ler) | les\ (?:mer|videre) | läs\ mer
-    | læs\ (?:mere|videre) | czytaj\ (?:więcej|dalej) | читать\ далее | číst\ (?:více|dále) | devamını\ oku
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_WORDS = words_for(__file__)
+_BREAKS_OFF = re.compile(_WORDS["breaks_off"], re.IGNORECASE | re.VERBOSE)
+_LEADS_ON = re.compile(_WORDS["leads_on"], re.IGNORECASE | re.VERBOSE)
 _MAX_LINE_LETTERS = 120
 _ANOTHER = "the feed carries another text"
 

@@ -3,49 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
-# Names that are stored as bylines have them. Case matters: "ap" is not an agency.
-_NAMES = (
-    "Agência Brasil", "ANP", "APA", "BSS", "BTA", "GNA", "IANS", "IRNA", "KUNA", "MENA", "MTI", "NTB", "PAP",
-    "QNA", "SANA", "SPA", "TT", "UNB", "UPI", "WAM",
-)  # fmt: skip
-# The spellings in bylines by the name that is stored, of those with several.
-_SPELLED = {
-    "AAP": "AAP|Australian Associated Press",
-    "AFP": "AFP|Agence France-Presse|Agence France Presse|AGENCE FRANCE-PRESSE|AGENCE FRANCE PRESSE",
-    "Agerpres": "Agerpres|AGERPRES",
-    "Agência Lusa": "Lusa|LUSA",
-    "Anadolu": "AA|Anadolu|Anadolu Agency|Anadolu Ajansı|ANADOLU",
-    "ANI": "ANI|Asian News International",
-    "ANSA": "ANSA|Ansa",
-    "Antara": "Antara|ANTARA",
-    "AP": "AP|The Associated Press|Associated Press|ASSOCIATED PRESS",
-    "APP": "APP|Associated Press of Pakistan",
-    "Belga": "Belga|BELGA",
-    "Bernama": "Bernama|BERNAMA",
-    "Bloomberg": "Bloomberg|Bloomberg News|BLOOMBERG",
-    "CNA": "CNA|Central News Agency",
-    "CTK": "CTK|ČTK",
-    "dpa": "dpa|DPA|dpa-AFX",
-    "EFE": "EFE|Efe",
-    "Europa Press": "Europa Press|EUROPA PRESS",
-    "Interfax": "Interfax|INTERFAX|Интерфакс",
-    "Jiji": "Jiji|Jiji Press|JIJI",
-    "Keystone-SDA": "ATS|SDA|sda|Keystone-SDA|Keystone-ATS",
-    "Kyodo": "Kyodo|Kyodo News|KYODO",
-    "NAN": "NAN|News Agency of Nigeria",
-    "PA": "PA|PA Media|Press Association",
-    "PTI": "PTI|Press Trust of India",
-    "Reuters": "Reuters|REUTERS|Thomson Reuters|Reuters Staff",
-    "RIA Novosti": "RIA Novosti|РИА Новости",
-    "Ritzau": "Ritzau|RITZAU|/ritzau/",
-    "TASS": "TASS|ITAR-TASS|ТАСС",
-    "The Canadian Press": "CP|The Canadian Press|Canadian Press|THE CANADIAN PRESS",
-    "Ukrinform": "Ukrinform|Укрінформ",
-    "Xinhua": "Xinhua|XINHUA|Xinhua News Agency|新华社|新華社",
-    "Yonhap": "Yonhap|YONHAP|연합뉴스",
+from articles.loading import words_for
+
+# Each spelling in bylines with the name that is stored.
+CANONICAL = {
+    spelling: name for name, spellings in words_for(__file__, "agencies").items() for spelling in spellings.split("|")
 }
-CANONICAL = {name: name for name in _NAMES}
-CANONICAL |= {spelling: name for name, spellings in _SPELLED.items() for spelling in spellings.split("|")}
 _SPELLINGS = "|".join(sorted((re.escape(alias) for alias in CANONICAL), key=len, reverse=True))
 AGENCY_PATTERN = rf"(?P<agency>{_SPELLINGS})(?![\w-])"
 
@@ -67,19 +30,9 @@ MAX_AUTHOR_CHARACTERS = 80
 MAX_BYLINE_CHARACTERS = 10 * MAX_AUTHOR_CHARACTERS
 MAX_NAME_WORDS = 6
 
-# Words before the first name.
-_BY = re.compile(
-    r"^\W*(?:(?:(?:written|reported|posted|published|words|text|story|report|analysis|opinion|comment|review) )?by"
-    r"|from|von|vom|par|por|di|door|av|af|tekst|texte?|texto|testo|autore?r?|authors?|auteure?|autorin|verfasst von"
-    r"|geschrieben von|écrit par|escrito por|publié par|reporter|editor|penulis|ditulis oleh|redacción|kirjoittanut"
-    r"|napsala?|yazan|oleh|bởi|przez|szerző|írta|yazar|автор|автори|кореспондент|корреспондент|текст|συντάκτης|بقلم"
-    r"|مأ?ת|כותב|作者|记者|記者|文|撰文)[\s:：/|]+",
-    re.IGNORECASE,
-)
-_BETWEEN = re.compile(
-    r"\s*(?:[,;|&/、，；\n]|\s[·•–—-]\s|\b(?:and|und|et|y|e|og|och|en|ja|ve|și|si|und|with|mit|и|та|і|και)\b"
-    r"|(?<=\s)[ai](?=\s[A-ZÀ-Ž]))\s*"
-)
+_WORDS = words_for(__file__)
+_BY = re.compile(_WORDS["by"], re.IGNORECASE)
+_BETWEEN = re.compile(_WORDS["between"])
 # Organisations may have such a sign in their names.
 _BETWEEN_ORGANISATIONS = re.compile(r"\s*[,;|]\s*")
 # From the first @ of a word to the first full stop after it: going back for others takes seconds in a long row of @.
@@ -87,53 +40,16 @@ _ADDRESS = re.compile(r"(?<!\S)[^\s@]*@[^\s.]*\.\S+")
 _REMARK = re.compile(r"\s*[(\[（【][^()\[\]（）【】]*[)\]）】]\s*$")
 _PLACE = re.compile(r"(?<=\w\s\w)(\w*)\s(?:in|aus|à|a|em|from)\s[^\W\d_a-z][\w\s.,'’-]*$")
 _REPORTER_AFTER = re.compile(r"\s*(?:기자|특파원|선임기자|記者|记者|報道|报道|통신원)$")
-_PARTICLES = (
-    "de|del|della|der|den|dem|des|di|da|das|do|dos|du|la|le|las|los|van|von|vom|zu|zur|ter|ten|te|al|el|bin|bint|ibn"
-    "|ben|af|av|e|y|i"
-)
+_PARTICLES = _WORDS["particles"]
 PERSON_WORD = re.compile(rf"(?:[^\W\d_a-zß-öø-ÿ][\w'’.-]*|{_PARTICLES}|(?:d|l|al|el|o)['’-]\w+)")
 # Scripts that write a name without blanks.
 _JOINED_NAME = re.compile(r"[\u3400-\u9fff\u3041-\u30ff]{2,6}|[\uac00-\ud7a3]{2,4}")
 _NOT_A_NAME = re.compile(r"\b(?:https?|www)\b|[@<>{}=|\d]|[.!?]\s\S+\s\S+\s|^\W*$", re.IGNORECASE)
-# What programs write where nobody is named.
-_NOBODY = re.compile(
-    r"(?:\w*admin\w*|webmaster|wp[ _-]?\w*|user|root|authors?|writer|null|none|undefined|unknown|anonymous|false|true"
-    r"|guest|default|test|n/a|by|von|par|por|autor|auteur|red|редакция|гость|автор)",
-    re.IGNORECASE,
-)
-# Desks and organisations: they name no person.
-_DESK = re.compile(
-    r"(?:.*\b(?:news|tv|radio|media|times|online|digital|team|network|agency|bureau|newsroom|press|magazine|daily"
-    r"|gazette|herald|tribune|zeitung|nachrichten|noticias|presse|agencia|agência|agence|agenzia|ltd|inc|gmbh"
-    r"|service)\b.*|\S+\.[a-z]{2,3}|.*\b(?:news\s?(?:desk|room|team)|web\s?desk|online\s?desk|digital\s?desk|desk)"
-    r"|(?:.*\b)?(?:our|staff|special)\s(?:reporters?|correspondents?|writers?)|editors?|staff|staff writer"
-    r"|editorial(?: (?:team|board|staff))?|agencies|agencias|agências|agences|agentur(?:en)?|agenzie|agentschappen"
-    r"|wire reports?|news agencies|(?:.*\b)?(?:redaktion|redaktionen|redakcja|redakce|redacción|redação|redazione"
-    r"|rédaction|redactie|redaksi|redakcia|redaktionen|szerkesztőség|редакция|редакція|redacția)\b.*)",
-    re.IGNORECASE,
-)
-_ROLE = re.compile(
-    r"\b(?:correspondents?|editors?|reporters?|journalists?|columnists?|contributors?|producers?|writers?"
-    r"|photographers?|analysts?|professors?|director|bureau|chief|redakteur(?:e|in)?|redaktör|reporterin"
-    r"|korrespondent(?:in)?|journalistin?|autorin|ressortleiter(?:in)?|journaliste|correspondant(?:e)?"
-    r"|envoyée? spéciale?|rédacteur|rédactrice|corresponsal|periodista|redactora?|enviad[oa] especial|giornalista"
-    r"|inviat[oa]|corrispondente|jornalista|repórter|correspondente|dziennikarz|korespondent|redaktor|novinář"
-    r"|muhabiri?|editörü?|журналист|корреспондент|редактор|кореспондент|обозреватель)\b",
-    re.IGNORECASE,
-)
+_NOBODY = re.compile(_WORDS["nobody"], re.IGNORECASE)
+_DESK = re.compile(_WORDS["desk"], re.IGNORECASE)
+_ROLE = re.compile(_WORDS["role"], re.IGNORECASE)
 _TITLE = re.compile(r"[A-Z][A-Za-z]{0,3}[A-Z]|[JS]r\.?|(?:[A-Z][a-z]?\.){2,4}|Dr\.?|Esq\.?")
-# Words of the pages' own language for buttons, times and labels; a name with one is not a name.
-_LABEL = re.compile(
-    r"\b(?:follow|share|read|more|view|subscribe|sign|login|log|posted|published|updated|last|minutes?|min|ago|am|pm"
-    r"|by|about|contact|profile|twitter|facebook|instagram|linkedin|whatsapp|telegram|youtube|google|email|e-mail"
-    r"|newsletter|comments?|photos?|image|getty|images|video|audio|listen|save|print|copy|link|home|news|live|opinion"
-    r"|politics|sports?|business|world|culture|all|posts|articles|stories|latest|the|this|our|your|licen[cs]e|rights"
-    r"|reserved|cookies|privacy|policy|foto|fotos|bild|stand|uhr|lesezeit|teilen|folgen|mehr|alle|artikel|aktualisiert"
-    r"|veröffentlicht|kommentare?|drucken|merken|publié|mis|jour|partager|suivre|lire|tous|voir|publicado|actualizado"
-    r"|compartir|seguir|ver|leer|todas?|todos|pubblicato|aggiornato|condividi|leggi|tutti|gepubliceerd|delen|lees"
-    r"|opublikowano|udostępnij|опубликовано|обновлено|поделиться|читать)\b",
-    re.IGNORECASE,
-)
+_LABEL = re.compile(_WORDS["label"], re.IGNORECASE)
 
 
 def person_names(values: Sequence[str], sites: Sequence[str] = (), *, certain: bool = False) -> list[str]:

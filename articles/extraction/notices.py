@@ -2,24 +2,14 @@
 
 import re
 
+from articles.loading import words_for
 from articles.normalization.text import letters, normalize_text
 
 # A longer text is more than a notice.
 _MOST_WORDS = 120
-_THING = (
-    "(?:page|url|link|content|article|story|document|file|seite|artikel|inhalt|beitrag|contenu|document|p[aá]gina|nota"
-    "|noticia|art[ií]culo|contenido|not[ií]cia|artigo|pagina|articolo|contenuto|bericht|sida|side|strona|stránka)"
-)
-_GONE = (
-    "(?:(?:was |could |can ?)?not (?:be )?found|does ?n[o ]?t exist|no longer (?:exists?|available)|not available"
-    "|unavailable|missing|gone|(?:has |was )?(?:been )?(?:moved|removed|deleted)(?: permanently)?"
-    "|(?:wurde |konnte )?nicht (?:mehr )?(?:gefunden|verfügbar|vorhanden)|existiert nicht(?: mehr)?|fehlt|gelöscht"
-    "|introuvable|non trouv[ée]e?|n existe (?:pas|plus)|a été (?:supprimée?|déplacée?)|indisponible"
-    "|no (?:se )?(?:ha )?(?:sido )?encontrad[ao]|no (?:se )?encuentra|no existe|no disponible"
-    "|não (?:foi )?encontrad[ao]|não existe|indisponível|non (?:è )?(?:stat[ao] )?trovat[ao]|non esiste"
-    "|niet (?:meer )?(?:gevonden|beschikbaar)|bestaat niet(?: meer)?|hittades inte|finns inte|ikke (?:funnet|fundet)"
-    "|nie (?:została )?znalezion[ao]|nie istnieje|nenalezena|bulunamadı)"
-)
+_WORDS = words_for(__file__)
+_THING = _WORDS["thing"]
+_GONE = _WORDS["gone"]
 _ARTICLE = "(?:(?:the|this|that|die|diese|der|dieser|la|cette|le|cet|esta|este|a|il|lo|de|deze|den) )?"
 _MISSING = re.compile(
     "(?:(?:error|erreur|fehler|http) )?(?:40[34]|410)(?: (?:error|erreur|fehler))?"
@@ -53,17 +43,7 @@ _SENTENCE = re.compile(r"[^.!?\n。！？।؟]+")
 # A text of few letters may have millions of signs. No notice has three in a row, so their first and last one will do.
 _SIGNS = re.compile(r"([^\w.!?\n。！？।؟]|_)(?:[^\w.!?\n。！？।؟]|_)+([^\w.!?\n。！？।؟]|_)")
 _WORD = re.compile(r"[^\W_]")
-_NOTICE = re.compile(
-    r"""subscri(?:be|ption|bers?)\b | \bsign(?:ed)?[ -]?(?:in|up)\b | \blog(?:ged)?[ -]?in\b | \bregist(?:er|ration)\b
-    | free\ trial | cancel\ any ?time | unlimited\ (?:digital\ )?access | create\ an?\ (?:free\ )?account | \bad-?block
-    | cookies? | consent\b | privacy\ (?:policy|settings) | enable\ javascript | verify\ (?:that\ )?you\ are | captcha
-    | \babonn | \babo\b | probemonat | kostenlos\ testen | \bkündbar | anmelden | registrier | einwillig | datenschutz
-    | s.abonner | connectez-vous | identifi(?:ez|er) | sans\ engagement | suscr[ií]b | suscripci | inici(?:a|e|ar)\ sesi
-    | assin(?:e|ante|atura)\b | abbonat | abbonament | accedi\b | inloggen | abonnee | prenumer | logga\ in | logg\ inn
-    | tilaa | kirjaudu | prenumerat | zaloguj | předplat | přihlas | підпис | подпис | войдите | 登录 | 订阅
-    | 會員 | ログイン | 購読 | 로그인 | 구독 | اشترك | تسجيل\ الدخول""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_NOTICE = re.compile(_WORDS["offer"], re.IGNORECASE | re.VERBOSE)
 
 
 def is_offer(text: str) -> bool:

@@ -10,18 +10,15 @@ from urllib.parse import unquote
 
 from articles.extraction import html
 from articles.extraction.extract import ExtractedArticle
+from articles.loading import words_for
 from articles.normalization.language import detect_language
 from articles.normalization.parameters import read_parameters
 from articles.normalization.text import normalize_text
 
 # More links are not looked at; a page has some hundred.
 _MAX_LINKS = 5_000
-# How pages are counted in URLs: "page" in the languages of the Web, and its abbreviations. Not "part" in a path:
-# story-part-2 is another article of a series.
-_WORD = (
-    r"(?:pages?|page[_-]?n(?:o|um|umber)|pg|p|seiten?|p[aá]gina|pag|strona|str[aá]nka|strana|sid[ae]|side|sivu|oldal|sayfa"
-    r"|halaman|hal|trang|страница|стр|paged|slide)"
-)
+_WORDS = words_for(__file__)
+_WORD = _WORDS["page"]
 _PARAMETER = re.compile(
     rf"(?P<name>{_WORD}|wp_?page|current_?page|artikel_?seite|part|teil)=(?P<number>\d{{1,3}})", re.IGNORECASE
 )
@@ -36,31 +33,10 @@ _ALL_PARAMETER = re.compile(
         (?:=(?:1|true|yes|on|y))?""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ALL_TAIL = re.compile(
-    r"[/_,.;-](?:all|alle|view-?all|single-?page|full-?(?:page|story|text)|one-?page|komplettansicht|gesamtansicht"
-    r"|page[/_-]all|seite[/_-]alle)",
-    re.IGNORECASE,
-)
-_NEXT_WORDS = re.compile(
-    r"""\W*(?:next(?:\ page)?|(?:continue|continued|go|read)\ (?:to|on)\ page|page|seite|nächste\ seite|weiter(?:lesen)?
-    |(?:weiter\ )?auf\ seite|(?:page\ )?suivante?|suite|(?:página\ )?siguiente|próxima(?:\ página)?|seguinte
-    |(?:pagina\ )?successiva|avanti|volgende(?:\ pagina)?|nästa(?:\ sida)?|neste(?:\ side)?|næste(?:\ side)?|seuraava
-    |następna(?:\ strona)?|dalej|další(?:\ strana)?|ďalšia|следующая(?:\ страница)?|далее|наступна
-    |sonraki(?:\ sayfa)?|次へ|次のページ|下一页|下一頁|다음(?:\ 페이지)?)?
-    \W*(?P<number>\d{1,3})?\W*(?:(?:/|of|von|de|sur|di|van|av)\s*\d{1,3}\W*)?(?:[:–-].{0,80})?""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_FRAMES = re.compile(
-    r"(?:^|[\s_-])(?:pagination|paginat(?:ed|or)|pager?|page-?(?:links?|numbers?|nav(?:igation)?)|pagenav(?:i|igation)?|paging"
-    r"|multi-?page|article-?pages?|seiten(?:navigation|zahlen)?|blaettern)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
-# Pages of these are no pages of the article.
-_OTHER_FRAMES = re.compile(
-    r"(?:^|[\s_-])(?:comments?|disqus|kommentare?|reviews|(?:post|posts|article|story|entry)[_-]?navigation|related|archive"
-    r"|sidebar|widget)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
+_ALL_TAIL = re.compile(_WORDS["all_tail"], re.IGNORECASE)
+_NEXT_WORDS = re.compile(_WORDS["next"], re.IGNORECASE | re.VERBOSE)
+_FRAMES = re.compile(_WORDS["frames"], re.IGNORECASE)
+_OTHER_FRAMES = re.compile(_WORDS["other_frames"], re.IGNORECASE)
 _HREF = re.compile(rb"""<(?:a|link)\b[^<>]{0,2000}?\bhref\s*=\s*["']?\s*([^"'<>\s]{1,2000})""", re.IGNORECASE)
 # A line that only leads to another page of the article.
 _PAGE_LINE = re.compile(

@@ -1,8 +1,9 @@
 """Decides which query parameters identify a story, and which only track who linked to it.
 
 TRACKERS are parameters that programs append to a URL when it is shared, sent or advertised; none of them names a story.
-Each group names its source: who sets the parameters, and where that is documented. A name belongs there only if it is
-documented, or is too odd to be chosen for a story's number; for short and common words, the whole URL is looked at.
+Each group in words.toml names its source: who sets the parameters, and where that is documented. A name belongs there
+only if it is documented, or is too odd to be chosen for a story's number; for short and common words, the whole URL is
+looked at.
 """
 
 import re
@@ -12,72 +13,12 @@ from typing import NamedTuple
 
 import courlan
 
+from articles.loading import words_for
+
 # Patterns of lower-case names, by source.
-TRACKERS: dict[str, str] = {
-    "Google Analytics, custom campaigns, and programs that took over its names": "utm_.+|ga_(?:source|medium|term"
-    "|content|campaign|place)|_ga|_gl",
-    "Google News, access to articles of subscribers (Extended Access)": "gaa_(?:at|n|ts|sig)",
-    "Google Ads, auto-tagging, and Google Merchant Center": "gclid|gclsrc|dclid|gbraid|wbraid|gad_source|gad_campaignid"
-    "|gps_adid|srsltid",
-    "Google AMP, documentation of the viewer and the cache": "amp_js_v|amp_gsa|amp_latest_update_time|usqp",
-    "Facebook and Instagram, link parameters of shared posts": "fbclid|fb_action_ids|fb_action_types|fb_source|fb_ref"
-    "|fbc_?lid|action_object_map|action_type_map|action_ref_map|fsrc_fb_noscript|mibextid|igshid|igsh|sfnsn"
-    "|__cft__.*|__tn__|_rdr|_rdc",
-    "X, ads, embedded posts and shared links": "twclid|__twitter_impression|ref_src|ref_url|twc_?lid",
-    "TikTok, Reddit, Pinterest, Snapchat and LinkedIn, click ids of ads": "ttclid|tt_medium|tt_content|rdt_cid"
-    "|epik|sccid|li_fat_id|trk_contact|trk_msg|trk_module|trk_sid",
-    "Microsoft Advertising, MSN and Bing": "msclkid|ocid|cvid",
-    "Yahoo and AOL, consent and shared links": r"guccounter|guce_referr?er(?:_us|_sig|_cs)?|soc_src|soc_trk|tsrc|\.tsrc"
-    "|yc_?lid|ysc_?lid|yclid|ysclid",
-    "Yandex Metrica": "_openstat|yadclid|yadordid|ymclid",
-    "Matomo (earlier Piwik), campaign tracking": "(?:pk|mtm|piwik|matomo)_(?:campaign|kwd|keyword|source|medium|content"
-    "|group|placement|cpn)|mtm_cid",
-    "Magento, Adobe and others, internal campaigns": "itm_(?:source|medium|campaign|content|term|channel|audience)"
-    "|int_?cmp|int_?cid_?cmp|icid",
-    "Adobe Analytics and Adobe Advertising": "cmp|cmpid|s_kwcid|ef_id|adobe_mc|adobe_mc_ref|adobe_mc_sdid",
-    "Piano Analytics (earlier AT Internet, XiTi), campaigns": r"at_(?:custom\d+|medium|campaign|campaign_type|variant"
-    r"|network|term|creation|channel|format|platform|general_placement|detail_placement|send_date|recipient_id"
-    r"|recipient_list|email_type|emailtype|link_id|link_type|link_origin|ptr_name|bbc_team|format_link|xt)"
-    "|xtor|xtref|xtcr|xtmc|xtnp|xts|xtatc",
-    "Webtrends and Mapp Intelligence, campaigns": r"wt[._](?:mc|mc_id|mc_ev|zmc|z_mc|z_sma|tsrc|nav|srch)",
-    "comScore Digital Analytix, campaigns": "ns_(?:mchannel|campaign|source|linkname|fee)",
-    "Mailchimp": "mc_cid|mc_eid",
-    "HubSpot": "_hsenc|_hsmi|__hstc|__hssc|__hsfp|hsctatracking|hsa_(?:acc|ad|cam|grp|kw|mt|net|src|tgt|ver|la|ol)",
-    "Marketo": "mkt_tok|mkt_(?:source|medium|campaign|unsubscribe)",
-    "Vero": "vero_id|vero_conv",
-    "Omeda (Olytics)": "oly_enc_id|oly_anon_id",
-    "Silverpop (now Acoustic), mailings": "spmailingid|spuserid|spjobid|spreportid",
-    "Condé Nast, mailings": "bxid|cndid|esrc|mbid",
-    "Drip, Klaviyo, Bronto, Dotdigital, MailerLite, ConvertKit and ActiveCampaign, mailings": "__s|_ke|_kx|_bta_tid"
-    "|_bta_c|dm_i|dm_t|ml_subscriber|ml_subscriber_hash|ck_subscriber_id|vgo_ee",
-    "Echobox and Hootsuite, posts to social networks": "echobox|hootpostid",
-    "Branch and Adjust, links of apps": "_branch_match_id|_branch_referrer|adjust_(?:t|tracker|campaign|adgroup"
-    "|creative|referrer)",
-    "Alibaba, the super position model": "spm|scm",
-    "eBay, Awin, CJ, Impact, ShareASale and TradeDoubler, affiliate links": "mkcid|mkrid|mkevt|awc|cjevent|irclickid"
-    "|irgwc|sscid|tduid|zanpid",
-    "Google Search, links of its results": "ved|usg|sxsrf|gs_lcr?p|gs_ssp|gws_rd",
-    "Oracle Eloqua, mailings": "elq|elqtrackid|elqtrack|elqaid|elqat|elqcampaignid|elqcsid|elqcst",
-    "LinkedIn, links of its pages": "trkinfo|trkcampaign|lipi|licu",
-    "The Washington Post, Financial Times and CBS, shared links and mailings": "wpisrc|wpmm|sharetype|ftag",
-    "Piano and Cxense, tests of pages": "cx_(?:testid|testvariant|artpos|tag|navsource|experienceid|recs_click)",
-    "Adobe Social and SocialFlow, posts to social networks": r"adbid|adbpl|adbpr|sf\d{6,}",
-    "NGP VAN, mailings": "emci|emdi",
-    "Rakuten, Impact, Alibaba and Microsoft, clicks": "rb_clickid|ir_clickid|algo_pvid|algo_expid|msockid",
-    "Wikipedia and WordPress, shared pages and answers to comments": "wprov|sr_share|replytocom",
-    "Yahoo, links between its sites": "yptr",
-    "Taboola and Outbrain": "tblci|tblcid|dicbo|oborigurl|obclickid",
-    "AddThis, Wicked Reports and The Economist": "sms_ss|wickedid|fsrc",
-    "No documentation is public; seen in links that newspapers share": "smc|hmb_.+",
-    "WordPress and FeedBurner, feeds": "wprss|feedname|feedtype|custom_click",
-    "Pages for phones, and the switch away from them": "skip_?mobile|altcast_code",
-}
-# PHP, Java, ASP, ColdFusion and shop programs: documentation of their sessions without cookies.
-_SESSIONS = (
-    r"phpsess(?:ion)?id|jsessionid|aspsessionid\w*|asp\.net_sessionid|cftoken|oscsid|zenid|xtcsid|sessionid"
-    "|session_id|session-id|sessid|sess_id"
-)
-_TRACKER = re.compile("|".join((*TRACKERS.values(), _SESSIONS)))
+TRACKERS: dict[str, str] = words_for(__file__, "trackers")
+_WORDS = words_for(__file__)
+_TRACKER = re.compile("|".join((*TRACKERS.values(), _WORDS["sessions"])))
 _SESSION_IN_PATH = re.compile(
     r";(?:jsessionid|phpsess(?:ion)?id|sess(?:ion)?_?id|sid)[=:!][^/;]*"
     # ASP.NET without cookies: /(S(lit3py55t21z5v55vlm25s55))/story.aspx
@@ -105,29 +46,12 @@ def is_random(value: str) -> bool:
 
 # Decoration on most sites, the story's number on some; this includes any name that begins with an underscore.
 _AMBIGUOUS = re.compile("sort|cid|s_cid|sid|ncid|ir|session|sess|_.*|(?:pk|mkt|mtm|itm|ga|at|hsa)_.*")
-# Names of what led to the page: its value is a number on few sites.
-_REFERRER = re.compile(
-    "ito|[oe]?ref|refer|referr?er|ref_?src|ref_?link|ref_?type|source|src|from|via|share|shared|partner"
-)
-# Names of a story's number in the addresses of content management systems.
-_OF_STORY = re.compile(
-    r"p|pk|nr|no|num|.*_?id|.*noticia|.*nota|.*stor(?:y|ies)|.*article|.*artikel|.*articulo|art|.*news|item|post|doc|slug"
-)
+_REFERRER = re.compile(_WORDS["referrer"])
+_OF_STORY = re.compile(_WORDS["of_story"])
 _SESSION = re.compile("sid|s|sess|session|cfid|token|auth")
 # A word or two, such as rss or home-top: neither a number nor the title of a story.
 _LABEL = re.compile(r"[a-z]{0,20}(?:[-_.][a-z]{1,20})?", re.IGNORECASE)
-_OF_SITE = {
-    "facebook.com": re.compile("ref|fref|hc_location"),
-    "nytimes.com": re.compile(r"emc|partner|_r|hp|inline|smid|wt\.z_sma|bicmp|bicmlukp|bicmst|bicmet|abt|abg"),
-    "wsj.com": re.compile("mod|reflink|st"),
-    "marketwatch.com": re.compile("mod|reflink"),
-    "barrons.com": re.compile("mod|reflink"),
-    "twitter.com": re.compile("s|t|cn|refsrc"),
-    "x.com": re.compile("s|t|cn|refsrc"),
-    "linkedin.com": re.compile("trk|trackingid|refid"),
-    "livejournal.com": re.compile("thread|nojs"),
-    "google": re.compile("gws_rd|ei"),
-}
+_OF_SITE = {site: re.compile(names) for site, names in words_for(__file__, "of_site").items()}
 _OF_NO_SITE = re.compile(r"(?!)")
 # Parameters that select a form of the page: AMP, for printing, and the hash that Australian newspapers append.
 _OF_NO_STORY = re.compile(
@@ -141,20 +65,7 @@ _YEAR_OR_DATE = re.compile(r"(?:19|20)\d\d(?:\d\d){0,2}")
 _MIXED_NUMBER = re.compile(r"(?<![a-z])(?:[a-z]++\d++){3}|(?<!\d)(?:\d++[a-z]++){3}")
 # A script shows the story that a parameter names, whatever words its own name has.
 _SCRIPT = re.compile(r"\.(?:aspx?|ashx|php\d?|phtml|jspx?|jsf|cfml?|cgi|pl|do|dll|action|nsf|exe)\Z")
-# Words in the names of scripts and sections, not of stories.
-_GENERIC_WORD = re.compile(
-    "articles?|aspx?|blogs?|breaking|category|cfm|cgi|center|content|default|details?|display|do|document|full|get"
-    "|home|html?|index|item|jsp|latest|list|media|more|news|newsroom|of|page|php|popup|posts?|press|print|read"
-    "|releases?|room|section|show|shtml|single|story|stories|the|top|video|view|xhtml"
-    # Spanish, Portuguese, Italian, French
-    "|noticias?|notas?|ver|leer|completa|completo|detalles?|art[ií]culos?|artigos?|p[aá]gina|ultimas?|de|del|la|las|el|los"
-    "|mat[eé]rias?|ler|mostrar|exibir|da|do|dos|das|articol[oi]|notizi[ae]|leggi|dettaglio|scheda|di|il|actualit[eé]s?"
-    "|lire|voir|suite|le|les|une?|du|complet|br[eè]ves?"
-    # German, Dutch, the languages of the North, Polish, Czech, Turkish, Russian
-    "|artikel|nachricht(?:en)?|meldung(?:en)?|seite|lesen|anzeigen?|ansicht|aktuell(?:es)?|der|die|das|zum|zur|bericht(?:en)?"
-    "|nieuws|lees|nyhet(?:er)?|artikkel|nyheter|vis|les|artyku[lł]|wiadomosci|czytaj|clanek|zprav[ay]|haber(?:ler)?|oku"
-    "|detay|novosti?|statya"
-)
+_GENERIC_WORD = re.compile(_WORDS["generic"])
 
 
 class Parameter(NamedTuple):

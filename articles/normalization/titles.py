@@ -8,51 +8,15 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
+from articles.loading import words_for
 from articles.normalization.text import normalize_text
 from articles.normalization.urls import registered_name
 
-# One word before a separator that names the kind of article, not its story: the prefixes of dup.py of
-# mediacloud/backend (2018). If the rest has 32 characters, longer ones of _KINDS are dropped too.
-KICKER = re.compile(
-    "analysis|ap|breaking|cartoon|cnn|commentary|editorial|exclusive|experts|feature|gallup|letters|nyt|op ed|opinion|"
-    "perspective|photos|poll|read|reports?|revealed|review|sources?|study|subject|survey|timeline|today|video|wapo|"
-    "watch|wsj"
-)
-_KINDS = (
-    r"(?:(?:just|breaking|latest|live|top) )?(?:in|news|updated?s?|story|stories)(?: \d{1,2})?"
-    r"|(?:watch |read )?live(?: blog| updates?|blog|ticker)?|wrapup(?: \d)?"
-    "|recap|explainer|explained|fact check|factbox|factsheet|interview|in (?:pictures|photos|bildern|kürze)|pictures"
-    "|gallery|photo|podcast|listen|audio|columns?|blogs?|comment|essay|features|obituary|long reads?|newsletter"
-    "|press release|media (?:advisory|release|statement|alert|invitation)|news release|statement|icymi"
-    "|in case you missed it|what they are saying|reminder|friendly reminder|alert|urgent|flash|must read"
-    "|eilmeldung|aktuell|kommentar|analyse|hintergrund|reportage|porträt|video|fotos?|bilder|liveticker|ticker"
-    "|meinung|exklusiv|medienmitteilung|pressemitteilung|ratgeber|glosse|leitartikel|direct|en direct"
-    "|en images|vid[eé]os?|entretien|tribune|communiqu[eé](?: de presse)?|exclusif|info|alerte|rappel"
-    "|invitation aux m[eé]dias|invitation au point de presse|d[eé]cryptage|portrait|en vivo|en directo"
-    "|v[ií]deos?|fotos|an[aá]lisis|opini[oó]n|entrevista|exclusiva|[uú]ltima hora|urgente|reportaje|ao vivo"
-    "|an[aá]lise|opini[aã]o|exclusivo|diretta|esclusiva|analisi|editoriale|intervista|foto|видео|фото|интервью"
-    "|анализ|мнение|срочно|эксклюзив|son dakika|canlı|özel|foto galeri"
-)
-_SECTIONS = (
-    "world|politics|sports?|business|economy|finance|markets?|culture|arts?|local|regional|national"
-    "|international|health|tech|technology|science|entertainment|lifestyle|travel|education|environment"
-    "|weather|crime|society|home|foreign|us|uk|eu|europe|asia|africa|football|cricket|rugby|soccer|money|media"
-    "|law|music|film|movies|books|food|style|politik|wirtschaft|kultur|ausland|inland|panorama|gesellschaft"
-    "|wissen|wissenschaft|regionales?|lokales|gesundheit|digital|reisen?|fussball|fußball|bildung|umwelt"
-    "|medien|netzwelt|finanzen|feuilleton|welt|politique|[eé]conomie|monde|soci[eé]t[eé]|r[eé]gions?|sant[eé]"
-    "|sciences?|faits divers|m[eé]t[eé]o|environnement|pol[ií]tica|econom[ií]a|deportes|mundo|sociedad|cultura"
-    "|salud|ciencia|tecnolog[ií]a|sucesos|internacional|nacional|economia|esporte|sa[uú]de|cotidiano|esteri"
-    "|cronaca|sport|politiek|economie|buitenland|binnenland|cultuur|политика|экономика|общество|спорт|мир"
-    "|культура|наука|siyaset|ekonomi|spor|dünya|gündem"
-)
-# How desks mark what they publish again: UPDATE 2-, CORRECTED-, REFILE-UPDATE 1-, (Rectificatif), – Korrektur.
-_MARK = (
-    "(?:correct(?:ed|ion)|updated?|refile|rpt|repeat|amended|clarification|erratum|rectificatif|rectificatie"
-    "|mise à jour|korrektur|korrigiert|berichtigung|berichtigt|aktualisiert|correcci[oó]n|corregid[oa]|rectificaci[oó]n"
-    "|actualizaci[oó]n|actualizad[oa]|corre[cç][aã]o|corrigid[oa]|atualiza[cç][aã]o|atualizad[oa]|correzione|rettifica"
-    "|aggiornamento|aggiornato|correctie|исправлено|обновлено|уточнение|düzeltme|güncelleme|güncellendi)"
-    r"(?: ?\d{1,2})?"
-)
+_WORDS = words_for(__file__)
+KICKER = re.compile(_WORDS["kicker"])
+_KINDS = _WORDS["kinds"]
+_SECTIONS = _WORDS["sections"]
+_MARK = _WORDS["mark"]
 _MARK_BEFORE = re.compile(
     rf"\A\W*?(?:[(\[]{_MARK}[)\]]\W*|{_MARK}(?:\s*[:|—]+|\s+[-‐‑‒–]\s|(?P<tight>\s?[-‐‑‒–]))\s*)(?=\w)", re.IGNORECASE
 )
@@ -71,16 +35,13 @@ _LETTER = re.compile(r"[^\W\d_]")
 _STATION = re.compile(r"(?:live \d{1,2} news|(?:abc|cbs|fox|nbc|[kw][a-z]{2,3}) ?\d{1,2}(?: news)?)")
 _ROMAN_NUMBER = r"(?=[ivx])x{0,3}(?:ix|iv|v?i{0,3})"
 _ROMAN = re.compile(rf"(?:.* )?{_ROMAN_NUMBER}")
-_NUMBERED = (
-    "part|pt|teil|folge|kapitel|partie|volet|[eé]pisode|parte|cap[ií]tulo|episodio|puntata|deel|aflevering|del|avsnitt"
-    "|osa|rész|cz[eę][sś][cć]|d[ií]l|часть|серия|частина|bölüm|chapter|episode|volume|vol|book|act|round|phase|stage"
-)
-_WORDS = dict(
+_NUMBERED = _WORDS["numbered"]
+_NUMERALS = dict(
     zip(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), range(1, 11), strict=True)
 )
 # Part II, PART TWO, Part 2.
 _NUMBERED_PART = re.compile(
-    rf"\b(?P<kind>{_NUMBERED})\b(?P<gap>[.\s:#]+)(?:(?P<roman>{_ROMAN_NUMBER})|(?P<word>{'|'.join(_WORDS)})|\d+)\b"
+    rf"\b(?P<kind>{_NUMBERED})\b(?P<gap>[.\s:#]+)(?:(?P<roman>{_ROMAN_NUMBER})|(?P<word>{'|'.join(_NUMERALS)})|\d+)\b"
     r"(?![.'’]\w)",
     re.IGNORECASE,
 )
@@ -128,7 +89,7 @@ def _with_digits(found: re.Match[str]) -> str:
         return found[0]
     values = [_DIGITS[letter] for letter in (roman or "").lower()]
     number = sum(-value if value < max(values[place:]) else value for place, value in enumerate(values))
-    return f"{found['kind']}{found['gap']}{number if roman else _WORDS[word.lower()]}"
+    return f"{found['kind']}{found['gap']}{number if roman else _NUMERALS[word.lower()]}"
 
 
 # A part at least this long replaces its title (stories.py of mediacloud/backend, get_normalized_title).
