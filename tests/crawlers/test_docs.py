@@ -4,12 +4,13 @@ import re
 from pathlib import Path
 
 from crawlers import settings
-from crawlers.reasons import REASONS
+from crawlers.reasons import DATABASE_LOST, NOINDEX, REASONS, SITE_WAITS, SLOW_PATTERN, TDM_RESERVED
 
 DOCS = (Path(__file__).resolve().parents[2] / "docs" / "crawling.md").read_text()
 
 
 def test_the_table_of_reasons_is_that_of_the_code() -> None:
+    assert {DATABASE_LOST, NOINDEX, SITE_WAITS, SLOW_PATTERN, TDM_RESERVED} <= REASONS.keys()
     passing, lasting = (
         ", ".join(f"`{reason.name}`" for reason in REASONS.values() if reason.passing == passing)
         for passing in (True, False)
