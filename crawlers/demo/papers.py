@@ -7,12 +7,13 @@ article with a trouble has the same text as without it, so its pairs are the sam
 from __future__ import annotations
 
 import datetime
-import tomllib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+from articles.loading import read_table
 
 if TYPE_CHECKING:
     from crawlers.demo.scenarios import Article
@@ -72,9 +73,9 @@ class Paper:
 UNDATED_SECTIONS = ("sport", "culture")
 
 _DESIGNS = Path(__file__).with_name("designs")
-PHRASES: dict[str, Any] = tomllib.loads((_DESIGNS / "phrases.toml").read_text(encoding="utf-8"))
-_TABLES = tomllib.loads((_DESIGNS / "papers.toml").read_text(encoding="utf-8"))["paper"]
-PAPERS = {table["key"]: Paper(**table) for table in _TABLES}
+PHRASES = read_table(_DESIGNS / "phrases.toml")
+_TABLES = read_table(_DESIGNS / "papers.toml")
+PAPERS = {table["key"]: Paper(**table) for table in _TABLES["paper"]}
 SECTIONS = ("local", "national", "business", "sport", "culture", "science", "opinion", "world")
 
 
@@ -97,15 +98,8 @@ def newspapers(base_urls: Mapping[str, str]) -> list[dict[str, Any]]:
 Trouble = Literal["", "wrapped", "paged", "stub", "refused", "mislabelled", "consent", "canonical", "live"]
 
 # What each trouble is, and the newspapers of which one article each has it.
-TROUBLES: dict[Trouble, tuple[str, tuple[str, ...]]] = {
-    "wrapped": ("Each paragraph has a wrapper of its own.", ("gazette", "meridian", "echo")),
-    "paged": ("The article is on three pages.", ("gazette", "meridian")),
-    "stub": ("The page shows the first paragraph, and the feed carries all.", ("courier", "gazette")),
-    "refused": ("The page answers HTTP 403, and the feed carries all.", ("courier", "gazette")),
-    "mislabelled": ("The page is in windows-1252 and says that it is in UTF-8.", ("echo", "dunmere")),
-    "consent": ("The page redirects to one that sets a cookie, until it gets that cookie.", ("dunmere", "courier")),
-    "canonical": ("The canonical link names another story.", ("courier", "dunmere", "courier")),
-    "live": ("A live blog, which is longer each time that it is asked for.", ("meridian",)),
+TROUBLES: dict[Trouble, tuple[str, list[str]]] = {
+    name: (trouble["what"], trouble["papers"]) for name, trouble in _TABLES["trouble"].items()
 }
 # Of articles with these, the text is taken from the feed, and the article says so.
 FROM_FEED = frozenset({"stub", "refused"})

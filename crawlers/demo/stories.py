@@ -1,12 +1,13 @@
 """The prose: reads stories/*.toml into the stories that the scenarios use."""
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from articles.loading import read_table
 
 FOLDER = Path(__file__).with_name("stories")
 
@@ -46,7 +47,7 @@ def load_stories() -> Stories:
     kinds: defaultdict[str, defaultdict[str, list[Story]]] = defaultdict(lambda: defaultdict(list))
     teasers: list[str] = []
     for file in sorted(FOLDER.glob("*.toml")):
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        document = read_table(file)
         teasers += (f"{related['text'].rstrip('.')}." for related in document.get("related", ()))
         for kind, group, story in _read(document):
             kinds[kind][group].append(story)
