@@ -24,7 +24,8 @@ from crawlers.models import CrawlSchedule
 from crawlers.requested.queue import KIND as CRAWL
 from dedup.detection.runs.requests import is_worker_alive
 from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
-from newsdedup_site.alarms.finding import VISITED_SQL, database_bytes, disks, find_everywhere, rows_of
+from dedup.models.base import read_rows
+from newsdedup_site.alarms.finding import VISITED_SQL, database_bytes, disks, find_everywhere
 from newsdedup_site.alarms.kinds import KINDS
 
 # What the last ANALYZE or VACUUM counted; -1 before the first one.
@@ -94,14 +95,14 @@ def _archive(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
     counts = QuestionCount.objects.order_by("tab").values_list("tab", "number")
     yield gauge("questions", "Questions that wait for an answer, by tab.", [({"tab": tab}, n) for tab, n in counts])
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    [(today,)] = rows_of(_TODAY_SQL, {"midnight": midnight})
+    [(today,)] = read_rows(_TODAY_SQL, midnight=midnight)
     yield single("decisions_today", "Decisions since midnight in TIME_ZONE.", today)
 
 
 def _pairs() -> list[tuple[Mapping[str, str], float]]:
     """Return the decided pairs by state, counted up to _CEILING each; the others are the rest of the estimate."""
     states = [state for state, _ in Pair.DECIDED]
-    decided = rows_of(_DECIDED_SQL, {"states": states, "ceiling": _CEILING})
+    decided = read_rows(_DECIDED_SQL, states=states, ceiling=_CEILING)
     samples: list[tuple[Mapping[str, str], float]] = [({"state": state}, number) for state, number in decided]
     pairs = _estimate("dedup_pair")
     if pairs is not None:
@@ -111,7 +112,7 @@ def _pairs() -> list[tuple[Mapping[str, str], float]]:
 
 
 def _estimate(table: str) -> float | None:
-    rows = rows_of(_ROWS_SQL, {"table": table})
+    rows = read_rows(_ROWS_SQL, table=table)
     return float(rows[0][0]) if rows and rows[0][0] >= 0 else None
 
 
@@ -146,7 +147,7 @@ def _nights(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _crawls() -> Iterator[GaugeMetricFamily]:
-    good = sorted((name, last.timestamp()) for _, name, last, *_ in rows_of(VISITED_SQL) if last)
+    good = sorted((name, last.timestamp()) for _, name, last, *_ in read_rows(VISITED_SQL) if last)
     samples = [({"newspaper": name}, seconds) for name, seconds in good]
     yield gauge("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", samples)
     states = Job.objects.filter(kind=CRAWL).aggregate(

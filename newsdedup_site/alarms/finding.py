@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from django.apps import apps
 from django.conf import settings
@@ -28,6 +27,7 @@ from crawlers.reports import FAILING_DAYS
 from crawlers.requested.queue import KIND
 from dedup.detection.runs.requests import is_at_work, last_sign
 from dedup.models import DetectionRun, Profile, Webhook
+from dedup.models.base import read_rows
 from newsdedup_site import embedded
 from newsdedup_site.alarms.kinds import found, in_words, remedy_of
 from newsdedup_site.models import Alarm, AlarmNotice
@@ -165,17 +165,11 @@ def find_stopped_imports(now: datetime.datetime) -> Iterator[Alarm]:
 def find_failing_newspapers(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - the visits have their times
     """Every visit of a newspaper that is crawled has failed for FAILING_DAYS, from the first failure to the last."""
     least = datetime.timedelta(days=FAILING_DAYS) - datetime.timedelta(hours=1)
-    for number, name, _, since, latest in rows_of(VISITED_SQL):
+    for number, name, _, since, latest in read_rows(VISITED_SQL):
         if since and latest - since >= least:
             what = f"Every visit of {name} has failed since {in_words(since)}."
             address = reverse("newspaper_crawls", args=[number])
             yield found("newspaper", f"newspaper {number}", what, since, address=address)
-
-
-def rows_of(sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return cursor.fetchall()
 
 
 def find_missed_crawls(now: datetime.datetime) -> Iterator[Alarm]:
@@ -241,7 +235,7 @@ def is_elsewhere(alarm: Alarm) -> bool:
 
 def database_bytes() -> int:
     """Return the size of the database, with all its indexes."""
-    return int(rows_of("SELECT pg_database_size(current_database())")[0][0])
+    return int(read_rows("SELECT pg_database_size(current_database())")[0][0])
 
 
 def find_large_database(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - every check is asked alike
